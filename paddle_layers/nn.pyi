@@ -1676,7 +1676,8 @@ def dropout(
 ) -> Value:
     """Sets a random share of the values to zero while training; changes nothing, or only the scale, in the test phase.
 
-    The mask is a function of the seed, the step and the position, so that it is the same on every device.
+    The mask is a function of the seed, the step and the position, so that it is the same on every device. In training a
+    dropped value is -0.0, which equals 0, and a kept zero is 0.0: by the sign the gradient knows which were dropped.
     Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014).
     Caffe, Mocha, KUnet and ONNX scale the kept values up while training (`scale_in: TRAIN`), Paddle scales all values
     down in the test phase (`scale_in: TEST`), Mocha's `auto_scale: false` and its RandomMaskLayer never scale.
@@ -4113,7 +4114,7 @@ def reshape(
 
     `dims` are the axes of a row, so the number of rows is never part of them. 0 keeps the size of that axis of `x`,
     one -1 takes what is left, as in Caffe and ONNX, whose dims begin with the rows. Mocha's begin with the fastest
-    axis. Paddle's resize, which turns values of one row into several rows, is another layer.
+    axis. Paddle's resize, which cuts a batch into rows of another width, is `resize`.
 
     x: rows of any shape
     dims: axes of a row; 0: as in `x`, -1: what is left (>= -1, required)

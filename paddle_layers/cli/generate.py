@@ -42,7 +42,7 @@ KINDS = {".csv": "a table", ".jsonl": "a JSON object on each line"}
     type=click.FloatRange(min=0, max=1, min_open=True),
     help="Draw from the fewest words of this probability.",
 )
-@click.option("--seed", type=int, help="Seed of what is drawn; by default that of the training.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of what is drawn; by default that of the training.")
 @device_option
 @threads_option
 def command(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -9,10 +11,12 @@ from typing import Any, NamedTuple
 from paddle_layers.define import Type
 from paddle_layers.define.errors import suggestion
 
+from .binding.headers import spec
 from .network import Network
 
 BEAMS = 4
 """Texts of each sample that beam search keeps where nothing is said."""
+_LARGEST = math.log(sys.float_info.max)
 _SEARCHING = ("beam_size", "length_penalty")
 _DRAWING = ("temperature", "top_k", "top_p")
 
@@ -52,7 +56,20 @@ class GenerateSettings:
 
     def fault(self, network: Network) -> Fault | None:
         """What contradicts itself, or the network."""
-        return self._contradiction() or self._unknown(network)
+        return self._outside() or self._contradiction() or self._unknown(network)
+
+    def _outside(self) -> Fault | None:
+        """A value that no training file can have: callers in Python may give any."""
+        for name, field in spec("Generate").fields.items():
+            assert field.attribute is not None, "it has no blocks"
+            value = getattr(self, name)
+            left_out = value is None and field.default is None and not field.required
+            if not left_out and (reason := field.attribute.check(value)) is not None:
+                return Fault(name, reason)
+        if self.length_penalty * math.log(self.max_length) > _LARGEST:
+            message = f"`length_penalty` is {self.length_penalty:g}, by which {self.max_length} words have no score"
+            return Fault("length_penalty", message, "1 gives the mean over the words")
+        return None
 
     def _contradiction(self) -> Fault | None:
         if self.temperature is None:

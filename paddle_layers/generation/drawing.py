@@ -69,19 +69,20 @@ class Draws:
 
 def draw(logarithms: NDArray[Any], rng: np.random.Generator, temperature: float, top_p: float | None = None) -> Ints:
     """A place in each row of logarithms of probabilities (rows, words)."""
-    scores = logarithms / temperature
-    chances = np.exp(scores - scores.max(axis=1, keepdims=True))
+    below = logarithms - logarithms.max(axis=1, keepdims=True)
+    with np.errstate(over="ignore"):  # a low temperature leaves the best words only
+        weights = np.exp(below / max(temperature, float(np.finfo(below.dtype).tiny)))
     if top_p is not None:
-        chances = _most_probable(chances / chances.sum(axis=1, keepdims=True), top_p)
-    reached = np.cumsum(chances, axis=1, dtype=np.float64)
-    drawn = np.minimum(rng.random(len(reached)) * reached[:, -1], np.nextafter(reached[:, -1], 0))
-    return np.array([row.searchsorted(one, "right") for row, one in zip(reached, drawn, strict=True)], np.int64)
+        weights = _most_probable(weights / weights.sum(axis=1, keepdims=True), top_p)
+    sums = np.cumsum(weights, axis=1, dtype=np.float64)
+    drawn = np.minimum(rng.random(len(sums)) * sums[:, -1], np.nextafter(sums[:, -1], 0))
+    return np.array([row.searchsorted(one, "right") for row, one in zip(sums, drawn, strict=True)], np.int64)
 
 
-def _most_probable(chances: NDArray[Any], share: float) -> NDArray[Any]:
-    """The largest chances of each row that make up a share, and zeros in the place of the others."""
-    order = np.argsort(-chances, axis=1, kind="stable")
-    falling = np.take_along_axis(chances, order, 1)
+def _most_probable(probabilities: NDArray[Any], share: float) -> NDArray[Any]:
+    """The largest probabilities of each row that make up a share, and zeros in the place of the others."""
+    order = np.argsort(-probabilities, axis=1, kind="stable")
+    falling = np.take_along_axis(probabilities, order, 1)
     falling[np.cumsum(falling, axis=1) - falling >= share] = 0
-    np.put_along_axis(chances, order, falling, 1)
-    return chances
+    np.put_along_axis(probabilities, order, falling, 1)
+    return probabilities

@@ -101,11 +101,12 @@ def tuned(
     `items(...)`. On `"cuda"` it is a plain function, `call(...)`, whose text becomes the kernel: it runs with `items`
     blocks of `threads` threads (`THREADS` in its text), and uses `cuda`, `real` and `double`. Both ask for
     tensors (whole arrays), axis sizes, attributes, `accumulate` (add to the target) and `scratch` (an array of
-    `items x scratch(...)` reals) by name, as point functions do. `work`, `items` and `scratch` are host functions
-    of sizes and attributes: operations in all, work items, scratch of an item. Below `least` operations, and where
-    `when` says no, the point function stays. The number of items depends on shapes only, so results do not depend
-    on threads. With `scratch_of_pieces` the memory is for each of the `PIECES` that the CPU cuts the items into, and
-    item `i` has that of `primitives.scratch.piece_of(i, items)`.
+    `items x scratch(...)` reals) by name, as point functions do. `accumulate` is folded into the text, so the kernel is
+    compiled for True and for False; one with a long text asks for `adding`, a number that is then not 0, in its place.
+    `work`, `items` and `scratch` are host functions of sizes and attributes: operations in all, work items, scratch of
+    an item. Below `least` operations, and where `when` says no, the point function stays. The number of items depends
+    on shapes only, so results do not depend on threads. With `scratch_of_pieces` the memory is for each of the `PIECES`
+    that the CPU cuts the items into, and item `i` has that of `primitives.scratch.piece_of(i, items)`.
 
     `runs` promises that the items write one after the other: how many equal runs of neighbours each target consists
     of, where item i of n writes those from `runs * i // n` to `runs * (i + 1) // n` and nothing else; 0 for sizes for

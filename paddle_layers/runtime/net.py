@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,13 +16,14 @@ from paddle_layers.runtime.batch.made_entries import make_entries
 from paddle_layers.runtime.batch.own_rows import OutgrownError, make_late_rows
 from paddle_layers.runtime.batch.reading import read_value, rows_of
 from paddle_layers.runtime.batch.repeated import RepeatedPass
-from paddle_layers.runtime.batch.reshaping import changed_types, rebuilt
+from paddle_layers.runtime.batch.reshaping import rebind
 from paddle_layers.runtime.batch.writing import write_batch, write_used_ids
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.torch_forms import torch_forms
 from paddle_layers.runtime.memory.blocks import Allocator
 from paddle_layers.runtime.memory.parameters import Parameter, ParametersByName, ParameterSet
 from paddle_layers.runtime.memory.weights import OURS, LoadReport, Names, load_weights, save_weights
+from paddle_layers.runtime.passes.early_updates import Updates
 from paddle_layers.runtime.passes.row_gradients import catch_up, mark_row_gradients, row_reads
 from paddle_layers.runtime.plan.losses import LossSum, loss_sums, total_loss
 from paddle_layers.runtime.plan.phase import Phase, Planning, Seeds, reserve
@@ -36,8 +36,6 @@ from .locking import one_at_a_time
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network
-
-log = logging.getLogger("paddle_layers")
 
 
 class Net:
@@ -88,13 +86,11 @@ class Net:
         self.closed, self._step = False, 0
         self._runner = threading.current_thread()  # that made the last forward pass
         self._loss: float | None = None
-        self._consumed = False
-        """Whether a backward pass has used up the values of the last forward pass."""
+        self._consumed = False  # whether a backward pass has used up the values of the last forward pass
         self.add_up: Callable[[NDArray[Any]], None] | None = None  # over the processes that share each batch
-        self._states_before: dict[str, NDArray[Any]] = {}
-        """States that the last forward pass has read and then moved, as it found them."""
+        self._states_before: dict[str, NDArray[Any]] = {}  # those the last forward pass has moved, as it found them
         if batch_size is not None:
-            reserve([*self._phases.values()], batch_size)
+            self.plan_for(batch_size)
 
     @property
     def parameters(self) -> dict[str, Parameter]:
@@ -133,6 +129,16 @@ class Net:
         """
         return {name: phase.capacities for name, phase in self._phases.items()}
 
+    def plan_for(self, batch_size: int) -> None:
+        """Reserve memory for batches of so many rows and compile the kernels of both phases."""
+        reserve([*self._phases.values()], batch_size)
+
+    def update_in_backward(self, updates: Updates) -> None:
+        """Let backward passes update the parameters one by one; their gradients can't be read any more."""
+        self._phases["train"].updates = updates
+        self._forget(self._phases["train"])
+        self.arena.release_gradients()
+
     @one_at_a_time
     def reserve(self, capacities: Mapping[str, Sequence[int]]) -> None:
         """Give the buffers the capacities that `capacities()` gave."""
@@ -156,7 +162,8 @@ class Net:
                 return self._repeat(before, chosen)
             self._repeated = None  # a pass that fails may leave another number of rows in the plan
         feeds = self.carried.feed(phase, chosen.graph, feeds, self.dtype)
-        self._adapt(chosen, feeds)
+        if rebind(chosen, feeds, self.arena):
+            self._forget(chosen)
         batch = Batch(chosen.graph, feeds, self.dtype)
         if phase == "train":
             self._step = self._step + 1 if step is None else step
@@ -173,11 +180,10 @@ class Net:
         return {value.name: read_value(plan, batch, value) for value in outputs}
 
     def _repeat(self, before: RepeatedPass, phase: Phase) -> dict[str, Any]:
-        plan = before.plan
         self._running, self._states_before = None, {}
-        plan.repeat(self.arena.changes.version(), self.add_up)
-        self._note_pass(phase, plan, before.batch)
-        self._statistics.note(plan.stats)
+        before.plan.repeat(self.arena.changes.version(), self.add_up)
+        self._note_pass(phase, before.plan, before.batch)
+        self._statistics.note(before.plan.stats)
         return before.read()
 
     def _run_first(self, phase: Phase, batch: Batch) -> Plan:
@@ -251,7 +257,8 @@ class Net:
         if write_used_ids(wanted, batch):
             wanted.lay(batch)
         wanted.divide_by(divisors or {})
-        wanted.backward(ready, self.add_up)
+        with self.arena.changes.made(wanted.updates is not None):
+            wanted.backward(ready, self.add_up)
         for rows in wanted.row_gradients:
             rows.parameter.row_gradient, rows.batch = rows, batch
         self._consumed = True
@@ -369,13 +376,6 @@ class Net:
         self._repeated = None
         if self._running is not None and self._running[0] is phase:
             self._running = None
-
-    def _adapt(self, phase: Phase, feeds: Mapping[str, Any]) -> None:
-        """Bind the graph anew when dense feeds have other sizes than before. Raises `FeedError` with the reason."""
-        if changed := changed_types(phase.graph, feeds):
-            phase.graph = rebuilt(phase.graph, changed, phase.network, self.arena)
-            self._forget(phase)
-            log.info("planned anew: %s", ", ".join(f"`{name}` is {type_}" for name, type_ in changed.items()))
 
     def _key(self, op: str) -> int:
         low = zlib.crc32(f"{self.seed}/{self._step}".encode())

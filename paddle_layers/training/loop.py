@@ -187,6 +187,7 @@ class Trainer:
         if self._adapting:
             factor = math.prod(getattr(listener, "rate_factor", 1.0) for listener in self.callbacks)
             run.rate *= self.ranks.of_first(factor)
+        job.updater.begin_step(run.rate, run.step + 1, self._momentum(run.step))
         sums: dict[str, LossSum] = {}
         rows = 0
         for number in range(self.training.accumulate):

@@ -23,7 +23,8 @@ from .callbacks.watching import Watching
 from .data_norms import check_data_norms
 from .opening import Given, Part, datasets_of, loading, open_parts, part_name, placed
 from .problems import TrainingError
-from .processes.ranks import ALONE, Alone, check_sharing
+from .processes.ranks import ALONE, Alone
+from .processes.sharing import check_sharing
 from .results.result_names import best_of, check_further, costs_of, further_names, loss_names, selected, statistic_names
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from paddle_layers.define.elementwise import Elementwise
     from paddle_layers.runtime import Net
     from paddle_layers.runtime.optimise.updater import Updater
+
+READ_GRADIENTS = ("on_gradients", "on_step")
+"""Methods of callbacks that may look at gradients of parameters."""
 
 
 @dataclass
@@ -103,7 +107,10 @@ def prepare(
         data = [batches for batches in (train, test, *tests.values()) if batches]
         check_sharing(training, ranks.count, data, callbacks)
     capacity = max(batches.batch_size for batches in (train, test, *tests.values()) if batches is not None)
-    net, updater = _make_net(training, seed, device, capacity, keep, compiling, ranks)
+    net, updater = _make_net(training, seed, device, keep, compiling, ranks)
+    if ranks.count == 1 and not any(hasattr(one, name) for one in callbacks for name in READ_GRADIENTS):
+        updater.update_in_backward(net)
+    net.plan_for(-(-capacity // ranks.count))
     return Job(net, updater, train, test, tests, total, loss_names(training), statistic_names(training), learned)
 
 
@@ -219,12 +226,11 @@ def _make_net(
     training: Training,
     seed: int,
     device: str,
-    rows: int,
     keep: Iterable[str],
     compiling: Callable[[int, int, str], None],
     ranks: Alone,
 ) -> tuple[Net, Updater]:
-    """The net for batches of at most `rows` rows, and what updates its parameters. Kernels are compiled here."""
+    """The net and what updates its parameters."""
     from paddle_layers.runtime import Net
     from paddle_layers.runtime.devices import open_device
     from paddle_layers.runtime.optimise.updater import Updater
@@ -235,7 +241,6 @@ def _make_net(
         device=target,
         dtype=training.dtype,
         seed=seed,
-        batch_size=-(-rows // ranks.count),
         progress=compiling,
         keep=keep,
         level=training.level,

@@ -46,7 +46,7 @@ class Spent(NamedTuple):
 
 def first_step(file: str, rows: int, cache: str) -> Spent:
     """Run the first step with this cache folder."""
-    environment = os.environ | {"PADDLE_LAYERS_CACHE": cache}
+    environment = os.environ | {"PADDLE_LAYERS_CACHE": cache, "PYTHONDONTWRITEBYTECODE": ""}
     before, begin = os.times(), time.perf_counter()
     subprocess.run([sys.executable, "-c", STEP, file, str(rows)], env=environment, check=True)
     after, end = os.times(), time.perf_counter()

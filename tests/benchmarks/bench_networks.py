@@ -63,11 +63,13 @@ class Model:
 
 
 def our_step(model: Model) -> Run:
-    """A training step of this library."""
+    """A training step of this library, as `train` makes it."""
     sgd = registries["optimizer"]["sgd"]
     updater = Updater(sgd, sgd.bind({"momentum": MOMENTUM}), model.net)
+    updater.update_in_backward(model.net)
 
     def run() -> float:
+        updater.begin_step(RATE, 1)
         model.net.forward(model.feeds, step=0)
         model.net.backward()
         updater.step(RATE, 1)

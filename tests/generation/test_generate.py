@@ -135,6 +135,19 @@ def test_mistakes_are_told_in_a_line() -> None:
         pl.generate("train.textproto", "topics.npz", beams=3)
 
 
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        *[("temperature", 0), ("temperature", float("nan")), ("top_p", 0.0), ("top_k", 2.5), ("beam_size", 0)],
+        *[("length_penalty", float("nan")), ("length_penalty", -1.0), ("length_penalty", 1e6), ("max_length", 0)],
+        *[("results", 0), ("begin", -1), ("end", -5), ("words", 3), ("scores", 3)],
+    ],
+)
+def test_settings_from_python_are_checked_as_those_of_a_file(setting: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=rf"error\[E312\]: `{setting}` "):
+        pl.generate("train.textproto", "topics.npz", **{setting: value})
+
+
 def test_a_network_that_needs_the_whole_text_is_refused_where_it_does() -> None:
     text = Path("train.textproto").read_text().replace('input: "sums" }', 'input: "sums" recurrent { reverse: true } }')
     Path("back.textproto").write_text(text)

@@ -121,6 +121,15 @@ def test_words_are_drawn_with_their_probabilities() -> None:
     np.testing.assert_allclose(shares(top_p=0.01), [1, 0, 0, 0])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("temperature", [1e-3, 1e-42, 5e-324])
+def test_a_temperature_near_zero_takes_the_most_probable_word(temperature: float, dtype: type) -> None:
+    rows = np.log(np.array([[0.5, 0.3, 0.2], [0.2, 0.6, 0.2]], dtype))
+    rng = np.random.default_rng(4)
+    assert draw(rows, rng, temperature).tolist() == [0, 1]
+    assert draw(rows, rng, temperature, top_p=0.9).tolist() == [0, 1]
+
+
 @pytest.mark.parametrize("top_k", [None, 1])
 def test_texts_are_drawn_until_their_end(top_k: int | None) -> None:
     draws = Draws(2, 3, end=1, max_length=4, temperature=1.0, top_k=top_k, top_p=None, seed=0)

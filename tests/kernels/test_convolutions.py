@@ -8,6 +8,7 @@ from llvmlite import binding, ir
 
 import paddle_layers as pl
 from paddle_layers.kernels import tuned
+from paddle_layers.kernels.images.separate_windows import windows_suit
 from paddle_layers.kernels.primitives.resampling import resampling_function
 from paddle_layers.kernels.primitives.tiles import DOTS, Machine, dots_function, machine_of, shapes, tile_function
 from paddle_layers.kernels.primitives.transforms import transform_function
@@ -176,6 +177,55 @@ def test_vectors_of_filters_equal_the_sums(kind, shape, attributes):
     assert {name.rpartition("_")[2] for name in used if "vectors" in name} == {"y", "dx"}
     assert largest_error(expected, exact) < 1e-13
     assert largest_error(expected, actual) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "shape", "attributes"),
+    [
+        pytest.param(
+            "conv_trans", 3, (40, 7, 9), "num_filters: 3 filter_size: 2 stride: 2", marks=marks_of("conv_trans")
+        ),
+        pytest.param(
+            "conv_trans", 1, (20, 6, 30), "num_filters: 5 filter_size: 3 filter_size_y: 1 stride: 3 stride_y: 1",
+            marks=SLOW,
+        ),
+        pytest.param("conv_trans", 2, (30, 40, 41), "num_filters: 18 filter_size: 2 stride: 2", marks=SLOW),
+        pytest.param(
+            "conv", 5, (2, 48, 40), "num_filters: 31 filter_size: 5 filter_size_y: 4 stride: 5 stride_y: 4",
+            marks=marks_of("conv"),
+        ),
+        pytest.param("conv", 1, (18, 34, 62), "num_filters: 80 filter_size: 2 stride: 2", marks=SLOW),
+        pytest.param("conv3d", 2, (3, 4, 6, 18), "num_filters: 32 filter_size: 2 stride: 2", marks=SLOW),
+        pytest.param(
+            "conv3d_trans", 2, (32, 3, 5, 9), "num_filters: 5 filter_size: [2,1,2] stride: [2,1,2]", marks=SLOW
+        ),
+    ],
+)  # fmt: skip
+def test_windows_side_by_side_equal_the_sums(kind, rows, shape, attributes):
+    """Of fewer images than there is memory for; broken vectors, some runs of filters and of windows."""
+    network = conv(*shape, attributes, kind=kind)
+    x = np.random.default_rng(6).standard_normal((rows, *shape))
+    with tuned.tuned_at_every_size():
+        actual, _ = results(network, x, rows + 3)
+        exact, _ = results(network, x, rows + 3, "float64")
+    with tuned.point_functions_only():
+        expected, _ = results(network, x, dtype="float64")
+    assert largest_error(expected, exact) < 1e-13
+    assert largest_error(expected, actual) < 1e-5
+
+
+def test_which_windows_lie_side_by_side():
+    def suit(x, filter_, y, step=None, ahead=(0, 0, 0), groups=1):
+        return windows_suit(*x, *filter_, *y, groups, step or filter_, ahead)
+
+    assert suit((1, 16, 32), (1, 2, 2), (1, 8, 16))
+    assert suit((4, 2, 48), (2, 2, 3), (2, 1, 16), step=(2, 5, 3))  # one row of windows: any stride
+    assert not suit((1, 17, 32), (1, 2, 2), (1, 8, 16))  # a row that no window sees
+    assert not suit((1, 16, 32), (1, 2, 2), (1, 8, 16), ahead=(0, 0, 1))
+    assert not suit((1, 16, 32), (1, 2, 2), (1, 8, 16), step=(1, 2, 3))
+    assert not suit((1, 16, 32), (1, 2, 2), (1, 8, 16), groups=2)
+    assert not suit((1, 8, 16), (1, 1, 1), (1, 8, 16))  # single elements, which others take
+    assert not suit((1, 14, 14), (1, 2, 2), (1, 7, 7))  # short rows
 
 
 @pytest.mark.slow

@@ -54,3 +54,20 @@ def test_the_gradient_has_the_mask_of_the_values():
         y = net.forward({"x": np.ones((1, COLUMNS))}, phase="train", step=2)["y"].copy()
         net.backward(gradients={"y": np.ones((1, COLUMNS))})
         assert np.array_equal(net.parameters["shifted.offset"].gradient, y[0])
+
+
+@pytest.mark.parametrize("act", ["linear", "relu"])
+def test_kept_zeros_have_gradients(act):
+    """Half of the kept values are zeros of either sign, behind an activation that may lie in the same memory."""
+    text = f"""
+    layer {{ name: "x" type: "data" data {{ shape: [{COLUMNS}] }} }}
+    layer {{ name: "shifted" type: "shift" input: "x" }}
+    layer {{ name: "y" type: "addto" input: "shifted" addto {{ act: "{act}" drop_rate: 0.3 }} }}
+    """
+    x = np.resize([0.0, -0.0, 1.0, 2.0], (1, COLUMNS))
+    with pl.Net(pl.loads(text), dtype="float64", seed=1) as net:
+        kept = net.forward({"x": np.ones((1, COLUMNS))}, phase="train", step=2)["y"].copy() != 0
+        net.forward({"x": x}, phase="train", step=2)
+        net.backward(gradients={"y": np.ones((1, COLUMNS))})
+        passed = x[0] > 0 if act == "relu" else True
+        np.testing.assert_allclose(net.parameters["shifted.offset"].gradient, (kept[0] & passed) / 0.7)

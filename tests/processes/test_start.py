@@ -8,7 +8,8 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.training.problems import TrainingError
-from paddle_layers.training.processes.ranks import ALONE, _cores_of_one, check_sharing, join
+from paddle_layers.training.processes.ranks import ALONE, _cores_of_one, join
+from paddle_layers.training.processes.sharing import check_sharing
 
 
 def test_processes_that_slurm_starts_by_pmix(monkeypatch):

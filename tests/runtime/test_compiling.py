@@ -13,10 +13,12 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.kernels import digests
+from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime.devices.cpu import processes
-from paddle_layers.runtime.devices.cpu.compiler import Driver, compile_all, cpu_driver
+from paddle_layers.runtime.devices.cpu.compiler import Driver, _in_order, compile_all, cpu_driver
 from paddle_layers.runtime.devices.cpu.processes import Text
 from paddle_layers.runtime.generate.cache import is_compiled
+from paddle_layers.runtime.generate.drivers import TunedCall
 from paddle_layers.testing.ptx import launches_of
 from paddle_layers.training.progress import Lines
 
@@ -28,12 +30,13 @@ layer { name: "b" type: "softmax" input: "a" }
 
 
 @pytest.fixture
-def drivers(tmp_path: Path) -> list[Driver]:
-    """Those of a network, in a folder of their own, where nothing is compiled."""
+def drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Driver]:
+    """Those of a network, in a folder of their own, where nothing is compiled; none is imported yet."""
     found = {}
     for launch in launches_of(pl.loads(TEXT), training=True, device="cpu"):
         made = cpu_driver(launch.code, "float64")
         found[made.name] = made._replace(path=tmp_path / "cpu" / made.path.name)
+        monkeypatch.delitem(sys.modules, f"paddle_layers_driver_cpu_{made.path.stem}", raising=False)
     (tmp_path / "cpu").mkdir(mode=0o700)
     return list(found.values())
 
@@ -60,6 +63,41 @@ def test_as_many_processes_as_there_is_work_for(drivers: list[Driver], monkeypat
         if started:  # every driver is somebody's, the last ones come first
             assert sorted(text for part in started for text in part) == sorted(texts)
             assert started[0][0] == texts[-1]
+
+
+TWO_CONVOLUTIONS = """
+layer { name: "x" type: "data" data { shape: [8, 12, 12] } }
+layer { name: "a" type: "conv" input: "x" conv { num_filters: 8 filter_size: 3 act: "relu" } }
+layer { name: "b" type: "conv" input: "a" conv { num_filters: 8 filter_size: 3 } }
+layer { name: "c" type: "conv" input: "a" conv { num_filters: 8 filter_size: 3 } }
+"""
+
+
+@pytest.fixture
+def tuned_drivers() -> list[Driver]:
+    """Those of a network in which two layers add to one gradient, one for each launch."""
+    with tuned_at_every_size():
+        launches = launches_of(pl.loads(TWO_CONVOLUTIONS), training=True, device="cpu")
+    return [cpu_driver(launch.code, "float32") for launch in launches]
+
+
+def test_a_long_kernel_is_compiled_once_for_setting_and_adding(tuned_drivers: list[Driver]) -> None:
+    gradients = [driver for driver in tuned_drivers if driver.function == "conv_dx"]
+    adds = [driver.code.constants["accumulate"] for driver in gradients if isinstance(driver.code, TunedCall)]
+    assert sorted(adds) == [False, True]
+    assert len({driver.text for driver in gradients}) == 1
+
+
+def test_what_takes_longest_is_at_both_ends(tuned_drivers: list[Driver]) -> None:
+    drivers = [*{driver.path: driver for driver in tuned_drivers}.values()]
+    ordered = _in_order(drivers)
+    assert sorted(driver.path for driver in ordered) == sorted(driver.path for driver in drivers)
+    functions = [driver.function for driver in ordered]
+    tuned = [function for function in functions if function]
+    assert functions[0]
+    assert functions[-1]
+    assert "" in functions
+    assert tuned == sorted(tuned)
 
 
 def test_ctrl_c_says_what_is_kept(drivers: list[Driver], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,7 +132,7 @@ def test_what_would_only_be_copied_is_one_memory() -> None:
     found = explain_plan(COPIES, "test", 4, "float32", "cpu")
     assert kernels(found) == ["slope_intercept_y", "tanh_y", "addto_y, adds"]
     assert found.copies == (("flat", "half"), ("right", "half"), ("sum", "left"))
-    with without("copies"):
+    with without("copies", "merged launches"):
         assert len(explain_plan(COPIES, "test", 4, "float32", "cpu").launches) == 6
 
 
@@ -193,8 +193,8 @@ NETWORK_WITH_A_SUM = loads("""
 def test_what_goes_on_element_by_element_runs_block_by_block() -> None:
     found = explain_plan(NETWORK_WITH_A_SUM, "test", 8, "float32", "cpu")
     fused = {launch.kernel: launch.fused for launch in found.launches}
-    group = {"conv_y", "batch_norm_y", "batch_norm_bias", "addto_y, adds", "relu_y"}
-    assert {kernel for kernel, said in fused.items() if said == "1 to 5"} == group
+    group = {"conv_y", "batch_norm_y + batch_norm_bias", "addto_y + relu_y"}
+    assert {kernel for kernel, said in fused.items() if said == "1 to 3"} == group
     with without("fused launches"):
         said = {launch.fused for launch in explain_plan(NETWORK_WITH_A_SUM, "test", 8, "float32", "cpu").launches}
     assert said == {"", "no: the pass is left out"}
@@ -203,9 +203,9 @@ def test_what_goes_on_element_by_element_runs_block_by_block() -> None:
 def test_the_update_of_a_state_does_not_stand_between() -> None:
     found = explain_plan(NETWORK_WITH_A_SUM, "train", 8, "float32", "cpu")
     order = kernels(found)
-    first = order.index("batch_norm_y")
-    assert order[first : first + 4] == ["batch_norm_y", "batch_norm_bias", "addto_y, adds", "relu_y"]
-    assert {launch.fused for launch in found.launches[first : first + 4]} == {f"{first} to {first + 3}"}
+    first = order.index("batch_norm_y + batch_norm_bias")
+    assert order[first + 1] == "addto_y + relu_y"
+    assert {launch.fused for launch in found.launches[first : first + 2]} == {f"{first} to {first + 1}"}
 
 
 def test_launches_that_read_other_elements_do_not_join() -> None:
@@ -232,7 +232,7 @@ def test_launches_that_read_other_elements_do_not_join() -> None:
 def test_blocks_change_no_bit(rows: int, phase: str) -> None:
     image = np.random.default_rng(0).standard_normal((rows, 4, 6, 6))
     results = []
-    for how in ("", "pieces", "backwards", "fused launches", "in place"):
+    for how in ("", "pieces", "backwards", "fused launches", "merged launches", "in place"):
         with contextlib.ExitStack() as stack:
             stack.enter_context(tuned_at_every_size())
             if how in NAMES:
@@ -244,6 +244,96 @@ def test_blocks_change_no_bit(rows: int, phase: str) -> None:
             if phase == "train":
                 net.backward(gradients={"sum": image})
                 results[-1].append(net.arena.gradients.read().copy())
+    for other in results[1:]:
+        for one, two in zip(results[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+CHAINS = loads("""
+    layer { name: "image" type: "data" data { shape: [3, 5, 7] } }
+    layer { name: "other" type: "data" data { shape: [3, 5, 7] } }
+    layer { name: "norm" type: "batch_norm" input: "image" batch_norm { act: "relu6" } }
+    layer { name: "again" type: "batch_norm" input: "norm" batch_norm { act: "swish" } }
+    layer { name: "sum" type: "addto" input: "again" input: "other" addto { act: "hard_swish" } }
+    layer { name: "conv" type: "conv" input: "sum" conv { num_filters: 2 filter_size: 1 act: "elu" } }
+    layer { name: "score" type: "fc" input: "conv" fc { size: 3 act: "tanh" } }
+""")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_merged_launches_change_no_bit(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    feeds = {name: 4 * rng.standard_normal((5, 3, 5, 7)) for name in ("image", "other")}
+    feeds["image"][0, 0, 0, :3] = [0, 1e30, -1e30]
+    results = []
+    for left_out in ((), ("merged launches",)):
+        with without(*left_out), pl.Net(CHAINS, dtype=dtype, seed=1) as net:
+            found = [net.forward(feeds, phase=phase)["score"] for phase in ("test", "train")]
+            net.backward(gradients={"score": np.cos(found[0])})
+            results.append([*found, net.arena.gradients.read().copy()])
+    for one, two in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_merged_launches_are_of_one_layer_and_leave_what_others_read() -> None:
+    names = kernels(explain_plan(CHAINS, "test", 5, "float32", "cpu"))
+    assert names == [
+        *["batch_norm_moments, once"] * 2,
+        "batch_norm_y + batch_norm_bias + relu6_y",
+        "batch_norm_y + batch_norm_bias + swish_y",
+        "addto_y + hard_swish_y",
+        "conv_y",
+        "conv_bias + elu_y",
+        "fc_y",
+        "fc_bias + tanh_y",
+    ]
+    training = kernels(explain_plan(CHAINS, "train", 5, "float32", "cpu"))
+    assert {"batch_norm_y + batch_norm_bias", "swish_y"} <= {*training}  # whose gradient reads what the norm gives
+    assert not any(" + " in name for name in kernels(explain_plan(CHAINS, "test", 5, "float32", "cuda")))
+    with without("merged launches"):
+        assert not any(" + " in name for name in kernels(explain_plan(CHAINS, "test", 5, "float32", "cpu")))
+
+
+PARTS = loads("""
+    layer { name: "image" type: "data" data { shape: [3, 5, 7] } }
+    layer { name: "one" type: "conv" input: "image" conv { num_filters: 2 filter_size: 1 act: "relu" } }
+    layer { name: "two" type: "conv" input: "image" conv { num_filters: 2 filter_size: 3 padding: 1 act: "tanh" } }
+    layer { name: "both" type: "concat" input: "one" input: "image" input: "two" }
+    layer { name: "three" type: "batch_norm" input: "both" batch_norm { act: "relu" } }
+    layer { name: "all" type: "concat" input: "both" input: "three" input: "three" }
+    layer { name: "rows" type: "concat" input: "one" input: "two" concat { axis: 2 } }
+    layer { name: "flat" type: "flatten" input: "all" }
+    layer { name: "bent" type: "tanh" input: "flat" }
+    layer { name: "sum" type: "addto" input: "one" input: "two" addto { act: "relu" } }
+    layer { name: "score" type: "fc" input: "bent" input: "sum" input: "rows" fc { size: 3 } }
+""")
+
+
+def test_inputs_of_a_concat_are_made_in_their_place() -> None:
+    found = explain_plan(PARTS, "test", 1, "float32", "cpu")
+    assert found.parts == (("two", "all"), ("both", "all"), ("three", "all"))
+    copied = [launch.layer for launch in found.launches if launch.kernel == "concat_y"]
+    assert copied == ["both", "both", "all", "rows", "rows"]
+    # The sum is made in the memory of `one`, the image is a feed, `three` has a place already, and rows of images
+    # are no piece of memory.
+    place = {launch.result: int(launch.place) for launch in found.launches if launch.kernel != "concat_y"}
+    assert place["three"] - place["two"] == 2 * 5 * 7 * 4
+    for rows, left_out, device in ((2, (), "cpu"), (1, ("copied parts",), "cpu"), (1, (), "cuda")):
+        with without(*left_out):
+            assert explain_plan(PARTS, "test", rows, "float32", device).parts == ()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+def test_parts_change_no_bit(rows: int) -> None:
+    image = np.random.default_rng(0).standard_normal((rows, 3, 5, 7))
+    results = []
+    for how in ("", "copied parts", "merged launches", "in place", "shared memory", "pieces", "backwards"):
+        context = without(how) if how in NAMES else always_cut(how or "pieces")  # type: ignore[arg-type]
+        with context, pl.Net(PARTS, dtype="float64", seed=1, keep=["one", "both", "three"]) as net:
+            found = [*net.forward({"image": image}, phase="test").values()]
+            found += net.forward({"image": image}, step=0).values()
+            net.backward(gradients={"score": np.ones((rows, 3))})
+            results.append([*found, net.arena.gradients.read().copy()])
     for other in results[1:]:
         for one, two in zip(results[0], other, strict=True):
             np.testing.assert_array_equal(one, two)
@@ -273,9 +363,9 @@ def test_the_command_prints_what_was_decided(tmp_path: Path) -> None:
     file = tmp_path / "network.textproto"
     file.write_text(TEXT)
     shown = CliRunner().invoke(commands, ["show", "--plan", str(file), "--batch-size", "512"]).stdout
-    assert shown.startswith("phase train, 512 rows, cpu: 23 launches, ")
+    assert shown.startswith("phase train, 512 rows, cpu: 22 launches, ")
     (row,) = (line.split() for line in shown.splitlines() if "relu_y" in line)
-    assert " ".join(row[1:]) == "hidden.act relu_y hidden 32768 131,072 205824 of hidden.y 3 to 18 1 to 3"
+    assert " ".join(row[1:]) == "hidden fc_bias + relu_y hidden 512 x 64 131,072 205824 of hidden.y 2 to 17 1 to 2"
 
 
 @pytest.mark.parametrize("unread", [["--device", "cuda"], ["--plan", "--svg", "drawing.svg"]])

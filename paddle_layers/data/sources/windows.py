@@ -92,7 +92,8 @@ class WindowList:
             lines.append(line)
             boxes.extend(box)
         if not owners:
-            raise DataError(f"{path} has no windows that are taken: `windows: {self.windows!r}`")
+            kind = "" if self.windows == "all" else f' by `windows: "{self.windows}"`'
+            raise DataError(f"{path} has no windows that are taken{kind}")
 
         def place(row: int) -> str:
             return f"{path}:{lines[row]}"

@@ -40,7 +40,7 @@ EPILOGUE_ROUNDS = 4
 """Rounds in which sums are added up: a block has four times as many as shared memory has room for."""
 SECOND = 128 * 20
 """Where the second slab begins in shared memory: room for a slab of the narrowest tiles, which are padded most."""
-ROOM = 2 * SECOND
+CAPACITY = 2 * SECOND
 
 LEFT = 0
 RIGHT = 1

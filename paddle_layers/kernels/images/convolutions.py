@@ -16,6 +16,7 @@ from .batches import (
     turn_weight_back,
     vectors_of_images,
     vectors_of_images_back,
+    volumes,
 )
 from .depthwise import (
     add_planes,
@@ -27,6 +28,19 @@ from .depthwise import (
     small_windows,
 )
 from .laid_images import correlate_laid, few_images, filter_runs, laid_scratch, lay_images, laying_items
+from .separate_windows import (
+    filters_suit,
+    gather_windows,
+    gathering_items,
+    gathering_scratch,
+    gradient_items,
+    gradient_scratch,
+    multiply_windows,
+    spread_windows,
+    spreading_items,
+    spreading_scratch,
+    windows_suit,
+)
 from .small_images import (
     mix_small,
     pack_filters,
@@ -35,6 +49,14 @@ from .small_images import (
     packed_runs,
     small_images,
     sums_of_pixels,
+)
+from .window_matrices import (
+    correlate_windows,
+    correlate_windows_back,
+    images,
+    matrix_numbers,
+    matrix_pays,
+    matrix_pays_back,
 )
 from .winograd import (
     LANES,
@@ -139,7 +161,7 @@ def winograd_filters_back(first, last, prepared, weight, scratch):
 
 @tuned("conv", "conv_dx", items=winograd_items_back, behind=winograd_filters_back)
 @compiled
-def winograd_dx(first, last, dx, dy, prepared, accumulate, scratch, padding, padding_y):
+def winograd_dx(first, last, dx, dy, prepared, adding, scratch, padding, padding_y):
     """An item is some images, or a run of tiles and channels of one."""
     N, K, P, Q = dy.shape
     _, C, H, W = dx.shape
@@ -153,7 +175,7 @@ def winograd_dx(first, last, dx, dy, prepared, accumulate, scratch, padding, pad
             dy.ctypes.data + n * K * P * Q * size, K * P * Q * size, (P, Q), (2 - padding_y, 2 - padding),
             prepared.ctypes.data, rounded(C) * K * size,
             dx.ctypes.data + n * C * H * W * size, C * H * W * size, H, W,
-            place_of_piece(scratch, item, items), accumulate, size, one,
+            place_of_piece(scratch, item, items), adding != 0, size, one,
         )  # fmt: skip
 
 
@@ -178,6 +200,24 @@ def packed_filters(first, last, prepared, weight):
 @compiled
 def small_y(first, last, y, x, prepared, scratch):
     mix_small(first, last, y, x, prepared, scratch)
+
+
+@tuned(
+    "conv", "conv_y", items=gathering_items, runs=output_planes, scratch=of_images(gathering_scratch),
+    scratch_of_pieces=True, when=of_images(windows_suit), work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def separate_y(first, last, y, x, weight, scratch):
+    gather_windows(first, last, volumes(y), volumes(x), volumes(weight), False, scratch)
+
+
+@tuned(
+    "conv", "conv_y", items=images, runs=output_planes, scratch=matrix_numbers, scratch_of_pieces=True,
+    when=matrix_pays, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def windows_y(first, last, y, x, weight, scratch):
+    correlate_windows(first, last, y, x, weight, scratch)
 
 
 @tuned(
@@ -247,6 +287,24 @@ def depthwise_dx(first, last, dx, dy, weight, accumulate, stride, padding, paddi
 
 
 @tuned(
+    "conv", "conv_dx", items=of_images(spreading_items), runs=input_planes, scratch=of_images(spreading_scratch),
+    scratch_of_pieces=True, when=of_images(windows_suit), work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def separate_dx(first, last, dx, dy, weight, accumulate, scratch):
+    spread_windows(first, last, volumes(dx), volumes(dy), volumes(weight), accumulate, scratch)
+
+
+@tuned(
+    "conv", "conv_dx", items=images, runs=input_planes, scratch=matrix_numbers, scratch_of_pieces=True,
+    when=matrix_pays_back, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def windows_dx(first, last, dx, dy, weight, accumulate, scratch):
+    correlate_windows_back(first, last, dx, dy, weight, accumulate, scratch)
+
+
+@tuned(
     "conv", "conv_dx", items=pieces, prepared=of_images(prepared_vectors_back),
     scratch=of_images(vector_scratch_back), scratch_of_pieces=True, when=of_images(vectors_pay_back),
     work=operations, least=WORTH_IT,
@@ -259,10 +317,10 @@ def turned_filters_back(first, last, prepared, weight):
 @tuned("conv", "conv_dx", items=of_images(vector_items_back), behind=turned_filters_back)
 @compiled
 def vectors_dx(
-    first, last, dx, dy, prepared, accumulate, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
+    first, last, dx, dy, prepared, adding, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
 ):  # fmt: skip
     vectors_of_images_back(
-        first, last, dx, dy, prepared, accumulate, scratch, (A, B),
+        first, last, dx, dy, prepared, adding != 0, scratch, (A, B),
         stride, stride_y, padding, padding_y, dilation, dilation_y,
     )  # fmt: skip
 
@@ -273,11 +331,11 @@ def vectors_dx(
 )  # fmt: skip
 @compiled
 def conv_dx(
-    first, last, dx, dy, weight, accumulate, scratch,
+    first, last, dx, dy, weight, adding, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
 ):  # fmt: skip
     correlate_images_back(
-        first, last, dx, dy, weight, accumulate, scratch,
+        first, last, dx, dy, weight, adding != 0, scratch,
         stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
     )  # fmt: skip
 
@@ -286,6 +344,15 @@ def conv_dx(
 @compiled
 def depthwise_dweight(first, last, dweight, dy, x, accumulate, stride, padding, padding_y):
     dots_of_each(first, last, dweight, dy, x, accumulate, stride, padding, padding_y)
+
+
+@tuned(
+    "conv", "conv_dweight", items=of_images(gradient_items), scratch=of_images(gradient_scratch),
+    scratch_of_pieces=True, when=of_images(filters_suit), work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def separate_dweight(first, last, dweight, dy, x, accumulate, scratch):
+    multiply_windows(first, last, volumes(dweight), volumes(dy), volumes(x), accumulate, scratch)
 
 
 @tuned(

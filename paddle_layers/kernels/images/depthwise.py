@@ -5,8 +5,9 @@ from __future__ import annotations
 from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
 from paddle_layers.kernels.primitives.moves import zeros
+from paddle_layers.kernels.primitives.plane_code import MASKS
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.windows import MASKS, correlate, correlate_2, dots, dots_2, spread_2
+from paddle_layers.kernels.primitives.windows import correlate, correlate_2, dots, dots_2, spread_2
 
 from .weightgradients import correlate_planes, dots_numbers
 

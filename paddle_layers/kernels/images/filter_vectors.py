@@ -160,17 +160,9 @@ def correlate_vectors(
                 to, pixels = y + image * y_steps[0] + k * y_steps[1] + top * Q * size, rows * Q // images
                 of = sums + image * pixels * vectors * VECTOR
                 give_back(
-                    to,
-                    y_steps[1],
-                    of,
-                    sums + rows * Q * vectors * VECTOR,
-                    pixels,
-                    count,
-                    vectors * lanes,
-                    adding,
-                    size,
-                    one,
-                )
+                    to, y_steps[1], of, sums + rows * Q * vectors * VECTOR, pixels, count, vectors * lanes, adding,
+                    size, one,
+                )  # fmt: skip
         k += count
 
 

@@ -8,7 +8,8 @@ it computes between the rows is left out when rows are taken out. Borders on the
 from __future__ import annotations
 
 from paddle_layers.kernels.primitives.compiling import also_in_python, once
-from paddle_layers.kernels.primitives.moves import copy_run, pick_run, spread_run, zeros, zip_runs
+from paddle_layers.kernels.primitives.interleaving import zip_runs
+from paddle_layers.kernels.primitives.moves import copy_run, pick_run, spread_run, zeros
 from paddle_layers.kernels.primitives.tiles import out_of_line
 
 SLACK = 16

@@ -69,9 +69,9 @@ def across_windows(Q, W, size, step, padding):
 
 
 @inlined
-def to_the_vector(count, room):
-    """The numbers of whole vectors that hold `count` numbers, if there is so much room: what is behind is not used."""
-    return min((count + 15) // 16 * 16, room)
+def to_the_vector(count, capacity):
+    """The numbers of whole vectors that hold `count` numbers, up to a capacity: what is behind is not used."""
+    return min((count + 15) // 16 * 16, capacity)
 
 
 @inlined

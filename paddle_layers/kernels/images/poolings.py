@@ -10,9 +10,18 @@ from __future__ import annotations
 import numpy as np
 
 from paddle_layers.kernels.primitives.compiling import compiled
+from paddle_layers.kernels.primitives.plane_code import MASKS
 from paddle_layers.kernels.primitives.scratch import part
 from paddle_layers.kernels.primitives.vectors import total
-from paddle_layers.kernels.primitives.windows import MASKS, maxima, maxima_2, positions, positions_2
+from paddle_layers.kernels.primitives.windows import (
+    give_to_places,
+    maxima,
+    maxima_2,
+    maxima_of_4,
+    positions,
+    positions_2,
+    positions_of_4,
+)
 from paddle_layers.kernels.tuned import tuned
 
 from .pool_means import ANYWHERE, means, means_back, scratch_backward, scratch_forward
@@ -46,21 +55,24 @@ def small_maxima(
     pool_type: str, global_pooling: bool, H: int, W: int, P: int, Q: int, pool_size: int | None,
     pool_size_y: int | None, stride: int, stride_y: int, padding: int, padding_y: int,
 ) -> bool:  # fmt: skip
-    """Maxima of windows of 3 x 3 pixels, each with one pixel at least, on a core with masks."""
-    plain = pool_size == pool_size_y == 3 and stride == stride_y <= 2
+    """Maxima of windows of 3 x 3 or, 2 apart, 2 x 2 pixels, each with one pixel at least, on a core with masks."""
+    square = pool_size == pool_size_y and stride == stride_y
+    plain = square and ((pool_size == 3 and stride <= 2) or pool_size == stride == 2)
     filled = (P - 1) * stride_y - padding_y < H and (Q - 1) * stride - padding < W
     return MASKS and is_maximum(pool_type, global_pooling, H, W) and plain and filled
 
 
 @tuned("pool", "pool_where", items=planes, runs=planes, work=operations, least=WORTH_IT, when=small_maxima)
 @compiled
-def small_where(first, last, where, x, stride, padding, padding_y):
+def small_where(first, last, where, x, pool_size, stride, padding, padding_y):
     _, _, H, W = x.shape
     _, _, P, Q = where.shape
     size, one = x.itemsize, x.dtype.type(1)
     for plane in range(first, last):
         of, to = x.ctypes.data + plane * H * W * size, where.ctypes.data + plane * P * Q * 8
-        if stride == 1:
+        if pool_size == 2:
+            positions_of_4((of, H, W, to, P, Q, padding_y, padding), one)
+        elif stride == 1:
             positions((of, H, W, to, P, Q, padding_y, padding), one)
         else:
             positions_2((of, H, W, to, P, Q, padding_y, padding), one)
@@ -68,13 +80,15 @@ def small_where(first, last, where, x, stride, padding, padding_y):
 
 @tuned("pool", "pool_y", items=planes, runs=planes, work=operations, least=MAXIMA_WORTH_IT, when=small_maxima)
 @compiled
-def small_maximum_y(first, last, y, x, stride, padding, padding_y):
+def small_maximum_y(first, last, y, x, pool_size, stride, padding, padding_y):
     _, _, H, W = x.shape
     _, _, P, Q = y.shape
     size, one = x.itemsize, x.dtype.type(1)
     for plane in range(first, last):
         of, to = x.ctypes.data + plane * H * W * size, y.ctypes.data + plane * P * Q * size
-        if stride == 1:
+        if pool_size == 2:
+            maxima_of_4((of, H, W, to, P, Q, padding_y, padding), one)
+        elif stride == 1:
             maxima((of, H, W, to, P, Q, padding_y, padding), one)
         else:
             maxima_2((of, H, W, to, P, Q, padding_y, padding), one)
@@ -184,6 +198,16 @@ def maximum_dx(first, last, dx, dy, where, accumulate, pool_size, pool_size_y, s
     for item in range(first, last):
         for plane in range(planes * item // parts, planes * (item + 1) // parts):
             base, source = plane * H * W, plane * P * Q
+            if in_pairs and MASKS:
+                size = dx.itemsize
+                give_to_places(
+                    (
+                        dy.ctypes.data + source * size, where.ctypes.data + source * 8, P, Q,
+                        dx.ctypes.data + base * size,
+                    ),
+                    dx.dtype.type(1),
+                )  # fmt: skip
+                continue
             if in_pairs:
                 for p in range(P):
                     spread_pairs(target, base + 2 * p * W, W, deltas, places, source + p * Q, Q, 2 * p, zero)

@@ -18,8 +18,22 @@ from .batches import (
     turn_weight_back,
     vectors_of_images,
     vectors_of_images_back,
+    volumes,
 )
 from .depthwise import add_planes, filter_items, plane_scratch
+from .separate_windows import (
+    filters_suit,
+    gather_windows,
+    gathering_items,
+    gathering_scratch,
+    gradient_items,
+    gradient_scratch,
+    multiply_windows,
+    spread_windows,
+    spreading_items,
+    spreading_scratch,
+    windows_suit,
+)
 from .work_items import (
     BIAS_WORTH_IT,
     WORTH_IT,
@@ -30,9 +44,11 @@ from .work_items import (
     forward_items,
     forward_runs,
     forward_scratch,
+    input_planes,
     mirrored,
     multiplications,
     of_images,
+    output_planes,
     outputs,
     pieces,
     prepared_vectors,
@@ -96,6 +112,16 @@ def pixel_dweight(first, last, dweight, dy, x, accumulate):
 
 
 @tuned(
+    "conv_trans", "conv_trans_y", items=mirrored(of_images(spreading_items)), runs=mirrored(input_planes),
+    scratch=mirrored(of_images(spreading_scratch)), scratch_of_pieces=True, when=mirrored(of_images(windows_suit)),
+    work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def separate_y(first, last, y, x, weight, scratch):
+    spread_windows(first, last, volumes(y), volumes(x), volumes(weight), False, scratch)
+
+
+@tuned(
     "conv_trans", "conv_trans_y", items=pieces, prepared=mirrored(of_images(prepared_vectors_back)),
     scratch=mirrored(of_images(vector_scratch_back)), scratch_of_pieces=True,
     when=mirrored(of_images(vectors_pay_back)),
@@ -132,6 +158,16 @@ def conv_trans_y(
 
 
 @tuned(
+    "conv_trans", "conv_trans_dx", items=mirrored(gathering_items), runs=mirrored(output_planes),
+    scratch=mirrored(of_images(gathering_scratch)), scratch_of_pieces=True, when=mirrored(of_images(windows_suit)),
+    work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def separate_dx(first, last, dx, dy, weight, accumulate, scratch):
+    gather_windows(first, last, volumes(dx), volumes(dy), volumes(weight), accumulate, scratch)
+
+
+@tuned(
     "conv_trans", "conv_trans_dx", items=pieces, prepared=mirrored(of_images(prepared_vectors)),
     scratch=mirrored(of_images(vector_scratch)), scratch_of_pieces=True, when=mirrored(of_images(vectors_pay)),
     work=operations, least=WORTH_IT,
@@ -165,6 +201,16 @@ def conv_trans_dx(
         first, last, dx, dy, weight, accumulate, scratch,
         stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
     )  # fmt: skip
+
+
+@tuned(
+    "conv_trans", "conv_trans_dweight", items=mirrored(of_images(gradient_items)),
+    scratch=mirrored(of_images(gradient_scratch)), scratch_of_pieces=True, when=mirrored(of_images(filters_suit)),
+    work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def separate_dweight(first, last, dweight, dy, x, accumulate, scratch):
+    multiply_windows(first, last, volumes(dweight), volumes(x), volumes(dy), accumulate, scratch)
 
 
 @tuned(

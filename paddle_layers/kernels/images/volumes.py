@@ -15,6 +15,19 @@ from .batches import (
     vectors_of_volumes,
     vectors_of_volumes_back,
 )
+from .separate_windows import (
+    filters_suit,
+    gather_windows,
+    gathering_items,
+    gathering_scratch,
+    gradient_items,
+    gradient_scratch,
+    multiply_windows,
+    spread_windows,
+    spreading_items,
+    spreading_scratch,
+    windows_suit,
+)
 from .work_items import (
     BIAS_WORTH_IT,
     WORTH_IT,
@@ -25,8 +38,10 @@ from .work_items import (
     forward_items,
     forward_runs,
     forward_scratch,
+    input_planes,
     mirrored,
     multiplications,
+    output_planes,
     outputs,
     pieces,
     prepared_vectors,
@@ -43,6 +58,15 @@ from .work_items import (
 
 
 @tuned(
+    "conv3d", "conv3d_y", items=gathering_items, runs=output_planes, scratch=gathering_scratch,
+    scratch_of_pieces=True, when=windows_suit, work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def separate_y(first, last, y, x, weight, scratch):
+    gather_windows(first, last, y, x, weight, False, scratch)
+
+
+@tuned(
     "conv3d", "conv3d_y", items=pieces, prepared=prepared_vectors, scratch=vector_scratch, scratch_of_pieces=True,
     when=vectors_pay, work=multiplications, least=WORTH_IT,
 )  # fmt: skip
@@ -55,6 +79,15 @@ def turned_filters(first, last, prepared, weight):
 @compiled
 def vectors_y(first, last, y, x, prepared, scratch, E, A, B, step, ahead, gap):
     vectors_of_volumes(first, last, y, x, prepared, False, scratch, (E, A, B), step, ahead, gap)
+
+
+@tuned(
+    "conv3d", "conv3d_dx", items=spreading_items, runs=input_planes, scratch=spreading_scratch,
+    scratch_of_pieces=True, when=windows_suit, work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def separate_dx(first, last, dx, dy, weight, accumulate, scratch):
+    spread_windows(first, last, dx, dy, weight, accumulate, scratch)
 
 
 @tuned(
@@ -91,6 +124,15 @@ def conv3d_dx(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap
 
 
 @tuned(
+    "conv3d", "conv3d_dweight", items=gradient_items, scratch=gradient_scratch, scratch_of_pieces=True,
+    when=filters_suit, work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def separate_dweight(first, last, dweight, dy, x, accumulate, scratch):
+    multiply_windows(first, last, dweight, dy, x, accumulate, scratch)
+
+
+@tuned(
     "conv3d", "conv3d_dweight", items=weight_items, scratch=weight_scratch, scratch_of_pieces=True,
     work=multiplications, least=WORTH_IT,
 )  # fmt: skip
@@ -109,6 +151,16 @@ operations = mirrored(multiplications)
 
 
 @tuned(
+    "conv3d_trans", "conv3d_trans_y", items=mirrored(spreading_items), runs=mirrored(input_planes),
+    scratch=mirrored(spreading_scratch), scratch_of_pieces=True, when=mirrored(windows_suit), work=operations,
+    least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def trans_separate_y(first, last, y, x, weight, scratch):
+    spread_windows(first, last, y, x, weight, False, scratch)
+
+
+@tuned(
     "conv3d_trans", "conv3d_trans_y", items=pieces, prepared=mirrored(prepared_vectors_back),
     scratch=mirrored(vector_scratch_back), scratch_of_pieces=True, when=mirrored(vectors_pay_back), work=operations,
     least=WORTH_IT,
@@ -122,6 +174,16 @@ def trans_turned_filters(first, last, prepared, weight):
 @compiled
 def trans_vectors_y(first, last, y, x, prepared, scratch, E, A, B, step, ahead, gap):
     vectors_of_volumes_back(first, last, y, x, prepared, False, scratch, (E, A, B), step, ahead, gap)
+
+
+@tuned(
+    "conv3d_trans", "conv3d_trans_dx", items=mirrored(gathering_items), runs=mirrored(output_planes),
+    scratch=mirrored(gathering_scratch), scratch_of_pieces=True, when=mirrored(windows_suit), work=operations,
+    least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def trans_separate_dx(first, last, dx, dy, weight, accumulate, scratch):
+    gather_windows(first, last, dx, dy, weight, accumulate, scratch)
 
 
 @tuned(
@@ -156,6 +218,15 @@ def conv3d_trans_y(first, last, y, x, weight, scratch, step, ahead, gap, groups)
 @compiled
 def conv3d_trans_dx(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups):
     correlate_volumes(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups)
+
+
+@tuned(
+    "conv3d_trans", "conv3d_trans_dweight", items=mirrored(gradient_items), scratch=mirrored(gradient_scratch),
+    scratch_of_pieces=True, when=mirrored(filters_suit), work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def trans_separate_dweight(first, last, dweight, dy, x, accumulate, scratch):
+    multiply_windows(first, last, dweight, x, dy, accumulate, scratch)
 
 
 @tuned(

@@ -12,7 +12,8 @@ outputs of the tiles NaN that see it.
 from __future__ import annotations
 
 from paddle_layers.kernels.primitives.compiling import also_in_python, copied
-from paddle_layers.kernels.primitives.moves import copy_run, deal, set_entry, spread_run, turn, zeros
+from paddle_layers.kernels.primitives.interleaving import deal
+from paddle_layers.kernels.primitives.moves import copy_run, set_entry, spread_run, turn, zeros
 from paddle_layers.kernels.primitives.tiles import VECTOR, products, vectors_of
 from paddle_layers.kernels.primitives.transforms import (
     EDGE,

@@ -9,21 +9,24 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from paddle_layers.kernels.primitives.compiling import once
 
 from .tiles import VECTOR, out_of_line
 
+LINE = 64
+"""Bytes of a line of the caches."""
 LANES = 8
 """Numbers that are moved at once; rows that are shorter go by halves, quarters and single ones."""
 
 
-def _real(precision: Any) -> tuple[Any, int]:
+def real_of(precision: Any) -> tuple[Any, int]:
     return (ir.FloatType(), 4) if precision == types.float32 else (ir.DoubleType(), 8)
 
 
-def _place(builder: Any, address: Any, real: Any, count: int) -> Any:
+def place_of(builder: Any, address: Any, real: Any, count: int) -> Any:
     return builder.inttoptr(address, ir.VectorType(real, count).as_pointer())
 
 
@@ -34,9 +37,9 @@ def _mover(count: int, *, step: int = 1, first: int = 0, adding: bool = False) -
         signature = types.void(types.int64, types.int64, one)
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            real, size = _real(one)
-            place = _place(builder, args[0], real, count)
-            value = builder.load(_place(builder, args[1], real, count * step), align=size)
+            real, size = real_of(one)
+            place = place_of(builder, args[0], real, count)
+            value = builder.load(place_of(builder, args[1], real, count * step), align=size)
             if step > 1:
                 picked = ir.Constant(ir.VectorType(ir.IntType(32), count), [first + k * step for k in range(count)])
                 value = builder.shuffle_vector(value, value, picked)
@@ -50,8 +53,8 @@ def _mover(count: int, *, step: int = 1, first: int = 0, adding: bool = False) -
     return intrinsic(move)
 
 
-_move_16, _move_8, _move_4, _move_2, _move_1 = (_mover(count) for count in (16, 8, 4, 2, 1))
-_add_8, _add_4, _add_1 = (_mover(count, adding=True) for count in (8, 4, 1))
+move_16, _move_8, _move_4, _move_2, move_1 = (_mover(count) for count in (16, 8, 4, 2, 1))
+_add_8, _add_4, add_1 = (_mover(count, adding=True) for count in (8, 4, 1))
 _every_second, _every_third, _every_fourth = (_mover(LANES, step=step) for step in (2, 3, 4))
 _other_second = _mover(LANES, step=2, first=1)
 _every_second_16, _other_second_16 = (_mover(2 * LANES, step=2, first=first) for first in (0, 1))
@@ -63,11 +66,33 @@ def set_zero(typingctx, target, one):
     signature = types.void(types.int64, one)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        real, size = _real(one)
+        real, size = real_of(one)
         builder.store(ir.Constant(real, 0.0), builder.inttoptr(args[0], real.as_pointer()), align=size)
         return context.get_dummy_value()
 
     return signature, codegen
+
+
+@intrinsic
+def _fetch(typingctx, address):
+    """Ask for a line of memory that will be needed soon, in the second cache."""
+    signature = types.void(types.int64)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(fetch, [builder.inttoptr(args[0], byte), *(ir.Constant(word, value) for value in (0, 2, 1))])
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@once
+def fetch_run(of, count, size):
+    """Ask for `count` numbers that will be read or written soon; the memory may end before them."""
+    for byte in range(0, count * size, LINE):
+        _fetch(of + byte)
 
 
 @intrinsic
@@ -115,9 +140,9 @@ def copy_run(to, of, count, size, one):
     """Copy `count` numbers; the last vector overlaps the one before it."""
     if count >= 16:
         for k in range(count // 16):
-            _move_16(to + k * 16 * size, of + k * 16 * size, one)
+            move_16(to + k * 16 * size, of + k * 16 * size, one)
         rest = (count - 16) * size
-        _move_16(to + rest, of + rest, one)
+        move_16(to + rest, of + rest, one)
     elif count >= 8:
         for k in range(count // 8):
             _move_8(to + k * 8 * size, of + k * 8 * size, one)
@@ -132,7 +157,7 @@ def copy_run(to, of, count, size, one):
         _move_2(to, of, one)
         _move_2(to + rest, of + rest, one)
     elif count == 1:
-        _move_1(to, of, one)
+        move_1(to, of, one)
 
 
 @once
@@ -146,7 +171,7 @@ def add_run(to, of, count, size, one):
         _add_4(to + done * size, of + done * size, one)
         done += 4
     for k in range(done, count):
-        _add_1(to + k * size, of + k * size, one)
+        add_1(to + k * size, of + k * size, one)
 
 
 @once
@@ -161,7 +186,7 @@ def pick_second(to, of, count, size, one):
     last = count - wide  # the last ones with one number before them
     if count <= LANES:
         for k in range(count):
-            _move_1(to + k * size, of + 2 * k * size, one)
+            move_1(to + k * size, of + 2 * k * size, one)
     elif wide == LANES:
         _other_second(to + last * size, of + (2 * last - 1) * size, one)
     else:
@@ -187,7 +212,7 @@ def pick_run(to, of, count, step, size, one):
                 _every_fourth(to_k, of_k, one)
         done = max(count - 1, 0) // LANES * LANES
     for k in range(done, count):
-        _move_1(to + k * size, of + k * step * size, one)
+        move_1(to + k * size, of + k * step * size, one)
 
 
 @once
@@ -201,7 +226,7 @@ def pack_factors(to, of, rows, row_step, channels, channel_step, elements, width
         for row in range(rows):
             source = of + channel * channel_step + row * row_step
             for element in range(elements):
-                _move_1(to + (element * width + row) * size, source + element * size, one)
+                move_1(to + (element * width + row) * size, source + element * size, one)
         to += elements * width * size
 
 
@@ -215,66 +240,10 @@ def spread_run(to, of, count, step, adding, size, one):
         copy_run(to, of, count, size, one)
     elif adding:
         for k in range(count):
-            _add_1(to + k * step * size, of + k * size, one)
+            add_1(to + k * step * size, of + k * size, one)
     else:
         for k in range(count):
-            _move_1(to + k * step * size, of + k * size, one)
-
-
-def _zipper(count: int, *, adding: bool = False) -> Any:
-    """Write the numbers of two runs of `count` in turns, or add them to what is there."""
-
-    def zip_(typingctx: Any, target: Any, one_run: Any, other_run: Any, one: Any) -> Any:
-        signature = types.void(types.int64, types.int64, types.int64, one)
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            real, size = _real(one)
-            left, right = (builder.load(_place(builder, at, real, count), align=size) for at in args[1:3])
-            for half in (0, count // 2):
-                order = [lane + part for lane in range(half, half + count // 2) for part in (0, count)]
-                value = builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(ir.IntType(32), count), order))
-                at = builder.add(args[0], ir.Constant(args[0].type, 2 * half * size))
-                place = _place(builder, at, real, count)
-                if adding:
-                    value = builder.fadd(builder.load(place, align=size), value)
-                builder.store(value, place, align=size)
-            return context.get_dummy_value()
-
-        return signature, codegen
-
-    return intrinsic(zip_)
-
-
-_zip_16, _zip_4 = (_zipper(count) for count in (16, 4))
-_zip_add_4 = _zipper(4, adding=True)
-
-
-@once
-def zip_runs(to, left, right, count, adding, size, one):
-    """Write the numbers of two runs in turns, or add them to what is there."""
-    done = 0
-    if adding:
-        for k in range(0, count - 3, 4):
-            _zip_add_4(to + 2 * k * size, left + k * size, right + k * size, one)
-        done = count // 4 * 4
-    elif count >= 16:
-        for k in range(0, count - 15, 16):
-            _zip_16(to + 2 * k * size, left + k * size, right + k * size, one)
-        rest = count - 16
-        _zip_16(to + 2 * rest * size, left + rest * size, right + rest * size, one)
-        done = count
-    elif count >= 4:
-        for k in range(0, count - 3, 4):
-            _zip_4(to + 2 * k * size, left + k * size, right + k * size, one)
-        rest = count - 4
-        _zip_4(to + 2 * rest * size, left + rest * size, right + rest * size, one)
-        done = count
-    for k in range(done, count):
-        for part, of in ((0, left), (1, right)):
-            if adding:
-                _add_1(to + (2 * k + part) * size, of + k * size, one)
-            else:
-                _move_1(to + (2 * k + part) * size, of + k * size, one)
+            move_1(to + k * step * size, of + k * size, one)
 
 
 def _turned(builder: Any, rows: list[Any]) -> list[Any]:
@@ -298,15 +267,15 @@ def turn_square(typingctx, target, target_row, source, source_row, one):
     signature = types.void(*[types.int64] * 4, one)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        real, size = _real(one)
+        real, size = real_of(one)
         count = VECTOR // size
         to, to_row, of, of_row = args[:4]
         rows = []
         for _ in range(count):
-            rows.append(builder.load(_place(builder, of, real, count), align=size))
+            rows.append(builder.load(place_of(builder, of, real, count), align=size))
             of = builder.add(of, of_row)
         for column in _turned(builder, rows):
-            builder.store(column, _place(builder, to, real, count), align=size)
+            builder.store(column, place_of(builder, to, real, count), align=size)
             to = builder.add(to, to_row)
         return context.get_dummy_value()
 
@@ -331,38 +300,4 @@ def turn(to, of, rows, columns, of_row, to_row, step, size, one):
                 )
     for row in range(done, rows):
         for column in range(columns):
-            _move_1(to + (column * to_row + row) * size, of + (row * of_row + column * step) * size, one)
-
-
-@intrinsic
-def deal(typingctx, target, target_step, source, one):
-    """Six vectors of every fourth number, the first from the first on, the second from the second on, and so forth.
-
-    Five vectors are read; the steps between those that are written are in bytes.
-    """
-    signature = types.void(*[types.int64] * 3, one)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        real, size = _real(one)
-        count = VECTOR // size
-        whole = args[0].type
-
-        def parts(begin: int) -> list[Any]:
-            at = [builder.add(args[2], ir.Constant(whole, begin * size + part * VECTOR)) for part in range(4)]
-            return [builder.load(_place(builder, place, real, count), align=size) for place in at]
-
-        def picked(left: Any, right: Any, odd: int) -> Any:
-            lanes = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(odd, 2 * count, 2)))
-            return builder.shuffle_vector(left, right, lanes)
-
-        dealt = []
-        for begin in (0, 4):
-            one_, two, three, four = parts(begin)
-            halves = [(picked(one_, two, odd), picked(three, four, odd)) for odd in (0, 1)]
-            dealt += [picked(*halves[at % 2], at // 2) for at in range(4 if begin == 0 else 2)]
-        for at, value in enumerate(dealt):
-            place = builder.add(args[0], builder.mul(args[1], ir.Constant(whole, at)))
-            builder.store(value, _place(builder, place, real, count), align=size)
-        return context.get_dummy_value()
-
-    return signature, codegen
+            move_1(to + (column * to_row + row) * size, of + (row * of_row + column * step) * size, one)

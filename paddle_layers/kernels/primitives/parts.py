@@ -1,6 +1,7 @@
 """Functions that only other compiled functions call: compiled as a part of each caller, and never by themselves.
 
-numba turns every function into machine code before it links it into its callers, and nobody runs that of a part.
+numba optimises every function and turns it into machine code before it links it into its callers, where it is optimised
+again. Nobody runs the machine code of a part, and what is known of its arguments is known in the callers only.
 """
 
 from __future__ import annotations
@@ -18,12 +19,11 @@ class Part(JITCodeLibrary):
     """What a function and those that it calls are in LLVM's language, to be linked into the callers."""
 
     def finalize(self) -> None:
-        """Bring together what is called, and optimise it as numba does."""
+        """Bring together what is called."""
         for library in dict.fromkeys(self._linking_libraries):
             if hasattr(library, "_reload_init"):  # numba 0.62 has none
                 self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._optimize_final_module()
         self._finalized = True
 
 

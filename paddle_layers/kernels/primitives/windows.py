@@ -1,17 +1,12 @@
-"""3x3 windows of a plane, straight from where it lies: vectors run over neighbouring columns, some rows at a time.
+"""3x3 windows of a plane, some rows at a time: correlations with one filter and their gradients; and maxima.
 
-Correlations with one filter and their gradients, and maxima.
-
-What lies outside of the plane is masked when vectors are loaded and stored, so that nothing is laid out with borders
-first and nothing is taken out behind. That needs a core whose loads have masks. As elsewhere, a padded zero is
-multiplied like a number.
+As elsewhere, a padded zero is multiplied like a number.
 """
 
 from __future__ import annotations
 
-import contextlib
-import math
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -19,162 +14,18 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from . import window_pools, window_rows
+from .plane_code import BIT, I64, SIDE, PlaneCode, meeting
 from .tiles import HOST, Machine
 
-MASKS = HOST.bytes >= 32
-"""Whether the core's loads have masks."""
-SIDE = 3
-AHEAD = 4096
-"""Bytes ahead of what is worked on that are asked for: the core's own guess fails where some rows go on together."""
-_I64, _I32, _BIT = ir.IntType(64), ir.IntType(32), ir.IntType(1)
 
-
-class _Code:
-    """The code of a function over a plane that is being built."""
-
-    def __init__(self, function: Any, machine: Machine, real: Any) -> None:
-        self.builder = ir.IRBuilder(function.append_basic_block("entry"))
-        self.real, self.size = real, 4 if isinstance(real, ir.FloatType) else 8
-        self.lanes = machine.bytes // self.size
-        self.vector = ir.VectorType(real, self.lanes)
-        self.zero = self.outside = ir.Constant(self.vector, None)
-
-    def add(self, *values: Any) -> Any:
-        """The sum of whole numbers."""
-        first, *others = (ir.Constant(_I64, value) if isinstance(value, int) else value for value in values)
-        for other in others:
-            first = self.builder.add(first, other)
-        return first
-
-    def times(self, value: Any, factor: int) -> Any:
-        return self.builder.mul(value, ir.Constant(_I64, factor))
-
-    def place(self, base: Any, row: Any, width: Any, column: Any) -> Any:
-        """The address of a pixel."""
-        return self.add(base, self.times(self.add(self.builder.mul(row, width), column), self.size))
-
-    def splat(self, value: Any) -> Any:
-        """A vector of equal numbers."""
-        vector = ir.VectorType(value.type, self.lanes)
-        single = self.builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(_I32, 0))
-        return self.builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(_I32, self.lanes), None))
-
-    def factors(self, w: Any, step: Any) -> list[Any]:
-        """A filter's elements as vectors; `step` bytes lie between them."""
-        places = (self.builder.inttoptr(self.add(w, self.times(step, at)), self.real.as_pointer()) for at in range(9))
-        return [self.splat(self.builder.load(place, align=self.size)) for place in places]
-
-    def mask(self, start: Any, width: Any) -> Any:
-        """Which columns from `start` on a row of `width` pixels has."""
-        counted = ir.Constant(ir.VectorType(_I32, self.lanes), list(range(self.lanes)))
-        columns = self.builder.add(self.splat(self.builder.trunc(start, _I32)), counted)
-        return self.builder.icmp_unsigned("<", columns, self.splat(self.builder.trunc(width, _I32)))
-
-    def _pointer(self, address: Any) -> Any:
-        return self.builder.inttoptr(address, self.vector.as_pointer())
-
-    def load(self, address: Any, mask: Any) -> Any:
-        """The numbers that a mask lets through, and what is outside."""
-        kind = ir.FunctionType(self.vector, [self.vector.as_pointer(), _I32, mask.type, self.vector])
-        name = f"llvm.masked.load.v{self.lanes}f{8 * self.size}.p0"
-        load = cgutils.get_or_insert_function(self.builder.module, kind, name)
-        return self.builder.call(load, [self._pointer(address), ir.Constant(_I32, self.size), mask, self.outside])
-
-    def fetch(self, address: Any, rows: int, width: Any, vectors: int, *, writing: bool = False) -> None:
-        """Ask for what some vectors of so many rows will need soon; the first begins at an address."""
-        byte = ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [byte, _I32, _I32, _I32])
-        fetch = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.prefetch.p0")
-        how = [ir.Constant(_I32, value) for value in (int(writing), 3, 1)]
-        for row in range(rows):
-            for at in range(vectors):
-                place = self.add(address, self.times(width, row * self.size), AHEAD + at * self.lanes * self.size)
-                self.builder.call(fetch, [self.builder.inttoptr(place, byte), *how])
-
-    def store(self, address: Any, value: Any, mask: Any, adding: Any) -> None:
-        """Write the numbers that a mask lets through, or add them to what is there where `adding` says so."""
-        result = self.sums(1)[0]
-        self.builder.store(value, result)
-        with self.builder.if_then(adding):  # a load of numbers that were just written would wait for them
-            self.builder.store(self.builder.fadd(value, self.load(address, mask)), result)
-        value = self.builder.load(result)
-        self.put(address, value, mask)
-
-    def put(self, address: Any, value: Any, mask: Any) -> None:
-        """Write the numbers that a mask lets through, real or whole ones."""
-        pointer = value.type.as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [value.type, pointer, _I32, mask.type])
-        real = f"f{8 * self.size}" if value.type == self.vector else "i64"
-        store = cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.masked.store.v{self.lanes}{real}.p0")
-        place = self.builder.inttoptr(address, pointer)
-        self.builder.call(store, [value, place, ir.Constant(_I32, self.size), mask])
-
-    def sums(self, count: int) -> list[Any]:
-        """Vectors of zeros that something is added to."""
-        return self.vectors([self.zero] * count)
-
-    def vectors(self, values: Sequence[Any]) -> list[Any]:
-        """Places of vectors with these values."""
-        places = [cgutils.alloca_once(self.builder, value.type) for value in values]
-        for place, value in zip(places, values, strict=True):
-            self.builder.store(value, place)
-        return places
-
-    def add_product(self, sum_: Any, left: Any, right: Any) -> None:
-        product = self.builder.fmul(left, right, flags=("contract",))
-        self.builder.store(self.builder.fadd(self.builder.load(sum_), product, flags=("contract",)), sum_)
-
-    def shuffled(self, one: Any, two: Any, order: list[int]) -> Any:
-        return self.builder.shuffle_vector(one, two, ir.Constant(ir.VectorType(_I32, self.lanes), order))
-
-    @contextlib.contextmanager
-    def each(self, first: Any, last: Any, step: int) -> Iterator[Any]:
-        """A loop over the first of every `step` numbers from `first` to before `last`."""
-        count = self.builder.sdiv(self.add(self.builder.sub(last, first), step - 1), ir.Constant(_I64, step))
-        with cgutils.for_range(self.builder, count) as loop:
-            yield self.add(first, self.times(loop.index, step))
-
-    def inside(self, row: Any, rows: Any) -> Any:
-        """For `with`: only for a row that is there."""
-        return self.builder.if_then(self.builder.icmp_unsigned("<", row, rows))
-
-    def columns(self, start: Any, width: Any, stride: int) -> Callable[[Any], list[Any]]:
-        """What loads, from the address of a row, the three columns of windows: the first one's begin at `start`."""
-        if stride == 1:
-            begins = [self.add(start, at * self.lanes) for at in range(2)]
-        else:
-            begins = [self.add(start, at * self.lanes) for at in range(SIDE)]
-        masks = [self.mask(begin, width) for begin in begins]
-
-        def load(row: Any) -> list[Any]:
-            parts = [self.load(self.add(row, self.times(b, self.size)), m) for b, m in zip(begins, masks, strict=True)]
-            if stride == 1:  # not three loads, most of which would go across lines of the cache
-                return [self.shuffled(*parts, list(range(b, b + self.lanes))) for b in range(SIDE)]
-            left, middle = (self.shuffled(*parts[:2], list(range(at, 2 * self.lanes, 2))) for at in (0, 1))
-            return [left, middle, self.shuffled(left, parts[2], list(range(1, self.lanes + 1)))]
-
-        return load
-
-    def total(self, value: Any) -> Any:
-        """The sum of a vector's numbers."""
-        kind = ir.FunctionType(self.real, [self.real, self.vector])
-        name = f"llvm.vector.reduce.fadd.v{self.lanes}f{8 * self.size}"
-        reduce = cgutils.get_or_insert_function(self.builder.module, kind, name)
-        return self.builder.call(reduce, [ir.Constant(self.real, 0.0), value], fastmath=("reassoc",))
-
-
-def _meeting(row: int, stride: int, high: int) -> list[tuple[int, int]]:
-    """Rows of a filter, and the windows of `high` rows of them whose row that is, for a row of pixels under them."""
-    return [(a, (row - a) // stride) for a in range(SIDE) if (row - a) % stride == 0 and 0 <= row - a < high * stride]
-
-
-def _correlate(code: _Code, machine: Machine, stride: int, args: Any) -> None:
+def _correlate(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
     """y (P, Q) = the correlation of x (H, W) with a filter, or y += where `adding`."""
     x, H, W, w, w_step, y, P, Q, top, left, adding = args
     builder, high = code.builder, machine.rows // 2
     factors = code.factors(w, w_step)
-    adds = builder.trunc(adding, _BIT)
-    with code.each(ir.Constant(_I64, 0), P, high) as p, code.each(ir.Constant(_I64, 0), Q, code.lanes) as q:
+    adds = builder.trunc(adding, BIT)
+    with code.each(ir.Constant(I64, 0), P, high) as p, code.each(ir.Constant(I64, 0), Q, code.lanes) as q:
         sums = code.sums(high)
         code.fetch(code.place(x, code.times(p, stride), W, code.times(q, stride)), high * stride, W, stride)
         code.fetch(code.place(y, p, Q, q), high, Q, 1, writing=True)
@@ -183,8 +34,8 @@ def _correlate(code: _Code, machine: Machine, stride: int, args: Any) -> None:
         for row in range((high - 1) * stride + SIDE):
             h = code.add(builder.sub(code.times(p, stride), top), row)
             with code.inside(h, H):
-                pixels = load(code.place(x, h, W, ir.Constant(_I64, 0)))
-                for a, at in _meeting(row, stride, high):
+                pixels = load(code.place(x, h, W, ir.Constant(I64, 0)))
+                for a, at in meeting(row, stride, high):
                     for b in range(SIDE):
                         code.add_product(sums[at], factors[a * SIDE + b], pixels[b])
         for at, sum_ in enumerate(sums):
@@ -192,12 +43,12 @@ def _correlate(code: _Code, machine: Machine, stride: int, args: Any) -> None:
                 code.store(code.place(y, code.add(p, at), Q, q), builder.load(sum_), mask, adds)
 
 
-def _dots(code: _Code, machine: Machine, stride: int, args: Any) -> None:
+def _dots(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
     """Add to the gradient of a filter what a plane of deltas (P, Q) gives with pixels (H, W)."""
     x, H, W, deltas, P, Q, dw, top, left = args
     builder, high = code.builder, machine.rows // 2
     sums = code.sums(SIDE * SIDE)
-    with code.each(ir.Constant(_I64, 0), P, high) as p, code.each(ir.Constant(_I64, 0), Q, code.lanes) as q:
+    with code.each(ir.Constant(I64, 0), P, high) as p, code.each(ir.Constant(I64, 0), Q, code.lanes) as q:
         own = code.sums(high)
         code.fetch(code.place(x, code.times(p, stride), W, code.times(q, stride)), high * stride, W, stride)
         code.fetch(code.place(deltas, p, Q, q), high, Q, 1)
@@ -209,9 +60,9 @@ def _dots(code: _Code, machine: Machine, stride: int, args: Any) -> None:
         for row in range((high - 1) * stride + SIDE):
             h = code.add(builder.sub(code.times(p, stride), top), row)
             with code.inside(h, H):
-                pixels = load(code.place(x, h, W, ir.Constant(_I64, 0)))
+                pixels = load(code.place(x, h, W, ir.Constant(I64, 0)))
                 pixels = [builder.select(mask, pixel, code.zero) for pixel in pixels]  # none times an infinite one
-                for a, at in _meeting(row, stride, high):
+                for a, at in meeting(row, stride, high):
                     for b in range(SIDE):
                         code.add_product(sums[a * SIDE + b], builder.load(own[at]), pixels[b])
     for at, sum_ in enumerate(sums):
@@ -220,7 +71,7 @@ def _dots(code: _Code, machine: Machine, stride: int, args: Any) -> None:
         builder.store(builder.fadd(builder.load(place, align=code.size), total), place, align=code.size)
 
 
-def _spread(code: _Code, machine: Machine, stride: int, args: Any) -> None:
+def _spread(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
     """dx (H, W) = the gradient of a correlation whose windows are two pixels apart, or dx += where `adding`.
 
     With the padding, the pixels of row 2i are under row 0 of windows i and row 2 of windows i - 1, those of row 2i + 1
@@ -228,9 +79,9 @@ def _spread(code: _Code, machine: Machine, stride: int, args: Any) -> None:
     """
     deltas, P, Q, w, dx, H, W, top, left, adding = args
     builder, high, lanes = code.builder, machine.rows // 4, code.lanes
-    factors = code.factors(w, ir.Constant(_I64, code.size))
-    adds = builder.trunc(adding, _BIT)
-    half = ir.Constant(_I64, 1)
+    factors = code.factors(w, ir.Constant(I64, code.size))
+    adds = builder.trunc(adding, BIT)
+    half = ir.Constant(I64, 1)
     (i_first, i_last), (j_first, j_last) = (
         (builder.ashr(border, half), builder.ashr(code.add(extent, border, 1), half))
         for border, extent in ((top, H), (left, W))
@@ -267,94 +118,22 @@ def _spread(code: _Code, machine: Machine, stride: int, args: Any) -> None:
                     code.store(place, run, masks[part], adds)
 
 
-def _larger(code: _Code, one: Any, other: Any) -> Any:
-    return code.builder.select(code.builder.fcmp_ordered(">", one, other), one, other)
-
-
-def _maxima(code: _Code, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = the largest pixels of x (H, W) under windows that have one; NaN wins."""
-    x, H, W, y, P, Q, top, left = args
-    builder, high = code.builder, machine.rows // 2
-    code.outside = ir.Constant(code.vector, [-math.inf] * code.lanes)
-    nothing = ir.Constant(ir.VectorType(_BIT, code.lanes), None)
-    with code.each(ir.Constant(_I64, 0), P, high) as p, code.each(ir.Constant(_I64, 0), Q, code.lanes) as q:
-        best, nan = code.vectors([code.outside] * high), code.vectors([nothing] * high)
-        code.fetch(code.place(x, code.times(p, stride), W, code.times(q, stride)), high * stride, W, stride)
-        load = code.columns(builder.sub(code.times(q, stride), left), W, stride)
-        for row in range((high - 1) * stride + SIDE):
-            h = code.add(builder.sub(code.times(p, stride), top), row)
-            with code.inside(h, H):
-                one, two, three = load(code.place(x, h, W, ir.Constant(_I64, 0)))
-                found = _larger(code, _larger(code, one, two), three)
-                unordered = builder.or_(
-                    builder.fcmp_unordered("uno", one, two), builder.fcmp_unordered("uno", three, three)
-                )
-                for _, at in _meeting(row, stride, high):
-                    builder.store(_larger(code, found, builder.load(best[at])), best[at])
-                    builder.store(builder.or_(unordered, builder.load(nan[at])), nan[at])
-        mask, no_number = code.mask(q, Q), ir.Constant(code.vector, [math.nan] * code.lanes)
-        for at in range(high):
-            with code.inside(code.add(p, at), P):
-                value = builder.select(builder.load(nan[at]), no_number, builder.load(best[at]))
-                code.put(code.place(y, code.add(p, at), Q, q), value, mask)
-
-
-def _wins(code: _Code, value: Any, best: Any) -> Any:
-    """Whether it is the new maximum: the first of equal ones stays, and NaN once it came."""
-    builder = code.builder
-    return builder.and_(builder.fcmp_unordered(">", value, best), builder.fcmp_ordered("ord", best, best))
-
-
-def _positions(code: _Code, machine: Machine, stride: int, args: Any) -> None:
-    """where (P, Q), whole numbers = the positions `h * W + w` of the first of the largest pixels under windows."""
-    x, H, W, where, P, Q, top, left = args
-    builder, high, lanes = code.builder, machine.rows // 2, code.lanes
-    code.outside = ir.Constant(code.vector, [-math.inf] * lanes)
-    whole, wide = ir.VectorType(_I32, lanes), ir.VectorType(_I64, lanes)
-    counted = ir.Constant(whole, [stride * lane for lane in range(lanes)])
-    unknown = ir.Constant(whole, [-1] * lanes)
-    with code.each(ir.Constant(_I64, 0), P, high) as p, code.each(ir.Constant(_I64, 0), Q, lanes) as q:
-        best, known = code.vectors([code.outside] * high), code.vectors([unknown] * high)
-        code.fetch(code.place(x, code.times(p, stride), W, code.times(q, stride)), high * stride, W, stride)
-        start = builder.sub(code.times(q, stride), left)
-        load = code.columns(start, W, stride)
-        columns = [builder.add(code.splat(builder.trunc(code.add(start, b), _I32)), counted) for b in range(SIDE)]
-        extent = code.splat(builder.trunc(W, _I32))
-        no_first, no_second = (builder.icmp_unsigned(">=", columns[b], extent) for b in range(2))
-        neither = builder.and_(no_first, no_second)
-        for row in range((high - 1) * stride + SIDE):
-            h = code.add(builder.sub(code.times(p, stride), top), row)
-            with code.inside(h, H):
-                found, two, three = load(code.place(x, h, W, ir.Constant(_I64, 0)))
-                place = columns[0]
-                for value, column, none in ((two, columns[1], no_first), (three, columns[2], neither)):
-                    better = builder.or_(_wins(code, value, found), none)
-                    found, place = builder.select(better, value, found), builder.select(better, column, place)
-                place = builder.add(place, code.splat(builder.trunc(builder.mul(h, W), _I32)))
-                for _, at in _meeting(row, stride, high):
-                    before, old = builder.load(best[at]), builder.load(known[at])
-                    better = builder.or_(
-                        _wins(code, found, before), builder.icmp_signed("<", old, ir.Constant(whole, None))
-                    )
-                    builder.store(builder.select(better, found, before), best[at])
-                    builder.store(builder.select(better, place, old), known[at])
-        mask = code.mask(q, Q)
-        for at in range(high):
-            with code.inside(code.add(p, at), P):
-                place = code.add(where, code.times(code.add(builder.mul(code.add(p, at), Q), q), 8))
-                code.put(place, builder.sext(builder.load(known[at]), wide), mask)
-
-
 KINDS: dict[str, tuple[Callable[..., None], int, int]] = {
     "correlate": (_correlate, 1, 11),
     "correlate_2": (_correlate, 2, 11),
     "dots": (_dots, 1, 9),
     "dots_2": (_dots, 2, 9),
     "spread_2": (_spread, 2, 10),
-    "maxima": (_maxima, 1, 8),
-    "maxima_2": (_maxima, 2, 8),
-    "positions": (_positions, 1, 8),
-    "positions_2": (_positions, 2, 8),
+    "maxima": (window_pools.maxima, 1, 8),
+    "maxima_2": (window_pools.maxima, 2, 8),
+    "maxima_of_4": (functools.partial(window_pools.maxima, side=2), 2, 8),
+    "positions": (window_pools.positions, 1, 8),
+    "positions_2": (window_pools.positions, 2, 8),
+    "positions_of_4": (functools.partial(window_pools.positions, side=2), 2, 8),
+    "give_to_places": (window_pools.give_to_places, 2, 5),
+    "give_to_all": (window_pools.give_to_all, 2, 4),
+    "lay_windows": (window_rows.lay_windows, 1, 6),
+    "sum_windows": (window_rows.sum_windows, 1, 7),
 }
 """What builds a function, the columns from one window to the next, and how many whole numbers it takes."""
 
@@ -365,10 +144,10 @@ def window_function(module: Any, machine: Machine, kind: str, real: Any) -> Any:
     if name in module.globals:
         return module.globals[name]
     build, stride, count = KINDS[kind]
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [_I64] * count), name)
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64] * count), name)
     function.linkage = "linkonce_odr"
     function.attributes.add("noinline")
-    code = _Code(function, machine, real)
+    code = PlaneCode(function, machine, real)
     build(code, machine, stride, function.args)
     code.builder.ret_void()
     return function
@@ -392,7 +171,13 @@ def _caller(kind: str) -> Any:
     return intrinsic(call)
 
 
-correlate, correlate_2, dots, dots_2, spread_2, maxima, maxima_2, positions, positions_2 = map(_caller, KINDS)
+correlate, correlate_2, dots, dots_2, spread_2 = (_caller(kind) for kind in list(KINDS)[:5])
+maxima, maxima_2, maxima_of_4, positions, positions_2, positions_of_4, give_to_places, give_to_all = (
+    _caller(kind) for kind in list(KINDS)[5:13]
+)
+lay_windows, sum_windows = (_caller(kind) for kind in list(KINDS)[13:])
 """Calls with the numbers `x H W w w_step y P Q top left adding`, `x H W deltas P Q dw top left`,
-`deltas P Q w dx H W top left adding`, and for maxima and positions `x H W y P Q top left`: addresses, `w_step` in bytes
-from one element of the filter to the next, `top` and `left` the padding, `adding` 0 or 1."""
+`deltas P Q w dx H W top left adding`, for maxima and positions `x H W y P Q top left`, `deltas where P Q dx`,
+`deltas P Q dx`, `x A B matrix P Q` and `matrix A B P Q dx adding`: addresses, `w_step` in bytes from one element of the
+filter to the next, `top` and `left` the padding, `adding` 0 or 1. Windows of maxima are 3 x 3 pixels, or 2 x 2 `of_4`.
+"""

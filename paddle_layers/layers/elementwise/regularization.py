@@ -1,5 +1,7 @@
 """Layers that change nothing but the training: dropout, clipping of gradients."""
 
+import math
+
 from paddle_layers.define import Choice, Example, Float, Input, Output, each, gradient, layer, onnx
 from paddle_layers.layers.helpers import uniform
 
@@ -20,7 +22,8 @@ from paddle_layers.layers.helpers import uniform
 class Dropout:
     """Sets a random share of the values to zero while training; changes nothing, or only the scale, in the test phase.
 
-    The mask is a function of the seed, the step and the position, so that it is the same on every device.
+    The mask is a function of the seed, the step and the position, so that it is the same on every device. In training a
+    dropped value is -0.0, which equals 0, and a kept zero is 0.0: by the sign the gradient knows which were dropped.
     Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014).
     Caffe, Mocha, KUnet and ONNX scale the kept values up while training (`scale_in: TRAIN`), Paddle scales all values
     down in the test phase (`scale_in: TEST`), Mocha's `auto_scale: false` and its RandomMaskLayer never scale.
@@ -50,15 +53,15 @@ def dropout_y(i, x, drop_rate, scale_in, key, training):
     if not training:
         return x[i] * (1.0 - drop_rate) if scale_in == "TEST" else x[i]
     if uniform(key, i) < drop_rate:
-        return 0.0
-    return x[i] / (1.0 - drop_rate) if scale_in == "TRAIN" else x[i]
+        return -0.0
+    return (x[i] / (1.0 - drop_rate) if scale_in == "TRAIN" else x[i]) + 0.0  # a kept -0.0 becomes 0.0
 
 
 @gradient(Dropout.x)
-def dropout_dx(i, dy, drop_rate, scale_in, key, training):
+def dropout_dx(i, dy, y, drop_rate, scale_in, training):
     if not training:
         return dy[i] * (1.0 - drop_rate) if scale_in == "TEST" else dy[i]
-    if uniform(key, i) < drop_rate:
+    if (y[i] == 0.0) & (math.copysign(1.0, y[i]) < 0.0):
         return 0.0
     return dy[i] / (1.0 - drop_rate) if scale_in == "TRAIN" else dy[i]
 

@@ -176,7 +176,7 @@ class Reshape:
 
     `dims` are the axes of a row, so the number of rows is never part of them. 0 keeps the size of that axis of `x`,
     one -1 takes what is left, as in Caffe and ONNX, whose dims begin with the rows. Mocha's begin with the fastest
-    axis. Paddle's resize, which turns values of one row into several rows, is another layer.
+    axis. Paddle's resize, which cuts a batch into rows of another width, is `resize`.
     """
 
     x = Input("...", "rows of any shape", seq=(0, 1, 2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,9 @@ from .values import Csr, FeedError, Sequences, as_array
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network
+    from paddle_layers.runtime.plan.phase import Phase
+
+log = logging.getLogger("paddle_layers")
 
 
 def changed_types(graph: Graph, feeds: Mapping[str, Any]) -> dict[str, Type]:
@@ -57,7 +61,16 @@ def _shape(given: Any, level: int) -> tuple[int, ...]:
         return ()
 
 
-def rebuilt(graph: Graph, changed: Mapping[str, Type], network: Network, parameters: ParameterSet) -> Graph:
+def rebind(phase: Phase, feeds: Mapping[str, Any], parameters: ParameterSet) -> bool:
+    """Bind the graph anew when dense feeds have other sizes than before; whether they have. Raises `FeedError`."""
+    changed = changed_types(phase.graph, feeds)
+    if changed:
+        phase.graph = _rebuilt(phase.graph, changed, phase.network, parameters)
+        log.info("planned anew: %s", ", ".join(f"`{name}` is {type_}" for name, type_ in changed.items()))
+    return bool(changed)
+
+
+def _rebuilt(graph: Graph, changed: Mapping[str, Type], network: Network, parameters: ParameterSet) -> Graph:
     """The graph for other types of feeds. Raises `FeedError` when the network does not take them."""
     types = {name: changed.get(name, value.type) for name, value in graph.feeds.items()}
     try:

@@ -23,7 +23,9 @@ class Buffer:
     last: int = -1
     storage: Storage | None = None
     same_as: Buffer | None = None
-    """A buffer with the same values as long as both are read: both are one memory."""
+    """A buffer with the same values as long as both are read, or of which this is a part: both are one memory."""
+    begin: int = 0
+    """Elements of `same_as` before it."""
     in_place: str = ""
     """Whose memory it takes, or why it takes none; empty where nothing has memory to take over."""
 
@@ -31,6 +33,11 @@ class Buffer:
     def root(self) -> Buffer:
         """The buffer whose memory it is."""
         return self if self.same_as is None else self.same_as.root
+
+    @property
+    def shift(self) -> int:
+        """Bytes before it in its storage."""
+        return 0 if self.same_as is None else self.begin * self.itemsize + self.same_as.shift
 
     @property
     def itemsize(self) -> int:

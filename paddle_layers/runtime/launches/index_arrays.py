@@ -106,5 +106,5 @@ class IndexArrays:
 
 
 def starts_capacity(group: Domain, steps: Steps) -> Extent:
-    """Room for the starts of all steps: one more than sequences for each; a step has at least one row."""
+    """Capacity for the starts of all steps: one more than sequences for each; a step has at least one row."""
     return Extent(group.capacity + steps.rows.capacity + 1)

@@ -324,7 +324,7 @@ def _tuned_launch(
     given: Mapping[str, Argument],
     accumulate: bool,
 ) -> Launch:
-    args = dict(given)
+    args = {**given, "adding": Extent(int(accumulate))}
     constants: dict[str, Any] = {"accumulate": accumulate}
     for name in tuned.names:
         if name in args or name in ("accumulate", "scratch", "prepared"):

@@ -253,6 +253,12 @@ class ParameterSet:
         for name, value in values.items():
             self.by_name[name].value = value
 
+    def release_gradients(self) -> None:
+        """Free the arena of the gradients: plans have them from now on, as long as they need them."""
+        for parameter in self.trained:
+            parameter.blocks.pop("gradient", None)  # they share one dict
+        del self.gradients
+
     def allocate(self, seed: int, device: Allocator, for_gradients: Allocator) -> None:
         """Make the arenas and draw the first values; those that are trained lie together, as do their gradients."""
         try:

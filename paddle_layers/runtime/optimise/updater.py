@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.launches.arguments import Fixed, Ref
+from paddle_layers.runtime.launches.arguments import Fixed, Held, Ref
 from paddle_layers.runtime.launches.builtin import CLAMP, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.row_gradients import RowGradient
 from paddle_layers.runtime.memory.blocks import Flat
+from paddle_layers.runtime.memory.parameters import Parameter
+from paddle_layers.runtime.passes import runs
+from paddle_layers.runtime.passes.early_updates import Updates
 
 from .accumulation import Accumulation
 from .averaging import Average
@@ -79,6 +82,7 @@ class Updater:
             for parameter in by_rows
         ]
         self._build(self._found())
+        self._early: Updates | None = None
         self.average: Average | None = None
         if average is not None:
             self.average = Average(self.arena, net.target, net.dtype, **dataclasses.asdict(average))
@@ -148,11 +152,51 @@ class Updater:
         self.catch_up()
         return self.average.used()
 
+    def update_in_backward(self, net: Net) -> None:
+        """Let backward passes make the steps, which `begin_step` announces, where they need one gradient at a time.
+
+        All is as before where gradients are clipped together, added up or by rows, and where the first step makes masks
+        of first values, between its forward and its backward pass.
+        """
+        together = self._clip is not None and self._clip.norm is not None
+        if together or self._accumulation is not None or self._row_updates or self._limits.masks:
+            return
+        if runs("early updates"):
+            self._early = Updates(self.arena.trained, self._update_of)
+            net.update_in_backward(self._early)
+
+    def _update_of(self, parameter: Parameter, gradient: Ref) -> list[Launch]:
+        """The step of a parameter by itself; its launches are the same as those of a range that it is a part of."""
+        value = Ref(Held(parameter, "value"), (Extent(parameter.size),), gradient.dtype)
+        launches = self._by_value([gradient]) + self._limits.on_gradient(parameter, gradient, self._norms)
+        tables = {**self._tables(parameter), "value": value}
+        launches += update_launches(self._rules, parameter, tables, gradient, self._norms)
+        return launches + self._limits.on_value(parameter, value)
+
+    def begin_step(self, rate: float, count: int, momentum: float | None = None) -> None:
+        """Announce a step, before its forward pass, for backward passes that make it; arguments as those of `step`."""
+        if self._early is not None:
+            self._begin()
+            self._early.numbers = self._numbers(rate, count, momentum)
+
+    def _numbers(self, rate: float, count: int, momentum: float | None) -> dict[str, float]:
+        if not self._rules.scheduled:
+            return {"rate": rate, "count": float(count)}
+        assert momentum is not None, "it is scheduled"
+        return {"rate": rate, "count": float(count), "momentum": momentum}
+
     def step(self, rate: float, count: int, momentum: float | None = None) -> None:
         """One step with the learning rate `rate`; `count` is the number of the step, from 1.
 
         `momentum` is that of this step where it is scheduled; parameters with one of their own keep it.
         """
+        if self._early is None:
+            self._step(rate, count, momentum)
+        if self.average is not None:
+            self.catch_up()
+            self.average.note()
+
+    def _step(self, rate: float, count: int, momentum: float | None) -> None:
         self._begin()
         if self._accumulation is not None:
             self._accumulation.finish()
@@ -162,18 +206,11 @@ class Updater:
             update.catch_up()
         if self._row_updates:
             self._table.set_rows(self._rows())
-        numbers = {"rate": rate, "count": float(count)}
-        if self._rules.scheduled:
-            assert momentum is not None, "it is scheduled"
-            numbers["momentum"] = momentum
-        self._table.set_numbers(numbers)
+        self._table.set_numbers(self._numbers(rate, count, momentum))
         with self.arena.changes.made():
             self._table.run(0, self._count)
         for update in self._row_updates:
             update.note(rate, float(count), momentum)
-        if self.average is not None:
-            self.catch_up()
-            self.average.note()
 
     def _found(self) -> Gradients:
         """Gradients by rows that a step has to do with; another plan has others."""
@@ -218,9 +255,12 @@ class Updater:
         launches = []
         if self._clip is not None and self._clip.norm is not None:
             launches += self._norms.clip("gradients", arrays, self._clip.norm)
-        if self._clip is not None and self._clip.value is not None:
-            launches += [simple_launch(CLAMP, "gradients", [array, self._clip.value]) for array in arrays]
-        return launches
+        return launches + self._by_value(arrays)
+
+    def _by_value(self, arrays: Sequence[Ref]) -> list[Launch]:
+        if self._clip is None or self._clip.value is None:
+            return []
+        return [simple_launch(CLAMP, "gradients", [array, self._clip.value]) for array in arrays]
 
 
 def _ref(flat: Flat, parameter: Updated | None = None) -> Ref:

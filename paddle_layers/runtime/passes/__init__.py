@@ -1,7 +1,7 @@
 """What is done to a network before it runs so that it needs less memory and time; results stay the same.
 
 `PASSES` lists the passes in their order; each works on what the ones before it leave. Each is a file of this folder,
-but for the tuned kernels, Winograd's among them, which have a room of their own.
+but for the tuned kernels, Winograd's among them, which have a folder of their own.
 `with without("in place"): ...` leaves some of them out.
 """
 
@@ -21,7 +21,10 @@ PASSES = (
     "tuned kernels",  # they replace point functions where the shapes are worth it
     "unread results",  # what nobody reads is not computed
     "copies",  # what would only be copied is one memory with its copy
+    "merged launches",  # a norm, its bias and its activation are one launch, which reads and writes once
+    "copied parts",  # what is put together is made in its place there, where that is one piece of memory
     "constant results",  # what depends on parameters only is computed once in the phase test, until one changes
+    "early updates",  # in a training, parameters are updated as their gradients come, which need little memory then
     "in place",  # a result takes the memory of what it is made from
     "fused launches",  # what goes on element by element runs block by block, while the block is in the cache
     "shared memory",  # buffers that do not live at the same time share memory

@@ -47,6 +47,8 @@ def _hindrance(takeover: Takeover, memory: Storage, own: Storage) -> str | None:
     giver, taker, at = takeover.giver, takeover.taker, takeover.at
     if not runs("in place"):
         return "the pass is left out"
+    if giver.shift or taker.shift:
+        return f"{giver.name if giver.shift else taker.name} is a part"
     if giver.extent != taker.extent or giver.dtype != taker.dtype:
         return f"{giver.name} has another size"
     if memory.last > at:

@@ -53,6 +53,8 @@ class ExplainedPlan:
     separate: int
     copies: tuple[tuple[str, str], ...] = ()
     """Results that no launch makes, each with the one that it is a copy of."""
+    parts: tuple[tuple[str, str], ...] = ()
+    """Results that are made in their place in another one, each with that."""
 
 
 def explain_plan(network: Network, phase: str, batch_size: int, dtype: str, device: str) -> ExplainedPlan:
@@ -74,7 +76,8 @@ def explain_plan(network: Network, phase: str, batch_size: int, dtype: str, devi
         for at, launch in enumerate(launches)
     )
     copies = tuple((buffer.name, buffer.root.name) for buffer in schedule.copies)
-    return ExplainedPlan(tuple(explained), nbytes, separate, copies)
+    parts = tuple((buffer.name, buffer.root.name) for buffer in schedule.parts)
+    return ExplainedPlan(tuple(explained), nbytes, separate, copies, parts)
 
 
 def _explained(number: int, launch: Launch, backward: bool, once: str) -> ExplainedLaunch:
@@ -88,7 +91,7 @@ def _explained(number: int, launch: Launch, backward: bool, once: str) -> Explai
         return ExplainedLaunch(*about, result, shape, 0, "with the parameters", "", "", launch.fused)
     assert isinstance(owner, Buffer)
     assert owner.storage is not None
-    where = (str(owner.storage.offset), owner.in_place, _lifetime(owner))
+    where = (str(owner.storage.offset + owner.shift), owner.in_place, _lifetime(owner))
     return ExplainedLaunch(*about, owner.name, shape, owner.nbytes, *where, launch.fused)
 
 

@@ -61,19 +61,20 @@ def gradient_parts(launches: Sequence[Launch], first: int, smallest: int = PART)
     parts: list[GradientPart] = []
     run: list[Parameter] = []
     for parameter in sorted(done, key=lambda one: one.offset, reverse=True):  # the last layers come first
-        if run and (_bytes(run) >= smallest or parameter.offset + _room(parameter) != run[0].offset):
+        if run and (_bytes(run) >= smallest or parameter.offset + _padded(parameter) != run[0].offset):
             parts.append(_part(run, done))
             run = []
         run.insert(0, parameter)
     return sorted([*parts, *([_part(run, done)] if run else [])], key=lambda part: part.behind)
 
 
-def _room(parameter: Parameter) -> int:
+def _padded(parameter: Parameter) -> int:
+    """Bytes up to where the next gradient begins."""
     return -(-parameter.size * np.dtype(parameter.dtype).itemsize // 64) * 64
 
 
 def _bytes(run: Sequence[Parameter]) -> int:
-    return run[-1].offset + _room(run[-1]) - run[0].offset
+    return run[-1].offset + _padded(run[-1]) - run[0].offset
 
 
 def _part(run: Sequence[Parameter], done: dict[Parameter, int]) -> GradientPart:

@@ -9,6 +9,7 @@ from paddle_layers.define.quiet import quietly
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
+from paddle_layers.runtime.passes.early_updates import KEPT, Updates
 from paddle_layers.runtime.schedule.schedule import Schedule
 
 from .capacity import check_capacity
@@ -42,6 +43,8 @@ class Phase:
         for op in self.graph.ops:
             op.layer.check_runs()
         self.planning = planning
+        self.updates: Updates | None = None
+        """What backward passes do to the parameters, in place of leaving their gradients."""
         self._plans: dict[Seeds, Plan] = {}
 
     @property
@@ -65,6 +68,8 @@ class Phase:
 
     def schedule(self, seeds: Seeds) -> Schedule:
         """The launches of the phase."""
+        if self.updates is not None and seeds != self.loss_seeds():
+            raise RuntimeError(f"backward passes of this training start at its losses only: {KEPT}")
         graph, planning = self.graph, self.planning
         keep = [n for n in (*self.outputs, *planning.keep, *graph.losses) if n in graph.values]
         return Schedule(
@@ -74,6 +79,7 @@ class Phase:
             seeds=dict(seeds),
             keep=keep,
             device=planning.device.name,
+            updates=self.updates,
         )
 
     def plan(self, seeds: Seeds) -> Plan:

@@ -55,7 +55,7 @@ class Plan:
         self.stops, self.decisive = schedule.stops, schedule.decisive
         forward, backward = schedule.joins
         self._joins = [*forward, *((self.boundary + at, join) for at, join in backward)]
-        self.stats = schedule.stats
+        self.stats, self.updates = schedule.stats, schedule.updates
         self.moving_states = schedule.moving_states
         device.compile([*self.launches, *counting], schedule.dtype, progress)
         check_capacity(device, [schedule])
@@ -74,12 +74,14 @@ class Plan:
     def read(self, buffer: Buffer, rows: Rows | None = None) -> NDArray[Any]:
         """The rows of a batch in a buffer, by default of the last one: a view on the CPU, elsewhere a copy."""
         assert buffer.storage is not None
-        return self._block.read(buffer.storage.offset, (rows or self.rows).size(buffer.extent), buffer.dtype)
+        return self._block.read(
+            buffer.storage.offset + buffer.shift, (rows or self.rows).size(buffer.extent), buffer.dtype
+        )
 
     def write(self, buffer: Buffer, values: NDArray[Any]) -> None:
         """Fill a buffer from its start."""
         assert buffer.storage is not None
-        self._block.write(buffer.storage.offset, values, buffer.dtype)
+        self._block.write(buffer.storage.offset + buffer.shift, values, buffer.dtype)
 
     def address(self, ref: Ref) -> int:
         """Address of an array argument."""
@@ -87,7 +89,7 @@ class Plan:
         if not isinstance(owner, Buffer):
             return owner.address
         assert owner.storage is not None
-        return self._block.address + owner.storage.offset
+        return self._block.address + owner.storage.offset + owner.shift
 
     # ---- running
 
@@ -160,6 +162,8 @@ class Plan:
     def backward(self, ready: Ready | None = None, add_up: AddUp | None = None) -> None:
         """Run the backward launches; `ready` gets each part of the gradients of parameters as soon as it is done."""
         begin = self.boundary
+        if self.updates is not None:
+            self.table.set_numbers(self.updates.take_numbers())
         if ready is not None:
             for part in self._parts:
                 self._run(begin, part.behind, add_up)

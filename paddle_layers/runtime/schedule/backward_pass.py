@@ -10,7 +10,7 @@ from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.graph.steps import Steps
 from paddle_layers.runtime.graph.value import Value
-from paddle_layers.runtime.launches.arguments import Argument, Held, Rate, Ref
+from paddle_layers.runtime.launches.arguments import Held, Rate, Ref
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.builtin import ADD, FILL, SEED, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
@@ -58,9 +58,17 @@ class BackwardPass:
                 self._operation(op)
                 in_loop(self.launches[first:], op.steps, backward=True)
         self._enter([], around)
+        self._clear_unreached()
         self.workspace.results += [
             self.gradients[value.name] for value in self.needs.forced if value.name in self.gradients
         ]
+
+    def _clear_unreached(self) -> None:
+        """Parameters that no seed depends on have a gradient of zero, not that of another pass or with a penalty."""
+        parameters = [one for op in self.workspace.graph.ops for items in op.params.values() for one in items]
+        for parameter in dict.fromkeys(parameters):
+            if parameter.trained and not parameter.by_rows and parameter not in self.written:
+                self.launches.append(_clear(parameter))
 
     def _seed(self, value: Value, gradient: Ref, weight: float) -> Launch:
         """The gradient of the loss by a cost: its weight, divided by what the cost's sum is divided by."""
@@ -182,9 +190,7 @@ class BackwardPass:
             parameter = scope.op.params[function.targets[0].name][item]
             adds = parameter in self.written
             if function.used is not None and not adds and not parameter.by_rows:
-                size = Extent(parameter.size)
-                zero: list[Argument] = [Ref(Held(parameter, "gradient"), (size,)), 0.0]
-                self.launches.append(simple_launch(FILL, parameter.name, zero))
+                self.launches.append(_clear(parameter))
             self.written.update(scope.op.params[target.name][item] for target in function.targets)
             self.launches += self.workspace.launches(scope, function, [item], frozenset({item} if adds else ()))
 
@@ -194,3 +200,9 @@ class BackwardPass:
         assert isinstance(made.rows.owner, Buffer)
         self.workspace.kept.append(made.rows.owner)  # it outlives the next forward pass
         return made.rows
+
+
+def _clear(parameter: Parameter) -> Launch:
+    """What sets the gradient of a parameter to zero."""
+    gradient = Ref(Held(parameter, "gradient"), (Extent(parameter.size),))
+    return simple_launch(FILL, parameter.name, [gradient, 0.0])

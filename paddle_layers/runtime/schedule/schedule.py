@@ -10,9 +10,12 @@ from paddle_layers.runtime.launches.buffers import Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch, buffers_of
 from paddle_layers.runtime.launches.step_launches import lagging, loop_bounds
 from paddle_layers.runtime.passes.constant_results import kept_results, take_constants
+from paddle_layers.runtime.passes.copied_parts import leave_out_parts
 from paddle_layers.runtime.passes.copies import leave_out_copies
+from paddle_layers.runtime.passes.early_updates import Updates, update_early
 from paddle_layers.runtime.passes.fused_launches import bring_together, fuse
 from paddle_layers.runtime.passes.in_place import take_over
+from paddle_layers.runtime.passes.merged_launches import merge
 from paddle_layers.runtime.passes.unread_results import drop_unread
 
 from .backward_pass import BackwardPass
@@ -24,7 +27,8 @@ from .workspace import Workspace
 class Schedule:
     """The launches of one phase. `seeds` are the values at which the backward pass starts; empty: forward only.
 
-    Seeds without a weight have a gradient that the caller writes; the others are losses with their weight.
+    Seeds without a weight have a gradient that the caller writes; the others are losses with their weight. With
+    `updates` the backward pass changes the parameters, whose gradients nobody can read then.
     """
 
     def __init__(
@@ -36,6 +40,7 @@ class Schedule:
         seeds: Mapping[str, float | None],
         keep: Sequence[str],
         device: str = "cpu",
+        updates: Updates | None = None,
     ) -> None:
         workspace = Workspace(graph, dtype, training=training, device=device)
         forward, backward = ForwardPass(workspace), BackwardPass(workspace, seeds)
@@ -54,6 +59,12 @@ class Schedule:
         drop_unread((self.backward, self.forward), self._read_outside())
         self.copies = leave_out_copies((self.forward, self.backward), self._read_outside(), self.kept)
         """Buffers that are one memory with what they would be copied from."""
+        merge((self.forward, self.backward), self._read_outside(), device)
+        self.parts = leave_out_parts((self.forward, self.backward), self.kept, device)
+        """Buffers that are parts of others into which they would be copied."""
+        self.updates = updates
+        if updates is not None:
+            self.backward = update_early(self.backward, updates, dtype)
         constants = [] if training else take_constants(self.forward)
         self.constants = len(constants)
         """So many launches at the begin of the forward pass depend on parameters only."""
@@ -106,7 +117,8 @@ class Schedule:
             buffer.keep()
         for buffer in self.results:
             buffer.keep_result()
-        storages = take_over((*buffers_of(launches), *self.copies, *outside, *self.results), takeovers)
+        aliases = [*self.copies, *self.parts, *(part.root for part in self.parts)]
+        storages = take_over((*buffers_of(launches), *aliases, *outside, *self.results), takeovers)
         fuse(launches, [self.constants, len(self.forward), *(at for at, _ in (*self.stops, *joins))], self.device)
         return storages
 

@@ -10,6 +10,7 @@ A callback has any of these methods, each given a `Run`:
     on_epoch        behind an epoch
     on_end          at the end
 
+Gradients of parameters outlive the backward pass for trainings with a callback that has on_gradients or on_step.
 A `Run` knows the step, the loss, the latest results of the test and the net; `run.stop(reason)` ends the training after
 this step, `run.say(text)` shows a line. What has to outlive a checkpoint is given by `state()`, as JSON can hold it,
 and taken back by `restore(state)`. Values of the network that it reads by `run.net.value(name)` and

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.config.wiring.carried import carried_values
-from paddle_layers.data import Batches, Stream
 from paddle_layers.define.errors import first_line
 from paddle_layers.define.machine import usable_cores
 from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_threads
@@ -31,8 +29,6 @@ from .shared_gradients import SharedGradients, SharedMemory, shared_gradients
 from .watch import RankWatch
 
 if TYPE_CHECKING:
-    from paddle_layers.config import Training
-    from paddle_layers.define import LayerDefinition
     from paddle_layers.runtime import Net
     from paddle_layers.runtime.memory.parameters import Parameter
     from paddle_layers.runtime.plan.gradient_parts import GradientPart
@@ -316,52 +312,3 @@ def _cores_of_one(machine: Any) -> int:
     """Cores for a process: its own, or its share of those that it has in common with others of the machine."""
     own = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     return max(1, usable_cores() // int(machine.allgather(own).count(own)))
-
-
-def check_sharing(
-    training: Training, count: int, data: Sequence[Batches | Stream], callbacks: Sequence[object]
-) -> None:
-    """Raise `ConfigError` or `TrainingError` for what processes cannot share."""
-    if training.batch_size < count:
-        message = (
-            f"`batch_size` is {training.batch_size}, and {count} processes share each batch: some would have no row"
-        )
-        raise training.error("batch_size", message)
-    for batches in data:
-        if isinstance(batches, Stream):
-            raise TrainingError(
-                f"{count} processes share the rows of a data set; `{batches.name}` gives batches, whose rows have no "
-                "numbers: give arrays or a `Dataset`, or train with one process"
-            )
-        if batches.skip:
-            raise TrainingError(
-                'a source that leaves bad records out, `on_error: "skip"`, gives the processes unequal batches: take '
-                "these records out of the data, or train with one process"
-            )
-    if carried := carried_values(training.network.nodes):
-        raise TrainingError(
-            f"the data layer `{next(iter(carried))}` carries rows from batch to batch, and the rows of a process are "
-            "others in each: train with one"
-        )
-    _check_synchronised(training)
-    for listener in callbacks:
-        if hasattr(listener, "on_test_batch"):
-            name = type(listener).__name__
-            raise TrainingError(f"`{name}` looks at every row of a test, and each process has some: train with one")
-
-
-def _check_synchronised(training: Training) -> None:
-    """Raise `TrainingError` where a process may begin a pass anew in whose middle it has waited for the others."""
-    nodes = training.network.nodes
-    joined = [node.name for node in nodes for one in node.definition.joined if node.attributes[one.when]]
-    makers = [node.name for node in nodes if node.definition.own_rows and _by_values(node.definition)]
-    if joined and makers:
-        raise TrainingError(
-            f"`{joined[0]}` is synchronised, and `{makers[0]}` makes as many rows as its values say: processes cannot "
-            "wait for each other in the middle of such a batch; train with one, or normalize by the process's own rows"
-        )
-
-
-def _by_values(definition: LayerDefinition) -> bool:
-    """Whether a layer's own rows depend on values, not on lengths and sizes only."""
-    return any(name in definition.inputs or name in definition.temps for name in definition.hook_names["starts"])

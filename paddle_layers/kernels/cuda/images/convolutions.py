@@ -9,11 +9,11 @@ from paddle_layers.define.functions import real
 from paddle_layers.kernels.cuda.tiles import (
     ACROSS,
     ALONG,
+    CAPACITY,
     EPILOGUE_ROUNDS,
     LEFT,
     LOADS,
     RIGHT,
-    ROOM,
     SLAB,
     SUMS,
     THREADS,
@@ -96,7 +96,7 @@ def work_of_dweight(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, grou
 
 @tuned("conv", "conv_y", device="cuda", items=blocks_of_y, work=work_of_y, least=WORTH_IT, when=fits, threads=THREADS)
 def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
-    tile = cuda.shared.array(ROOM, real)
+    tile = cuda.shared.array(CAPACITY, real)
     outer = cuda.shared.array(TABLE, numpy.int32)
     inner = cuda.shared.array(TABLE, numpy.int32)
     ahead = cuda.local.array((2, LOADS), real)
@@ -139,7 +139,7 @@ def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilatio
     "conv", "conv_dx", device="cuda", items=blocks_of_dx, work=work_of_dx, least=WORTH_IT, when=fits, threads=THREADS
 )
 def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
-    tile = cuda.shared.array(ROOM, real)
+    tile = cuda.shared.array(CAPACITY, real)
     outer = cuda.shared.array(TABLE, numpy.int32)
     inner = cuda.shared.array(TABLE, numpy.int32)
     ahead = cuda.local.array((2, LOADS), real)
@@ -192,7 +192,7 @@ def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, di
     threads=THREADS,
 )
 def conv_dweight(scratch, weight, dy, x, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
-    tile = cuda.shared.array(ROOM, real)
+    tile = cuda.shared.array(CAPACITY, real)
     outer = cuda.shared.array(TABLE, numpy.int32)
     inner = cuda.shared.array(TABLE, numpy.int32)
     ahead = cuda.local.array((2, LOADS), real)

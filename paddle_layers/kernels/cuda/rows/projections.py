@@ -8,11 +8,11 @@ from paddle_layers.define.functions import real
 from paddle_layers.kernels.cuda.tiles import (
     ACROSS,
     ALONG,
+    CAPACITY,
     EPILOGUE_ROUNDS,
     LEFT,
     LOADS,
     RIGHT,
-    ROOM,
     SLAB,
     SUMS,
     THREADS,
@@ -63,7 +63,7 @@ def work_of_dweight(N: int, C_i: int, K: int) -> int:
 
 @tuned("fc", "fc_y", device="cuda", items=blocks_of_y, work=work_of_y, least=WORTH_IT, threads=THREADS)
 def fc_y(y, x, weight, accumulate):
-    tile = cuda.shared.array(ROOM, real)
+    tile = cuda.shared.array(CAPACITY, real)
     ahead = cuda.local.array((2, LOADS), real)
     sums = cuda.local.array((SUMS, SUMS), real)
     thread = cuda.threadIdx.x
@@ -93,7 +93,7 @@ def fc_y(y, x, weight, accumulate):
 
 @tuned("fc", "fc_dx", device="cuda", items=blocks_of_dx, work=work_of_dx, least=WORTH_IT, threads=THREADS)
 def fc_dx(dx, dy, weight, accumulate):
-    tile = cuda.shared.array(ROOM, real)
+    tile = cuda.shared.array(CAPACITY, real)
     ahead = cuda.local.array((2, LOADS), real)
     sums = cuda.local.array((SUMS, SUMS), real)
     thread = cuda.threadIdx.x
@@ -125,7 +125,7 @@ def fc_dx(dx, dy, weight, accumulate):
     "fc", "fc_dweight", device="cuda", items=blocks_of_dweight, work=work_of_dweight, least=WORTH_IT, threads=THREADS
 )
 def fc_dweight(dweight, x, dy, accumulate):
-    tile = cuda.shared.array(ROOM, real)
+    tile = cuda.shared.array(CAPACITY, real)
     ahead = cuda.local.array((2, LOADS), real)
     sums = cuda.local.array((SUMS, SUMS), real)
     thread = cuda.threadIdx.x

@@ -13,6 +13,7 @@ from paddle_layers.runtime.generate.cache import driver_path, is_compiled, load_
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 
 from .interpreter import interpreted_address, is_interpreted
+from .native import compile_loop
 from .processes import Text, compiling_beside
 from .python_calls import python_address
 from .texts import cpu_text, tuned_text
@@ -35,6 +36,11 @@ class Driver(NamedTuple):
     def module(self) -> str:
         """Where a tuned kernel is written; empty for a point function."""
         return str(self.code.tuned.function.__module__) if isinstance(self.code, TunedCall) else ""
+
+    @property
+    def function(self) -> str:
+        """The function of a tuned kernel; empty for a point function."""
+        return str(self.code.tuned.function.__name__) if isinstance(self.code, TunedCall) else ""
 
     @property
     def compiled(self) -> bool:
@@ -69,6 +75,8 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
     missing = _in_order([driver for driver in unique.values() if not driver.compiled])
     addresses: dict[str, int] = {}
     with _kept(missing), compiling_beside([Text(driver.path, driver.text) for driver in missing]):
+        if missing:
+            compile_loop()  # while others compile, too
         for driver in missing:
             if progress is not None and not driver.compiled:
                 progress(_done(missing), len(missing), driver.name)
@@ -82,11 +90,19 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
 
 
 def _in_order(missing: Sequence[Driver]) -> list[Driver]:
-    """Those that take longest at both ends, where a process begins each, and what shares functions together."""
-    tuned = sorted((driver for driver in missing if driver.module), key=lambda driver: driver.module)
-    points = [driver for driver in missing if not driver.module]
-    half = len(tuned) // 2
-    return [*tuned[:half], *points, *tuned[half:]]
+    """What takes longest at both ends, where a process begins each, and what shares functions together.
+
+    The module with most kernels takes longest; what is called alike in it shares most.
+    """
+    modules: dict[str, list[Driver]] = {}
+    for driver in missing:
+        modules.setdefault(driver.module, []).append(driver)
+    ordered = modules.pop("", [])
+    for _, drivers in sorted(modules.items(), key=lambda module: (len(module[1]), module[0])):
+        alike = sorted(drivers, key=lambda driver: driver.function)
+        half = len(alike) // 2
+        ordered = [*alike[:half], *ordered, *alike[half:]]
+    return ordered
 
 
 def _done(missing: Sequence[Driver]) -> int:

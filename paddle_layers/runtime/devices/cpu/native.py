@@ -170,6 +170,12 @@ def run_launches(table, start, stop):
         row += length
 
 
+def compile_loop() -> None:
+    """Compile `run_launches` now, or load it, rather than when the first launches are to run."""
+    _pool()
+    run_launches(np.zeros((0, len(COLUMNS)), np.int64), 0, 0)
+
+
 @intrinsic
 def nanoseconds(typingctx: Any) -> Any:
     """The clock that only goes forward, as an `int64`."""

@@ -43,11 +43,11 @@ class Staging:
     def copy(self, values: NDArray[Any], dtype: str, send: Callable[[int, int], None]) -> None:
         """Put the numbers into pinned memory and call `send(address, nbytes)`, which queues the copy."""
         nbytes = values.size * np.dtype(dtype).itemsize
-        place = self._room(nbytes)
+        place = self._place_for(nbytes)
         array_at(place, values.shape, dtype)[...] = values
         send(place, nbytes)
 
-    def _room(self, nbytes: int) -> int:
+    def _place_for(self, nbytes: int) -> int:
         wide = -(-nbytes // ALIGNMENT) * ALIGNMENT
         if wide > self._size:
             self._grow(max(SMALLEST, 2 * wide))

@@ -1,0 +1,314 @@
+"""Convolutions whose windows lie side by side, filter beside filter: products of matrices, and numbers put in order.
+
+Patch embeddings are such, and transposed convolutions that enlarge without overlap. Below, the side with a number for
+each window is `small` (N, K, R, P, Q), the one with its elements `large` (N, D, R E, P A, Q B); images are volumes of
+one plane. With the elements of a window as a column of a matrix, `small` is the filters times it, and it is the filters
+turned times `small`: products at the peak of a core, beside which moving numbers counts. So they are asked for early.
+"""
+
+from __future__ import annotations
+
+from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
+from paddle_layers.kernels.primitives.interleaving import unzip_run, zip_runs
+from paddle_layers.kernels.primitives.moves import (
+    copy_run,
+    fetch_run,
+    pick_run,
+    set_entry,
+    spread_run,
+    turn,
+    zeros,
+)
+from paddle_layers.kernels.primitives.scratch import place_of_piece
+from paddle_layers.kernels.primitives.tiles import VECTORS, products, vectors_of
+
+from .correlations import ENTRY, divisor
+from .filter_vectors import LANES, rounded
+from .work_items import FEW, Steps, for_every_piece
+
+BLOCK = VECTORS * LANES
+"""Windows of a tile of the widest vectors, and filters whose gradients are computed together."""
+BAND = 1 << 16
+"""Numbers of the windows that are laid out at once; they stay in a core's second cache."""
+PIXELS = 11 * BLOCK
+"""Windows that are laid out at once, at most."""
+ROWS = 16
+"""Rows of a product that are put in order at once."""
+COLUMNS = 8
+"""Windows of a row from which on it pays to lay them out."""
+SHORTEST = 32
+"""Rows of an item's product at least."""
+
+
+@also_in_python
+def fills_vectors(count):
+    """Whether few numbers of their vectors are left empty."""
+    return 4 * rounded(count) <= 5 * count
+
+
+def separate(Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, step: Steps, ahead: Steps) -> bool:
+    """Whether windows of several elements cover everything, each element once."""
+    axes = ((Z, E, R, step[0]), (H, A, P, step[1]), (W, B, Q, step[2]))
+    covers = all(extent == size * count and (count == 1 or size == by) for extent, size, count, by in axes)
+    return E * A * B > 1 and covers and not any(ahead)
+
+
+def windows_suit(
+    Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int, step: Steps, ahead: Steps
+) -> bool:
+    """Whether `gather_windows` and `spread_windows` take a convolution."""
+    fills = Q >= COLUMNS and bool(fills_vectors(R * P * Q))
+    return groups == 1 and fills and separate(Z, H, W, E, A, B, R, P, Q, step, ahead)
+
+
+def filters_suit(
+    K: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int, step: Steps,
+    ahead: Steps,
+) -> bool:  # fmt: skip
+    """Whether `multiply_windows` takes a convolution."""
+    return groups == 1 and K > LANES and bool(fills_vectors(K)) and separate(Z, H, W, E, A, B, R, P, Q, step, ahead)
+
+
+@also_in_python
+def channel_runs(N, channels, rows):
+    """Runs that the channels of an image are cut into, of `rows` rows of the product each; by shape only."""
+    return divisor(channels, max(1, min(FEW // max(N, 1), channels * rows // SHORTEST)))
+
+
+@also_in_python
+def band_windows(rows):
+    """Windows that are laid out at once in so many rows: an odd number of blocks, so that rows share no cache lines."""
+    blocks = max(1, min(PIXELS, BAND // rows) // BLOCK)
+    return (blocks - 1 | 1) * BLOCK
+
+
+def gathering_items(N: int, K: int) -> int:
+    """Work items of `gather_windows`."""
+    return N * int(channel_runs(N, K, 1))
+
+
+def spreading_items(N: int, D: int, E: int, A: int, B: int) -> int:
+    """Work items of `spread_windows`."""
+    return N * int(channel_runs(N, D, E * A * B))
+
+
+def gathering_scratch(N: int, K: int, D: int, E: int, A: int, B: int) -> int:
+    """Numbers that a piece of `gather_windows` needs: a table's entry, windows, sums of some rows."""
+    numbers = ENTRY + D * E * A * B * int(band_windows(D * E * A * B)) + ROWS * PIXELS
+    return for_every_piece(numbers, N, gathering_items(N, K))
+
+
+def spreading_scratch(N: int, K: int, D: int, E: int, A: int, B: int) -> int:
+    """Numbers that a piece of `spread_windows` needs: a table's entry, numbers of windows, sums of some rows."""
+    numbers = ENTRY + K * int(band_windows(K)) + max(ROWS, B) * PIXELS
+    return for_every_piece(numbers, N, spreading_items(N, D, E, A, B))
+
+
+@also_in_python
+def gradient_runs(K, D, elements):
+    """Runs of filters, filters of a run, and runs of channels that are work items of `multiply_windows`."""
+    runs = (K + BLOCK - 1) // BLOCK
+    wide = rounded((K + runs - 1) // runs)
+    runs = (K + wide - 1) // wide
+    return runs, wide, divisor(D, max(1, min(PIECES // runs, D * elements // (4 * SHORTEST))))
+
+
+def gradient_items(K: int, D: int, E: int, A: int, B: int) -> int:
+    """Work items of `multiply_windows`."""
+    runs, _, parts = gradient_runs(K, D, E * A * B)
+    return int(runs * parts)
+
+
+def gradient_scratch(K: int, D: int, E: int, A: int, B: int) -> int:
+    """Numbers that a piece of `multiply_windows` needs: a table, turned numbers, sums."""
+    _, wide, parts = gradient_runs(K, D, E * A * B)
+    return int(PIXELS * (ENTRY + wide) + D // parts * E * A * B * wide)
+
+
+@copied
+def lay_windows(to, of, start, count, pitch, shape, sizes, size, one):
+    """Lay `count` windows out from `start` on: a row for each element of the channels, `pitch` bytes apart."""
+    (D, R, P, Q), (E, A, B) = shape, sizes
+    for channel in range(D):
+        row, q, done = start // Q, start % Q, 0
+        while done < count:
+            run, place = min(Q - q, count - done), to + channel * E * A * B * pitch + done * size
+            plane = (channel * R + row // P) * E
+            for e in range(E):
+                source = of + (((plane + e) * P + row % P) * A * Q + q) * B * size
+                for _ in range(A):
+                    if B == 2:
+                        unzip_run(place, place + pitch, source, run, size, one)
+                    else:
+                        for b in range(B):
+                            pick_run(place + b * pitch, source + b * size, run, B, size, one)
+                    place += B * pitch
+                    source += Q * B * size
+            row, q, done = row + 1, 0, done + run
+
+
+@copied
+def put_windows(to, of, lines, start, count, pitch, shape, sizes, adding, size, one):
+    """Put `lines`, the first row of elements and how many, of the windows from `start` on in their places."""
+    (R, P, Q), (E, A, B) = shape, sizes
+    for line in range(lines[0], lines[0] + lines[1]):
+        plane, a = line // (E * A) * R * E + line // A % E, line % A
+        row, q, done = start // Q, start % Q, 0
+        while done < count:
+            run, source = min(Q - q, count - done), of + done * size
+            r = row // P
+            target = to + ((((plane + r * E) * P + row - r * P) * A + a) * Q + q) * B * size
+            if B == 2:
+                zip_runs(target, source, source + pitch, run, adding, size, one)
+            else:
+                for b in range(B):
+                    spread_run(target + b * size, source + b * pitch, run, B, adding, size, one)
+            row, q, done = row + 1, 0, done + run
+        of += B * pitch
+
+
+@copied
+def fetch_windows(of, first, last, start, count, shape, sizes, size):
+    """Ask for `count` windows from `start` on of the planes `first` to `last`, an element's planes of all channels."""
+    (R, P, Q), (E, A, B) = shape, sizes
+    r, place = start // (P * Q), start % (P * Q)
+    for plane in range(first, last):
+        at = ((plane // E * R + r) * E + plane % E) * P * Q + place
+        fetch_run(of + at * A * B * size, count * A * B, size)
+
+
+@compiled
+def gather_windows(first, last, small, large, weight, accumulate, scratch):
+    """small (N, K, R, P, Q) = the filters of `weight` times the windows of large, or small += where `accumulate`.
+
+    An item is a run of filters of an image. What is written, and the windows to be laid out next, come to the cache
+    meanwhile.
+    """
+    N, K, R, P, Q = small.shape
+    _, D, E, A, B = weight.shape
+    size, one, pixels, elements = small.itemsize, small.dtype.type(1), R * P * Q, D * E * A * B
+    runs, band = channel_runs(N, K, 1), band_windows(elements)
+    filters, pitch = K // runs, band * size
+    for item in range(first, last):
+        table = place_of_piece(scratch, item, N * runs)
+        laid = table + ENTRY * size
+        sums = laid + elements * pitch
+        set_entry(table, 0, 0, 0)
+        n, begin = item // runs, item % runs * filters
+        of = large.ctypes.data + n * elements * pixels * size
+        for start in range(0, pixels, band):
+            count, left = min(band, pixels - start), min(band, pixels - start - band)
+            blocks = (count + BLOCK - 1) // BLOCK
+            tiles = (filters + ROWS - 1) // ROWS * blocks
+            lay_windows(laid, of, start, count, pitch, (D, R, P, Q), (E, A, B), size, one)
+            for tile in range(tiles):
+                k, at = begin + tile // blocks * ROWS, tile % blocks * BLOCK
+                rows, many = min(ROWS, begin + filters - k), min(BLOCK, count - at)
+                to = small.ctypes.data + ((n * K + k) * pixels + start) * size
+                for row in range(rows):
+                    fetch_run(to + (row * pixels + at) * size, many, size)
+                planes = (D * E * tile // tiles, D * E * (tile + 1) // tiles)
+                fetch_windows(of, planes[0], planes[1], start + band, left, (R, P, Q), (E, A, B), size)
+                products(
+                    rows, vectors_of(many, size), 0, elements, pitch, size, 1, table,
+                    weight.ctypes.data + k * elements * size, elements * size, laid + at * size, sums + at * size,
+                    pitch, False, one,
+                )  # fmt: skip
+                for row in range(rows if at + many == count else 0):
+                    spread_run(to + row * pixels * size, sums + row * pitch, count, 1, accumulate, size, one)
+
+
+@compiled
+def spread_windows(first, last, large, small, weight, accumulate, scratch):
+    """large (N, D, ...) = the multiples of the filters by the numbers of small, or large += where `accumulate`.
+
+    An item is a run of channels of an image.
+    """
+    N, K, R, P, Q = small.shape
+    _, D, E, A, B = weight.shape
+    size, one, pixels, elements = small.itemsize, small.dtype.type(1), R * P * Q, D * E * A * B
+    runs, band, step = channel_runs(N, D, E * A * B), band_windows(K), max(1, ROWS // B)
+    lines, pitch = D // runs * E * A, band * size
+    for item in range(first, last):
+        table = place_of_piece(scratch, item, N * runs)
+        laid = table + ENTRY * size
+        sums = laid + K * pitch
+        set_entry(table, 0, 0, 0)
+        n, begin = item // runs, item % runs * lines
+        of, to = small.ctypes.data + n * K * pixels * size, large.ctypes.data + n * elements * pixels * size
+        for start in range(0, pixels, band):
+            count = min(band, pixels - start)
+            for k in range(K):
+                copy_run(laid + k * pitch, of + (k * pixels + start) * size, count, size, one)
+            for line in range(begin, begin + lines, step):
+                high = min(step, begin + lines - line)
+                planes = (line // A, (line + high + A - 1) // A)
+                for at in range(0, count, BLOCK):
+                    many = min(BLOCK, count - at)
+                    fetch_windows(to, planes[0], planes[1], start + at, many, (R, P, Q), (E, A, B), size)
+                    products(
+                        high * B, vectors_of(many, size), 0, K, pitch, elements * size, 1, table,
+                        weight.ctypes.data + line * B * size, size, laid + at * size, sums + at * size, pitch, False,
+                        one,
+                    )  # fmt: skip
+                put_windows(to, sums, (line, high), start, count, pitch, (R, P, Q), (E, A, B), accumulate, size, one)
+
+
+@compiled
+def multiply_windows(first, last, dweight, small, large, accumulate, scratch):
+    """dweight (K, D, E, A, B) = the numbers of small times the windows of large, summed, or += where `accumulate`.
+
+    An item is some filters, side by side in vectors, for some channels, over all images in their order.
+    """
+    N, K, R, P, Q = small.shape
+    _, D, E, A, B = dweight.shape
+    size, one, pixels = small.itemsize, small.dtype.type(1), R * P * Q
+    runs, wide, parts = gradient_runs(K, D, E * A * B)
+    channels, volume = D // parts, E * A * B * pixels * size
+    for item in range(first, last):
+        k, channel = item // parts * wide, item % parts * channels
+        filters, table = min(wide, K - k), place_of_piece(scratch, item, runs * parts)
+        turned = table + PIXELS * ENTRY * size
+        sums = turned + PIXELS * wide * size
+        if N == 0:
+            zeros(sums, channels * E * A * B * wide, size, one)
+        for n in range(N):
+            for start in range(0, pixels, PIXELS):
+                count = min(PIXELS, pixels - start)
+                for at in range(count):
+                    row, q = (start + at) // Q, (start + at) % Q
+                    place = ((row // P * E * P + row % P) * A * Q + q) * B
+                    set_entry(table, at, at * wide * size, place * size)
+                source = small.ctypes.data + ((n * K + k) * pixels + start) * size
+                turn(turned, source, filters, count, pixels, wide, 1, size, one)
+                of = large.ctypes.data + (n * D + channel) * volume
+                multiply_rows(
+                    channels, vectors_of(filters, size), volume, count, table, of, turned, (P, Q), (E, A, B), sums,
+                    wide * size, n + start > 0, size, one,
+                )  # fmt: skip
+        elements = E * A * B
+        for row in range(channels * elements):
+            target = dweight.ctypes.data + (k * D * elements + channel * elements + row) * size
+            spread_run(target, sums + row * wide * size, filters, D * elements, accumulate, size, one)
+
+
+@copied
+def multiply_rows(channels, vectors, volume, count, table, of, turned, plane, sizes, sums, wide, adding, size, one):
+    """The sums of some windows for all elements of some channels; the rows of a tile are channels, if these are more.
+
+    An element's sums take `wide` bytes.
+    """
+    (P, Q), (E, A, B) = plane, sizes
+    by_channels = channels >= B
+    rows, others, inner = (channels, 1, B) if by_channels else (B, channels, 1)
+    step, sums_step = (volume, E * A * B * wide) if by_channels else (size, wide)
+    for channel in range(others):
+        for line in range(E * A):
+            source = of + channel * volume + (line // A * P * A + line % A) * Q * B * size
+            for b in range(inner):
+                at = (channel * E * A + line) * B + b
+                products(
+                    rows, vectors, 0, 1, 0, 0, count, table, source + b * size, step, turned, sums + at * wide,
+                    sums_step, adding, one,
+                )  # fmt: skip

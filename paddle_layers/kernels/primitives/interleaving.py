@@ -1,0 +1,150 @@
+"""Runs of numbers interleaved and dealt out by whole vectors: places are addresses in bytes, as in `moves`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from paddle_layers.kernels.primitives.compiling import once
+
+from .moves import add_1, move_1, place_of, real_of
+from .tiles import VECTOR
+
+
+def _zipper(count: int, *, adding: bool = False) -> Any:
+    """Write the numbers of two runs of `count` in turns, or add them to what is there."""
+
+    def zip_(typingctx: Any, target: Any, one_run: Any, other_run: Any, one: Any) -> Any:
+        signature = types.void(types.int64, types.int64, types.int64, one)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            real, size = real_of(one)
+            left, right = (builder.load(place_of(builder, at, real, count), align=size) for at in args[1:3])
+            for half in (0, count // 2):
+                order = [lane + part for lane in range(half, half + count // 2) for part in (0, count)]
+                value = builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(ir.IntType(32), count), order))
+                at = builder.add(args[0], ir.Constant(args[0].type, 2 * half * size))
+                place = place_of(builder, at, real, count)
+                if adding:
+                    value = builder.fadd(builder.load(place, align=size), value)
+                builder.store(value, place, align=size)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return intrinsic(zip_)
+
+
+_zip_16, _zip_4 = (_zipper(count) for count in (16, 4))
+_zip_add_4 = _zipper(4, adding=True)
+
+
+@once
+def zip_runs(to, left, right, count, adding, size, one):
+    """Write the numbers of two runs in turns, or add them to what is there."""
+    done = 0
+    if adding:
+        for k in range(0, count - 3, 4):
+            _zip_add_4(to + 2 * k * size, left + k * size, right + k * size, one)
+        done = count // 4 * 4
+    elif count >= 16:
+        for k in range(0, count - 15, 16):
+            _zip_16(to + 2 * k * size, left + k * size, right + k * size, one)
+        rest = count - 16
+        _zip_16(to + 2 * rest * size, left + rest * size, right + rest * size, one)
+        done = count
+    elif count >= 4:
+        for k in range(0, count - 3, 4):
+            _zip_4(to + 2 * k * size, left + k * size, right + k * size, one)
+        rest = count - 4
+        _zip_4(to + 2 * rest * size, left + rest * size, right + rest * size, one)
+        done = count
+    for k in range(done, count):
+        for part, of in ((0, left), (1, right)):
+            if adding:
+                add_1(to + (2 * k + part) * size, of + k * size, one)
+            else:
+                move_1(to + (2 * k + part) * size, of + k * size, one)
+
+
+def _unzipper(count: int) -> Any:
+    """Write the numbers of a run of twice `count` to two runs in turns."""
+
+    def unzip(typingctx: Any, one_run: Any, other_run: Any, source: Any, one: Any) -> Any:
+        signature = types.void(types.int64, types.int64, types.int64, one)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            real, size = real_of(one)
+            places = (args[2], builder.add(args[2], ir.Constant(args[2].type, count * size)))
+            left, right = (builder.load(place_of(builder, at, real, count), align=size) for at in places)
+            for part in (0, 1):
+                order = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(part, 2 * count, 2)))
+                value = builder.shuffle_vector(left, right, order)
+                builder.store(value, place_of(builder, args[part], real, count), align=size)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return intrinsic(unzip)
+
+
+_unzip_16, _unzip_8, _unzip_4 = (_unzipper(count) for count in (16, 8, 4))
+
+
+@once
+def unzip_run(left, right, of, count, size, one):
+    """Write the numbers of a run of twice `count` to two runs in turns; the last vectors overlap those before."""
+    if count >= 16:
+        for k in range(0, count - 15, 16):
+            _unzip_16(left + k * size, right + k * size, of + 2 * k * size, one)
+        rest = count - 16
+        _unzip_16(left + rest * size, right + rest * size, of + 2 * rest * size, one)
+    elif count >= 8:
+        rest = count - 8
+        _unzip_8(left, right, of, one)
+        _unzip_8(left + rest * size, right + rest * size, of + 2 * rest * size, one)
+    elif count >= 4:
+        rest = count - 4
+        _unzip_4(left, right, of, one)
+        _unzip_4(left + rest * size, right + rest * size, of + 2 * rest * size, one)
+    else:
+        for k in range(count):
+            move_1(left + k * size, of + 2 * k * size, one)
+            move_1(right + k * size, of + (2 * k + 1) * size, one)
+
+
+@intrinsic
+def deal(typingctx, target, target_step, source, one):
+    """Six vectors of every fourth number, the first from the first on, the second from the second on, and so forth.
+
+    Five vectors are read; the steps between those that are written are in bytes.
+    """
+    signature = types.void(*[types.int64] * 3, one)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        real, size = real_of(one)
+        count = VECTOR // size
+        whole = args[0].type
+
+        def parts(begin: int) -> list[Any]:
+            at = [builder.add(args[2], ir.Constant(whole, begin * size + part * VECTOR)) for part in range(4)]
+            return [builder.load(place_of(builder, place, real, count), align=size) for place in at]
+
+        def picked(left: Any, right: Any, odd: int) -> Any:
+            lanes = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(odd, 2 * count, 2)))
+            return builder.shuffle_vector(left, right, lanes)
+
+        dealt = []
+        for begin in (0, 4):
+            one_, two, three, four = parts(begin)
+            halves = [(picked(one_, two, odd), picked(three, four, odd)) for odd in (0, 1)]
+            dealt += [picked(*halves[at % 2], at // 2) for at in range(4 if begin == 0 else 2)]
+        for at, value in enumerate(dealt):
+            place = builder.add(args[0], builder.mul(args[1], ir.Constant(whole, at)))
+            builder.store(value, place_of(builder, place, real, count), align=size)
+        return context.get_dummy_value()
+
+    return signature, codegen

@@ -1,0 +1,197 @@
+"""One kernel for what two compute one behind the other, element by element: what is passed on stays in a register."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import itertools
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from paddle_layers.define.program import Program
+
+from .drivers import Array, Kernel, Spec
+
+RESERVED = ("math", "real", "double", "numba")
+"""Names that mean something in every driver."""
+
+
+class Merged(NamedTuple):
+    """A kernel that does the work of two."""
+
+    kernel: Kernel
+    leads: int
+    """Which of the two it has the indices of; with other indices, the arrays of the other one get the same shape."""
+    names: tuple[Mapping[str, str], ...]
+    """Of each, what the arguments are called that are left."""
+
+
+class _Value(NamedTuple):
+    """What a function gives: an expression of its arguments, and of names that are given a value before."""
+
+    given: Mapping[str, ast.expr]
+    result: ast.expr
+
+    def nodes(self) -> Iterator[ast.AST]:
+        """All parts of the expressions."""
+        for part in (*self.given.values(), self.result):
+            yield from ast.walk(part)
+
+
+def merged_kernel(first: Kernel, second: Kernel, passed: Collection[str]) -> Merged | None:
+    """The second kernel with the first one's result in the place of its own element of `passed`, its arguments.
+
+    Both go through as many elements, in the same order, of one target. None where a function is no plain expression, or
+    where the indices differ and no one reads nothing but its own element of each array.
+    """
+    one, other = _value_of(first), _value_of(second)
+    if one is None or other is None or _differing_helpers(first, second):
+        return None
+    same = len(first.indices) == len(second.indices)
+    if not (same or _is_flat(first, one) or _is_flat(second, other)):
+        return None
+    leads = 0 if same or _is_flat(second, other) else 1
+    lead, helpers = (first, second)[leads], {**first.helpers, **second.helpers}
+    taken = {*RESERVED, *helpers, *lead.indices}
+    names = [{name: _free(name, taken) for name in (*first.args, *one.given)}]
+    names.append({name: _free(name, taken) for name in (*second.args, *other.given)})
+    value = _free("value", taken)
+    before = _Renamed(names[0], first.indices, lead.indices, {})
+    behind = _Renamed(names[1], second.indices, lead.indices, dict.fromkeys(passed, value))
+    body = [
+        *before.assignments(one),
+        _assign(value, ast.Call(_name("real"), [before.of(one.result)], [])),  # rounded as it is in memory
+        *behind.assignments(other),
+        ast.Return(behind.of(other.result)),
+    ]
+    used = {node.id for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    target = names[1][second.targets[0]]
+    specs: dict[str, Spec] = {target: _target(lead)}
+    for kernel, called in zip((first, second), names, strict=True):
+        reshaped = not same and kernel is not lead
+        for name, spec in kernel.args.items():
+            if called[name] in used:
+                specs.setdefault(called[name], _target(lead) if reshaped and isinstance(spec, Array) else spec)
+    arguments = [ast.arg(name) for name in (*lead.indices, *specs) if name in used]
+    merged = replace(
+        lead,
+        name=f"{first.name}_{second.name}",
+        program=_function(arguments, body),
+        helpers=helpers,
+        targets=(target,),
+        args=specs,
+        accumulate=False,
+    )
+    left = [{name: new for name, new in called.items() if new in specs} for called in names]
+    return Merged(merged, leads, tuple(left))
+
+
+def _function(arguments: list[ast.arg], body: list[ast.stmt]) -> Program:
+    tree = ast.FunctionDef("merged", ast.arguments([], arguments, None, [], [], None, []), body, [])
+    return Program(ast.fix_missing_locations(tree))
+
+
+def _value_of(kernel: Kernel) -> _Value | None:
+    """What a kernel stores; None where it has loops or assigns a name twice."""
+    *before, last = kernel.program.tree.body
+    if not isinstance(last, ast.Return) or last.value is None:
+        return None
+    result: ast.expr = last.value
+    given: dict[str, ast.expr] = {}
+    for statement in reversed(before):
+        if isinstance(statement, ast.If) and not statement.orelse and isinstance(statement.body[0], ast.Return):
+            if statement.body[0].value is None or given:  # what is computed behind it may not be for all elements
+                return None
+            result = ast.IfExp(statement.test, statement.body[0].value, result)
+        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            name = statement.targets[0].id
+            if len(statement.targets) > 1 or name in given or name in kernel.program.arguments:
+                return None
+            given = {name: statement.value, **given}
+        else:
+            return None
+    if kernel.accumulate:
+        result = ast.BinOp(ast.Subscript(_name(kernel.targets[0]), _place(kernel.indices)), ast.Add(), result)
+    return _Value(given, result)
+
+
+def _is_flat(kernel: Kernel, value: _Value) -> bool:
+    """Whether the indices say which element is meant, and nothing else; so that others may stand for them."""
+    own = {id(part) for node in value.nodes() if _is_own(node, kernel.indices) for part in ast.walk(node)}
+    arrays = {name for name, spec in kernel.args.items() if isinstance(spec, Array)}
+    names = (node for node in value.nodes() if isinstance(node, ast.Name) and node.id in {*arrays, *kernel.indices})
+    return all(id(node) in own for node in names)
+
+
+def _is_own(node: ast.AST, indices: tuple[str, ...]) -> bool:
+    """Whether it is an array's element at a function's own indices."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        return False
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return [part.id if isinstance(part, ast.Name) else None for part in parts] == [*indices]
+
+
+class _Renamed(ast.NodeTransformer):
+    """Expressions of one kernel in the other's names and indices; `passed` are arrays whose own element has a name."""
+
+    def __init__(
+        self, names: Mapping[str, str], indices: tuple[str, ...], others: tuple[str, ...], passed: Mapping[str, str]
+    ) -> None:
+        self.names = {**names, **dict(zip(indices, others, strict=False))}
+        self.indices, self.others, self.passed = indices, others, passed
+
+    def assignments(self, value: _Value) -> list[ast.stmt]:
+        """Of the names that are given a value."""
+        return [_assign(self.names[name], self.of(part)) for name, part in value.given.items()]
+
+    def of(self, value: ast.expr) -> ast.expr:
+        """An expression."""
+        renamed = self.visit(copy.deepcopy(value))
+        assert isinstance(renamed, ast.expr)
+        return renamed
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if not _is_own(node, self.indices):
+            return self.generic_visit(node)
+        assert isinstance(node.value, ast.Name)
+        if node.value.id in self.passed:
+            return _name(self.passed[node.value.id])
+        return ast.Subscript(_name(self.names[node.value.id]), _place(self.others))
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return _name(self.names.get(node.id, node.id))
+
+
+def _target(kernel: Kernel) -> Array:
+    spec = kernel.args[kernel.targets[0]]
+    assert isinstance(spec, Array)
+    return spec
+
+
+def _differing_helpers(first: Kernel, second: Kernel) -> bool:
+    """Whether a name means two functions."""
+    both = first.helpers.keys() & second.helpers.keys()
+    return any(first.helpers[name].text != second.helpers[name].text for name in both)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, or one like it that is not taken; it is then."""
+    tried = itertools.chain([name], (f"{name}{number}" for number in itertools.count(2)))
+    found = next(one for one in tried if one not in taken)
+    taken.add(found)
+    return found
+
+
+def _place(indices: tuple[str, ...]) -> ast.expr:
+    """The subscript of an element."""
+    names: list[ast.expr] = [_name(index) for index in indices]
+    return ast.Tuple(names) if len(names) > 1 else names[0]
+
+
+def _assign(name: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([ast.Name(name, ast.Store())], value)
+
+
+def _name(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())

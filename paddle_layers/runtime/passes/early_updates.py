@@ -1,0 +1,89 @@
+"""Update each parameter within the backward pass, as soon as nothing reads it or its gradient any more.
+
+Gradients of parameters are then buffers of the plan like others, and share memory with what lives at other times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.launches.arguments import Argument, Held, Ref, refs_of
+from paddle_layers.runtime.launches.buffers import Buffer
+from paddle_layers.runtime.launches.builtin import FILL, simple_launch
+from paddle_layers.runtime.launches.launch import Launch
+from paddle_layers.runtime.launches.step_launches import loop_bounds
+from paddle_layers.runtime.memory.parameters import Parameter
+
+KEPT = "a callback with one of the methods on_gradients and on_step keeps the gradients of parameters"
+
+
+@dataclass
+class Updates:
+    """What an optimizer does to each of these parameters, given where its gradient lies."""
+
+    parameters: Sequence[Parameter]
+    launches: Callable[[Parameter, Ref], list[Launch]]
+    numbers: dict[str, float] = field(default_factory=dict)
+    """Those of the step that the next backward pass makes, such as the learning rate."""
+
+    def take_numbers(self) -> dict[str, float]:
+        """The numbers, for one pass. Raises `RuntimeError` for a pass that belongs to no step."""
+        if not self.numbers:
+            raise RuntimeError(f"backward passes of this training update the parameters, once in a step: {KEPT}")
+        numbers, self.numbers = self.numbers, {}
+        return numbers
+
+
+def update_early(backward: Sequence[Launch], updates: Updates, dtype: str) -> list[Launch]:
+    """The launches with those of the updates among them; gradients of parameters have buffers in place of the arena."""
+    gradients = {one: Buffer(f"gradient of {one.name}", Extent(one.size), dtype) for one in updates.parameters}
+    ready: dict[int, list[Parameter]] = {}
+    last = last_uses(backward)
+    for parameter in updates.parameters:
+        ready.setdefault(last.get(parameter, len(backward) - 1), []).append(parameter)
+    written = {owner.parameter for launch in backward for owner in _held(launch) if owner.part == "gradient"}
+    launches: list[Launch] = [
+        simple_launch(FILL, parameter.name, [_flat(gradient), 0.0])
+        for parameter, gradient in gradients.items()
+        if parameter not in written
+    ]
+    for at, launch in enumerate(backward):
+        _give_buffers(launch, gradients)
+        launches.append(launch)
+        for parameter in ready.get(at, ()):
+            launches += updates.launches(parameter, _flat(gradients[parameter]))
+    return launches
+
+
+def last_uses(backward: Sequence[Launch]) -> dict[Parameter, int]:
+    """For each parameter the last launch that uses it or its gradient: in a loop, the last one of the loop."""
+    loop_end = {at: last - 1 for first, last in loop_bounds(backward) for at in range(first, last)}
+    return {owner.parameter: loop_end.get(at, at) for at, launch in enumerate(backward) for owner in _held(launch)}
+
+
+def _held(launch: Launch) -> list[Held]:
+    owners = [ref.owner for argument in launch.args for ref in refs_of(argument)]
+    return [owner for owner in owners if isinstance(owner, Held)]
+
+
+def _give_buffers(launch: Launch, gradients: Mapping[Parameter, Buffer]) -> None:
+    """Put buffers in the place of the gradients in the arena; each counts as read, too, since it may be added to."""
+
+    def given(argument: Argument) -> Any:
+        if isinstance(argument, Ref):
+            owner = argument.owner
+            if isinstance(owner, Held) and owner.part == "gradient":
+                return argument._replace(owner=gradients[owner.parameter])
+            return argument
+        return tuple(map(given, refs_of(argument))) or argument
+
+    own = [gradients[owner.parameter] for owner in _held(launch) if owner.part == "gradient"]
+    launch.args = [given(argument) for argument in launch.args]
+    launch.reads, launch.writes = [*launch.reads, *own], [*launch.writes, *own]
+
+
+def _flat(buffer: Buffer) -> Ref:
+    return Ref(buffer, (buffer.extent,), "float64" if buffer.dtype == "float64" else "real")

@@ -1,0 +1,64 @@
+"""What processes that train one network together cannot share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from paddle_layers.config.wiring.carried import carried_values
+from paddle_layers.data import Batches, Stream
+
+from ..problems import TrainingError
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Training
+    from paddle_layers.define import LayerDefinition
+
+
+def check_sharing(
+    training: Training, count: int, data: Sequence[Batches | Stream], callbacks: Sequence[object]
+) -> None:
+    """Raise `ConfigError` or `TrainingError` for what processes cannot share."""
+    if training.batch_size < count:
+        message = (
+            f"`batch_size` is {training.batch_size}, and {count} processes share each batch: some would have no row"
+        )
+        raise training.error("batch_size", message)
+    for batches in data:
+        if isinstance(batches, Stream):
+            raise TrainingError(
+                f"{count} processes share the rows of a data set; `{batches.name}` gives batches, whose rows have no "
+                "numbers: give arrays or a `Dataset`, or train with one process"
+            )
+        if batches.skip:
+            raise TrainingError(
+                'a source that leaves bad records out, `on_error: "skip"`, gives the processes unequal batches: take '
+                "these records out of the data, or train with one process"
+            )
+    if carried := carried_values(training.network.nodes):
+        raise TrainingError(
+            f"the data layer `{next(iter(carried))}` carries rows from batch to batch, and the rows of a process are "
+            "others in each: train with one"
+        )
+    _check_synchronised(training)
+    for listener in callbacks:
+        if hasattr(listener, "on_test_batch"):
+            name = type(listener).__name__
+            raise TrainingError(f"`{name}` looks at every row of a test, and each process has some: train with one")
+
+
+def _check_synchronised(training: Training) -> None:
+    """Raise `TrainingError` where a process may begin a pass anew in whose middle it has waited for the others."""
+    nodes = training.network.nodes
+    joined = [node.name for node in nodes for one in node.definition.joined if node.attributes[one.when]]
+    makers = [node.name for node in nodes if node.definition.own_rows and _by_values(node.definition)]
+    if joined and makers:
+        raise TrainingError(
+            f"`{joined[0]}` is synchronised, and `{makers[0]}` makes as many rows as its values say: processes cannot "
+            "wait for each other in the middle of such a batch; train with one, or normalize by the process's own rows"
+        )
+
+
+def _by_values(definition: LayerDefinition) -> bool:
+    """Whether a layer's own rows depend on values, not on lengths and sizes only."""
+    return any(name in definition.inputs or name in definition.temps for name in definition.hook_names["starts"])

@@ -1,0 +1,56 @@
+"""Products with the matrix of an image's windows, against sums over the windows."""
+
+import numpy as np
+import pytest
+
+from paddle_layers.kernels.images import window_matrices
+from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.primitives.plane_code import MASKS
+from tests.kernels.helpers import from_python
+
+FORWARD, BACK = map(from_python, (window_matrices.correlate_windows, window_matrices.correlate_windows_back))
+ROWS, CHANNELS, FILTERS, SIZES = PIECES + 1, 3, 5, (4, 3)
+"""One image more than pieces: one of these has two."""
+
+
+@pytest.mark.parametrize(("H", "W"), [(7, 8), (9, 21)])  # a vector and a part of one, several
+def test_products_give_the_sums_over_windows_and_their_gradients(H, W):
+    rng = np.random.default_rng(6)
+    x, before = rng.standard_normal((2, ROWS, CHANNELS, H, W))
+    weight = rng.standard_normal((FILTERS, CHANNELS, *SIZES))
+    dy = rng.standard_normal((ROWS, FILTERS, H - SIZES[0] + 1, W - SIZES[1] + 1))
+    windows = np.lib.stride_tricks.sliding_window_view(x, SIZES, axis=(2, 3))
+    P, Q = dy.shape[2:]
+    scratch = np.zeros(PIECES * window_matrices.matrix_numbers(CHANNELS, *SIZES, P, Q))
+
+    y = np.full(dy.shape, np.nan)
+    FORWARD(0, ROWS, y, x, weight, scratch)
+    np.testing.assert_allclose(y, np.einsum("ncpqab,kcab->nkpq", windows, weight), atol=1e-12)
+
+    expected = np.zeros_like(x)
+    for a, b in np.ndindex(SIZES):
+        expected[:, :, a : a + P, b : b + Q] += np.einsum("nkpq,kc->ncpq", dy, weight[:, :, a, b])
+    for accumulate in (False, True):
+        dx = before.copy()
+        BACK(0, ROWS, dx, dy, weight, accumulate, scratch)
+        np.testing.assert_allclose(dx, expected + (before if accumulate else 0), atol=1e-12)
+
+
+@pytest.mark.skipif(not MASKS, reason="this machine's loads have no masks: other kernels run")
+@pytest.mark.parametrize(
+    ("change", "forward", "back"),
+    [
+        ({}, True, True),  # LeNet's second convolution
+        ({"padding": 2}, False, False),
+        ({"N": 1}, False, False),
+        ({"K": 16}, False, False),
+        ({"W": 36, "Q": 32}, False, False),  # long rows fill vectors
+    ],
+)
+def test_small_images_without_padding_go_this_way(change, forward, back):
+    sizes = {"N": 64, "K": 50, "H": 12, "W": 12, "P": 8, "Q": 8, "D": 20, "A": 5, "B": 5, "groups": 1, **change}
+    steps = {"stride": 1, "stride_y": 1, "padding": 0, "padding_y": 0, "dilation": 1, "dilation_y": 1}
+    given = {**sizes, **steps, **{name: value for name, value in change.items() if name in steps}}
+    sizes = {name: value for name, value in given.items() if name != "H"}
+    assert window_matrices.matrix_pays(**sizes) == forward
+    assert window_matrices.matrix_pays_back(**given) == back
