@@ -365,7 +365,7 @@ def test_the_command_prints_what_was_decided(tmp_path: Path) -> None:
     shown = CliRunner().invoke(commands, ["show", "--plan", str(file), "--batch-size", "512"]).stdout
     assert shown.startswith("phase train, 512 rows, cpu: 22 launches, ")
     (row,) = (line.split() for line in shown.splitlines() if "relu_y" in line)
-    assert " ".join(row[1:]) == "hidden fc_bias + relu_y hidden 512 x 64 131,072 205824 of hidden.y 2 to 17 1 to 2"
+    assert " ".join(row[1:]) == "hidden fc_bias + relu_y hidden 512 x 64 131,072 0 of hidden.y 2 to 17 1 to 2"
 
 
 @pytest.mark.parametrize("unread", [["--device", "cuda"], ["--plan", "--svg", "drawing.svg"]])
