@@ -1,7 +1,9 @@
 """The kernel cache is code: it is the user's alone, and where it can't be used there is a temporary one."""
 
 import errno
+import importlib
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import pytest
 from numba.core import config
 from numba.core.caching import IndexDataCacheFile
 
+from paddle_layers.runtime.devices.cpu import texts
 from paddle_layers.runtime.generate import cache, private_files
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner here")
@@ -265,3 +268,15 @@ def test_nothing_is_kept_beside_the_modules_of_the_package(tmp_path):
     assert len(places) == 3
     assert all(Path(place).is_relative_to(tmp_path / "cache" / "library") for place in places), places
     assert list((tmp_path / "cache" / "library").rglob("native.run_launches*.nbc"))
+
+
+def test_an_edit_of_what_every_driver_imports_makes_other_drivers(monkeypatch):
+    before, read = texts.cpu_prelude("float32"), Path.read_bytes
+    modules = re.findall(r"^from (paddle_layers[\w.]+) import", "\n".join(before), re.MULTILINE)
+    assert modules
+    for module in modules:
+        edited = Path(importlib.import_module(module).__file__)
+        with monkeypatch.context() as patch:
+            patch.setattr(texts, "_imported_digest", texts._imported_digest.__wrapped__)
+            patch.setattr(Path, "read_bytes", lambda path, edited=edited: read(path) + b"\n" * (path == edited))
+            assert texts.cpu_prelude("float32") != before, module

@@ -12,6 +12,7 @@ from paddle_layers.kernels.digests import tuned_digest
 from paddle_layers.kernels.primitives import compiling, elementary
 from paddle_layers.kernels.primitives.compiling import INNER
 from paddle_layers.runtime.generate.authors import LIBRARY
+from paddle_layers.runtime.generate.checksums import sum_of
 from paddle_layers.runtime.generate.drivers import (
     Array,
     Kernel,
@@ -75,10 +76,19 @@ def cpu_prelude(dtype: str) -> list[str]:
         f"from {compiling.__name__} import INNER",
         "from paddle_layers.runtime.devices.cpu.arrays import LANES, argument as argument_, stack as stack_",
         "from paddle_layers.runtime.devices.cpu.native import BODY",
+        f"# their own texts: {_imported_digest()}",
         "",
         f"real = numba.{dtype}",
         "double = numba.float64",
     ]
+
+
+@functools.cache
+def _imported_digest() -> str:
+    """Digest of the files that every driver imports from: numba does not notice an edit there."""
+    here = Path(__file__)
+    files = (Path(compiling.__file__), here.with_name("arrays.py"), here.with_name("native.py"))
+    return sum_of(b"".join(file.read_bytes() for file in files))[:16]
 
 
 def cpu_body(args: Mapping[str, Spec], lines: list[str], options: str = "") -> list[str]:
