@@ -104,7 +104,7 @@ def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: Repor
             read.update(node.inputs)
         elif _learns(node, shared):
             read.update(node.inputs)
-            message = f"no loss depends on layer `{node.name}`, so its parameters stay as they begin"
+            message = f"no loss depends on layer `{node.name}`, so its parameters learn nothing"
             report.add("W004", message, *node.span, help=_MEANT)
 
 
