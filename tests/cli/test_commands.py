@@ -267,7 +267,10 @@ def test_show_time(run: Run, tmp_path: Path) -> None:
         (["predict", "--threads", "0", "net.textproto"], "--threads"),
     ],
 )
-def test_options_that_do_not_go_together(run: Run, arguments: list[str], message: str) -> None:
+def test_options_that_do_not_go_together(
+    run: Run, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads._Limit, "threads", None)  # what `--threads` sets stays in a process
     assert message in " ".join(run(*arguments, status=2).stderr.split())
 
 

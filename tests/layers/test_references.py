@@ -10,51 +10,51 @@ from tests import references
 from tests.references import load_references
 from tests.references.comparing import compare, not_varied, without_effect
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 REFERENCES = load_references()
 THOROUGH = 50
 """Generated configs of a layer in the slow test."""
 
 ORACLES = {
     "data": {
-        "shape": "test_references.test_generated_configs",
-        "data_type": "test_references.test_generated_configs",
-        "size": "test_references.test_generated_configs",
-        "seq_nested_level": "test_references.test_generated_configs",
-        "carry": "test_carried.test_windows_one_after_the_other_are_the_whole_sequence",
+        "shape": "layers/test_references.test_generated_configs",
+        "data_type": "layers/test_references.test_generated_configs",
+        "size": "layers/test_references.test_generated_configs",
+        "seq_nested_level": "layers/test_references.test_generated_configs",
+        "carry": "runtime/test_carried.test_windows_one_after_the_other_are_the_whole_sequence",
     },
     "memory": {
-        "x": "test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
-        "of": "test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
-        "size": "test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
-        "value": "test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
-        "shape": "test_recurrent_groups.test_a_memory_of_images_starts_with_its_value",
-        "id": "test_recurrent_groups.test_a_memory_of_ids_shifts_a_sequence_by_one",
+        "x": "runtime/test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
+        "of": "runtime/test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
+        "size": "runtime/test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
+        "value": "runtime/test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
+        "shape": "runtime/test_recurrent_groups.test_a_memory_of_images_starts_with_its_value",
+        "id": "runtime/test_recurrent_groups.test_a_memory_of_ids_shifts_a_sequence_by_one",
     },
-    "random_normal": {"x": "test_random_layers.test_the_numbers_are_normal"},
+    "random_normal": {"x": "layers/test_random_layers.test_the_numbers_are_normal"},
     "recurrent_group": {
-        "x": "test_recurrent_groups.test_sparse_rows_are_the_same_as_dense_ones",
-        "static": "test_recurrent_groups.test_every_step_may_attend_to_a_whole_sequence",
-        "reverse": "test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
+        "x": "runtime/test_recurrent_groups.test_sparse_rows_are_the_same_as_dense_ones",
+        "static": "runtime/test_recurrent_groups.test_every_step_may_attend_to_a_whole_sequence",
+        "reverse": "runtime/test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
     },
-    "sampling_id": {"x": "test_layer_draws.test_ids_are_drawn_with_the_probabilities_of_their_row"},
+    "sampling_id": {"x": "layers/test_draws.test_ids_are_drawn_with_the_probabilities_of_their_row"},
     "nce": {
-        "x": "test_layer_vocabularies.test_nce_is_its_formula",
-        "label": "test_layer_vocabularies.test_rows_with_several_labels_have_a_term_for_each",
-        "importance": "test_layer_vocabularies.test_nce_is_its_formula",
-        "num_neg_samples": "test_layer_vocabularies.test_the_number_of_drawn_classes_and_the_step_decide",
-        "noise": "test_layer_vocabularies.test_classes_are_drawn_as_often_as_the_noise_says",
-        "neg_distribution": "test_layer_vocabularies.test_classes_are_drawn_as_often_as_the_noise_says",
-        "shared": "test_layer_vocabularies.test_shared_classes_are_drawn_once_for_all_rows",
-        "odds": "test_layer_vocabularies.test_nce_is_its_formula",
+        "x": "layers/test_vocabularies.test_nce_is_its_formula",
+        "label": "layers/test_vocabularies.test_rows_with_several_labels_have_a_term_for_each",
+        "importance": "layers/test_vocabularies.test_nce_is_its_formula",
+        "num_neg_samples": "layers/test_vocabularies.test_the_number_of_drawn_classes_and_the_step_decide",
+        "noise": "layers/test_vocabularies.test_classes_are_drawn_as_often_as_the_noise_says",
+        "neg_distribution": "layers/test_vocabularies.test_classes_are_drawn_as_often_as_the_noise_says",
+        "shared": "layers/test_vocabularies.test_shared_classes_are_drawn_once_for_all_rows",
+        "odds": "layers/test_vocabularies.test_nce_is_its_formula",
     },
     "sampled_softmax": {
-        "x": "test_layer_vocabularies.test_sampled_softmax_is_its_formula",
-        "label": "test_layer_vocabularies.test_sampled_softmax_is_its_formula",
-        "num_neg_samples": "test_layer_vocabularies.test_sampled_softmax_is_its_formula",
-        "noise": "test_layer_vocabularies.test_sampled_softmax_is_its_formula",
-        "neg_distribution": "test_layer_vocabularies.test_sampled_softmax_is_its_formula",
-        "shared": "test_layer_vocabularies.test_shared_classes_are_drawn_once_for_all_rows",
+        "x": "layers/test_vocabularies.test_sampled_softmax_is_its_formula",
+        "label": "layers/test_vocabularies.test_sampled_softmax_is_its_formula",
+        "num_neg_samples": "layers/test_vocabularies.test_sampled_softmax_is_its_formula",
+        "noise": "layers/test_vocabularies.test_sampled_softmax_is_its_formula",
+        "neg_distribution": "layers/test_vocabularies.test_sampled_softmax_is_its_formula",
+        "shared": "layers/test_vocabularies.test_shared_classes_are_drawn_once_for_all_rows",
     },
 }
 """Layers that are checked inside a network, and the test for each of their attributes and inputs.
@@ -64,9 +64,9 @@ ORACLES = {
 `nce` and `sampled_softmax` draw is looked at by tests of their own, and so is `random_normal`.
 """
 NO_EFFECT = {
-    "batch_norm": {"synchronised": "it counts in several processes; test_ranks_joined.py has that"},
+    "batch_norm": {"synchronised": "it counts in several processes; tests/processes/test_joined.py has that"},
     "gradient_clip": {"threshold": "it limits the gradient, which is compared, too"},
-    "random_crop": {"mirror": "it counts while training; test_layer_random_parts.py has that"},
+    "random_crop": {"mirror": "it counts while training; tests/layers/test_random_parts.py has that"},
     "transformer_block": {"hidden": "columns between two maps of a part: those of the parameters, which are given"},
 }
 """Attributes that make no difference in what is compared, and why."""
