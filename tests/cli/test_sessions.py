@@ -22,7 +22,7 @@ from click.testing import CliRunner
 
 from paddle_layers.cli import commands
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(__file__).parents[1] / "golden" / "sessions"
 SESSIONS = sorted(FOLDER.glob("*.txt"))
 COMMON = {
