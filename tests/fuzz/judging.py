@@ -62,17 +62,21 @@ def hunt(
     *,
     seconds: float,
     cases: float,
-    note: Callable[[int], Any],
+    note: Callable[[int, float], Any],
     found: Callable[[Fault], Any],
 ) -> int:
-    """Check cases from `seed` on, tell each number to `note` and each failure to `found`. Gives how many they were."""
+    """Check cases from `seed` on, tell each failure to `found`. Gives how many they were.
+
+    `note` is told each number before the case is made, and again with the seconds that it is allowed for its length.
+    """
     known: set[str] = set()
     end = time.monotonic() + seconds
     for number in itertools.count(seed):
         if number - seed >= cases or time.monotonic() > end:
             break
-        note(number)
+        note(number, 0.0)
         case = case_of(target, number)
+        note(number, target.second_per_byte * len(case))
         failure = judge(target, case)
         if failure is not None and failure[0] == "too slow":
             failure = judge(target, case)  # the first time something may have been loaded

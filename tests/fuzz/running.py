@@ -25,7 +25,10 @@ MEMORY = 2**31
 """Bytes that a process may take beyond those it begins with."""
 
 HANGING = 90.0
-"""Seconds after which a case is taken to run for ever; they are those of the clock, and the machine may be busy."""
+"""Seconds after which a case is taken to run for ever, beside twice what the target allows for its length.
+
+They are those of the clock, the machine may be busy, and a case that took too long is judged twice.
+"""
 
 WARMING = 20
 """Cases in the beginning that count for nothing: what is made once is made then."""
@@ -76,9 +79,10 @@ class _Sitting:
         self.ended = self.died = False
         context = multiprocessing.get_context("spawn")
         self.current = context.Value("q", _NONE, lock=False)
+        self.allowed = context.Value("d", 0.0, lock=False)
         """The number of the case that is being checked."""
         self.pipe, other = context.Pipe(duplex=False)
-        arguments = (kind, seed, WARMING, seconds, cases, self.current, other)
+        arguments = (kind, seed, WARMING, seconds, cases, self.current, self.allowed, other)
         self.process = context.Process(target=_work, args=arguments, daemon=True)
         self.process.start()
         other.close()
@@ -96,7 +100,7 @@ class _Sitting:
                     self.faults.append(message)
                 elif message is not None:
                     self.ended, (self.done, self.taken) = True, message
-                elif time.monotonic() - changed > HANGING + SHRINKING:
+                elif time.monotonic() - changed > HANGING + SHRINKING + 2 * self.allowed.value:
                     os.kill(self.process.pid or 0, signal.SIGABRT)  # which has the stack printed
         self.process.join()
         if not self.ended:
@@ -112,7 +116,14 @@ class _Sitting:
 
 
 def _work(
-    kind: type[Target], seed: int, warming: int, seconds: float, cases: float, current: Any, pipe: Connection
+    kind: type[Target],
+    seed: int,
+    warming: int,
+    seconds: float,
+    cases: float,
+    current: Any,
+    allowed: Any,
+    pipe: Connection,
 ) -> None:
     """What the process does."""
     faulthandler.enable()
@@ -122,16 +133,18 @@ def _work(
     warnings.simplefilter("ignore", ConfigWarning)  # of a config that is sound and odd
     parent = os.getppid()
 
-    def note(number: int) -> None:
-        current.value = number
+    def note(number: int, seconds: float) -> None:
+        current.value, allowed.value = number, seconds
         if os.getppid() != parent:
             os._exit(1)
 
     with opened(kind) as target:
         for number in range(seed, seed + warming):
-            note(number)
+            note(number, 0.0)
             with contextlib.suppress(Exception):
-                target.check(case_of(target, number))
+                case = case_of(target, number)
+                note(number, target.second_per_byte * len(case))
+                target.check(case)
         _limit_memory()
         began = time.monotonic()
         done = hunt(target, seed, seconds=seconds, cases=cases, note=note, found=pipe.send)
