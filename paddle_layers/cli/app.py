@@ -109,7 +109,7 @@ def _errors_as_messages() -> Iterator[None]:
         if str(stop):
             echo(str(stop), err=True)
         raise
-    except Exception as error:  # sorted by `user_message`: what no user can mend is raised again
+    except Exception as error:  # above all commands: what `user_message` has no words for is raised again
         from .problems import user_message
 
         message = user_message(error)

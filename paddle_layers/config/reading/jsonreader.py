@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from json import JSONDecodeError
-from json.decoder import scanstring  # type: ignore[attr-defined]  # missing in typeshed; it also gives the end
+from json import JSONDecodeError, JSONDecoder
 
 from ..diagnostics.report import Report
 from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, broken
@@ -25,6 +24,7 @@ _TOKEN = re.compile(
     re.X | re.A,
 )
 _SPACE = re.compile(r"[ \t\r\n]*+")
+_DECODER = JSONDecoder()
 
 
 class _Stop(Exception):
@@ -115,7 +115,7 @@ class _JsonReader:
 
     def _string(self, position: int) -> tuple[str, int]:
         try:
-            text, end = scanstring(self.text, position + 1)
+            text, end = _DECODER.raw_decode(self.text, position)
         except JSONDecodeError as error:
             place = max(position, min(error.pos, len(self.text) - 1))
             raise self._fault(f"malformed text: {error.msg}", place) from None

@@ -127,7 +127,7 @@ def gradient_scratch(K: int, D: int, E: int, A: int, B: int) -> int:
 
 
 @copied
-def lay_windows(to, of, start, count, pitch, shape, sizes, size, one):
+def lay_columns(to, of, start, count, pitch, shape, sizes, size, one):
     """Lay `count` windows out from `start` on: a row for each element of the channels, `pitch` bytes apart."""
     (D, R, P, Q), (E, A, B) = shape, sizes
     for channel in range(D):
@@ -149,7 +149,7 @@ def lay_windows(to, of, start, count, pitch, shape, sizes, size, one):
 
 
 @copied
-def put_windows(to, of, lines, start, count, pitch, shape, sizes, adding, size, one):
+def put_columns(to, of, lines, start, count, pitch, shape, sizes, adding, size, one):
     """Put `lines`, the first row of elements and how many, of the windows from `start` on in their places."""
     (R, P, Q), (E, A, B) = shape, sizes
     for line in range(lines[0], lines[0] + lines[1]):
@@ -201,7 +201,7 @@ def gather_windows(first, last, small, large, weight, accumulate, scratch):
             count, left = min(band, pixels - start), min(band, pixels - start - band)
             blocks = (count + BLOCK - 1) // BLOCK
             tiles = (filters + ROWS - 1) // ROWS * blocks
-            lay_windows(laid, of, start, count, pitch, (D, R, P, Q), (E, A, B), size, one)
+            lay_columns(laid, of, start, count, pitch, (D, R, P, Q), (E, A, B), size, one)
             for tile in range(tiles):
                 k, at = begin + tile // blocks * ROWS, tile % blocks * BLOCK
                 rows, many = min(ROWS, begin + filters - k), min(BLOCK, count - at)
@@ -252,7 +252,7 @@ def spread_windows(first, last, large, small, weight, accumulate, scratch):
                         weight.ctypes.data + line * B * size, size, laid + at * size, sums + at * size, pitch, False,
                         one,
                     )  # fmt: skip
-                put_windows(to, sums, (line, high), start, count, pitch, (R, P, Q), (E, A, B), accumulate, size, one)
+                put_columns(to, sums, (line, high), start, count, pitch, (R, P, Q), (E, A, B), accumulate, size, one)
 
 
 @compiled

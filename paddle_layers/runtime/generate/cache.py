@@ -109,8 +109,8 @@ def _made_of(path: Path) -> list[str]:
 
 
 @functools.lru_cache(maxsize=4)
-def _by_driver(folder: str, changed: int) -> Mapping[str, list[str]]:  # noqa: ARG001  in the key: a changed folder is read anew
-    """What was made of each driver by the time `changed`: the folder may hold thousands of files, and is read once."""
+def _by_driver(folder: str, _changed: int) -> Mapping[str, list[str]]:
+    """What was made of each driver: a folder of thousands of files is read once, and anew when it has `_changed`."""
     found: dict[str, list[str]] = {}
     for name in os.listdir(folder):
         if ".tmp" not in name and not name.endswith(ENDING):  # being written by another process

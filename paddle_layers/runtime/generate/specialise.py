@@ -181,6 +181,6 @@ def helper_programs(call: Callable[..., Any]) -> dict[str, Program]:
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _parsed(helper: Callable[..., Any], code: CodeType, name: str) -> Program:  # noqa: ARG001  a part of the key
-    """The text of a helper; of another one when a module is loaded anew, whose functions have another code."""
+def _parsed(helper: Callable[..., Any], _code: CodeType, name: str) -> Program:
+    """The text of a helper, parsed once, and again when its module is loaded again: `_code` is another one then."""
     return Program.of(helper).named(name)

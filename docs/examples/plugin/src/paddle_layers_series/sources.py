@@ -23,8 +23,8 @@ class Waves:
     noise = pl.Float("standard deviation of the noise", default=0.3, min=0)
     seed = pl.Int("another seed, other series", default=0, min=0)
 
-    def open(self, base: Path) -> Dataset:  # noqa: ARG002  every source is called with the training file's folder
-        """The series, the same for the same settings."""
+    def open(self, _base: Path) -> Dataset:
+        """The series, the same for the same settings. Nothing is read from the training file's folder."""
         random = np.random.default_rng(self.seed)
         month = np.arange(self.past + self.future)
         slope, phase, height = (random.uniform(low, high, (self.rows, 1)) for low, high in ((-1, 1), (0, 1), (0.5, 1)))
