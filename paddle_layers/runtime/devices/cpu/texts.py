@@ -115,7 +115,7 @@ def cpu_text(kernel: Kernel, dtype: str) -> str:
     helpers = [helper for name, helper in kernel.helpers.items() if name not in EXTREMES]
     programs = [*(vector_form(helper, dtype) for helper in helpers), columns or program]
     lines = [*header(kernel, dtype, "cpu"), *cpu_prelude(dtype), *_vector_prelude(programs, dtype)]
-    aside = columns is None and _may_take_over(kernel)
+    aside = columns is None and not kernel.apart and _may_take_over(kernel)
     for program in programs:
         lines += functions([program], SINGLE_FORM if _has_single_form(program, dtype) else DECORATOR)
     if kernel.procedure:
