@@ -86,6 +86,7 @@ SHAPES = [
     ("batch_norm", [19], "use_global_stats: true"),
     ("batch_norm", [3, 4, 4], "use_global_stats: false"),
     ("softmax", [3, 9, 7], "axis: -1"),
+    ("softmax", [3, 9, 31], ""),
     ("softmax", [19], ""),
     ("softmax", [1], ""),
     ("lrn", [7, 13, 11], ""),
