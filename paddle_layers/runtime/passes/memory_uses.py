@@ -25,37 +25,35 @@ class MemoryUses:
     def __init__(self, launches: Sequence[Launch]) -> None:
         self.launches = launches
         self.touched: dict[object, Touched] = defaultdict(lambda: Touched([], []))
-        self._found = [
-            dict.fromkeys((access.owner, access.writes) for access in accesses(launch)) for launch in launches
-        ]
-        for at, found in enumerate(self._found):
-            for owner, writes in found:
+        self._uses = [[*{(one.owner, one.writes): None for one in accesses(launch)}] for launch in launches]
+        """Of each launch: what it touches, and whether it writes it."""
+        for at, uses in enumerate(self._uses):
+            for owner, writes in uses:
                 (self.touched[owner].writes if writes else self.touched[owner].reads).append(at)
 
     def read_by(self, at: int) -> list[object]:
         """What a launch reads."""
-        return [owner for owner, writes in self._found[at] if not writes]
+        return [owner for owner, writes in self._uses[at] if not writes]
 
     def traffic(self) -> int:
         """Bytes of buffers that the launches read and write."""
-        return sum(owner.nbytes for found in self._found for owner, _ in found if isinstance(owner, Buffer))
+        return sum(owner.nbytes for uses in self._uses for owner, _ in uses if isinstance(owner, Buffer))
 
     def live_bytes(self, kept: Container[Buffer]) -> list[int]:
         """Bytes in use at each launch, where results are in place wherever they may be; what is `kept` always is."""
+        end = len(self.launches) - 1
         spans = {
-            owner: (0, len(self.launches))
-            if owner in kept
-            else (min(reads[:1] + writes[:1]), max(reads[-1:] + writes[-1:]))
+            owner: (0, end) if owner in kept else (min(reads + writes), max(reads + writes))
             for owner, (reads, writes) in self.touched.items()
             if isinstance(owner, Buffer)
         }
         for at, launch in enumerate(self.launches):
             for giver, taker in launch.takeovers:
-                (_, end), (begin, last) = spans[giver.root], spans[taker.root]
-                if begin == end == at and giver.nbytes == taker.nbytes:
+                (_, given), (begin, last) = spans[giver.root], spans[taker.root]
+                if given == begin == at and giver.nbytes == taker.nbytes:
                     spans[taker.root] = (at + 1, last)
-        change = [0] * (len(self.launches) + 2)
-        for owner, (begin, end) in spans.items():
+        change = [0] * (end + 2)
+        for owner, (begin, last) in spans.items():
             change[begin] += owner.nbytes
-            change[end + 1] -= owner.nbytes
-        return list(accumulate(change[:-2]))
+            change[last + 1] -= owner.nbytes
+        return list(accumulate(change[:-1]))

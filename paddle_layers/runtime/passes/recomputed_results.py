@@ -11,7 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from paddle_layers.runtime.generate.drivers import Kernel
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.launches.arguments import Held, Ref, refs_of, with_owners
 from paddle_layers.runtime.launches.buffers import Buffer
+from paddle_layers.runtime.launches.builtin import ADD, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 
 from . import runs
@@ -19,6 +22,8 @@ from .memory_uses import MemoryUses
 
 LEAST = 1 << 16
 """Bytes of a result that is worth its launches."""
+SMALL = 1 / 16
+"""A parameter that is read again has so many of the result's bytes at most; a copy of it is kept, as it may change."""
 LONGEST = 8
 """Launches that compute one result, at most."""
 EXTRA_TRAFFIC = 0.05
@@ -41,19 +46,25 @@ class Recomputable:
 
 
 def compute_again(
-    forward: Sequence[Launch], backward: list[Launch], used: Iterable[Buffer], kept: Iterable[Buffer]
+    forward: list[Launch], backward: list[Launch], used: Iterable[Buffer], kept: Iterable[Buffer], dtype: str
 ) -> list[Buffer]:
     """Lengthen the backward pass by launches of the forward pass; gives the results that they compute again.
 
     Buffers that are `used` outside of the launches are left alone; those that are `kept` have their values to the end.
+    Parameters may change between the passes: the forward pass ends with copies of those that are read again.
     """
     if not backward or not runs("recomputed results"):
         return []
     uses = MemoryUses([*forward, *backward])
     finder = _Finder(uses, len(forward), {buffer.root for buffer in used}, {buffer.root for buffer in kept})
     chosen = choose(finder.all(), uses.live_bytes(finder.kept), EXTRA_TRAFFIC * uses.traffic())
+    boundary = len(forward)
+    copies: dict[Held, Buffer] = {}
     for one in sorted(chosen, key=lambda one: one.free.stop, reverse=True):  # so that places before stay as they are
-        _insert([forward[place] for place in one.places], one.result, backward, one.free.stop - len(forward))
+        launches = [replace(forward[place]) for place in one.places]
+        for launch in launches:
+            forward += _copy_parameters(launch, copies, dtype)
+        _insert(launches, one.result, backward, one.free.stop - boundary)
     return [one.result for one in chosen]
 
 
@@ -111,6 +122,8 @@ class _Finder:
             return False
         places.update(writes)
         for at in writes:
+            if not all(self._is_small(held, result) for held in _parameters(self.uses.launches[at])):
+                return False
             for owner in self.uses.read_by(at):
                 if owner is result:
                     if at == writes[0]:
@@ -118,12 +131,16 @@ class _Finder:
                 elif any(later > at for later in self.uses.touched[owner].writes):
                     return False
                 elif not isinstance(owner, Buffer):
-                    continue  # a parameter or a state
+                    continue  # a parameter or a state, of which there will be a copy
                 elif owner in self.kept or self.uses.touched[owner].reads[-1] >= until:
                     sources.add(owner)
                 elif owner in self.used or not self._trace(owner, until, places, sources):
                     return False
         return True
+
+    def _is_small(self, held: Held, result: Buffer) -> bool:
+        """Whether a copy of a parameter costs next to nothing; tables updated by rows are not all up to date."""
+        return not held.parameter.by_rows and held.parameter.size * result.itemsize <= SMALL * result.nbytes
 
     def _is_cheap(self, at: int) -> bool:
         """Whether a launch of the forward pass computes one array, without loops as for products and random numbers."""
@@ -135,13 +152,33 @@ class _Finder:
         return not (code.scan or code.procedure or code.used_rows or any(text.loop_depth for text in texts))
 
 
+def _parameters(launch: Launch) -> list[Held]:
+    """The values of parameters and states that a launch reads."""
+    owners = [ref.owner for value in launch.args for ref in refs_of(value)]
+    return list(dict.fromkeys(owner for owner in owners if isinstance(owner, Held)))
+
+
+def _copy_parameters(launch: Launch, copies: dict[Held, Buffer], dtype: str) -> list[Launch]:
+    """Let a launch read copies of parameters; gives the launches that make those that there are not yet."""
+    made, parameters = [], _parameters(launch)
+    for held in parameters:
+        if held not in copies:
+            size = Extent(held.parameter.size)
+            copies[held] = Buffer(f"{held.parameter.name}, kept", size, dtype)
+            made.append(simple_launch(ADD, launch.op, [Ref(copies[held], (size,)), Ref(held, (size,))]))
+    launch.args = [
+        with_owners(value, lambda owner: copies[owner] if isinstance(owner, Held) else owner) for value in launch.args
+    ]
+    launch.reads = [*launch.reads, *(copies[held] for held in parameters)]
+    return made
+
+
 def _insert(launches: Sequence[Launch], result: Buffer, backward: list[Launch], at: int) -> None:
-    """Let launches run again before a launch of the backward pass, which reads what they compute, as those after it."""
+    """Put launches before the first one that reads the result in the backward pass; all that do read what they make."""
     written = dict.fromkeys(buffer.root for launch in launches for buffer in launch.writes)
     again = {root: Buffer(f"{root.name}, again", root.extent, root.dtype) for root in written}
     for launch in backward[at:]:
         launch.move({result: again[result]})
-    copies = [replace(launch) for launch in launches]
-    for launch in copies:
+    for launch in launches:
         launch.move(again)
-    backward[at:at] = copies
+    backward[at:at] = launches

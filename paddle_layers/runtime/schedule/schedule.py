@@ -71,7 +71,7 @@ class Schedule:
         self.copies = leave_out_copies(passes, self._read_outside(), self.kept)
         """Buffers that are one memory with what they would be copied from."""
         kept = [*self.kept, *self.results, *self.index_arrays.kept]
-        self.recomputed = compute_again(*passes, [*self._read_outside(), *joined], kept)
+        self.recomputed = compute_again(*passes, [*self._read_outside(), *joined], kept, self.dtype)
         """Results that the backward pass computes again, in other buffers."""
         merge(passes, self._read_outside(), device)
         self.parts = leave_out_parts(passes, self.kept, device)
@@ -111,6 +111,20 @@ class Schedule:
         """Who has which memory: buffers share it by the launches in which they live."""
         launches = [*self.forward, *self.backward]
         takeovers = [takeover for at, launch in enumerate(launches) for takeover in launch.mark(at)]
+        joins = [*self.joins[0], *((at + len(self.forward), join) for at, join in self.joins[1])]
+        self._mark_other_uses(launches, joins)
+        outside = [*self.kept, *self.index_arrays.kept, *self._kept_constants()]
+        for buffer in outside:
+            buffer.keep()
+        for buffer in self.results:
+            buffer.keep_result()
+        aliases = [*self.copies, *self.parts, *(part.root for part in self.parts)]
+        storages = take_over((*buffers_of(launches), *aliases, *outside, *self.results), takeovers)
+        fuse(launches, [self.constants, len(self.forward), *(at for at, _ in (*self.stops, *joins))], self.device)
+        return storages
+
+    def _mark_other_uses(self, launches: Sequence[Launch], joins: Sequence[tuple[int, Join]]) -> None:
+        """Note the uses of buffers that no launch by itself shows: in all of a loop, and between launches."""
         for first, last in loop_bounds(launches):  # what one step uses, the next one uses again
             for buffer in buffers_of(launches[first:last]):
                 buffer.use(first)
@@ -122,20 +136,10 @@ class Schedule:
                 self.values[value.name].use(at)
             for buffer in self._decisive_buffers(made.op):
                 buffer.use(at)
-        joins = [*self.joins[0], *((at + len(self.forward), join) for at, join in self.joins[1])]
         for at, join in joins:
             for buffer in join.targets.values():
                 buffer.use(at - 1)
                 buffer.use(at)
-        outside = [*self.kept, *self.index_arrays.kept, *self._kept_constants()]
-        for buffer in outside:
-            buffer.keep()
-        for buffer in self.results:
-            buffer.keep_result()
-        aliases = [*self.copies, *self.parts, *(part.root for part in self.parts)]
-        storages = take_over((*buffers_of(launches), *aliases, *outside, *self.results), takeovers)
-        fuse(launches, [self.constants, len(self.forward), *(at for at, _ in (*self.stops, *joins))], self.device)
-        return storages
 
 
 def late_stops(
