@@ -22,6 +22,7 @@ from paddle_layers.testing.cases.engines import as_python
 from paddle_layers.testing.cases.network_cases import all_cases
 from paddle_layers.testing.cases.results import run
 from tests.rotation import marks_of
+from tests.runtime.recomputing import everything_again
 
 NAMES = list(PASSES)
 TEXT = """
@@ -50,11 +51,12 @@ def plan(phase: str = "train") -> ExplainedPlan:
 
 @pytest.mark.parametrize("layer", [pytest.param(name, marks=marks_of(name)) for name in sorted(pl.registry)])
 def test_results_stay_the_same_without_a_pass(layer: str) -> None:
-    for case in all_cases(pl.registry[layer]):
-        expected, _ = as_python(partial(run, case, "float64"))
-        for name in NAMES:
-            with without(name):
-                _same(case, name, expected)
+    with everything_again():
+        for case in all_cases(pl.registry[layer]):
+            expected, _ = as_python(partial(run, case, "float64"))
+            for name in NAMES:
+                with without(name):
+                    _same(case, name, expected)
 
 
 def _same(case: Case, name: str, expected: dict[str, np.ndarray]) -> None:
@@ -357,6 +359,21 @@ def test_without_shared_memory_every_buffer_has_its_own() -> None:
     with without("in place"):
         assert plan().nbytes < alone.nbytes
     assert plan().nbytes < 0.5 * alone.nbytes
+
+
+def test_the_command_says_what_is_computed_again(tmp_path: Path) -> None:
+    file = tmp_path / "network.textproto"
+    file.write_text("""
+        layer { name: "image" type: "data" data { shape: [4, 32, 32] } }
+        layer { name: "label" type: "data" data { size: 3 data_type: INT } }
+        layer { name: "one" type: "conv" input: "image" conv { num_filters: 16 filter_size: 3 padding: 1 } }
+        layer { name: "norm" type: "batch_norm" input: "one" batch_norm { act: "relu" } }
+        layer { name: "two" type: "conv" input: "norm" conv { num_filters: 16 filter_size: 3 padding: 1 } }
+        layer { name: "score" type: "fc" input: "two" fc { size: 3 } }
+        layer { name: "cost" type: "softmax_with_loss" input: "score" input: "label" }
+    """)
+    shown = CliRunner().invoke(commands, ["show", "--plan", str(file), "--batch-size", "32"]).stdout
+    assert "computed again in the backward pass: norm\n" in shown
 
 
 def test_the_command_prints_what_was_decided(tmp_path: Path) -> None:

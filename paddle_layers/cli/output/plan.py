@@ -30,6 +30,8 @@ def print_plan(network: Network, phase: str, batch_size: int, device: str) -> No
         echo(f"copies left out: {same}\n")
     if plan.parts:
         echo(f"parts made in their place: {', '.join(f'{part} in {whole}' for part, whole in plan.parts)}\n")
+    if plan.recomputed:
+        echo(f"computed again in the backward pass: {', '.join(plan.recomputed)}\n")
     table = Table(box=None, pad_edge=False)
     for heading in COLUMNS:
         table.add_column(heading, overflow="fold", justify="right" if heading in ("", "bytes", "place") else "left")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from paddle_layers.runtime.generate.drivers import Array, Spec
@@ -35,7 +36,7 @@ class Lagged(NamedTuple):
 class Ref(NamedTuple):
     """An array argument: whose memory, and the shape in which it is seen."""
 
-    owner: Buffer | Held | Fixed | Lagged
+    owner: Owner
     shape: tuple[Extent, ...]
     dtype: str = "real"
 
@@ -44,6 +45,10 @@ class Fixed(NamedTuple):
     """Memory that somebody else holds."""
 
     address: int
+
+
+Owner = Buffer | Held | Fixed | Lagged
+"""Whose memory an array is."""
 
 
 class Key(NamedTuple):
@@ -109,6 +114,13 @@ def refs_of(value: Argument) -> list[Ref]:
     if isinstance(value, Ref):
         return [value]
     return [part for part in value if isinstance(part, Ref)] if isinstance(value, tuple) else []
+
+
+def with_owners(value: Argument, change: Callable[[Owner], Owner]) -> Argument:
+    """An argument whose arrays lie in other memory."""
+    if isinstance(value, Ref):
+        return value._replace(owner=change(value.owner))
+    return tuple(ref._replace(owner=change(ref.owner)) for ref in refs_of(value)) or value
 
 
 def uses(value: Argument) -> list[Buffer]:

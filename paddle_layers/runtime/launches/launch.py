@@ -16,7 +16,7 @@ from paddle_layers.runtime.generate.drivers import Kernel, PythonCall, TunedCall
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
 
-from .arguments import Argument, Ref, last_ones, refs_of, spec_of, uses
+from .arguments import Argument, Ref, last_ones, refs_of, spec_of, uses, with_owners
 from .buffers import Buffer, Takeover
 from .computation import Computation
 from .scope import RowsOf, Scope, host_sizes
@@ -72,6 +72,19 @@ class Launch:
         for buffer in (*self.reads, *self.writes):
             buffer.use(at)
         return [Takeover(at, giver, taker) for giver, taker in self.takeovers]
+
+    def move(self, buffers: Mapping[Buffer, Buffer]) -> None:
+        """Use other buffers in place of those whose memory is, by its root, that of these; outside of loops only."""
+
+        def moved(buffer: Buffer) -> Buffer:
+            return buffers.get(buffer.root, buffer)
+
+        self.args = [
+            with_owners(value, lambda owner: moved(owner) if isinstance(owner, Buffer) else owner)
+            for value in self.args
+        ]
+        self.reads, self.writes = [*map(moved, self.reads)], [*map(moved, self.writes)]
+        self.takeovers = [(moved(giver), moved(taker)) for giver, taker in self.takeovers]
 
 
 def make_launches(scope: Scope, function: Function, item: int | None, *, accumulate: bool = False) -> list[Launch]:

@@ -21,6 +21,7 @@ PASSES = (
     "tuned kernels",  # they replace point functions where the shapes are worth it
     "unread results",  # what nobody reads is not computed
     "copies",  # what would only be copied is one memory with its copy
+    "recomputed results",  # what is cheap is computed again in the backward pass, where it was kept for that only
     "merged launches",  # a norm, its bias and its activation are one launch, which reads and writes once
     "copied parts",  # what is put together is made in its place there, where that is one piece of memory
     "constant results",  # what depends on parameters only is computed once in the phase test, until one changes

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.launches.arguments import Argument, Held, Ref, refs_of
+from paddle_layers.runtime.launches.arguments import Held, Owner, Ref, refs_of, with_owners
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.builtin import FILL, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
@@ -72,16 +71,11 @@ def _held(launch: Launch) -> list[Held]:
 def _give_buffers(launch: Launch, gradients: Mapping[Parameter, Buffer]) -> None:
     """Put buffers in the place of the gradients in the arena; each counts as read, too, since it may be added to."""
 
-    def given(argument: Argument) -> Any:
-        if isinstance(argument, Ref):
-            owner = argument.owner
-            if isinstance(owner, Held) and owner.part == "gradient":
-                return argument._replace(owner=gradients[owner.parameter])
-            return argument
-        return tuple(map(given, refs_of(argument))) or argument
+    def given(owner: Owner) -> Owner:
+        return gradients[owner.parameter] if isinstance(owner, Held) and owner.part == "gradient" else owner
 
     own = [gradients[owner.parameter] for owner in _held(launch) if owner.part == "gradient"]
-    launch.args = [given(argument) for argument in launch.args]
+    launch.args = [with_owners(argument, given) for argument in launch.args]
     launch.reads, launch.writes = [*launch.reads, *own], [*launch.writes, *own]
 
 

@@ -55,6 +55,8 @@ class ExplainedPlan:
     """Results that no launch makes, each with the one that it is a copy of."""
     parts: tuple[tuple[str, str], ...] = ()
     """Results that are made in their place in another one, each with that."""
+    recomputed: tuple[str, ...] = ()
+    """Results that the backward pass computes again."""
 
 
 def explain_plan(network: Network, phase: str, batch_size: int, dtype: str, device: str) -> ExplainedPlan:
@@ -77,7 +79,8 @@ def explain_plan(network: Network, phase: str, batch_size: int, dtype: str, devi
     )
     copies = tuple((buffer.name, buffer.root.name) for buffer in schedule.copies)
     parts = tuple((buffer.name, buffer.root.name) for buffer in schedule.parts)
-    return ExplainedPlan(tuple(explained), nbytes, separate, copies, parts)
+    recomputed = tuple(buffer.name for buffer in schedule.recomputed)
+    return ExplainedPlan(tuple(explained), nbytes, separate, copies, parts, recomputed)
 
 
 def _explained(number: int, launch: Launch, backward: bool, once: str) -> ExplainedLaunch:

@@ -42,21 +42,30 @@ class Join:
                 write(buffer, np.asarray(array))
 
 
-def joins_of(workspace: Workspace, launches: Sequence[Launch]) -> list[tuple[int, Join]]:
-    """The joins of a pass, each with the launch in front of which it is made. Raises `ShapeError` in a group."""
+def joins_of(workspace: Workspace) -> list[Join]:
+    """What processes join in either pass. Raises `ShapeError` in a group."""
     found = []
     for op in workspace.graph.ops:
         for joined in op.layer.joined:
             tensors = workspace.scope(op).tensors
             if not op.attributes[joined.when] or not all(tensors.get(name) for name in joined.targets):
                 continue
-            targets = {name: tensors[name][0].owner for name in joined.targets}
-            buffers = {name: owner for name, owner in targets.items() if isinstance(owner, Buffer)}
-            behind = [at + 1 for at, launch in enumerate(launches) if not {*buffers.values()}.isdisjoint(launch.writes)]
-            if behind and op.steps is not None:
+            if op.steps is not None:
                 raise ShapeError(
                     f"layer `{op.name}`: what processes join is that of a whole batch; put it outside of the group"
                 )
-            if behind:
-                found.append((max(behind), Join(op, joined, workspace.training, buffers)))
-    return sorted(found, key=lambda one: one[0])
+            targets = {name: tensors[name][0].owner for name in joined.targets}
+            buffers = {name: owner for name, owner in targets.items() if isinstance(owner, Buffer)}
+            found.append(Join(op, joined, workspace.training, buffers))
+    return found
+
+
+def places_of(joins: Sequence[Join], launches: Sequence[Launch]) -> list[tuple[int, Join]]:
+    """The joins of a pass in their order, each with the launch in front of which it is made."""
+    places = []
+    for join in joins:
+        targets = {*join.targets.values()}
+        behind = [at + 1 for at, launch in enumerate(launches) if not targets.isdisjoint(launch.writes)]
+        if behind:
+            places.append((max(behind), join))
+    return sorted(places, key=lambda placed: placed[0])

@@ -16,11 +16,12 @@ from paddle_layers.runtime.passes.early_updates import Updates, update_early
 from paddle_layers.runtime.passes.fused_launches import bring_together, fuse
 from paddle_layers.runtime.passes.in_place import take_over
 from paddle_layers.runtime.passes.merged_launches import merge
+from paddle_layers.runtime.passes.recomputed_results import compute_again
 from paddle_layers.runtime.passes.unread_results import drop_unread
 
 from .backward_pass import BackwardPass
 from .forward_pass import ForwardPass
-from .joins import joins_of
+from .joins import Join, joins_of, places_of
 from .workspace import Workspace
 
 
@@ -56,27 +57,41 @@ class Schedule:
         """Temporaries by name that say how many rows an operation makes."""
         self.results += [self.values[name] for name in keep if graph.values[name].entries is None]
         self.results += [self.gradients[name] for name in keep if name in self.gradients]
-        drop_unread((self.backward, self.forward), self._read_outside())
-        self.copies = leave_out_copies((self.forward, self.backward), self._read_outside(), self.kept)
-        """Buffers that are one memory with what they would be copied from."""
-        merge((self.forward, self.backward), self._read_outside(), device)
-        self.parts = leave_out_parts((self.forward, self.backward), self.kept, device)
-        """Buffers that are parts of others into which they would be copied."""
+        joins = joins_of(workspace)
+        self._shorten([buffer for join in joins for buffer in join.targets.values()])
         self.updates = updates
         if updates is not None:
             self.backward = update_early(self.backward, updates, dtype)
+        self._order(joins, training=training)
+
+    def _shorten(self, joined: Sequence[Buffer]) -> None:
+        """Leave launches out or make one of several; `joined` are buffers that processes join."""
+        passes, device = (self.forward, self.backward), self.device
+        drop_unread(reversed(passes), self._read_outside())
+        self.copies = leave_out_copies(passes, self._read_outside(), self.kept)
+        """Buffers that are one memory with what they would be copied from."""
+        kept = [*self.kept, *self.results, *self.index_arrays.kept]
+        self.recomputed = compute_again(*passes, [*self._read_outside(), *joined], kept, self.dtype)
+        """Results that the backward pass computes again, in other buffers."""
+        merge(passes, self._read_outside(), device)
+        self.parts = leave_out_parts(passes, self.kept, device)
+        """Buffers that are parts of others into which they would be copied."""
+
+    def _order(self, joins: Sequence[Join], *, training: bool) -> None:
+        """Bring launches into an order in which they run block by block, and find where a pass has to stop."""
         constants = [] if training else take_constants(self.forward)
         self.constants = len(constants)
         """So many launches at the begin of the forward pass depend on parameters only."""
-        stops = late_stops(graph, self.forward, self._decisive_buffers)
-        self.joins = [joins_of(workspace, launches) for launches in (self.forward, self.backward)]
+        stops = late_stops(self.graph, self.forward, self._decisive_buffers)
+        self.joins = [places_of(joins, launches) for launches in (self.forward, self.backward)]
         """What processes that share a batch join in the forward and the backward pass, and behind which launch."""
-        cuts = [[at for at, _ in joins] for joins in self.joins]
-        self.forward = [*constants, *bring_together(self.forward, [*cuts[0], *(at for at, _ in stops)], device)]
+        cuts = [[at for at, _ in placed] for placed in self.joins]
+        forward = bring_together(self.forward, [*cuts[0], *(at for at, _ in stops)], self.device)
+        self.forward = [*constants, *forward]
         self.joins[0] = [(at + self.constants, join) for at, join in self.joins[0]]
         self.stops = [(at + self.constants, made) for at, made in stops]
         """Rows that depend on values of the pass, and the launch before which they are made."""
-        self.backward = bring_together(self.backward, cuts[1], device)
+        self.backward = bring_together(self.backward, cuts[1], self.device)
 
     def _decisive_buffers(self, op: Op) -> list[Buffer]:
         """The buffers of temporaries that say how many rows an operation makes."""
@@ -96,6 +111,20 @@ class Schedule:
         """Who has which memory: buffers share it by the launches in which they live."""
         launches = [*self.forward, *self.backward]
         takeovers = [takeover for at, launch in enumerate(launches) for takeover in launch.mark(at)]
+        joins = [*self.joins[0], *((at + len(self.forward), join) for at, join in self.joins[1])]
+        self._mark_other_uses(launches, joins)
+        outside = [*self.kept, *self.index_arrays.kept, *self._kept_constants()]
+        for buffer in outside:
+            buffer.keep()
+        for buffer in self.results:
+            buffer.keep_result()
+        aliases = [*self.copies, *self.parts, *(part.root for part in self.parts)]
+        storages = take_over((*buffers_of(launches), *aliases, *outside, *self.results), takeovers)
+        fuse(launches, [self.constants, len(self.forward), *(at for at, _ in (*self.stops, *joins))], self.device)
+        return storages
+
+    def _mark_other_uses(self, launches: Sequence[Launch], joins: Sequence[tuple[int, Join]]) -> None:
+        """Note the uses of buffers that no launch by itself shows: in all of a loop, and between launches."""
         for first, last in loop_bounds(launches):  # what one step uses, the next one uses again
             for buffer in buffers_of(launches[first:last]):
                 buffer.use(first)
@@ -107,20 +136,10 @@ class Schedule:
                 self.values[value.name].use(at)
             for buffer in self._decisive_buffers(made.op):
                 buffer.use(at)
-        joins = [*self.joins[0], *((at + len(self.forward), join) for at, join in self.joins[1])]
         for at, join in joins:
             for buffer in join.targets.values():
                 buffer.use(at - 1)
                 buffer.use(at)
-        outside = [*self.kept, *self.index_arrays.kept, *self._kept_constants()]
-        for buffer in outside:
-            buffer.keep()
-        for buffer in self.results:
-            buffer.keep_result()
-        aliases = [*self.copies, *self.parts, *(part.root for part in self.parts)]
-        storages = take_over((*buffers_of(launches), *aliases, *outside, *self.results), takeovers)
-        fuse(launches, [self.constants, len(self.forward), *(at for at, _ in (*self.stops, *joins))], self.device)
-        return storages
 
 
 def late_stops(

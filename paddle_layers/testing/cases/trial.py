@@ -23,6 +23,7 @@ from paddle_layers.runtime.launches.arguments import Ref
 from paddle_layers.runtime.launches.buffers import Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.addresses import array_at
+from paddle_layers.runtime.passes import without
 from paddle_layers.runtime.plan.plan import Plan
 
 from .case import Case
@@ -270,8 +271,9 @@ class Trial:
 
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
-    """Within it, plans give every buffer memory of its own, with a guard zone on either side."""
-    with switched(_GUARDED, True), mock.patch("paddle_layers.runtime.plan.plan.place", _place_apart):
+    """Within it, plans give every buffer memory of its own, with a guard zone on either side, and keep all results."""
+    apart = mock.patch("paddle_layers.runtime.plan.plan.place", _place_apart)
+    with switched(_GUARDED, True), apart, without("recomputed results"):
         yield
 
 

@@ -1,0 +1,59 @@
+"""Which launches touch which memory, and how much of it is in use at each of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from paddle_layers.runtime.launches.accesses import accesses
+from paddle_layers.runtime.launches.buffers import Buffer
+from paddle_layers.runtime.launches.launch import Launch
+
+
+class Touched(NamedTuple):
+    """Places of launches in their order."""
+
+    reads: list[int]
+    writes: list[int]
+
+
+class MemoryUses:
+    """The uses of memory by launches in their order: of buffers by their root, of parameters."""
+
+    def __init__(self, launches: Sequence[Launch]) -> None:
+        self.launches = launches
+        self.touched: dict[object, Touched] = defaultdict(lambda: Touched([], []))
+        self._uses = [[*{(one.owner, one.writes): None for one in accesses(launch)}] for launch in launches]
+        """Of each launch: what it touches, and whether it writes it."""
+        for at, uses in enumerate(self._uses):
+            for owner, writes in uses:
+                (self.touched[owner].writes if writes else self.touched[owner].reads).append(at)
+
+    def read_by(self, at: int) -> list[object]:
+        """What a launch reads."""
+        return [owner for owner, writes in self._uses[at] if not writes]
+
+    def traffic(self) -> int:
+        """Bytes of buffers that the launches read and write."""
+        return sum(owner.nbytes for uses in self._uses for owner, _ in uses if isinstance(owner, Buffer))
+
+    def live_bytes(self, kept: Container[Buffer]) -> list[int]:
+        """Bytes in use at each launch, where results are in place wherever they may be; what is `kept` always is."""
+        end = len(self.launches) - 1
+        spans = {
+            owner: (0, end) if owner in kept else (min(reads + writes), max(reads + writes))
+            for owner, (reads, writes) in self.touched.items()
+            if isinstance(owner, Buffer)
+        }
+        for at, launch in enumerate(self.launches):
+            for giver, taker in launch.takeovers:
+                (_, given), (begin, last) = spans[giver.root], spans[taker.root]
+                if given == begin == at and giver.nbytes == taker.nbytes:
+                    spans[taker.root] = (at + 1, last)
+        change = [0] * (end + 2)
+        for owner, (begin, last) in spans.items():
+            change[begin] += owner.nbytes
+            change[last + 1] -= owner.nbytes
+        return list(accumulate(change[:-1]))
