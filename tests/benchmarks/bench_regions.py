@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.bench_regions [--rounds 15]
 
-PyTorch must be installed; without torchvision, `adaptive_max_pool2d` of each box and `grid_sample` of all boxes of a map
-stand for what can be written in it. One thread; milliseconds of processor time, the least of the rounds, in which the
-sides take turns. Both give the same numbers, which is checked first.
+PyTorch must be installed; without torchvision, `adaptive_max_pool2d` of each box and `grid_sample` of all boxes of a
+map stand for what can be written in it. One thread; milliseconds of processor time, the least of the rounds, in which
+the sides take turns. Both give the same numbers, which is checked first; ours lie on the device.
 """
 
 from __future__ import annotations
@@ -71,18 +71,18 @@ def compare(layer: str, settings: str, theirs: Callable[..., torch.Tensor], roun
     corners = np.concatenate([low, np.minimum(low + rng.uniform(2, 8, low.shape), SIZE - 1)], axis=1)
     boxes = (corners * STRIDE).astype(np.float32)
     text = TEXT.format(channels=CHANNELS, size=SIZE, layer=layer, bins=BINS, scale=1 / STRIDE, settings=settings)
-    feeds = {"x": x, "box": Sequences(boxes, np.arange(IMAGES + 1) * BOXES)}
-    there, delta = torch.tensor(x, requires_grad=True), rng.standard_normal((IMAGES * BOXES, CHANNELS, BINS, BINS))
-    slope = torch.tensor(delta, dtype=torch.float32)
+    starts = np.arange(IMAGES + 1) * BOXES
+    feeds = {"x": x, "box": Sequences(boxes, starts)}
+    there = torch.tensor(x, requires_grad=True)
+    slope = torch.tensor(rng.standard_normal((IMAGES * BOXES, CHANNELS, BINS, BINS), np.float32))
     with pl.Net(pl.loads(text), keep=["x"]) as net:
         result = theirs(there, torch.tensor(boxes))
         np.testing.assert_allclose(net.forward(feeds)["y"].data, result.detach().numpy(), atol=1e-4)
+        net.backward(gradients={"y": Sequences(slope.numpy(), starts)})
+        plan = net.plan("train")
         sides: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
-            "forward": (lambda: net.forward(feeds), lambda: theirs(there, torch.tensor(boxes))),
-            "backward": (
-                lambda: net.backward(gradients={"y": Sequences(slope.numpy(), feeds["box"].starts)}),
-                lambda: torch.autograd.grad(result, there, slope, retain_graph=True),
-            ),
+            "forward": (plan.forward, lambda: theirs(there, torch.tensor(boxes))),
+            "backward": (plan.backward, lambda: torch.autograd.grad(result, there, slope, retain_graph=True)),
         }
         for direction, both in sides.items():
             least = [float("inf")] * 2
