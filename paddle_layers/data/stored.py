@@ -79,15 +79,15 @@ class StoredColumn:
 class Records:
     """Records of several fields each, which are read together: a thread keeps its last batch for the next field."""
 
-    def __init__(self, read: Callable[[Rows], Mapping[str, Array]]) -> None:
+    def __init__(self, read: Callable[[Rows], Mapping[str, Any]]) -> None:
         self._read, self._last = read, threading.local()
 
     def column(self, name: str, count: int, shape: Sequence[int], dtype: DTypeLike, **options: Any) -> StoredColumn:
         """One of the fields."""
         return StoredColumn(lambda rows: self._of(rows)[name], count, shape, dtype, **options)
 
-    def _of(self, rows: Rows) -> Mapping[str, Array]:
-        kept: tuple[Rows, Mapping[str, Array]] | None = getattr(self._last, "batch", None)
+    def _of(self, rows: Rows) -> Mapping[str, Any]:
+        kept: tuple[Rows, Mapping[str, Any]] | None = getattr(self._last, "batch", None)
         if kept is None or kept[0] is not rows:
             kept = self._last.batch = rows, self._read(rows)
         return kept[1]

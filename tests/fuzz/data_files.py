@@ -17,6 +17,7 @@ from .target import Target, demand
 TYPES = (
     Type.dense(3),
     Type.dense(3, 6, 8),
+    Type.dense(4, level=1),
     Type.ids(40),
     Type.ids(40, 1),
     Type.sparse(40),

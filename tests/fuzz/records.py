@@ -101,6 +101,33 @@ class PictureList(WithSettings):
         super().opened(content, **attributes)
 
 
+class BoxList(PictureList):
+    """Lists of pictures with boxes."""
+
+    name = "box-list"
+
+    def make(self, rng: Random) -> bytes:
+        """Boxes within a picture and beyond it, odd numbers and classes, names that are there or not."""
+        numbers = ("0", "2.5", "6", "8", "-1", "nan", "1e3", "9" * 30, "", *ODD_TEXTS[:20])
+        classes = ("1", "39", "40", "cat", "9" * 30, *ODD_TEXTS[:20])
+        lines = []
+        for _ in range(4):
+            boxes = [[*map(str, (rng.randrange(3), rng.randrange(3), rng.randrange(3, 9), 6)), "1"] for _ in range(3)]
+            if rng.random() < 0.15:
+                boxes[rng.randrange(3)][rng.randrange(4)] = rng.choice(numbers)
+            if rng.random() < 0.15:
+                boxes[rng.randrange(3)][4] = rng.choice(classes)
+            name = rng.choice(("p.png", "p q.png", "d/p.png", "none.png", "/etc/passwd"))
+            lines.append(name + rng.choice("\t\t ") + " ".join(map(",".join, boxes[: rng.randrange(4)])))
+        settings: dict[str, Any] = {"labels": "boxes", "fit": rng.choice(("stretch", "crop", "pad"))}
+        settings |= rng.choice(({}, {"height": 6, "width": 8}, {"height": 1, "width": 40}))
+        settings |= rng.choice(({}, {}, {"classes": ["0", "1", "cat"]}))
+        text = "\n".join(lines)
+        if rng.random() < 0.2:
+            text = changed_text(text, rng)
+        return json.dumps(settings).encode() + b"\n" + text.encode("utf-8", "replace")
+
+
 class WindowFile(PictureList):
     """Windows of pictures."""
 

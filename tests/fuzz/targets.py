@@ -23,7 +23,7 @@ TARGETS: dict[str, type[Target]] = {
     for target in (
         *(configs.Text, configs.Json, binaries.Binary, configs.TrainingText, configs.TrainingJson),
         *(arrays.Npy, arrays.Npz, words.Csv, words.Text, words.LargeCsv, words.LargeText, words.Tokenizer),
-        *(records.Picture, records.PictureList, records.WindowFile, records.Lmdb, records.Hdf5),
+        *(records.Picture, records.PictureList, records.BoxList, records.WindowFile, records.Lmdb, records.Hdf5),
         records.Parquet,
         *(checkpoints.Weights, shards.Shards, checkpoints.Checkpoint),
         *(caffe_files.Prototxt, caffe_files.CaffeModel, caffe_files.CaffeMean),

@@ -113,7 +113,7 @@ GATES = {"lstm_step": 4, "gru_step": 3}
 OF_SEQUENCES = {"multi_head_attention", "recurrent", "lstmemory", "grumemory", "ctc"}
 """Their shapes are in test_layer_attentions.py, test_kernels_recurrences.py and test_kernels_alignments.py."""
 BY_THE_KIT = {"attention_step", "roi_align", "roi_pool"}
-"""Their inputs depend on each other; `check` runs their examples tuned, too."""
+"""Their inputs depend on each other; `check` runs their examples tuned, and boxes are in test_region_poolings.py."""
 OF_TWO_INPUTS = {"mul", "div", "add", "sub", "softmax_with_loss"}
 """Their shapes are in test_kernels_broadcasts.py and test_kernels_costs.py."""
 

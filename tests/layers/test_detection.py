@@ -13,6 +13,8 @@ import paddle_layers as pl
 from paddle_layers.runtime import FeedError, Sequences
 from paddle_layers.runtime.devices.cuda import simulated_device
 
+from ..references.detection import detection_map
+
 pytestmark = pytest.mark.usefixtures("as_python")
 
 CLASSES, BOXES = 4, 60
@@ -148,10 +150,11 @@ layer { name: "map" type: "detection_map" SETTINGS
 LEFT, RIGHT, BELOW = (0.0, 0.0, 0.4, 0.4), (0.5, 0.0, 0.9, 0.4), (0.0, 0.5, 0.4, 0.9)
 NEAR_LEFT = (0.0, 0.0, 0.4, 0.3)
 """Overlaps `LEFT` by three quarters."""
+POINT = (0.3, 0.3, 0.3, 0.3)
 
 
-def mean_precision(settings: str, images: list[tuple[list[Any], list[Any]]]) -> float:
-    """Boxes found, (class, score, box), and boxes that are there, (class, box, difficult), image by image."""
+def mean_precision(settings: str, images: list[tuple[list[Any], list[Any]]], batch: int = 1) -> float:
+    """Boxes found, (class, score, box), and boxes that are there, (class, box, difficult), of each image."""
     rows = {name: [] for name in ("label", "score", "box", "truth", "truth_box", "difficult")}
     for found, there in images:
         rows["label"].append(np.array([c for c, _, _ in found], int))
@@ -161,8 +164,8 @@ def mean_precision(settings: str, images: list[tuple[list[Any], list[Any]]]) -> 
         rows["truth_box"].append(np.array([b for _, b, _ in there], float).reshape(-1, 4))
         rows["difficult"].append(np.array([d for _, _, d in there], int))
     with pl.Net(pl.loads(MAP.replace("SETTINGS", f"detection_map {{ {settings} }}"))) as net:
-        for image in range(len(images)):  # the boxes of all batches count
-            net.forward({name: values[image : image + 1] for name, values in rows.items()}, phase="test")
+        for first in range(0, len(images), batch):  # the boxes of all batches count
+            net.forward({name: values[first : first + batch] for name, values in rows.items()}, phase="test")
         (result,) = net.statistics().values()
     return result
 
@@ -189,10 +192,57 @@ TWO = [
         ("background_id: 1", [([(1, 0.9, BELOW)], [(1, BELOW, 0), (2, RIGHT, 0)])], 0.0),
         ("", [([], [])], np.nan),
         ("", [([(1, 1.5, LEFT)], [(1, LEFT, 0)])], np.nan),
+        ("", [([(1, -0.0004, LEFT)], [(1, LEFT, 0)])], np.nan),
+        ("", [([(1, 1.0, LEFT)], [(1, LEFT, 0)])], 1.0),
+        ("", [([(1, 0.5, POINT)], [(1, POINT, 0)])], 0.0),
     ],
 )  # fmt: skip
 def test_mean_average_precision_by_hand(settings: str, images: Any, wanted: float) -> None:
     assert mean_precision(settings, images) == pytest.approx(wanted, nan_ok=True)
+
+
+def crowd(rng: np.random.Generator) -> tuple[list[Any], list[Any]]:
+    """Up to three boxes, each found up to three times, now and then as another class, and one found by chance."""
+    there, found = [], []
+    for _ in range(rng.integers(1, 4)):
+        x, y, width, height = rng.uniform(0.1, 0.5, 4)
+        c, box = int(rng.integers(1, 3)), np.array([x, y, x + width, y + height])
+        there.append((c, box, int(rng.random() < 0.3)))
+        for _ in range(rng.integers(0, 4)):
+            seen = c if rng.random() < 0.8 else 3 - c
+            found.append((seen, rng.random(), box + rng.uniform(-0.08, 0.08, 4)))
+    found.append((int(rng.integers(0, 3)), rng.random(), rng.random(4)))
+    return [found[k] for k in rng.permutation(len(found))], there
+
+
+@pytest.mark.parametrize(
+    "settings", ["", "ap_type: INTEGRAL", "evaluate_difficult: true overlap_threshold: 0.3 bins: 9"]
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_mean_average_precision_of_boxes_that_are_found_several_times(settings: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    images = [crowd(rng) for _ in range(6)]
+    rows = [[one for image in images for one in image[k]] for k in (0, 1)]
+    starts = [[np.cumsum([0, *(len(image[k]) for image in images)])] for k in (0, 1)]
+    inputs = {
+        "label": np.array([c for c, _, _ in rows[0]]),
+        "score": np.array([s for _, s, _ in rows[0]]),
+        "box": np.array([b for _, _, b in rows[0]]),
+        "box.starts": starts[0],
+        "truth": np.array([c for c, _, _ in rows[1]]),
+        "truth_box": np.array([b for _, b, _ in rows[1]]),
+        "truth.starts": starts[1],
+        "difficult": np.array([d for _, _, d in rows[1]]),
+    }
+    attributes = {
+        "overlap_threshold": 0.3 if "overlap" in settings else 0.5,
+        "background_id": 0,
+        "evaluate_difficult": "evaluate" in settings,
+        "ap_type": "INTEGRAL" if "INTEGRAL" in settings else "ELEVEN_POINT",
+        "bins": 9 if "bins" in settings else 1000,
+    }
+    wanted = detection_map(inputs, {}, attributes)["report"][""]
+    assert mean_precision(settings, images, batch=3) == pytest.approx(wanted, rel=1e-6)
 
 
 MATCH = """

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -62,7 +63,16 @@ def properties(definition: LayerDefinition) -> Iterator[Check]:
         yield from (Check(name, functools.partial(_verdict, name, case)) for case in fitting)
 
 
-OF_LAYERS: tuple[Callable[[LayerDefinition], Iterable[Check]], ...] = (reference, properties)
+def several_boxes(definition: LayerDefinition) -> Iterator[Check]:
+    """Boxes that are found several times, which are not drawn by chance."""
+    if definition.name == "detection_map":
+        from ..layers import test_detection as tests
+
+        yield from _of_test("boxes", tests.test_mean_average_precision_by_hand)
+        yield from _of_test("boxes", tests.test_mean_average_precision_of_boxes_that_are_found_several_times)
+
+
+OF_LAYERS: tuple[Callable[[LayerDefinition], Iterable[Check]], ...] = (reference, several_boxes, properties)
 
 
 def _verdict(name: str, case: Case) -> str | None:
@@ -94,13 +104,19 @@ def of_helpers() -> tuple[Check, ...]:
     found = []
     for name, test in vars(tests).items():
         if name.startswith("test_"):
-            marks = [mark.args[1] for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize"]
-            rows = [row if isinstance(row, tuple) else (row,) for row in (marks[0] if marks else [()])]
-            found += [Check("helpers", _raising(test, *row)) for row in rows]
+            found += _of_test("helpers", test)
     return tuple(found)
 
 
 # ---- running them
+
+
+def _of_test(name: str, test: Callable[..., None]) -> Iterator[Check]:
+    """A test, once for each combination of its parameters."""
+    marks = [mark.args[1] for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize"]
+    for rows in itertools.product(*reversed(marks)):
+        values = [value for row in rows for value in (row if isinstance(row, tuple) else (row,))]
+        yield Check(name, _raising(test, *values))
 
 
 def _raising(test: Callable[..., None], *arguments: Any) -> Callable[[], str | None]:

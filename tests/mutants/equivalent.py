@@ -18,17 +18,33 @@ RATIOS = "a cell has two boxes for each ratio, and one of these has returned bef
 
 AWAY = "how far two numbers are from each other is the same in either order"
 
+BELOW_ZERO = "what counts is whether it is below zero"
+
+SHARED, COVERED = (
+    "common = shared(x1, x2, u1, u2) * shared(y1, y2, v1, v2)",
+    "covered = abs((x2 - x1) * (y2 - y1)) + abs((u2 - u1) * (v2 - v1)) - common",
+)
+
 EQUIVALENT: dict[tuple[str, str, str], str] = {
+    ("jaccard", SHARED, "common = shared(x1, x2, u1, u2) * shared(y2, y1, v1, v2)"): CORNERS,
+    ("jaccard", SHARED, "common = shared(x2, x1, u1, u2) * shared(y1, y2, v1, v2)"): CORNERS,
+    ("jaccard", SHARED, "common = shared(x1, x2, u2, u1) * shared(y1, y2, v1, v2)"): CORNERS,
+    ("jaccard", COVERED, COVERED.replace("x2 - x1", "x1 - x2")): CORNERS,
+    ("jaccard", COVERED, COVERED.replace("u2 - u1", "u1 - u2")): CORNERS,
+    ("jaccard", COVERED, COVERED.replace("v2 - v1", "v1 - v2")): CORNERS,
+    ("detection_map_hit", "first = -1", "first = -2"): BELOW_ZERO,
     (
-        "jaccard",
-        "common = shared(x1, x2, u1, u2) * shared(y1, y2, v1, v2)",
-        "common = shared(x1, x2, u1, u2) * shared(y1, y2, v2, v1)",
-    ): CORNERS,
+        "detection_map_place",
+        "return min(int(score[r] * real(M)), M - 1) if score[r] >= 0.0 and score[r] <= 1.0 else -1",
+        "return min(int(score[r] * real(M)), M - 1) if score[r] >= 0.0 and score[r] <= 1.0 else -2",
+    ): BELOW_ZERO,
     (
-        "jaccard",
-        "covered = abs((x2 - x1) * (y2 - y1)) + abs((u2 - u1) * (v2 - v1)) - common",
-        "covered = abs((x2 - x1) * (y1 - y2)) + abs((u2 - u1) * (v2 - v1)) - common",
-    ): CORNERS,
+        "detection_map_hit",
+        "if hit[r] == LEFT and (first < 0 or score[r] > score[first]):",
+        "if hit[r] == LEFT and (first < 0 or score[r] >= score[first]):",
+    ): "boxes of a class that are equally sure count in one bin, whichever of them is the right one",
+    ("jaccard", SHARED, "common = shared(x1, x2, u1, u2) * shared(y1, y2, v2, v1)"): CORNERS,
+    ("jaccard", COVERED, COVERED.replace("y2 - y1", "y1 - y2")): CORNERS,
     (
         "detection_map_outside",
         "return 1.0 if place[r] < 0 else 0.0",

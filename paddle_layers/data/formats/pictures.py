@@ -154,22 +154,46 @@ class Decoder:
         made.paste(image.crop(part.box).resize(part.size, self._image.Resampling.BILINEAR), part.corner)
         return made
 
+    def shares(self, corners: Array, picture: Size) -> Array:
+        """Corners x1, y1, x2, y2 in pixels of a picture of that size, as shares of the one that is made of it."""
+        left, top, right, bottom = self._shown(picture)
+        shares: Array = (corners - [left, top, left, top]) / [right - left, bottom - top, right - left, bottom - top]
+        return shares
+
+    def _shown(self, picture: Size) -> tuple[float, float, float, float]:
+        """What of a picture is shown: left, top, right and bottom in its pixels, beyond it where it is padded."""
+        if self.size is None or self.fit == "stretch":
+            return 0, 0, picture.width, picture.height
+        if self.fit == "crop":
+            share = max(self._ratios(picture))
+            cut = self.size.width / share, self.size.height / share
+            left, top = (picture.width - cut[0]) / 2, (picture.height - cut[1]) / 2
+            return max(left, 0), max(top, 0), min(left + cut[0], picture.width), min(top + cut[1], picture.height)
+        left, top, width, height = self._within(picture)
+        across, down = picture.width / width, picture.height / height
+        return -left * across, -top * down, (self.size.width - left) * across, (self.size.height - top) * down
+
+    def _within(self, picture: Size) -> tuple[int, int, int, int]:
+        """Where a padded picture lies: its first column and row, and how many of both it has."""
+        assert self.size is not None, "padded to a size"
+        share = min(self._ratios(picture))
+        width, height = max(1, round(picture.width * share)), max(1, round(picture.height * share))
+        return (self.size.width - width) // 2, (self.size.height - height) // 2, width, height
+
+    def _ratios(self, picture: Size) -> tuple[float, float]:
+        assert self.size is not None, "resized to a size"
+        return self.size.width / picture.width, self.size.height / picture.height
+
     def _resized(self, image: Any, how: Any, fill: int = 0) -> Any:
-        if self.size is None or (image.height, image.width) == self.size:
+        picture = Size(image.height, image.width)
+        if self.size is None or picture == self.size:
             return image
         target = self.size.width, self.size.height
-        if self.fit == "stretch":
-            return image.resize(target, how)
-        shares = (self.size.width / image.width, self.size.height / image.height)
-        share = max(shares) if self.fit == "crop" else min(shares)
-        width, height = max(1, round(image.width * share)), max(1, round(image.height * share))
-        if self.fit == "crop":
-            cut = self.size.width / share, self.size.height / share
-            left, top = (image.width - cut[0]) / 2, (image.height - cut[1]) / 2
-            box = (max(left, 0.0), max(top, 0.0), min(left + cut[0], image.width), min(top + cut[1], image.height))
-            return image.resize(target, how, box)
+        if self.fit != "pad":
+            return image.resize(target, how, self._shown(picture))
+        left, top, width, height = self._within(picture)
         padded = self._image.new(image.mode, target, fill)
-        padded.paste(image.resize((width, height), how), ((target[0] - width) // 2, (target[1] - height) // 2))
+        padded.paste(image.resize((width, height), how), (left, top))
         return padded
 
 

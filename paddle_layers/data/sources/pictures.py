@@ -16,9 +16,11 @@ from paddle_layers.define.errors import suggestion
 from ..columns import WordColumn
 from ..dataset import Dataset
 from ..formats.lines import read_lines
+from ..formats.listed_boxes import ListedBoxes, Place, box_columns
 from ..formats.listed_files import files_in, inside
 from ..formats.pictures import ENDINGS, folder_of, map_column, picture_column, read_picture
 from ..problems import DataError
+from ..stored import StoredColumn
 
 
 class PictureSettings:
@@ -132,10 +134,18 @@ class ImageList(_Pictures):
     With `labels: "map"` that is the name of a second picture, of the same size, whose pixels are ids: numbers of a
     palette, or grey values. It is resized as the picture is, to the nearest pixel.
 
+    With `labels: "boxes"` any number of boxes stands behind the name, `x1,y1,x2,y2,class` each: the left, upper, right
+    and lower edge in pixels of the picture, fractions or not. The name ends at the first tab, or, in a line without
+    tabs, at the first space. Where pictures are resized boxes go with them; with `fit: "crop"` those whose middle is
+    cut off are left out.
+
     Fields: `image` (channels, height, width; whole numbers from 0 to 255) and `label`, a whole number; or a word, whose
-    ids are those of `classes`, else come from the training data by the alphabet and are kept beside the weights. What a
-    list names has to lie in the `folder`: a list from elsewhere cannot choose other files. For absolute paths write
-    `folder: "/"`. Needs Pillow: `pip install 'paddle-layers[images]'`.
+    ids are those of `classes`, else come from the training data by the alphabet and are kept beside the weights. With
+    boxes these are sequences: `box`, the corners x1, y1, x2, y2 as shares of the image's width and height, and `label`,
+    the class of each; words need `classes`, whose first one is the background for the layers of detection.
+
+    What a list names has to lie in the `folder`: a list from elsewhere cannot choose other files. For absolute paths
+    write `folder: "/"`. Needs Pillow: `pip install 'paddle-layers[images]'`.
     """
 
     file = String("path of the list, relative to the training file")
@@ -144,28 +154,32 @@ class ImageList(_Pictures):
     )
     labels = Choice(
         "what stands behind a name",
-        options={"class": "the class of the picture", "map": "the name of a picture of ids, one for each pixel"},
+        options={
+            "class": "the class of the picture",
+            "map": "the name of a picture of ids, one for each pixel",
+            "boxes": "boxes of what is in the picture, each with its class",
+        },
         default="class",
     )
     label_fill = Int("id in a map where `fit` pads the picture", default=0, min=0, max=255)
     classes = Strings("words of the labels in the order of their ids; absent: numbers, or all words", default=())
 
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
-        """As `open`; where `label` is not wanted, lines may be without."""
+        """As `open`; where no label is wanted, lines may be without."""
         path = base / self.file
         folder = folder_of(base, self.folder) if self.folder else path.parent
-        labelled = wanted is None or "label" in wanted
+        labelled = wanted is None or "label" in wanted or "box" in wanted
         names: list[str] = []
-        words: list[str] = []
+        texts: list[str] = []
         lines = array("q")
         for line, text in read_lines(path):
             if not text.strip():
                 continue
-            name, label = _parted(text.strip(), labelled=labelled)
-            if labelled and not label:
+            name, label = _name_first(text) if self.labels == "boxes" else _label_last(text.strip(), labelled=labelled)
+            if labelled and not label and self.labels != "boxes":
                 raise DataError(f"{path}:{line}: no label; write it behind the name, with a space between")
             names.append(inside(folder, name, f"{path}:{line}"))
-            words.append(label)
+            texts.append(label)
             lines.append(line)
         if not names:
             raise DataError(f"{path} names no pictures")
@@ -180,23 +194,24 @@ class ImageList(_Pictures):
             lambda row: f"{place(row)}: {names[row]}",
             lambda row: read_picture(names[row]),
         )
-        labels: dict[str, Any] = {}
-        if labelled and self.labels == "map":
-            maps = [inside(folder, word, place(row)) for row, word in enumerate(words)]
-            labels["label"] = map_column(
-                "image_list",
-                self,
-                images,
-                self.label_fill,
-                place,
-                lambda row: (names[row], maps[row]),
-            )
-        elif labelled:
-            labels["label"] = self._labels(words, place)
+        labels = self._labels(texts, names, images, folder, place) if labelled else {}
         known = {"label": self.classes} if self.classes else {}
         return Dataset({"image": images, **labels}, origin=str(path), place=place, words=known)
 
-    def _labels(self, words: Sequence[str], place: Any) -> Any:
+    def _labels(
+        self, texts: Sequence[str], names: Sequence[str], images: StoredColumn, folder: Path, place: Place
+    ) -> dict[str, Any]:
+        """The fields of what stands behind the names."""
+        if self.labels == "boxes":
+            boxes = ListedBoxes(texts, self.classes, place)
+            return dict(box_columns("image_list", self, boxes, names, images, place))
+        if self.labels == "map":
+            maps = [inside(folder, text, place(row)) for row, text in enumerate(texts)]
+            column = map_column("image_list", self, images, self.label_fill, place, lambda row: (names[row], maps[row]))
+            return {"label": column}
+        return {"label": self._ids(texts, place)}
+
+    def _ids(self, words: Sequence[str], place: Place) -> Any:
         if self.classes:
             ids = {word: number for number, word in enumerate(self.classes)}
             for row, word in enumerate(words):
@@ -213,12 +228,18 @@ class ImageList(_Pictures):
         return WordColumn(list(words))
 
 
-def _parted(text: str, *, labelled: bool) -> tuple[str, str]:
+def _label_last(text: str, *, labelled: bool) -> tuple[str, str]:
     """Name and label; a name may have spaces in it. Where no label is wanted, what ends as a picture is the name."""
     name, _, label = text.rpartition("\t" if "\t" in text else " ")
     if not name or (not labelled and Path(text).suffix.lower() in ENDINGS):
         return text, ""
     return name.strip(), label.strip()
+
+
+def _name_first(text: str) -> tuple[str, str]:
+    """Name, and the boxes behind it; in a line with a tab the name may have spaces in it."""
+    name, _, boxes = text.partition("\t") if "\t" in text else text.strip().partition(" ")
+    return name.strip(), boxes.strip()
 
 
 def _is_count(word: str) -> bool:

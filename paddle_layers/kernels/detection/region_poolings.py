@@ -1,6 +1,11 @@
-"""Gradients of region pools: each box adds what it took to a plane of the map; the point function asks every box."""
+"""Region pools: what a box has on an axis is found once for all channels; a gradient is what each box adds to a plane.
+
+The point functions find it for every value, and every pixel asks all boxes.
+"""
 
 from __future__ import annotations
+
+import math
 
 from paddle_layers.kernels.primitives.compiling import compiled, contracted
 from paddle_layers.kernels.primitives.scratch import part
@@ -9,6 +14,10 @@ from paddle_layers.kernels.tuned import tuned
 WORTH_IT = 1 << 12
 """Numbers of the map below which the point function stays: what a step gains does not pay the compiler."""
 SLICES = 16
+FAR, MOST = 1e6, 1024
+"""As in the layers: pixels that are as good as outside, places of a bin at most."""
+EXACT = 1 << 24
+"""Whole numbers up to here are exact as real ones, as which tables hold them."""
 
 
 def numbers(N: int, C: int, H: int, W: int) -> int:
@@ -31,11 +40,172 @@ def row_numbers(W: int) -> int:
     return W
 
 
+def countable(H: int, W: int) -> bool:
+    """Whether rows and columns are exact as real numbers."""
+    return max(H, W) <= EXACT
+
+
+def bin_numbers(P: int, Q: int) -> int:
+    """Numbers of an item: where bins of rows and of columns begin and end."""
+    return 2 * (P + Q)
+
+
+def share_numbers(H: int, W: int, P: int, Q: int) -> int:
+    """Numbers of an item: for each bin how many rows or columns it takes, which and how much; and a row of the map."""
+    return P * (2 * H + 1) + Q * (2 * W + 1) + W
+
+
+@compiled
+def nearest_pixel(v, real):
+    """As in the layer."""
+    v = min(max(v, real(-FAR)), real(FAR))
+    return int(v + real(0.5)) if v >= real(0) else -int(real(0.5) - v)
+
+
+@compiled
+def set_bins(bins, low, high, extent, real):
+    """The first pixel of each bin between two corners in `bins[0]`, and one behind the last in `bins[1]`."""
+    first, last, count = nearest_pixel(low, real), nearest_pixel(high, real), bins.shape[1]
+    size = max(last - first + 1, 1)
+    for p in range(count):
+        bins[0, p] = min(max(first + p * size // count, 0), extent)
+        bins[1, p] = min(max(first + ((p + 1) * size + count - 1) // count, 0), extent)
+
+
+@compiled
+def largest(y, where, x, rows, columns):
+    """The largest value of each bin of a plane, and its pixel."""
+    W, zero = x.shape[1], x.dtype.type(0)
+    for p in range(y.shape[0]):
+        top, bottom = int(rows[0, p]), int(rows[1, p])
+        for q in range(y.shape[1]):
+            left, right = int(columns[0, q]), int(columns[1, q])
+            best, at = zero, -1
+            for h in range(top, bottom):
+                row = x[h]
+                for w in range(left, right):
+                    value = row[w]
+                    more = (at < 0) | (value > best) | (math.isnan(value) & (not math.isnan(best)))
+                    best = value if more else best
+                    at = h * W + w if more else at
+            y[p, q] = best
+            where[p, q] = at
+
+
+@tuned(
+    "roi_pool", "roi_pool_y", items=slices, work=numbers, least=WORTH_IT, scratch=bin_numbers, when=countable
+)  # fmt: skip
+@compiled
+def roi_pool_y(first, last, y, where, x, box, R_start, scratch, spatial_scale):
+    N, C, H, W = x.shape
+    P, Q = y.shape[2:]
+    parts, real = min(N * C, SLICES), x.dtype.type
+    scale = real(spatial_scale)
+    for item in range(first, last):
+        table = part(scratch, item, parts)
+        rows, columns = table[: 2 * P].reshape((2, P)), table[2 * P : 2 * (P + Q)].reshape((2, Q))
+        plane, end = N * C * item // parts, N * C * (item + 1) // parts
+        while plane < end:
+            n = plane // C
+            behind = min(end, (n + 1) * C)
+            for r in range(R_start[n], R_start[n + 1]):
+                set_bins(rows, box[r, 1] * scale, box[r, 3] * scale, H, real)
+                set_bins(columns, box[r, 0] * scale, box[r, 2] * scale, W, real)
+                for c in range(plane - n * C, behind - n * C):
+                    largest(y[r, c], where[r, c], x[n, c], rows, columns)
+            plane = behind
+
+
 @contracted
 def add_multiple(sums, factor, values):
     """sums += factor * values."""
     for k in range(sums.size):
         sums[k] += factor * values[k]
+
+
+@compiled
+def add_share(counts, pixels, shares, p, pixel, share):
+    """Let bin `p` take more of a pixel."""
+    count = int(counts[p])
+    for at in range(count - 1, -1, -1):
+        if pixels[p, at] == pixel:
+            shares[p, at] += share
+            return
+    pixels[p, count] = pixel
+    shares[p, count] = share
+    counts[p] = count + 1
+
+
+@compiled
+def set_shares(counts, pixels, shares, low, high, scale, ratio, aligned):
+    """What each bin between two corners takes of the pixels of an axis: which, and how much of each on the average."""
+    real, count, extent = shares.dtype.type, counts.size, shares.shape[1]
+    half, one, zero = real(0.5), real(1), real(0)
+    size = (high - low) * scale
+    size = (size if aligned else max(size, one)) / real(count)
+    whole = int(min(max(size, zero), real(MOST)))
+    places = ratio if ratio > 0 else min(whole + (1 if size > real(whole) else 0), MOST)
+    start, share = low * scale - (half if aligned else zero), one / real(max(places, 1))
+    for p in range(count):
+        counts[p] = 0
+        for j in range(places):
+            place = start + (real(p) + (real(j) + half) / real(places)) * size
+            if place >= -one and place <= real(extent):
+                inside = min(max(place, zero), real(extent - 1))
+                pixel = int(inside)
+                further = inside - real(pixel)
+                add_share(counts, pixels, shares, p, pixel, (one - further) * share)
+                add_share(counts, pixels, shares, p, min(pixel + 1, extent - 1), further * share)
+
+
+@contracted
+def weighted(y, x, rows, columns, row):
+    """The sum of each bin of a plane by shares: down, for the columns that any bin takes, then across."""
+    counts, pixels, shares = columns
+    down, row_pixels, row_shares = rows
+    zero = row.dtype.type(0)
+    for p in range(y.shape[0]):
+        row[:] = zero
+        for i in range(int(down[p])):
+            add_multiple(row, row_shares[p, i], x[int(row_pixels[p, i])])
+        for q in range(y.shape[1]):
+            total = zero
+            for j in range(int(counts[q])):
+                total += shares[q, j] * row[int(pixels[q, j])]
+            y[p, q] = total
+
+
+@compiled
+def share_table(table, count, extent):
+    """Counts, pixels and shares of `count` bins."""
+    numbers = count * extent
+    pixels = table[count : count + numbers].reshape((count, extent))
+    return table[:count], pixels, table[count + numbers : count + 2 * numbers].reshape((count, extent))
+
+
+@tuned(
+    "roi_align", "roi_align_y", items=slices, work=numbers, least=WORTH_IT, scratch=share_numbers, when=countable
+)  # fmt: skip
+@compiled
+def roi_align_y(first, last, y, x, box, R_start, scratch, spatial_scale, sampling_ratio, aligned):
+    N, C, H, W = x.shape
+    P, Q = y.shape[2:]
+    parts, scale = min(N * C, SLICES), x.dtype.type(spatial_scale)
+    for item in range(first, last):
+        table = part(scratch, item, parts)
+        split = P * (2 * H + 1)
+        rows, columns = share_table(table, P, H), share_table(table[split:], Q, W)
+        row = table[split + Q * (2 * W + 1) :][:W]
+        plane, end = N * C * item // parts, N * C * (item + 1) // parts
+        while plane < end:
+            n = plane // C
+            behind = min(end, (n + 1) * C)
+            for r in range(R_start[n], R_start[n + 1]):
+                set_shares(*rows, box[r, 1], box[r, 3], scale, sampling_ratio, aligned)
+                set_shares(*columns, box[r, 0], box[r, 2], scale, sampling_ratio, aligned)
+                for c in range(plane - n * C, behind - n * C):
+                    weighted(y[r, c], x[n, c], rows, columns, row)
+            plane = behind
 
 
 @tuned("roi_pool", "roi_pool_dx", items=slices, runs=planes, work=numbers, least=WORTH_IT)

@@ -1,0 +1,120 @@
+"""Boxes behind the names in a list of pictures, one word each: `x1,y1,x2,y2,class`."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.define.errors import suggestion
+
+from ..columns import Rows, SequenceColumn
+from ..problems import DataError
+from ..stored import BadRecords, Records, StoredColumn, read_each
+from .pictures import Decoder, Settings, Size, read_picture
+
+Array = NDArray[Any]
+Place = Callable[[int], str]
+
+CORNERS = 4
+_NUMBER = r"(\d{1,9}(?:\.\d{1,9})?)"
+_BOX = re.compile(rf"{_NUMBER},{_NUMBER},{_NUMBER},{_NUMBER},([^,]+)", re.ASCII)
+
+
+class ListedBoxes:
+    """The boxes of `texts`, end to end: those of row r are `starts[r]` to `starts[r + 1]`, corners in pixels.
+
+    Classes are whole numbers, or the words in `classes`. Raises `DataError`, which begins with `place(row)`.
+    """
+
+    def __init__(self, texts: Sequence[str], classes: Sequence[str], place: Place) -> None:
+        ids = {word: number for number, word in enumerate(classes)}
+        corners, labels, starts = array("d"), array("q"), array("q", [0])
+        for row, text in enumerate(texts):
+            for word in text.split():
+                box, label = _box(word, place(row))
+                corners.extend(box)
+                labels.append(_class(label, ids, place(row)))
+            starts.append(len(labels))
+        self.corners = np.frombuffer(corners, np.float64).reshape(-1, CORNERS)
+        self.labels = np.frombuffer(labels, np.int64)
+        self.starts = np.frombuffer(starts, np.int64)
+
+
+def box_columns(
+    what: str, settings: Settings, boxes: ListedBoxes, names: Sequence[str], images: StoredColumn, place: Place
+) -> dict[str, StoredColumn]:
+    """The fields `box`, corners as shares of the images that the source makes, and `label`, the class of each.
+
+    `names` are the files of the pictures. Boxes are cut off at the edges of what an image shows; those whose middle is
+    beyond them are left out. One that reaches out of its picture is an error of its record.
+    """
+    count = len(images)
+    decoder = Decoder(what, settings, Size(*images.shape[2:]))
+
+    def one(row: int) -> tuple[Array, Array]:
+        mine = slice(boxes.starts[row], boxes.starts[row + 1])
+        try:
+            size = decoder.shape(f"{place(row)}: {names[row]}", partial(read_picture, names[row]))
+            _check_within(boxes.corners[mine], size, place(row))
+        except DataError as error:
+            raise BadRecords({row: str(error)}) from None
+        corners = decoder.shares(boxes.corners[mine], size)
+        centres = (corners[:, :2] + corners[:, 2:]) / 2
+        kept = ((centres >= 0) & (centres <= 1)).all(axis=1)
+        return corners[kept].clip(0, 1).astype(np.float32), boxes.labels[mine][kept]
+
+    def read(rows: Rows) -> Mapping[str, SequenceColumn]:
+        found = read_each(rows, one)
+        starts = np.cumsum([0, *(len(labels) for _, labels in found)])
+        corners = np.concatenate([np.empty((0, CORNERS), np.float32), *(corners for corners, _ in found)])
+        labels = np.concatenate([np.empty(0, np.int64), *(labels for _, labels in found)])
+        return {"box": SequenceColumn(corners, starts), "label": SequenceColumn(labels, starts)}
+
+    records = Records(read)
+    return {
+        "box": records.column("box", count, (CORNERS,), np.float32, level=1),
+        "label": records.column("label", count, (), np.int64, level=1),
+    }
+
+
+def _box(word: str, place: str) -> tuple[list[float], str]:
+    found = _BOX.fullmatch(word)
+    if found is None:
+        raise DataError(
+            f"{place}: {word[:80]!r} is no box; write x1,y1,x2,y2,class without spaces, corners in pixels from 0 on "
+            "(behind a name with spaces in it there has to be a tab)"
+        )
+    *numbers, label = found.groups()
+    left, top, right, bottom = corners = [float(number) for number in numbers]
+    if not (left < right and top < bottom):
+        raise DataError(f"{place}: the box {word[:80]} is empty; x1 has to be less than x2, and y1 less than y2")
+    return corners, label
+
+
+def _class(label: str, ids: Mapping[str, int], place: str) -> int:
+    if ids:
+        if label not in ids:
+            raise DataError(f"{place}: the class {label[:80]!r} is not one of `classes`{suggestion(label, ids)}")
+        return ids[label]
+    if not (label.isascii() and label.isdecimal() and len(label) < 10):
+        raise DataError(
+            f"{place}: the class {label[:80]!r} is no whole number; name the words in `classes` of the source, in the "
+            "order of their ids (0 is the background for most layers)"
+        )
+    return int(label)
+
+
+def _check_within(corners: Array, size: Size, place: str) -> None:
+    far = np.flatnonzero((corners[:, 2] > size.width) | (corners[:, 3] > size.height))
+    if len(far):
+        box = ",".join(f"{value:g}" for value in corners[far[0]])
+        raise DataError(
+            f"{place}: the box {box} reaches out of its picture, which has {size.width} columns and {size.height} rows "
+            "of pixels"
+        )
