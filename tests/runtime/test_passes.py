@@ -21,7 +21,7 @@ from paddle_layers.testing.cases import Case
 from paddle_layers.testing.engines import as_python
 from paddle_layers.testing.network_cases import all_cases
 from paddle_layers.testing.results import run
-from tests.rotation import marks_of
+from tests.rotation import layers_by_round
 
 NAMES = list(PASSES)
 TEXT = """
@@ -48,7 +48,7 @@ def plan(phase: str = "train") -> ExplainedPlan:
     return explain_plan(NETWORK, phase, 512, "float32", "cpu")
 
 
-@pytest.mark.parametrize("layer", [pytest.param(name, marks=marks_of(name)) for name in sorted(pl.registry)])
+@pytest.mark.parametrize("layer", layers_by_round(sorted(pl.registry)))
 def test_results_stay_the_same_without_a_pass(layer: str) -> None:
     for case in all_cases(pl.registry[layer]):
         expected, _ = as_python(partial(run, case, "float64"))
