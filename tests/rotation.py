@@ -31,7 +31,7 @@ VARIABLE = "PADDLE_LAYERS_TEST_ROUND"
 ROUNDS = 48
 """Rounds in which the usual run has compiled all layers."""
 SHARES = 4
-"""The same of `.ci/run`, which leaves out tests with the mark `later`; a divisor of the above."""
+"""Rounds in which `.ci/run`, which leaves out tests with the mark `later`, has taken all; a divisor of the above."""
 
 
 def current_round() -> int:
@@ -90,6 +90,11 @@ def marks_of(layer: str) -> tuple[pytest.MarkDecorator, ...]:
     return (pytest.mark.slow, pytest.mark.later) if is_later(layer) else (pytest.mark.slow,)
 
 
+def is_turn(number: int) -> bool:
+    """Whether the slow part of `.ci/run` takes what has this number in this round."""
+    return number % SHARES == current_round() % SHARES
+
+
 def is_later(layer: str) -> bool:
     """Whether even the slow part of `.ci/run` leaves a layer to another round."""
     return not is_compiled(layer) and layer not in _every(SHARES)
@@ -107,5 +112,5 @@ def summary() -> str:
         f"compiled kernels: those of round {number} of 0 to {ROUNDS - 1}, CUDA for sm_{major}{minor}; "
         f"{VARIABLE}={number} repeats it, `pytest -m slow` compiles all, those of each layer for one "
         f"of {len(ARCHITECTURES)} cards, another one in the next round; with `and not later` those of one layer in "
-        f"{SHARES}, round {number % SHARES} of 0 to {SHARES - 1}, and of changed ones"
+        f"{SHARES} and one slow guide in {SHARES}, round {number % SHARES} of 0 to {SHARES - 1}, and what changed"
     )
