@@ -1,7 +1,8 @@
-"""What the usual run compiles: a forty-eighth of the layers, other ones every day, and those whose files have changed.
+"""What a run compiles: a share of the layers, other ones every day, and those whose files have changed.
 
-The rest runs as Python, which gives the same numbers; `pytest -m slow` compiles everything, the CUDA kernels of each
-layer for one of the architectures, for another one every day.
+The usual run takes a forty-eighth, the slow part of `.ci/run` a quarter; the rest runs as Python, which gives the same
+numbers. `pytest -m slow` compiles everything, the CUDA kernels of each layer for one of the architectures, for another
+one every day.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import functools
 import os
 import subprocess
 import zlib
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 VARIABLE = "PADDLE_LAYERS_TEST_ROUND"
 ROUNDS = 48
+"""Rounds in which the usual run has compiled all layers."""
+SHARES = 4
+"""Rounds in which `.ci/run`, which leaves out tests with the mark `later`, has taken all; a divisor of the above."""
 
 
 def current_round() -> int:
@@ -57,8 +62,16 @@ def is_compiled(layer: str) -> bool:
     """Whether the kernels of a layer are compiled in this round, or because its file or one of theirs changed."""
     definition = pl.registry[layer]
     tuned = [file for device in ("cpu", "cuda") for file in sources(kernels_module(definition.module, device))]
-    of_today = sorted(definition.name for definition in pl.registry.built_in())[current_round() :: ROUNDS]
-    return layer in of_today or not changed_files().isdisjoint({str(Path(definition.file).resolve()), *map(str, tuned)})
+    return layer in _every(ROUNDS) or not changed_files().isdisjoint(
+        {str(Path(definition.file).resolve()), *map(str, tuned)}
+    )
+
+
+@functools.cache
+def _every(rounds: int) -> frozenset[str]:
+    """Layers of this round, where all have had their turn after so many; those of a file have it one by one."""
+    layers = sorted(pl.registry.built_in(), key=lambda definition: (definition.module, definition.name))
+    return frozenset(definition.name for definition in layers[current_round() % rounds :: rounds])
 
 
 @functools.cache
@@ -71,8 +84,25 @@ def changed_files() -> frozenset[str]:
 
 
 def marks_of(layer: str) -> tuple[pytest.MarkDecorator, ...]:
-    """Tests that compile the kernels of a layer are slow in the other rounds."""
-    return () if is_compiled(layer) else (pytest.mark.slow,)
+    """Tests that compile the kernels of a layer are slow in the other rounds, and most of them `later`."""
+    if is_compiled(layer):
+        return ()
+    return (pytest.mark.slow, pytest.mark.later) if is_later(layer) else (pytest.mark.slow,)
+
+
+def is_turn(number: int) -> bool:
+    """Whether the slow part of `.ci/run` takes what has this number in this round."""
+    return number % SHARES == current_round() % SHARES
+
+
+def is_later(layer: str) -> bool:
+    """Whether even the slow part of `.ci/run` leaves a layer to another round."""
+    return not is_compiled(layer) and layer not in _every(SHARES)
+
+
+def layers_by_round(layers: Iterable[str]) -> list[ParameterSet]:
+    """Layers as a parameter of a test, with the marks of each."""
+    return [pytest.param(layer, marks=marks_of(layer)) for layer in layers]
 
 
 def summary() -> str:
@@ -81,5 +111,6 @@ def summary() -> str:
     return (
         f"compiled kernels: those of round {number} of 0 to {ROUNDS - 1}, CUDA for sm_{major}{minor}; "
         f"{VARIABLE}={number} repeats it, `pytest -m slow` compiles all, those of each layer for one "
-        f"of {len(ARCHITECTURES)} cards, another one in the next round"
+        f"of {len(ARCHITECTURES)} cards, another one in the next round; with `and not later` those of one layer in "
+        f"{SHARES} and one slow guide in {SHARES}, round {number % SHARES} of 0 to {SHARES - 1}, and what changed"
     )

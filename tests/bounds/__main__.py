@@ -1,4 +1,4 @@
-"""`python -m tests.bounds` in the root of a checkout: tuned kernels with every index checked.
+"""`python -m tests.bounds [LAYER...]` in the root of a checkout: tuned kernels with every index checked.
 
 Point functions run as Python, which refuses wrong indices, in all other tests. Tuned kernels are machine code: here
 numba compiles them anew, so that an index behind the end, or a negative one, which would wrap, is an error.
@@ -15,7 +15,7 @@ from .kernels import WRONG
 
 
 def main() -> int:
-    """Check the wrong kernel, then those of the library."""
+    """Check the wrong kernel, then those of the layers that are named, or of all."""
     from paddle_layers.kernels.loading import load_all_kernels
     from paddle_layers.kernels.tuned import replaced_functions
 
@@ -24,7 +24,8 @@ def main() -> int:
         print(f"the kernel of `{WRONG}` reads outside of its arrays, and nothing notices", file=sys.stderr)
         return 2
     found = []
-    for layer in sorted({layer for layer, _, device in replaced_functions() if device == "cpu"} - {WRONG}):
+    layers = {layer for layer, _, device in replaced_functions() if device == "cpu"} - {WRONG}
+    for layer in sorted(layers.intersection(sys.argv[1:] or layers)):
         begin = time.perf_counter()
         problems = check_indices(layer)
         print(f"{layer}: {len(problems) or 'no'} wrong indices, {time.perf_counter() - begin:.0f} s", flush=True)

@@ -19,7 +19,7 @@ from paddle_layers.testing.cases.engines import as_python
 from paddle_layers.testing.cases.networks import network_text
 from paddle_layers.testing.cases.trial import Results, Trial, guarded
 from paddle_layers.testing.cases.values import join_rows, take_rows
-from tests.rotation import marks_of
+from tests.rotation import layers_by_round
 
 LAYERS = list(pl.registry)
 BY_THEMSELVES = [name for name in LAYERS if pl.registry[name].inputs and not pl.registry[name].networks]
@@ -271,7 +271,7 @@ HIDDEN = {
 """What the run does not show, or shows of something else."""
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in BY_THEMSELVES])
+@pytest.mark.parametrize("name", layers_by_round(BY_THEMSELVES))
 def test_what_is_seen(name: str) -> None:
     layer = pl.registry[name]
     message = layer.definition

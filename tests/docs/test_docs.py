@@ -22,6 +22,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import validate
 from paddle_layers.define import registries
+from tests.rotation import changed_files, is_turn
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -152,17 +153,15 @@ def shown_warm(output: str) -> str:
     return re.sub(r"^(compiling kernels|compiled \d+ of) .*\n", "", output, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(
-            page,
-            id=page.name,
-            marks=[pytest.mark.slow] * (page.name in SLOW) + [WITHOUT_NODE] * (page.name == JAVASCRIPT),
-        )
-        for page in PAGES
-    ],
-)
+def marks_of(page: Path) -> list[pytest.MarkDecorator]:
+    """Pages that compile much have turns, but for the first that people read, and those that have changed."""
+    if page.name not in SLOW:
+        return []
+    at_once = page.name == "README.md" or is_turn(sorted(SLOW).index(page.name)) or str(page) in changed_files()
+    return [pytest.mark.slow] + [pytest.mark.later] * (not at_once) + [WITHOUT_NODE] * (page.name == JAVASCRIPT)
+
+
+@pytest.mark.parametrize("path", [pytest.param(page, id=page.name, marks=marks_of(page)) for page in PAGES])
 def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for registry in registries.values():  # what a page registers is forgotten behind it

@@ -14,6 +14,7 @@ from paddle_layers.testing.cases.engines import as_python
 from paddle_layers.testing.generated import chosen
 from paddle_layers.training.trained.outputs import WITHOUT_LABELS
 from tests.exchange.onnx_helpers import model_feeds, real_rows, rows_of, run_model
+from tests.rotation import layers_by_round
 
 REFUSED = {"batch_norm-3", "grumemory-1", "simple_gru-1"}
 """Examples with attributes that have no ONNX form."""
@@ -60,12 +61,13 @@ def test_rows_and_columns_are_not_exchanged(name, example, tmp_path):
 
 def layers_with_a_form():
     found = [layer for layer in pl.registry.built_in() if layer.inputs and (layer.onnx or layer.is_composite)]
-    return [pytest.param(layer, id=layer.name) for layer in found]
+    return layers_by_round(layer.name for layer in found)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("layer", layers_with_a_form())
-def test_generated_configs_give_the_same(layer, tmp_path):
+@pytest.mark.parametrize("name", layers_with_a_form())
+def test_generated_configs_give_the_same(name, tmp_path):
+    layer = pl.registry[name]
     for config in chosen(layer.complete(), GENERATED):
         case = Case(layer, config.example, config.places, layer.bind(config.attributes), "test", config.batch)
         try:

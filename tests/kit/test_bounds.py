@@ -9,14 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import paddle_layers as pl
 from paddle_layers.runtime.devices.cpu.interpreter import _Strict
+from tests.rotation import is_later
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.slow  # two minutes the first time: the kernels are compiled anew
-def test_tuned_kernels_read_and_write_in_their_arrays_only() -> None:
-    done = subprocess.run([sys.executable, "-m", "tests.bounds"], cwd=ROOT, capture_output=True, text=True, check=False)
+@pytest.mark.slow  # two minutes for all, the first time: the kernels are compiled anew
+@pytest.mark.parametrize("later", [False, pytest.param(True, marks=pytest.mark.later)])
+def test_tuned_kernels_read_and_write_in_their_arrays_only(later: bool) -> None:
+    layers = [layer for layer in pl.registry if is_later(layer) == later]
+    command = [sys.executable, "-m", "tests.bounds", *layers]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -8,7 +8,7 @@ from paddle_layers.kernels.finding import check_names
 from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
 from paddle_layers.testing.kit import CONFIGS
 from paddle_layers.testing.properties.breadth import Breadth, narrowed
-from tests.rotation import architecture, architecture_of, is_compiled
+from tests.rotation import architecture, architecture_of, is_compiled, layers_by_round
 
 LAYERS = sorted(pl.registry)
 COMPILED = [name for name, property_ in PROPERTIES.items() if property_.compiled]
@@ -34,7 +34,7 @@ def test_compiled_kernels_conform(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("name", layers_by_round(LAYERS))
 def test_conforms_compiled_and_on_all_configs(name):
     precisions = ("float32", "float64") if is_compiled(name) else ("float32",)
     with narrowed(Breadth((architecture_of(name),), precisions)):

@@ -21,7 +21,7 @@ from paddle_layers.testing.cases.case import Case
 from paddle_layers.testing.cases.engines import as_python
 from paddle_layers.testing.cases.network_cases import all_cases
 from paddle_layers.testing.cases.results import run
-from tests.rotation import marks_of
+from tests.rotation import layers_by_round
 from tests.runtime.recomputing import everything_again
 
 NAMES = list(PASSES)
@@ -49,7 +49,7 @@ def plan(phase: str = "train") -> ExplainedPlan:
     return explain_plan(NETWORK, phase, 512, "float32", "cpu")
 
 
-@pytest.mark.parametrize("layer", [pytest.param(name, marks=marks_of(name)) for name in sorted(pl.registry)])
+@pytest.mark.parametrize("layer", layers_by_round(sorted(pl.registry)))
 def test_results_stay_the_same_without_a_pass(layer: str) -> None:
     with everything_again():
         for case in all_cases(pl.registry[layer]):
