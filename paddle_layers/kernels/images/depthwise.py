@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.primitives.epilogues import end_run
 from paddle_layers.kernels.primitives.moves import zeros
 from paddle_layers.kernels.primitives.plane_code import MASKS
 from paddle_layers.kernels.primitives.scratch import place_of_piece
@@ -21,8 +22,8 @@ def small_windows(
 
 
 @compiled
-def correlate_each(first, last, y, x, weight, stride, padding, padding_y):
-    """Planes `first` to `last` of y (N, K, P, Q)."""
+def correlate_each(first, last, y, x, weight, stride, padding, padding_y, epilogue):
+    """Planes `first` to `last` of y (N, K, P, Q); `epilogue` is that of `primitives.epilogues`."""
     _, K, P, Q = y.shape
     _, _, H, W = x.shape
     size, one = y.itemsize, y.dtype.type(1)
@@ -33,6 +34,8 @@ def correlate_each(first, last, y, x, weight, stride, padding, padding_y):
             correlate((of, H, W, filter_, size, to, P, Q, padding_y, padding, 0), one)
         else:
             correlate_2((of, H, W, filter_, size, to, P, Q, padding_y, padding, 0), one)
+        if epilogue[0] != 0:
+            end_run(to, P * Q, epilogue[0] + plane % K * size, epilogue[1], one)
 
 
 @compiled
