@@ -31,13 +31,20 @@ def from_filter(epilogue, filter_, size):
     return (epilogue[0] + filter_ * size if epilogue[0] != 0 else 0, epilogue[1])
 
 
-def _ended(builder: Any, numbers: list[Any], value: Any) -> Any:
+def ended(builder: Any, numbers: list[Any], value: Any) -> Any:
     """The result for a number or a vector; NaN stays NaN."""
     mean, factor, shift, low, high = numbers
     value = builder.fmul(builder.fsub(value, mean), factor, flags=("contract",))
     value = builder.fadd(value, shift, flags=("contract",))
     value = builder.select(builder.fcmp_ordered(">", low, value), low, value)
     return builder.select(builder.fcmp_ordered("<", high, value), high, value)
+
+
+def row_numbers(builder: Any, table: Any, step: Any, real: Any) -> list[Any]:
+    """The numbers of a filter in the rows of a table."""
+    rows = (builder.add(table, builder.mul(step, ir.Constant(_I64, row))) for row in range(ROWS))
+    align = 4 if isinstance(real, ir.FloatType) else 8
+    return [builder.load(builder.inttoptr(row, real.as_pointer()), align=align) for row in rows]
 
 
 def epilogue_function(module: Any, nbytes: int, real: Any) -> Any:
@@ -57,8 +64,7 @@ def epilogue_function(module: Any, nbytes: int, real: Any) -> Any:
     def pointer(base: Any, index: Any, kind: Any) -> Any:
         return builder.inttoptr(builder.add(base, builder.mul(index, ir.Constant(_I64, size))), kind.as_pointer())
 
-    rows = [builder.add(table, builder.mul(step, ir.Constant(_I64, row))) for row in range(ROWS)]
-    numbers = [builder.load(builder.inttoptr(row, real.as_pointer()), align=size) for row in rows]
+    numbers = row_numbers(builder, table, step, real)
     single = [builder.insert_element(ir.Constant(vector, ir.Undefined), n, ir.Constant(_I64, 0)) for n in numbers]
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), None)
     splats = [builder.shuffle_vector(one, one, zeros) for one in single]
@@ -71,7 +77,7 @@ def epilogue_function(module: Any, nbytes: int, real: Any) -> Any:
         with cgutils.for_range(builder, rounds) as loop:
             start = builder.add(done, builder.mul(loop.index, length))
             places = [pointer(place, builder.add(start, ir.Constant(_I64, at * wide)), kind) for at in range(together)]
-            values = [_ended(builder, known, builder.load(at, align=size)) for at in places]
+            values = [ended(builder, known, builder.load(at, align=size)) for at in places]
             for at, value in zip(places, values, strict=True):
                 builder.store(value, at, align=size)
         done = builder.add(done, builder.mul(rounds, length))
