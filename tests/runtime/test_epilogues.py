@@ -98,7 +98,7 @@ def test_results_do_not_depend_on_how_launches_are_cut() -> None:
     image = np.random.default_rng(0).standard_normal((2, 3, 15, 15))
     results = []
     for how in ("pieces", "backwards"):
-        with tuned_at_every_size(), always_cut(how), pl.Net(NETWORK) as net:  # type: ignore[arg-type]
+        with tuned_at_every_size(), always_cut(how), pl.Net(NETWORK) as net:
             results.append(filled(net).forward({"image": image}, phase="test")["all"])
     np.testing.assert_array_equal(*results)
 
