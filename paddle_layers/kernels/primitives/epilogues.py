@@ -14,11 +14,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from paddle_layers.kernels.pieces import EPILOGUE_ROWS
+
 from .compiling import copied
 from .tiles import HOST
 
-ROWS = 5
-"""Rows of the table."""
 UNROLLED = 4
 """Vectors that are computed side by side."""
 
@@ -42,7 +42,7 @@ def ended(builder: Any, numbers: list[Any], value: Any) -> Any:
 
 def row_numbers(builder: Any, table: Any, step: Any, real: Any) -> list[Any]:
     """The numbers of a filter in the rows of a table."""
-    rows = (builder.add(table, builder.mul(step, ir.Constant(_I64, row))) for row in range(ROWS))
+    rows = (builder.add(table, builder.mul(step, ir.Constant(_I64, row))) for row in range(EPILOGUE_ROWS))
     align = 4 if isinstance(real, ir.FloatType) else 8
     return [builder.load(builder.inttoptr(row, real.as_pointer()), align=align) for row in rows]
 

@@ -14,6 +14,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from paddle_layers.kernels.pieces import EPILOGUE_ROWS
+
 from . import epilogues, window_pools, window_rows
 from .plane_code import BIT, I64, SIDE, PlaneCode, meeting
 from .tiles import HOST, Machine
@@ -24,7 +26,7 @@ def _correlate(code: PlaneCode, machine: Machine, stride: int, args: Any) -> Non
     x, H, W, w, w_step, y, P, Q, top, left, adding, table, step = args
     builder, high = code.builder, machine.rows // 2
     ends = builder.icmp_unsigned("!=", table, ir.Constant(I64, 0))
-    limits = code.sums(epilogues.ROWS)
+    limits = code.sums(EPILOGUE_ROWS)
     with builder.if_then(ends):
         for place, number in zip(limits, epilogues.row_numbers(builder, table, step, code.real), strict=True):
             builder.store(code.splat(number), place)

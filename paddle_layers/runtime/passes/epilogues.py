@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
+from paddle_layers.kernels.pieces import EPILOGUE_ROWS
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 from paddle_layers.runtime.generate.epilogues import table_kernel
 from paddle_layers.runtime.graph.domains import Extent
@@ -21,9 +22,6 @@ from paddle_layers.runtime.launches.launch import Launch
 from . import runs
 from .constant_results import is_constant
 from .fused_launches import DEVICES
-
-ROWS = 5
-"""Rows of a table: mean, factor, shift, low, high."""
 
 
 def end_in_kernels(launches: list[Launch], constants: list[Launch], read: Iterable[Buffer], device: str) -> None:
@@ -66,12 +64,14 @@ def _table(first: Launch, second: Launch, readers: Counter[Buffer], outside: set
     found = table_kernel(kernel, source, [name for name, value in given.items() if value == 0.0])
     if found is None:
         return None
-    shape = (Extent(ROWS), result.shape[1])
-    buffer = Buffer(f"{second.op}.epilogue", Extent(ROWS * result.shape[1].extra), to[0].dtype)
-    table = Ref(buffer, shape)
+    rows, filters = Extent(EPILOGUE_ROWS), result.shape[1]
+    buffer = Buffer(f"{second.op}.epilogue", rows * filters.extra, to[0].dtype)
+    table = Ref(buffer, (rows, filters))
     args = [table, *(given[name] for name in list(found.args)[1:])]
     specs = {name: spec_of(value, sizes=True) for name, value in zip(found.args, args, strict=True)}
-    launch = Launch(found.name, first.op, replace(found, args=specs), args, Extent(ROWS), result.shape[1].extra)
+    launch = Launch(
+        found.name, first.op, replace(found, args=specs), args, Extent(EPILOGUE_ROWS), result.shape[1].extra
+    )
     launch.reads = [used for value in args[1:] for used in uses(value)]
     launch.writes = [buffer]
     return launch
