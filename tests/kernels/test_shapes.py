@@ -7,7 +7,7 @@ import paddle_layers as pl
 from paddle_layers.kernels import tuned
 from paddle_layers.kernels.finding import check_names
 from paddle_layers.kernels.loading import load_all_kernels
-from paddle_layers.testing.ptx import launches_of
+from paddle_layers.testing.properties.ptx import launches_of
 from tests.rotation import marks_of
 
 load_all_kernels()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.tuned import Tuned
 
 INDENT = "    "

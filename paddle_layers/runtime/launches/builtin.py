@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from paddle_layers.define.functions import Function, double, real
+from paddle_layers.define.functions.point_functions import Function, double, real
 from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 

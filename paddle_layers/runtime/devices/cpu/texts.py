@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.digests import tuned_digest
 from paddle_layers.kernels.primitives import compiling, elementary
 from paddle_layers.kernels.primitives.compiling import INNER
