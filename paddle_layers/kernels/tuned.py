@@ -118,6 +118,9 @@ def tuned(
     scratch memory: a sum in two steps. `pass_name` is the pass of `runtime.passes` without which it is not chosen.
     With `prepared` the first of two asks for parameters only and fills `prepared`, an array of `prepared(...)` reals
     that the second one reads: transformed weights, say. In the phase test that is done once, until a parameter changes.
+    One that asks for `epilogue` does what it says to each sum before others read it (`primitives.epilogues`): in the
+    phase test a norm, a bias and an activation behind it are then no launches of their own. The axes of its target are
+    rows, channels, places.
     Raises `DefinitionError` outside of a module `kernels`, which is imported when a layer first runs, and for a
     `behind` that is no such kernel.
     """

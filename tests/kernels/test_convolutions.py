@@ -279,7 +279,7 @@ def test_vectors_of_filters_give_the_same_in_small_images(rows, capacity, shape,
         expected = net.forward({"x": x})["y"]
         for count in (capacity or rows, rows):
             actual = net.forward({"x": np.resize(x, (count, *shape))}, phase="test")["y"]
-        assert "small_y" in {launch.name for launch in net.plan("test").launches}
+        assert "small_y" in {launch.name.partition(" + ")[0] for launch in net.plan("test").launches}
         assert largest_error({"y": expected}, {"y": actual}) < 1e-5
         net.parameters["y.weight"].value[:] = 1
         ones = net.forward({"x": x}, phase="test")["y"]

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.pieces import NO_EPILOGUE, PIECES
 from paddle_layers.kernels.primitives.compiling import compiled
+from paddle_layers.kernels.primitives.epilogues import from_filter
 from paddle_layers.kernels.primitives.scratch import place_of_piece
 from paddle_layers.kernels.primitives.tiles import VECTOR
 from paddle_layers.kernels.primitives.vectors import total
@@ -38,12 +39,12 @@ def volumes(images):
 @compiled
 def correlate_images(
     first, last, y, x, weight, accumulate, scratch,
-    stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+    stride, stride_y, padding, padding_y, dilation, dilation_y, groups, epilogue,
 ):  # fmt: skip
     """`correlate_volumes` for images: y (N, K, P, Q) out of x (N, C, H, W)."""
     correlate_volumes(
         first, last, volumes(y), volumes(x), volumes(weight), accumulate, scratch,
-        (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation), groups,
+        (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation), groups, epilogue,
     )  # fmt: skip
 
 
@@ -116,10 +117,11 @@ def meeting_taps(z, taps, windows, step, ahead, gap):
 
 
 @compiled
-def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahead, gap, groups):
+def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahead, gap, groups, epilogue):
     """y (N, K, R, P, Q) = x (N, C, Z, H, W) under the filters, or y += where `accumulate`.
 
-    An item is a run of filters of a volume, or of some with small planes.
+    An item is a run of filters of a volume, or of some with small planes. `epilogue` is that of
+    `primitives.epilogues`.
     """
     N, K, R, P, Q = y.shape
     _, C, Z, H, W = x.shape
@@ -137,9 +139,9 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
             count = min(stop - k, filters - k % filters)
             whole = (stop - k) // filters if count == filters else 1
             of, to = x.ctypes.data + (n * C + k // filters * D) * Z * plane, y.ctypes.data + (n * K + k) * volume
-            factors = weight.ctypes.data + k * D * E * element
+            factors, ending = weight.ctypes.data + k * D * E * element, from_filter(epilogue, k, size)
             if direct:
-                mix_channels(count, D, of, factors, (D * size, size), to, R * P * Q, place, size, one)
+                mix_channels(count, D, of, factors, (D * size, size), to, R * P * Q, place, ending, size, one)
             else:
                 for r in range(R):
                     start = r * step[0] - ahead[0]
@@ -148,7 +150,7 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
                         images, whole, count, D, (E, taps), of + (start + tap * gap[0]) * plane,
                         (C * Z * plane, Z * plane, gap[0] * plane), factors + tap * element,
                         (D * E * element, E * element, element), to + r * P * Q * size, (K * volume, volume), P, Q,
-                        geometry, place, accumulate, size, one,
+                        geometry, place, accumulate, ending, size, one,
                     )  # fmt: skip
             k += count if direct else whole * count
 
@@ -177,7 +179,9 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
             deltas, to = dy.ctypes.data + (n * K + k) * R * plane, dx.ctypes.data + (n * C + c) * volume
             factors = weight.ctypes.data + (k * D + c % D) * E * element
             if direct:
-                mix_channels(count, filters, deltas, factors, (size, D * size), to, Z * H * W, place, size, one)
+                mix_channels(
+                    count, filters, deltas, factors, (size, D * size), to, Z * H * W, place, NO_EPILOGUE, size, one
+                )
             else:
                 for z in range(Z):
                     tap, apart, taps = meeting_taps(z, E, R, step[0], ahead[0], gap[0])

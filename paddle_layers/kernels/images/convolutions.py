@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.pieces import NO_EPILOGUE, PIECES
 from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.primitives.scratch import place_of_piece
 from paddle_layers.kernels.tuned import tuned
@@ -126,7 +126,7 @@ def winograd_filters(first, last, prepared, weight, scratch):
 
 @tuned("conv", "conv_y", items=winograd_items, behind=winograd_filters)
 @compiled
-def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y):
+def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y, epilogue):
     """An item is some images, or a run of tiles and filters of one."""
     N, K, P, Q = y.shape
     _, C, H, W = x.shape
@@ -140,7 +140,7 @@ def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y):
             x.ctypes.data + n * C * H * W * size, C * H * W * size, (H, W), (padding_y, padding),
             prepared.ctypes.data, rounded(K) * C * size,
             y.ctypes.data + n * K * P * Q * size, K * P * Q * size, P, Q,
-            place_of_piece(scratch, item, items), False, size, one,
+            place_of_piece(scratch, item, items), False, epilogue, size, one,
         )  # fmt: skip
 
 
@@ -175,7 +175,7 @@ def winograd_dx(first, last, dx, dy, prepared, adding, scratch, padding, padding
             dy.ctypes.data + n * K * P * Q * size, K * P * Q * size, (P, Q), (2 - padding_y, 2 - padding),
             prepared.ctypes.data, rounded(C) * K * size,
             dx.ctypes.data + n * C * H * W * size, C * H * W * size, H, W,
-            place_of_piece(scratch, item, items), adding != 0, size, one,
+            place_of_piece(scratch, item, items), adding != 0, NO_EPILOGUE, size, one,
         )  # fmt: skip
 
 
@@ -183,8 +183,8 @@ def winograd_dx(first, last, dx, dy, prepared, adding, scratch, padding, padding
     "conv", "conv_y", items=output_planes, runs=output_planes, when=small_windows, work=operations, least=WORTH_IT
 )  # fmt: skip
 @compiled
-def depthwise_y(first, last, y, x, weight, stride, padding, padding_y):
-    correlate_each(first, last, y, x, weight, stride, padding, padding_y)
+def depthwise_y(first, last, y, x, weight, stride, padding, padding_y, epilogue):
+    correlate_each(first, last, y, x, weight, stride, padding, padding_y, epilogue)
 
 
 @tuned(
@@ -198,8 +198,8 @@ def packed_filters(first, last, prepared, weight):
 
 @tuned("conv", "conv_y", items=packed_items, runs=packed_runs, behind=packed_filters)
 @compiled
-def small_y(first, last, y, x, prepared, scratch):
-    mix_small(first, last, y, x, prepared, scratch)
+def small_y(first, last, y, x, prepared, scratch, epilogue):
+    mix_small(first, last, y, x, prepared, scratch, epilogue)
 
 
 @tuned(
@@ -236,10 +236,11 @@ def laid_x(
 @tuned("conv", "conv_y", items=filter_runs, runs=output_planes, behind=laid_x)
 @compiled
 def laid_y(
-    first, last, y, weight, scratch, H, W, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
+    first, last, y, weight, scratch, H, W, stride, stride_y, padding, padding_y, dilation, dilation_y, groups, epilogue
 ):  # fmt: skip
     correlate_laid(
-        first, last, y, weight, scratch, H, W, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
+        first, last, y, weight, scratch, H, W,
+        stride, stride_y, padding, padding_y, dilation, dilation_y, groups, epilogue,
     )  # fmt: skip
 
 
@@ -270,11 +271,11 @@ def vectors_y(
 )  # fmt: skip
 @compiled
 def conv_y(
-    first, last, y, x, weight, scratch, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
+    first, last, y, x, weight, scratch, stride, stride_y, padding, padding_y, dilation, dilation_y, groups, epilogue
 ):  # fmt: skip
     correlate_images(
         first, last, y, x, weight, False, scratch,
-        stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+        stride, stride_y, padding, padding_y, dilation, dilation_y, groups, epilogue,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
+from paddle_layers.kernels.primitives.epilogues import end_run
 from paddle_layers.kernels.primitives.moves import get_entry, pack_factors, set_entry
 from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR, VECTORS, products, vectors_of
 
@@ -139,7 +140,7 @@ def backward_numbers(images, filters, taps, Q, geometry):
 @copied
 def correlate(
     images, groups, filters, channels, taps, x, x_steps, weight, weight_steps, y, y_steps, P, Q, geometry, place,
-    adding, size, one,
+    adding, epilogue, size, one,
 ):  # fmt: skip
     """y (images, groups, filters, P, Q) = the correlation of x (images, groups, channels, H, W), or y += it.
 
@@ -147,7 +148,7 @@ def correlate(
     next, from one channel to the next, and from what one tap sees to what the next one sees; `weight_steps` those from
     one filter, channel and tap to the next, `y_steps` those of images and filters. `taps` are how many a filter has at
     most and how many are to be added up. A group has filters of its own. Several images go together where a band holds
-    them whole.
+    them whole. `epilogue` is that of `primitives.epilogues`, from the first filter on.
     """
     H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
     most, count = taps
@@ -194,6 +195,11 @@ def correlate(
                             to + image * y_steps[0] + row * y_steps[1], sums + at, rows, Q, Q, pitch, 1, adding,
                             size, one,
                         )  # fmt: skip
+                        if epilogue[0] != 0:
+                            end_run(
+                                to + image * y_steps[0] + row * y_steps[1], rows * Q,
+                                epilogue[0] + (group * filters + k + row) * size, epilogue[1], one,
+                            )  # fmt: skip
 
 
 @copied
@@ -302,10 +308,11 @@ def tile_sums(filters, numbers, channels, laid, plane, entries, table, weight, w
 
 
 @copied
-def mix_channels(filters, channels, x, weight, weight_steps, y, pixels, place, size, one):
+def mix_channels(filters, channels, x, weight, weight_steps, y, pixels, place, epilogue, size, one):
     """y (filters, pixels) = filters of one element times x (channels, pixels): nothing is laid out, nothing taken out.
 
-    There are at least as many pixels as a vector has numbers.
+    There are at least as many pixels as a vector has numbers. `epilogue` is that of `primitives.epilogues`, from the
+    first filter on.
     """
     filter_step, channel_step = weight_steps
     lanes = VECTOR // size
@@ -315,8 +322,13 @@ def mix_channels(filters, channels, x, weight, weight_steps, y, pixels, place, s
     while start < pixels:
         count = most if pixels - start >= most + lanes else pixels - start
         vectors = vectors_of(count, size)
-        products(
-            filters, vectors, vectors * VECTOR - count * size, channels, pixels * size, channel_step, 1, place,
-            weight, filter_step, x + start * size, y + start * size, pixels * size, False, one,
-        )  # fmt: skip
+        rows = filters if epilogue[0] == 0 else ROWS  # ended while they are in the first cache
+        for k in range(0, filters, rows):
+            high, to = min(rows, filters - k), y + (k * pixels + start) * size
+            products(
+                high, vectors, vectors * VECTOR - count * size, channels, pixels * size, channel_step, 1, place,
+                weight + k * filter_step, filter_step, x + start * size, to, pixels * size, False, one,
+            )  # fmt: skip
+            for row in range(high if epilogue[0] != 0 else 0):
+                end_run(to + row * pixels * size, count, epilogue[0] + (k + row) * size, epilogue[1], one)
         start += count

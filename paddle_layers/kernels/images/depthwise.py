@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.primitives.epilogues import from_filter
 from paddle_layers.kernels.primitives.moves import zeros
 from paddle_layers.kernels.primitives.plane_code import MASKS
 from paddle_layers.kernels.primitives.scratch import place_of_piece
@@ -21,18 +22,19 @@ def small_windows(
 
 
 @compiled
-def correlate_each(first, last, y, x, weight, stride, padding, padding_y):
-    """Planes `first` to `last` of y (N, K, P, Q)."""
+def correlate_each(first, last, y, x, weight, stride, padding, padding_y, epilogue):
+    """Planes `first` to `last` of y (N, K, P, Q); `epilogue` is that of `primitives.epilogues`."""
     _, K, P, Q = y.shape
     _, _, H, W = x.shape
     size, one = y.itemsize, y.dtype.type(1)
     for plane in range(first, last):
         of, to = x.ctypes.data + plane * H * W * size, y.ctypes.data + plane * P * Q * size
         filter_ = weight.ctypes.data + plane % K * 9 * size
+        table, step = from_filter(epilogue, plane % K, size)
         if stride == 1:
-            correlate((of, H, W, filter_, size, to, P, Q, padding_y, padding, 0), one)
+            correlate((of, H, W, filter_, size, to, P, Q, padding_y, padding, 0, table, step), one)
         else:
-            correlate_2((of, H, W, filter_, size, to, P, Q, padding_y, padding, 0), one)
+            correlate_2((of, H, W, filter_, size, to, P, Q, padding_y, padding, 0, table, step), one)
 
 
 @compiled
@@ -46,7 +48,7 @@ def correlate_each_back(first, last, dx, dy, weight, accumulate, stride, padding
         filter_ = weight.ctypes.data + plane % K * 9 * size
         if stride == 1:
             turned = filter_ + 8 * size
-            correlate((of, P, Q, turned, -size, to, H, W, 2 - padding_y, 2 - padding, adding), one)
+            correlate((of, P, Q, turned, -size, to, H, W, 2 - padding_y, 2 - padding, adding, 0, 0), one)
         else:
             spread_2((of, P, Q, filter_, to, H, W, padding_y, padding, adding), one)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.primitives.epilogues import end_run
 from paddle_layers.kernels.primitives.moves import set_entry
 from paddle_layers.kernels.primitives.scratch import piece_of
 from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR, vectors_of
@@ -87,7 +88,7 @@ def lay_images(first, last, x, scratch, P, Q, A, B, stride, stride_y, padding, p
 @compiled
 def correlate_laid(
     first, last, y, weight, scratch, H, W,
-    stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+    stride, stride_y, padding, padding_y, dilation, dilation_y, groups, epilogue,
 ):  # fmt: skip
     """An item is a run of filters of an image."""
     N, K, P, Q = y.shape
@@ -121,8 +122,10 @@ def correlate_laid(
                         weight.ctypes.data + filter_ * steps[0], steps, sums, size, one,
                     )  # fmt: skip
                     for row in range(high):
+                        to = y.ctypes.data + (((n * K + filter_ + row) * P + top) * Q) * size
                         take_rows(
-                            y.ctypes.data + (((n * K + filter_ + row) * P + top) * Q) * size,
-                            sums + row * vectors_of(numbers, size) * VECTOR, rows, Q, Q, pitch, 1, False, size, one,
+                            to, sums + row * vectors_of(numbers, size) * VECTOR, rows, Q, Q, pitch, 1, False, size, one
                         )  # fmt: skip
+                        if epilogue[0] != 0:
+                            end_run(to, rows * Q, epilogue[0] + (filter_ + row) * size, epilogue[1], one)
             k += count

@@ -86,9 +86,9 @@ def small_means(first, last, y, x, scratch, window, reach_y, reach):
         for plane in range(N * C * item // parts, N * C * (item + 1) // parts):
             of, to = x.ctypes.data + plane * H * W * size, y.ctypes.data + plane * P * Q * size
             if stride == 1:
-                correlate((of, H, W, ones.ctypes.data, size, to, P, Q, padding_y, padding, 0), one)
+                correlate((of, H, W, ones.ctypes.data, size, to, P, Q, padding_y, padding, 0, 0, 0), one)
             else:
-                correlate_2((of, H, W, ones.ctypes.data, size, to, P, Q, padding_y, padding, 0), one)
+                correlate_2((of, H, W, ones.ctypes.data, size, to, P, Q, padding_y, padding, 0, 0, 0), one)
             divide(result, plane * P * Q, result, plane * P * Q, P, Q, H, W, window, reach_y, reach)
 
 
@@ -109,7 +109,7 @@ def small_means_back(first, last, dx, dy, scratch, accumulate, window, reach_y, 
             divide(shares, 0, deltas, plane * P * Q, P, Q, H, W, window, reach_y, reach)
             to = dx.ctypes.data + plane * H * W * size
             if stride == 1:
-                correlate((of, P, Q, filter_, size, to, H, W, 2 - padding_y, 2 - padding, adding), one)
+                correlate((of, P, Q, filter_, size, to, H, W, 2 - padding_y, 2 - padding, adding, 0, 0), one)
             else:
                 spread_2((of, P, Q, filter_, to, H, W, padding_y, padding, adding), one)
 

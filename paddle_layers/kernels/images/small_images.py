@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.primitives.epilogues import end_run
 from paddle_layers.kernels.primitives.moves import set_entry, turn
 from paddle_layers.kernels.primitives.scratch import place_of_piece
 from paddle_layers.kernels.primitives.tiles import VECTOR, VECTORS, products, vectors_of
@@ -90,8 +91,8 @@ def pack_filters(first, last, prepared, weight):
 
 
 @compiled
-def mix_small(first, last, y, x, prepared, scratch):
-    """An item is a run of filters of all images."""
+def mix_small(first, last, y, x, prepared, scratch, epilogue):
+    """An item is a run of filters of all images; `epilogue` is that of `primitives.epilogues`."""
     N, K, P, Q = y.shape
     D, pixels = x.shape[1], P * Q
     size, one, parts = y.itemsize, y.dtype.type(1), filter_parts(K)
@@ -110,8 +111,9 @@ def mix_small(first, last, y, x, prepared, scratch):
                     x.ctypes.data + n * D * pixels * size, size,
                     prepared.ctypes.data + (part * vectors + at) * VECTOR * D, sums, wide * VECTOR, False, one,
                 )  # fmt: skip
-                turn(
-                    y.ctypes.data + (n * K + part * filters + at * lanes) * pixels * size, sums,
-                    pixels, min(wide * lanes, filters - at * lanes), wide * lanes, pixels, 1, size, one,
-                )  # fmt: skip
+                k, count = part * filters + at * lanes, min(wide * lanes, filters - at * lanes)
+                to = y.ctypes.data + (n * K + k) * pixels * size
+                turn(to, sums, pixels, count, wide * lanes, pixels, 1, size, one)
+                for row in range(count if epilogue[0] != 0 else 0):
+                    end_run(to + row * pixels * size, pixels, epilogue[0] + (k + row) * size, epilogue[1], one)
                 at += wide

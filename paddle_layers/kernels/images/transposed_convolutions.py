@@ -5,6 +5,7 @@ Out of images of one pixel it is a product of matrices.
 
 from __future__ import annotations
 
+from paddle_layers.kernels.pieces import NO_EPILOGUE
 from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.rows.projections import fc_dweight, fc_dx, fc_y, tiles
 from paddle_layers.kernels.tuned import tuned
@@ -199,7 +200,7 @@ def conv_trans_dx(
 ):  # fmt: skip
     correlate_images(
         first, last, dx, dy, weight, accumulate, scratch,
-        stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+        stride, stride_y, padding, padding_y, dilation, dilation_y, groups, NO_EPILOGUE,
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paddle_layers.kernels.pieces import NO_EPILOGUE
 from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.tuned import tuned
 
@@ -111,7 +112,7 @@ def vectors_dx(first, last, dx, dy, prepared, accumulate, scratch, E, A, B, step
 )  # fmt: skip
 @compiled
 def conv3d_y(first, last, y, x, weight, scratch, step, ahead, gap, groups):
-    correlate_volumes(first, last, y, x, weight, False, scratch, step, ahead, gap, groups)
+    correlate_volumes(first, last, y, x, weight, False, scratch, step, ahead, gap, groups, NO_EPILOGUE)
 
 
 @tuned(
@@ -217,7 +218,7 @@ def conv3d_trans_y(first, last, y, x, weight, scratch, step, ahead, gap, groups)
 )  # fmt: skip
 @compiled
 def conv3d_trans_dx(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups):
-    correlate_volumes(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups)
+    correlate_volumes(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups, NO_EPILOGUE)
 
 
 @tuned(

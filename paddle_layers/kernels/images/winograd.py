@@ -12,6 +12,7 @@ outputs of the tiles NaN that see it.
 from __future__ import annotations
 
 from paddle_layers.kernels.primitives.compiling import also_in_python, copied
+from paddle_layers.kernels.primitives.epilogues import end_run
 from paddle_layers.kernels.primitives.interleaving import deal
 from paddle_layers.kernels.primitives.moves import copy_run, set_entry, spread_run, turn, zeros
 from paddle_layers.kernels.primitives.tiles import VECTOR, products, vectors_of
@@ -167,13 +168,13 @@ def transform_filters_back(first, last, weight, filters, channels, to, line, siz
 @copied
 def convolve_tiles(
     tiles, channels, begin, end, most, x, x_image, extents, padding, prepared, point_step, y, y_image, P, Q, place,
-    adding, size, one,
+    adding, epilogue, size, one,
 ):  # fmt: skip
     """Tiles and filters `begin` to `end` of y (images, filters, P, Q) = x (images, channels, H, W) with them, or y +=.
 
     `x`, `prepared`, `y` and `place`, of the scratch memory, are addresses; `x_image` and `y_image` the bytes from one
     image to the next, `point_step` those from one point of all filters to the next. `tiles` are the first, and the one
-    behind the last; a block has `most` of them.
+    behind the last; a block has `most` of them. `epilogue` is that of `primitives.epilogues`.
     """
     filters, block = end - begin, LANES * size
     lines = place + ENTRY * size
@@ -213,6 +214,8 @@ def convolve_tiles(
                     multiplied + k * row + vector * VECTOR, y_point, spread + vector * SIDE * VECTOR,
                     SIDE * row, one,
                 )  # fmt: skip
+            if epilogue[0] != 0:
+                end_run(spread, SIDE * SIDE * row // size, epilogue[0] + (begin + k) * size, epilogue[1], one)
             scatter(
                 y + (begin + k) * P * Q * size, y_image, spread, SIDE * row, first, count, P, Q, adding, size, one
             )  # fmt: skip

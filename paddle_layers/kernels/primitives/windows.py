@@ -14,15 +14,22 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from . import window_pools, window_rows
+from paddle_layers.kernels.pieces import EPILOGUE_ROWS
+
+from . import epilogues, window_pools, window_rows
 from .plane_code import BIT, I64, SIDE, PlaneCode, meeting
 from .tiles import HOST, Machine
 
 
 def _correlate(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = the correlation of x (H, W) with a filter, or y += where `adding`."""
-    x, H, W, w, w_step, y, P, Q, top, left, adding = args
+    """y (P, Q) = the correlation of x (H, W) with a filter, or y += where `adding`; then the epilogue of a table."""
+    x, H, W, w, w_step, y, P, Q, top, left, adding, table, step = args
     builder, high = code.builder, machine.rows // 2
+    ends = builder.icmp_unsigned("!=", table, ir.Constant(I64, 0))
+    limits = code.sums(EPILOGUE_ROWS)
+    with builder.if_then(ends):
+        for place, number in zip(limits, epilogues.row_numbers(builder, table, step, code.real), strict=True):
+            builder.store(code.splat(number), place)
     factors = code.factors(w, w_step)
     adds = builder.trunc(adding, BIT)
     with code.each(ir.Constant(I64, 0), P, high) as p, code.each(ir.Constant(I64, 0), Q, code.lanes) as q:
@@ -40,6 +47,8 @@ def _correlate(code: PlaneCode, machine: Machine, stride: int, args: Any) -> Non
                         code.add_product(sums[at], factors[a * SIDE + b], pixels[b])
         for at, sum_ in enumerate(sums):
             with code.inside(code.add(p, at), P):
+                with builder.if_then(ends):
+                    builder.store(epilogues.ended(builder, [*map(builder.load, limits)], builder.load(sum_)), sum_)
                 code.store(code.place(y, code.add(p, at), Q, q), builder.load(sum_), mask, adds)
 
 
@@ -119,8 +128,8 @@ def _spread(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
 
 
 KINDS: dict[str, tuple[Callable[..., None], int, int]] = {
-    "correlate": (_correlate, 1, 11),
-    "correlate_2": (_correlate, 2, 11),
+    "correlate": (_correlate, 1, 13),
+    "correlate_2": (_correlate, 2, 13),
     "dots": (_dots, 1, 9),
     "dots_2": (_dots, 2, 9),
     "spread_2": (_spread, 2, 10),
@@ -176,8 +185,9 @@ maxima, maxima_2, maxima_of_4, positions, positions_2, positions_of_4, give_to_p
     _caller(kind) for kind in list(KINDS)[5:13]
 )
 lay_windows, sum_windows = (_caller(kind) for kind in list(KINDS)[13:])
-"""Calls with the numbers `x H W w w_step y P Q top left adding`, `x H W deltas P Q dw top left`,
+"""Calls with the numbers `x H W w w_step y P Q top left adding table step`, `x H W deltas P Q dw top left`,
 `deltas P Q w dx H W top left adding`, for maxima and positions `x H W y P Q top left`, `deltas where P Q dx`,
 `deltas P Q dx`, `x A B matrix P Q` and `matrix A B P Q dx adding`: addresses, `w_step` in bytes from one element of the
-filter to the next, `top` and `left` the padding, `adding` 0 or 1. Windows of maxima are 3 x 3 pixels, or 2 x 2 `of_4`.
+filter to the next, `top` and `left` the padding, `adding` 0 or 1, `table` and `step` the two
+of an epilogue. Windows of maxima are 3 x 3 pixels, or 2 x 2 `of_4`.
 """

@@ -27,7 +27,7 @@ class Merged(NamedTuple):
     """Of each, what the arguments are called that are left."""
 
 
-class _Value(NamedTuple):
+class Value(NamedTuple):
     """What a function gives: an expression of its arguments, and of names that are given a value before."""
 
     given: Mapping[str, ast.expr]
@@ -45,7 +45,7 @@ def merged_kernel(first: Kernel, second: Kernel, passed: Collection[str]) -> Mer
     Both go through as many elements, in the same order, of one target. None where a function is no plain expression, or
     where the indices differ and no one reads nothing but its own element of each array.
     """
-    one, other = _value_of(first), _value_of(second)
+    one, other = value_of(first), value_of(second)
     if one is None or other is None or _differing_helpers(first, second):
         return None
     same = len(first.indices) == len(second.indices)
@@ -92,7 +92,7 @@ def _function(arguments: list[ast.arg], body: list[ast.stmt]) -> Program:
     return Program(ast.fix_missing_locations(tree))
 
 
-def _value_of(kernel: Kernel) -> _Value | None:
+def value_of(kernel: Kernel) -> Value | None:
     """What a kernel stores; None where it has loops or assigns a name twice."""
     *before, last = kernel.program.tree.body
     if not isinstance(last, ast.Return) or last.value is None:
@@ -113,18 +113,18 @@ def _value_of(kernel: Kernel) -> _Value | None:
             return None
     if kernel.accumulate:
         result = ast.BinOp(ast.Subscript(_name(kernel.targets[0]), _place(kernel.indices)), ast.Add(), result)
-    return _Value(given, result)
+    return Value(given, result)
 
 
-def _is_flat(kernel: Kernel, value: _Value) -> bool:
+def _is_flat(kernel: Kernel, value: Value) -> bool:
     """Whether the indices say which element is meant, and nothing else; so that others may stand for them."""
-    own = {id(part) for node in value.nodes() if _is_own(node, kernel.indices) for part in ast.walk(node)}
+    own = {id(part) for node in value.nodes() if is_own(node, kernel.indices) for part in ast.walk(node)}
     arrays = {name for name, spec in kernel.args.items() if isinstance(spec, Array)}
     names = (node for node in value.nodes() if isinstance(node, ast.Name) and node.id in {*arrays, *kernel.indices})
     return all(id(node) in own for node in names)
 
 
-def _is_own(node: ast.AST, indices: tuple[str, ...]) -> bool:
+def is_own(node: ast.AST, indices: tuple[str, ...]) -> bool:
     """Whether it is an array's element at a function's own indices."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return False
@@ -141,7 +141,7 @@ class _Renamed(ast.NodeTransformer):
         self.names = {**names, **dict(zip(indices, others, strict=False))}
         self.indices, self.others, self.passed = indices, others, passed
 
-    def assignments(self, value: _Value) -> list[ast.stmt]:
+    def assignments(self, value: Value) -> list[ast.stmt]:
         """Of the names that are given a value."""
         return [_assign(self.names[name], self.of(part)) for name, part in value.given.items()]
 
@@ -152,7 +152,7 @@ class _Renamed(ast.NodeTransformer):
         return renamed
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        if not _is_own(node, self.indices):
+        if not is_own(node, self.indices):
             return self.generic_visit(node)
         assert isinstance(node.value, ast.Name)
         if node.value.id in self.passed:

@@ -11,6 +11,7 @@ from paddle_layers.define.checks.completeness import bias_text
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.finding import find_tuned
+from paddle_layers.kernels.pieces import NO_EPILOGUE
 from paddle_layers.kernels.tuned import Tuned, call_by_name
 from paddle_layers.runtime.generate.drivers import Kernel, PythonCall, TunedCall
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
@@ -338,9 +339,9 @@ def _tuned_launch(
     accumulate: bool,
 ) -> Launch:
     args = {**given, "adding": Extent(int(accumulate))}
-    constants: dict[str, Any] = {"accumulate": accumulate}
+    constants: dict[str, Any] = {"accumulate": accumulate, "epilogue": NO_EPILOGUE}
     for name in tuned.names:
-        if name in args or name in ("accumulate", "scratch", "prepared"):
+        if name in args or name in ("accumulate", "scratch", "prepared", "epilogue"):
             continue
         value = scope.resolve(name, function, item)
         if value is None or isinstance(value, (bool, str)):

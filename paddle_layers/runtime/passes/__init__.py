@@ -25,6 +25,7 @@ PASSES = (
     "merged launches",  # a norm, its bias and its activation are one launch, which reads and writes once
     "copied parts",  # what is put together is made in its place there, where that is one piece of memory
     "constant results",  # what depends on parameters only is computed once in the phase test, until one changes
+    "epilogues",  # in the phase test, a convolution does the norm, bias and activation behind it to its sums itself
     "early updates",  # in a training, parameters are updated as their gradients come, which need little memory then
     "in place",  # a result takes the memory of what it is made from
     "fused launches",  # what goes on element by element runs block by block, while the block is in the cache

@@ -27,7 +27,7 @@ def take_constants(launches: list[Launch]) -> list[Launch]:
     known: set[Buffer] = set()
     found = []
     for launch in launches:
-        if _is_constant(launch, known, writers):
+        if is_constant(launch, known, writers):
             found.append(launch)
             known.update(buffer.root for buffer in launch.writes)
     launches[:] = [launch for launch in launches if launch not in found]
@@ -41,7 +41,8 @@ def kept_results(constants: Sequence[Launch], launches: Sequence[Launch], outsid
     return list(dict.fromkeys(buffer for buffer in read if buffer.root in made))
 
 
-def _is_constant(launch: Launch, known: set[Buffer], writers: Counter[Buffer]) -> bool:
+def is_constant(launch: Launch, known: set[Buffer], writers: Counter[Buffer]) -> bool:
+    """Whether a launch reads parameters and `known` results only; `writers` are how many launches write to each."""
     if launch.loop is not None or not (isinstance(launch.code, Kernel) or launch.code.tuned.prepared is not None):
         return False
     targets = _results(launch)

@@ -13,6 +13,7 @@ from paddle_layers.runtime.passes.constant_results import kept_results, take_con
 from paddle_layers.runtime.passes.copied_parts import leave_out_parts
 from paddle_layers.runtime.passes.copies import leave_out_copies
 from paddle_layers.runtime.passes.early_updates import Updates, update_early
+from paddle_layers.runtime.passes.epilogues import end_in_kernels
 from paddle_layers.runtime.passes.fused_launches import bring_together, fuse
 from paddle_layers.runtime.passes.in_place import take_over
 from paddle_layers.runtime.passes.merged_launches import merge
@@ -80,6 +81,8 @@ class Schedule:
     def _order(self, joins: Sequence[Join], *, training: bool) -> None:
         """Bring launches into an order in which they run block by block, and find where a pass has to stop."""
         constants = [] if training else take_constants(self.forward)
+        if not training:
+            end_in_kernels(self.forward, constants, self._read_outside(), device)
         self.constants = len(constants)
         """So many launches at the begin of the forward pass depend on parameters only."""
         stops = late_stops(self.graph, self.forward, self._decisive_buffers)

@@ -34,6 +34,8 @@ DECORATOR = '@njit(error_model="numpy", forceinline=True, **INNER)'
 """Of functions that only the body calls: a call would keep its loop from vectors."""
 SINGLE_FORM = "@single_form"
 """Of helpers of float32 that are compiled from another text."""
+EPILOGUE = "(epilogue.ctypes.data, epilogue.shape[1] * epilogue.itemsize)"
+"""What a kernel gets that asks for it: `primitives.epilogues`."""
 NO_MATTER = {"nopython", "boundscheck", *INNER}
 """Options of kernels that make no difference to a body into which they are copied."""
 
@@ -257,7 +259,10 @@ def _stretches(kernel: Kernel, compute: list[str]) -> list[str]:
 def tuned_text(code: TunedCall, dtype: str) -> str:
     """Driver of a tuned kernel: it unpacks the arguments and calls the kernel."""
     function, constants = code.tuned.function, code.constants
-    given = ", ".join([repr(constants[n]) if n in constants else n for n in code.tuned.names])
+    values = {name: repr(value) for name, value in constants.items()}
+    if "epilogue" in code.args:
+        values["epilogue"] = EPILOGUE
+    given = ", ".join(values.get(name, name) for name in code.tuned.names)
     options = _options_of_a_copy(code.tuned.call)
     copied, origin = options is not None, f"{function.__module__}.{function.__qualname__}"
     return "\n".join(

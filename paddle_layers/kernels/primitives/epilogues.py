@@ -1,0 +1,101 @@
+"""What is done to each sum of a kernel before others read it: `(sum - mean) * factor + shift`, kept between two limits.
+
+A norm in the phase test, a bias and relu or relu6 are that. The numbers of all filters stand in a table of five rows:
+mean, factor, shift, low, high (`runtime.passes.epilogues` makes it). A kernel that asks for `epilogue` gets its address
+and the bytes from one row to the next, or `NO_EPILOGUE`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from paddle_layers.kernels.pieces import EPILOGUE_ROWS
+
+from .compiling import copied
+from .tiles import HOST
+
+UNROLLED = 4
+"""Vectors that are computed side by side."""
+
+_I64 = ir.IntType(64)
+
+
+@copied
+def from_filter(epilogue, filter_, size):
+    """The epilogue of the filters from one of them on."""
+    return (epilogue[0] + filter_ * size if epilogue[0] != 0 else 0, epilogue[1])
+
+
+def ended(builder: Any, numbers: list[Any], value: Any) -> Any:
+    """The result for a number or a vector; NaN stays NaN."""
+    mean, factor, shift, low, high = numbers
+    value = builder.fmul(builder.fsub(value, mean), factor, flags=("contract",))
+    value = builder.fadd(value, shift, flags=("contract",))
+    value = builder.select(builder.fcmp_ordered(">", low, value), low, value)
+    return builder.select(builder.fcmp_ordered("<", high, value), high, value)
+
+
+def row_numbers(builder: Any, table: Any, step: Any, real: Any) -> list[Any]:
+    """The numbers of a filter in the rows of a table."""
+    rows = (builder.add(table, builder.mul(step, ir.Constant(_I64, row))) for row in range(EPILOGUE_ROWS))
+    align = 4 if isinstance(real, ir.FloatType) else 8
+    return [builder.load(builder.inttoptr(row, real.as_pointer()), align=align) for row in rows]
+
+
+def epilogue_function(module: Any, nbytes: int, real: Any) -> Any:
+    """The function of a run of sums in an LLVM module, which gets it where it has none; arguments as of `end_run`."""
+    name = f"paddle_layers_epilogue_{real}_{nbytes}"
+    if name in module.globals:
+        return module.globals[name]
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [_I64] * 4), name)
+    function.linkage = "linkonce_odr"
+    function.attributes.add("noinline")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    place, count, table, step = function.args
+    size = 4 if isinstance(real, ir.FloatType) else 8
+    lanes = nbytes // size
+    vector = ir.VectorType(real, lanes)
+
+    def pointer(base: Any, index: Any, kind: Any) -> Any:
+        return builder.inttoptr(builder.add(base, builder.mul(index, ir.Constant(_I64, size))), kind.as_pointer())
+
+    numbers = row_numbers(builder, table, step, real)
+    single = [builder.insert_element(ir.Constant(vector, ir.Undefined), n, ir.Constant(_I64, 0)) for n in numbers]
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), None)
+    splats = [builder.shuffle_vector(one, one, zeros) for one in single]
+    done = ir.Constant(_I64, 0)
+    for kind, wide, together, known in (
+        (vector, lanes, UNROLLED, splats), (vector, lanes, 1, splats), (real, 1, 1, numbers),
+    ):  # fmt: skip
+        length = ir.Constant(_I64, wide * together)
+        rounds = builder.udiv(builder.sub(count, done), length)
+        with cgutils.for_range(builder, rounds) as loop:
+            start = builder.add(done, builder.mul(loop.index, length))
+            places = [pointer(place, builder.add(start, ir.Constant(_I64, at * wide)), kind) for at in range(together)]
+            values = [ended(builder, known, builder.load(at, align=size)) for at in places]
+            for at, value in zip(places, values, strict=True):
+                builder.store(value, at, align=size)
+        done = builder.add(done, builder.mul(rounds, length))
+    builder.ret_void()
+    return function
+
+
+@intrinsic
+def end_run(typingctx, place, count, table, step, one):
+    """Do it to `count` sums of a filter at `place`; `table` is the address of its mean, `step` the bytes between rows.
+
+    `one` is 1 in the precision of the sums.
+    """
+    signature = types.void(*[types.int64] * 4, one)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        real = ir.FloatType() if one == types.float32 else ir.DoubleType()
+        builder.call(epilogue_function(builder.module, HOST.bytes, real), args[:4])
+        return context.get_dummy_value()
+
+    return signature, codegen
