@@ -82,7 +82,7 @@ class Schedule:
         """Bring launches into an order in which they run block by block, and find where a pass has to stop."""
         constants = [] if training else take_constants(self.forward)
         if not training:
-            end_in_kernels(self.forward, constants, self._read_outside(), device)
+            end_in_kernels(self.forward, constants, self._read_outside(), self.device)
         self.constants = len(constants)
         """So many launches at the begin of the forward pass depend on parameters only."""
         stops = late_stops(self.graph, self.forward, self._decisive_buffers)
