@@ -31,6 +31,9 @@ from .correlations import ENTRY
 from .filter_vectors import LANES, rounded
 from .winograd_items import SKEW, block_tiles, line_numbers, skewed, tile_parts, tiles_of
 
+WITHOUT_END = 1 << 40
+"""Planes of a volume whose last one is asked for elsewhere."""
+
 
 @copied
 def transform_filters(first, last, weight, filters, channels, to, line, size, one):
@@ -128,39 +131,50 @@ def convolve_tiles(
     `x`, `prepared`, `y` and `place`, of the scratch memory, are addresses; `point_step` the bytes from one point of all
     filters to the next. `tiles` are the first, and the one behind the last; a block has `most` of them.
     """
-    filters, terms, block = end - begin, channels * taps, LANES * size
+    filters, block = end - begin, LANES * size
     (Z, H, W), (R, P, Q) = extents, shape
-    lines = place + ENTRY * size
+    of_plane = ((P + SIDE - 1) // SIDE) * ((Q + SIDE - 1) // SIDE)
+    shares, volume = taps > 1 and 2 * of_plane <= most, Z * H * W * size
+    lines = place + taps * ENTRY * size
     gathered = lines + EDGE * line_numbers(Q) * size
-    transformed = gathered + POINTS * (most + SKEW) * size
-    multiplied = transformed + POINTS * skewed(terms * most * size)
+    transformed = gathered + POINTS * (taps * most + SKEW) * size
+    multiplied = transformed + POINTS * skewed(channels * taps * most * size)
     spread = multiplied + POINTS * skewed(filters * most * size)
-    set_entry(place, 0, 0, 0)
-    for first in range(tiles[0], tiles[1], most):
-        count = min(most, tiles[1] - first)
-        vectors = vectors_of(count, size)
-        row = vectors * VECTOR
-        x_point, y_point = skewed(terms * row), skewed(filters * row)
-        for term in range(terms):
+    first = tiles[0]
+    while first < tiles[1]:
+        plane = first // of_plane
+        if shares:
+            count = min(min(most // of_plane, R - plane % R) * of_plane, tiles[1] - first)
+            once, seen, rows, start = 1, count + (taps - 1) * of_plane, WITHOUT_END, plane % R * of_plane
+            of = x + plane // R * channels * volume
+        else:
+            count = min(most, tiles[1] - first)
+            once, seen, rows, start, of = taps, count, R, first, x
+        vectors, all_vectors = vectors_of(count, size), vectors_of(seen, size)
+        row, all_row = vectors * VECTOR, all_vectors * VECTOR
+        x_point, y_point = skewed(channels * once * all_row), skewed(filters * row)
+        for tap in range(taps):
+            set_entry(place, tap, tap * (of_plane * size if shares else all_row), tap * block)
+        for term in range(channels * once):
             gather(
-                gathered, row + SKEW * size, lines, first, count, x + term // taps * Z * H * W * size,
-                channels * Z * H * W * size, extents, (ahead[0] - term % taps, ahead[1], ahead[2]), shape, size, one,
+                gathered, all_row + SKEW * size, lines, start, seen, of + term // once * volume, channels * volume,
+                extents, (ahead[0] - term % once, ahead[1], ahead[2]), (rows, P, Q), size, one,
             )  # fmt: skip
-            for vector in range(vectors):
+            for vector in range(all_vectors):
                 transform_pixels(
-                    gathered + vector * VECTOR, row + SKEW * size,
-                    transformed + term * row + vector * VECTOR, x_point, one,
+                    gathered + vector * VECTOR, all_row + SKEW * size,
+                    transformed + term * all_row + vector * VECTOR, x_point, one,
                 )  # fmt: skip
         for point in range(POINTS):
             k = begin
             while k < end:
-                rows = min(LANES - k % LANES, end - k)
+                high = min(LANES - k % LANES, end - k)
                 products(
-                    rows, vectors, 0, terms, row, block, 1, place,
-                    prepared + point * point_step + k // LANES * terms * block + k % LANES * size, size,
+                    high, vectors, 0, channels, once * all_row, taps * block, taps, place,
+                    prepared + point * point_step + k // LANES * channels * taps * block + k % LANES * size, size,
                     transformed + point * x_point, multiplied + point * y_point + (k - begin) * row, row, False, one,
                 )  # fmt: skip
-                k += rows
+                k += high
         for k in range(filters):
             for vector in range(vectors):
                 transform_outputs(
@@ -171,6 +185,7 @@ def convolve_tiles(
                 y + (begin + k) * R * P * Q * size, all_filters * R * P * Q * size, spread, SIDE * row, first, count,
                 shape, adding, size, one,
             )  # fmt: skip
+        first += count
 
 
 @copied

@@ -94,11 +94,11 @@ def filter_numbers(filters, channels):
 
 
 @also_in_python
-def tile_numbers(channels, filters, Q):
+def tile_numbers(channels, taps, filters, Q):
     """Numbers of scratch memory for a piece of `convolve_tiles`, whatever run of the filters it has."""
-    tiles = block_tiles(channels, filters)
-    block = POINTS * tiles * (channels + filters) + (POINTS + SIDE * SIDE) * tiles + 6 * SKEW * POINTS
-    return ENTRY + EDGE * line_numbers(Q) + block
+    tiles = block_tiles(channels * taps, filters)
+    block = POINTS * tiles * (channels * taps + filters) + (POINTS * taps + SIDE * SIDE) * tiles + 6 * SKEW * POINTS
+    return taps * ENTRY + EDGE * line_numbers(Q) + block
 
 
 def tiles_pay(
@@ -140,7 +140,7 @@ def filters_prepared_back(K: int, D: int, E: int) -> int:
 
 def winograd_scratch(K: int, D: int, E: int, Q: int) -> int:
     """Numbers of a piece's memory."""
-    return int(tile_numbers(D * E, K, Q))
+    return int(tile_numbers(D, E, K, Q))
 
 
 def winograd_scratch_back(K: int, D: int, E: int, W: int) -> int:
