@@ -15,6 +15,7 @@ import pytest
 from numba.core import config
 from numba.core.caching import IndexDataCacheFile
 
+from paddle_layers.cli.problems import user_message
 from paddle_layers.runtime.devices.cpu import texts
 from paddle_layers.runtime.generate import cache, private_files
 
@@ -87,6 +88,27 @@ def test_what_numba_keeps_lies_beside_the_driver(folder, tmp_path, monkeypatch):
     assert cache.is_compiled(load())
     assert not (tmp_path / "shared").exists()
     assert str(tmp_path / "shared") == config.CACHE_DIR
+
+
+def test_what_another_process_compiles_meanwhile_is_no_reason_to_write(folder, monkeypatch):
+    """A reader may have a disk that takes no more."""
+    path = load()
+
+    def meanwhile(run, quietly=cache.quietly):
+        quietly(run)
+        (path.parent / "__pycache__" / "another_0.cpython-399.pyc").write_bytes(b"")
+
+    monkeypatch.setattr(cache, "quietly", meanwhile)
+    monkeypatch.setattr(cache, "keep_file", full)
+    load()
+
+
+def test_a_driver_that_can_be_written_nowhere_is_named(folder, monkeypatch):
+    monkeypatch.setattr(cache, "keep_file", full)
+    with pytest.warns(RuntimeWarning, match="temporary one"), pytest.raises(OSError, match="No space") as caught:
+        load("nowhere")
+    assert caught.value.filename.startswith(str(folder.parent / "temporary"))
+    assert user_message(caught.value) == f"{caught.value.filename}: No space left on device"
 
 
 @pytest.mark.parametrize("place", [".", "cpu", "cpu/__pycache__"])

@@ -160,7 +160,19 @@ def load_driver(path: Path, text: str) -> ModuleType:
             if error.errno is None:  # not the disk: a library that can't be loaded
                 raise
             give_up(path.parents[1], error)
+        with _named(_place(path)):
             return _import(name, _place(path), text)
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """An error of the disk that names no file is about this one: what is nowhere to be written can't be run."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _place(path: Path) -> Path:
@@ -210,7 +222,9 @@ def keep_private(files: Iterable[Path], listed: Path) -> None:
     for file in written:
         with contextlib.suppress(FileNotFoundError):
             os.chmod(file, 0o600)  # numba writes as the umask says
-    keep_file(listed, sums_text(written))
+    text = sums_text(written)
+    if not is_trusted(listed) or listed.read_bytes() != text:  # another process may have changed other files
+        keep_file(listed, text)
 
 
 @contextlib.contextmanager
