@@ -150,9 +150,9 @@ def winograd_filters_back(first, last, prepared, weight, scratch):
 
 @tuned("conv_trans", "conv_trans_dx", items=mirrored(of_images(winograd_items)), behind=winograd_filters_back)
 @compiled
-def winograd_dx(first, last, dx, dy, prepared, accumulate, scratch, padding, padding_y):
+def winograd_dx(first, last, dx, dy, prepared, adding, scratch, padding, padding_y):
     convolve_volumes(
-        first, last, volumes(dx), volumes(dy), prepared, accumulate, scratch, 1, (0, padding_y, padding)
+        first, last, volumes(dx), volumes(dy), prepared, adding != 0, scratch, 1, (0, padding_y, padding)
     )  # fmt: skip
 
 

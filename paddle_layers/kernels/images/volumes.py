@@ -94,9 +94,9 @@ def winograd_filters_back(first, last, prepared, weight, scratch):
 
 @tuned("conv3d", "conv3d_dx", items=winograd_items_back, behind=winograd_filters_back)
 @compiled
-def winograd_dx(first, last, dx, dy, prepared, accumulate, scratch, E, ahead):
+def winograd_dx(first, last, dx, dy, prepared, adding, scratch, E, ahead):
     back = (E - 1 - ahead[0], 2 - ahead[1], 2 - ahead[2])
-    convolve_volumes(first, last, dx, dy, prepared, accumulate, scratch, E, back)
+    convolve_volumes(first, last, dx, dy, prepared, adding != 0, scratch, E, back)
 
 
 @tuned(
