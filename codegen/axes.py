@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from paddle_layers.define import LayerDefinition
-from paddle_layers.define.axes import Axis
 from paddle_layers.define.escaping import xml_text
-from paddle_layers.define.fields import Field
+from paddle_layers.define.fields.axes import Axis
+from paddle_layers.define.fields.tensors import Field
 
 SIDE, DEPTH, GAP, TOP, HEIGHT = 56, 9, 34, 22, 122
 LETTER = 7.5

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from paddle_layers.define.layer_def import read_value
+from paddle_layers.define.messages.layer_def import read_value
 from paddle_layers.schema import layer_def_pb2 as pb
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from paddle_layers.define import Example, LayerDefinition, Param, Type
-from paddle_layers.define.layers import Binding
+from paddle_layers.define.definitions.layers import Binding
 
 from .words import config_text
 

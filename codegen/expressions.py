@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from paddle_layers.define import LayerDefinition
-from paddle_layers.define.functions import Function
+from paddle_layers.define.functions.point_functions import Function
 
 GREEK = frozenset(
     {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from paddle_layers.config.binding.headers import HeaderField, spec
-from paddle_layers.define.layer_def import attribute_def
+from paddle_layers.define.messages.layer_def import attribute_def
 from paddle_layers.schema.comments import COMMENTS
 
 from .markdown import Markdown, cell_code

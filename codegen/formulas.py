@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from paddle_layers.define import LayerDefinition
-from paddle_layers.define.functions import Function
+from paddle_layers.define.functions.point_functions import Function
 
 from .expressions import NEIGHBOURS, Expressions, NoFormula, cases, name_text, replaced, subscripted
 

@@ -13,8 +13,8 @@ from typing import Any
 from paddle_layers.config.binding.headers import HeaderField, MessageSpec, spec
 from paddle_layers.config.binding.steps import GROUP
 from paddle_layers.define import Definition, LayerDefinition, registries
-from paddle_layers.define.activations import activation_problem
-from paddle_layers.define.attributes import Attribute
+from paddle_layers.define.bodies.activations import activation_problem
+from paddle_layers.define.fields.attributes import Attribute
 from paddle_layers.schema.comments import COMMENTS
 
 Schema = dict[str, Any]

@@ -15,8 +15,8 @@ from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
 from paddle_layers.config.files import examine_network
 from paddle_layers.config.trainingfiles import read_training
 from paddle_layers.define import Definition, LayerDefinition
-from paddle_layers.define.elementwise import Elementwise
-from paddle_layers.define.layer_def import component_def
+from paddle_layers.define.definitions.elementwise import Elementwise
+from paddle_layers.define.messages.layer_def import component_def
 
 from .layer_page import choices_of, layer_values, source_text
 from .markdown import Markdown, block, cell, cell_code, code, codes, escape, math, prose

@@ -9,7 +9,7 @@ from google.protobuf.message import DecodeError
 
 import paddle_layers as pl
 from paddle_layers.define import Definition, LayerDefinition, registries
-from paddle_layers.define.layer_def import component_def
+from paddle_layers.define.messages.layer_def import component_def
 from paddle_layers.schema import layer_def_pb2 as pb
 
 from .examples import worked_examples

@@ -12,7 +12,7 @@ from paddle_layers.define import Example, Input, LayerDefinition, Type
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Csr, Net, Sequences
 from paddle_layers.runtime.devices.cpu.interpreter import interpreted
-from paddle_layers.testing.cases import LAYER, Case
+from paddle_layers.testing.cases.case import LAYER, Case
 
 STARTS: dict[int, tuple[tuple[int, ...], ...]] = {0: (), 1: ((0, 2, 3),), 2: ((0, 2, 3), (0, 1, 3, 4))}
 """Sequence starts by level, outermost first: two sequences."""

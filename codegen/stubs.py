@@ -13,7 +13,7 @@ import paddle_layers as pl
 from paddle_layers.config.binding.steps import GROUP
 from paddle_layers.config.building.builder import HEADERS
 from paddle_layers.define import LayerDefinition, registries
-from paddle_layers.define.attributes import Attribute
+from paddle_layers.define.fields.attributes import Attribute
 
 from .words import attribute_range
 from .words import default_text as _default_words

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from paddle_layers.config.binding.steps import GROUP
-from paddle_layers.define.elementwise import Elementwise
-from paddle_layers.define.layer_def import read_value
+from paddle_layers.define.definitions.elementwise import Elementwise
+from paddle_layers.define.messages.layer_def import read_value
 from paddle_layers.schema import layer_def_pb2 as pb
 
 from .markdown import Markdown, code

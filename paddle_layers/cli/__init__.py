@@ -1,5 +1,5 @@
 """The command `paddle-layers`: thin commands over the rooms below, each imported when it is called."""
 
-from .app import commands, main
+from .app import main
 
-__all__ = ["commands", "main"]
+__all__ = ["main"]

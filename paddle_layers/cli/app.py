@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from .terminal import echo
+from .output.terminal import echo
 
 NAMES = (
     *(
@@ -42,7 +42,7 @@ NAMES = (
     ),
     *("plugins", "new-plugin", "lsp", "warm"),
 )
-"""The commands, in the order in which a newcomer needs them; each is a module of this package, `-` written `_`."""
+"""The commands, in the order in which a newcomer needs them; each is a module of `commands/`, `-` written `_`."""
 
 _MODULES = {"import": "import_"}
 """Modules of commands whose names are words of Python."""
@@ -62,7 +62,7 @@ class Commands(click.Group):
         """Import the command; None when there is none of that name."""
         if cmd_name not in NAMES:
             return super().get_command(ctx, cmd_name)
-        module = importlib.import_module(f".{_MODULES.get(cmd_name, cmd_name.replace('-', '_'))}", __package__)
+        module = importlib.import_module(f".commands.{_MODULES.get(cmd_name, cmd_name.replace('-', '_'))}", __package__)
         command: click.Command = module.command
         command.name = cmd_name
         for one in (command, *getattr(command, "commands", {}).values()):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from paddle_layers.define.attributes import plain
 from paddle_layers.define.errors import brief
+from paddle_layers.define.fields.attributes import plain
 
 from .network import Network
 from .training import Training

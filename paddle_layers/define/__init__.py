@@ -1,8 +1,6 @@
 """How a thing describes itself: fields, axes, decorators, registries; all the rest is derived from it."""
 
-from .attributes import Attribute, Attributes, Bool, Choice, Float, Floats, Int, Ints, String, Strings
-from .bodies import Wire, body
-from .components import callback, initializer, schedule, source, transform
+from .bodies.body import Wire, body
 from .decorators import (
     each,
     entries,
@@ -18,10 +16,14 @@ from .decorators import (
     starts,
     update,
 )
-from .definitions import Definition
+from .definitions.components import callback, initializer, schedule, source, transform
+from .definitions.definition import Definition
+from .definitions.elementwise import direction, optimizer, penalty, regularizer, step
+from .definitions.elsewhere import meant_elsewhere, no_layer_here
+from .definitions.layers import Body, LayerDefinition, Part
+from .definitions.lazy_updates import AdaptiveStep, lazy_update, linear_penalty
+from .definitions.registry import Registry, registries
 from .derived import layer
-from .elementwise import direction, optimizer, penalty, regularizer, step
-from .elsewhere import meant_elsewhere, no_layer_here
 from .errors import (
     CountError,
     DefinitionError,
@@ -33,15 +35,13 @@ from .errors import (
     UnknownName,
     require,
 )
-from .examples import Example
-from .fields import Bias, Entries, Input, Numbers, Output, Param, Stat, State, Temp
-from .functions import double, helper, real
-from .installed import ENTRY_POINTS, Plugin, PluginWarning, installed_plugins
-from .layers import Body, LayerDefinition, Part
-from .lazy_updates import AdaptiveStep, lazy_update, linear_penalty
-from .plugins import broken_plugin, load_entry_points, load_plugin, plugin_of
-from .registry import Registry, registries
-from .types import Type
+from .fields.attributes import Attribute, Attributes, Bool, Choice, Float, Floats, Int, Ints, String, Strings
+from .fields.examples import Example
+from .fields.tensors import Bias, Entries, Input, Numbers, Output, Param, Stat, State, Temp
+from .fields.types import Type
+from .functions.point_functions import double, helper, real
+from .plugins.installed import ENTRY_POINTS, Plugin, PluginWarning, installed_plugins
+from .plugins.loading import broken_plugin, load_entry_points, load_plugin, plugin_of
 
 __all__ = [
     "ENTRY_POINTS",

@@ -7,13 +7,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from .checks.function_places import check_place
+from .definitions.layers import LayerDefinition
 from .errors import DefinitionError
-from .fields import Entries, Field, Input, Output, Param, Temp
-from .function_places import check_place
-from .functions import Function
-from .joining import make_joined
-from .layers import LayerDefinition
-from .onnx_functions import onnx_function
+from .fields.tensors import Entries, Field, Input, Output, Param, Temp
+from .functions.joining import make_joined
+from .functions.onnx_functions import onnx_function
+from .functions.point_functions import Function
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from .definitions import LOADING
+from .definitions.definition import LOADING
+from .definitions.layers import Binding, LayerDefinition
+from .definitions.registry import registries
+from .fields.types import Type
 from .inference import bind_axes
-from .layers import Binding, LayerDefinition
-from .registry import registries
-from .types import Type
 
 if TYPE_CHECKING:
     from paddle_layers.schema.layer_def_pb2 import LayerDef
 
-    from .facts import Facts
+    from .functions.facts import Facts
 
 C = TypeVar("C", bound=type)
 MANY_AXES = 1 << 30
@@ -29,7 +29,7 @@ class DerivedLayer(LayerDefinition):
     def complete(self) -> Self:
         """Check what only the whole module shows: every tensor is computed, there is an example. Once."""
         if not self._complete:
-            from .completeness import check_complete
+            from .checks.completeness import check_complete
 
             with LOADING:
                 if not self._complete:
@@ -40,14 +40,14 @@ class DerivedLayer(LayerDefinition):
     @cached_property
     def facts(self) -> Facts:
         """What follows from the text of the functions: order, reads, in-place use, Mocha's characterisations."""
-        from .derived_facts import derive_facts
+        from .facts.derived_facts import derive_facts
 
         return derive_facts(self.complete())
 
     @cached_property
     def message(self) -> LayerDef:
         """The definition as a LayerDef protobuf."""
-        from .layer_def import layer_def
+        from .messages.layer_def import layer_def
 
         return layer_def(self.complete())
 

@@ -14,16 +14,16 @@ from typing import Any, Protocol, TypeVar
 
 from paddle_layers.schema import layer_def_pb2 as pb
 
-from .attributes import is_number
-from .common import COMMON, bias_attribute
-from .definitions import is_word
+from .definitions.definition import is_word
+from .definitions.registry import registries
 from .derived import DerivedLayer
 from .errors import DefinitionError
-from .examples import Example
-from .fields import Bias, Entries, Field, Input, Numbers, Output, Param, Stat, State, Temp
-from .layer_def import PARAMETER_SETTINGS, attribute_def, read_value
-from .message_attributes import check_fields, read_attribute
-from .registry import registries
+from .fields.attributes import is_number
+from .fields.common_attributes import COMMON, bias_attribute
+from .fields.examples import Example
+from .fields.tensors import Bias, Entries, Field, Input, Numbers, Output, Param, Stat, State, Temp
+from .messages.layer_def import PARAMETER_SETTINGS, attribute_def, read_value
+from .messages.message_attributes import check_fields, read_attribute
 
 
 class _Named(Protocol):

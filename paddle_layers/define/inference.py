@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .attributes import Attributes
-from .axes import REST, Axis, split_dims, takes_what_is_left
+from .bodies.recording import record
+from .checks.given_sizes import given_sizes
+from .definitions.layers import Binding, LayerDefinition
 from .errors import CountError, DefinitionError, KindError, LevelError, RankError, ShapeError, _Requirement, suggestion
-from .fields import Field, Input, Output
-from .given_sizes import given_sizes
-from .layers import Binding, LayerDefinition
-from .recording import record
-from .types import Type, product
+from .fields.attributes import Attributes
+from .fields.axes import REST, Axis, split_dims, takes_what_is_left
+from .fields.tensors import Field, Input, Output
+from .fields.types import Type, product
 
 LEVEL_WORDS = ("no sequence", "a sequence", "a nested sequence")
 

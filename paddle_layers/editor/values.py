@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from paddle_layers.config.binding.steps import GROUP, MEMORY
 from paddle_layers.config.wiring.insides import parameter_shapes
 from paddle_layers.define import Attribute, Definition, LayerDefinition, registries
-from paddle_layers.define.activations import activation_problem
+from paddle_layers.define.bodies.activations import activation_problem
 
 from .document import Document, net_of
 from .meaning import Meaning, header_field

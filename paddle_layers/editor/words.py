@@ -6,7 +6,7 @@ from paddle_layers.codegen.markdown import code, escape
 from paddle_layers.codegen.words import attribute_range, attribute_type, config_text, default_text
 from paddle_layers.config.binding.headers import HeaderField
 from paddle_layers.define import Attribute, Definition
-from paddle_layers.define.layer_def import attribute_def
+from paddle_layers.define.messages.layer_def import attribute_def
 from paddle_layers.schema.comments import COMMENTS
 
 from .meaning import UNDECIDED

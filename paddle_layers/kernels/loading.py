@@ -12,7 +12,7 @@ import pkgutil
 import warnings
 
 from paddle_layers.define import DefinitionError, Plugin, PluginWarning, plugin_of, registries
-from paddle_layers.define.plugins import described
+from paddle_layers.define.plugins.loading import described
 
 from .tuned import forget, registered
 

@@ -1,4 +1,7 @@
-"""Functions that the layers' point functions share; they run on every device."""
+"""Functions that the layers' point functions share; they run on every device.
+
+Some have another form in float32 on the CPU, in `kernels.primitives.helper_forms`.
+"""
 
 import math
 
@@ -7,6 +10,8 @@ from paddle_layers.define import helper, real
 WORD = 0xFFFFFFFF
 PHILOX_FACTOR = 0xD256D193
 PHILOX_STEP = 0x9E3779B9
+ROOT_HALF = 0.7071067811865476  # 1 / sqrt(2)
+DENSITY_AT_0 = 0.3989422804014327  # of normal numbers: 1 / sqrt(2 pi)
 
 
 @helper
@@ -26,6 +31,18 @@ def sigmoid(v):
     """Logistic function 1 / (1 + exp(-v)), without overflow for any `v`."""
     e = math.exp(-abs(v))
     return (1.0 if v >= 0.0 else e) / (1.0 + e)
+
+
+@helper
+def gelu(v):
+    """`v` times the probability that a normal number is smaller."""
+    return times(0.5 * math.erfc(-v * ROOT_HALF), v)
+
+
+@helper
+def gelu_derivative(v):
+    """The derivative of `gelu`: that probability, and `v` times the density at `v`."""
+    return 0.5 * math.erfc(-v * ROOT_HALF) + times(DENSITY_AT_0 * math.exp(-0.5 * v * v), v)
 
 
 @helper

@@ -1,12 +1,12 @@
 """Conformance tests made from a definition: what an author gets for writing examples."""
 
-from .cuda import NEEDS_CUDA, has_cuda
 from .findings import Finding, Report
 from .kit import CONFIGS, FAST, NEEDS_HYPOTHESIS, check_layer, has_hypothesis
-from .lazy_updates import check_lazy_update, check_linear_penalty
 from .plugin import check_plugin
-from .properties import LAYER_PROPERTIES, PROPERTIES, Property
-from .ptx import Ptx, compile_layer
+from .properties.catalogue import LAYER_PROPERTIES, PROPERTIES, Property
+from .properties.cuda import NEEDS_CUDA, has_cuda
+from .properties.lazy_updates import check_lazy_update, check_linear_penalty
+from .properties.ptx import Ptx, compile_layer
 
 __all__ = [
     "CONFIGS",

@@ -8,10 +8,10 @@ from typing import Any
 
 from paddle_layers.define import InvalidAttributes, LayerDefinition, ShapeError
 
-from .cases import Case
-from .configs import Config
-from .inference import check_text
-from .strategies import draw_configs, find_smallest
+from .cases.case import Case
+from .cases.configs import Config
+from .cases.strategies import draw_configs, find_smallest
+from .properties.inference import check_text
 
 FEWEST = 45
 """Configs that are drawn at least; five for each that is computed where that is more."""

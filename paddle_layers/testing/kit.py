@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from paddle_layers.define import DefinitionError, LayerDefinition, registries
 
-from .cases import Case, in_phases
-from .engines import as_python
+from .cases.case import Case, in_phases
+from .cases.engines import as_python
+from .cases.network_cases import all_cases
+from .cases.trial import kept_nets
 from .findings import Finding, Report
-from .inference import illegal_networks, problem_of
-from .network_cases import all_cases
-from .properties import LAYER_PROPERTIES, PROPERTIES
-from .trial import kept_nets
+from .properties.catalogue import LAYER_PROPERTIES, PROPERTIES
+from .properties.inference import illegal_networks, problem_of
 
 if TYPE_CHECKING:
-    from .configs import Config
+    from .cases.configs import Config
 
 CONFIGS = 40
 """Generated configs of a layer that are computed."""

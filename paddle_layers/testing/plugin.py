@@ -8,7 +8,7 @@ from paddle_layers.define import PluginWarning, installed_plugins, load_entry_po
 
 from .findings import Report
 from .kit import check_layer
-from .lazy_updates import check_lazy_update, check_linear_penalty
+from .properties.lazy_updates import check_lazy_update, check_linear_penalty
 
 
 def check_plugin(prefix: str) -> list[Report]:

@@ -263,8 +263,9 @@ class AdamW:
 def adamw_step(i, value, gradient, rate, count, mean, squares, beta1, beta2, epsilon, weight_decay):
     m = beta1 * mean[i] + (1.0 - beta1) * gradient[i]
     v = beta2 * squares[i] + (1.0 - beta2) * gradient[i] * gradient[i]
-    root = math.sqrt(v / (1.0 - beta2**count)) + epsilon
-    return value[i] - rate * (m / (1.0 - beta1**count) / root + weight_decay * value[i]), m, v
+    correction = math.sqrt(1.0 - beta2**count)  # of the root; both sides of the fraction are multiplied by it
+    scale = rate * correction / (1.0 - beta1**count)
+    return value[i] - scale * m / (math.sqrt(v) + epsilon * correction) - rate * weight_decay * value[i], m, v
 
 
 @lazy_update(AdamW)

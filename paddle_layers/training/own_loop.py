@@ -16,7 +16,7 @@ from paddle_layers.runtime.optimise.updater import Updater
 from .schedules import rate_at
 
 if TYPE_CHECKING:
-    from paddle_layers.define.elementwise import Elementwise
+    from paddle_layers.define.definitions.elementwise import Elementwise
 
 Regularizer = str | tuple[str, dict[str, Any]]
 """A regularizer: its name, or its name and attributes."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from paddle_layers.config import Network
     from paddle_layers.config.training import SourceSettings, Training
     from paddle_layers.define import Type
-    from paddle_layers.define.elementwise import Elementwise
+    from paddle_layers.define.definitions.elementwise import Elementwise
     from paddle_layers.runtime import Net
     from paddle_layers.runtime.optimise.updater import Updater
 

@@ -18,10 +18,10 @@ from numba.np import arrayobj
 
 import paddle_layers as pl
 from paddle_layers.kernels.tuned import tuned_at_every_size
-from paddle_layers.testing.cases import Case, in_phases
+from paddle_layers.testing.cases.case import Case, in_phases
+from paddle_layers.testing.cases.network_cases import all_cases
+from paddle_layers.testing.cases.results import run
 from paddle_layers.testing.generated import chosen
-from paddle_layers.testing.network_cases import all_cases
-from paddle_layers.testing.results import run
 
 CONFIGS = 6
 """Generated configs of a layer."""

@@ -16,9 +16,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
-from paddle_layers.cli.app import NAMES
-from paddle_layers.cli.output import replace_file
+from paddle_layers.cli.app import NAMES, commands
+from paddle_layers.cli.output.files import replace_file
 from paddle_layers.cli.problems import USER_ERRORS
 from paddle_layers.config import ConfigWarning
 from paddle_layers.define.machine import as_bytes

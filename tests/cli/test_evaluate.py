@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
-from paddle_layers.cli.confusion_picture import picture
+from paddle_layers.cli.app import commands
+from paddle_layers.cli.output.confusion_picture import picture
 from paddle_layers.training.trained.confusion import Confusion
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
 

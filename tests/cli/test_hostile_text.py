@@ -17,12 +17,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 import paddle_layers
-from paddle_layers.cli import app, commands
-from paddle_layers.cli.app import NAMES
+from paddle_layers.cli import app
+from paddle_layers.cli.app import NAMES, commands
 from paddle_layers.config import ConfigError, loads
 from paddle_layers.define import escaping
 from paddle_layers.define.escaping import CONTROL, printable, printable_line, xml_text
-from paddle_layers.define.installed import plain
+from paddle_layers.define.plugins.installed import plain
 from paddle_layers.training.progress import Bar, Lines
 from paddle_layers.training.results.curves import picture
 from paddle_layers.training.results.records import Records, read_records
@@ -103,7 +103,7 @@ def test_warnings_and_faults_of_the_library(capsys: pytest.CaptureFixture[str]) 
 def test_commands_print_through_one_place() -> None:
     """`fmt --stdout` gives the file itself."""
     found = {
-        path.name for path in (PACKAGE / "cli").glob("*.py") if re.search(r"click\.echo|\bprint\(", path.read_text())
+        path.name for path in (PACKAGE / "cli").rglob("*.py") if re.search(r"click\.echo|\bprint\(", path.read_text())
     }
     assert found == {"terminal.py", "fmt.py"}
     for path in (PACKAGE / "training").glob("*.py"):

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import pytest
 from click.testing import CliRunner
 
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 
 NET = """
 layer { name: "x" type: "data" data { shape: 8 seq_nested_level: 1 } }

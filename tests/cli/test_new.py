@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 
 
 @pytest.fixture

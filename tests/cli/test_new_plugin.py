@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from paddle_layers.cli import commands, new_plugin
+from paddle_layers.cli.app import commands
+from paddle_layers.cli.commands import new_plugin
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.config.reading.otherfiles import other_text
 
 CAFFE = 'layer {\n name: "c"\n type: "Convolution"\n bottom: "x"\n top: "c"\n convolution_param { num_output: 2 }\n}\n'

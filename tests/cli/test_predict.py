@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.data import DataError
 from paddle_layers.data.sinks.texts import Lines
 from paddle_layers.training import Prediction, TrainingError

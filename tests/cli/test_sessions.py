@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(__file__).parents[1] / "golden" / "sessions"

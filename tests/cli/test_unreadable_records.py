@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.data import DataError
 from paddle_layers.data.formats import indexed_lines
 from paddle_layers.data.sinks.texts import Lines, Table

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError, loads
 from paddle_layers.config.conversion import FORMATS, converted, read_message, written
 from paddle_layers.config.diagnostics.diagnostic import Source
@@ -22,8 +22,8 @@ from paddle_layers.config.diagnostics.report import Report
 from paddle_layers.config.reading.syntax import read
 from paddle_layers.config.writing.binary import message_of_binary, message_of_fields, text_of_binary
 from paddle_layers.config.writing.descriptors import message_class
-from paddle_layers.define.attributes import Attribute
-from paddle_layers.testing.cases import cases
+from paddle_layers.define.fields.attributes import Attribute
+from paddle_layers.testing.cases.case import cases
 from tests.config.test_mutations import DECODER, EXAMPLES, RESIDUAL, SEQUENCE
 
 NETWORK = message_class("Network")

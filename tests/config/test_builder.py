@@ -9,7 +9,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers import nn
 from paddle_layers.define import InvalidAttributes, ShapeError
-from paddle_layers.testing.cases import cases
+from paddle_layers.testing.cases.case import cases
 
 LENET = """
 name: "lenet"

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError, format_text, loads
 from paddle_layers.config.diagnostics.report import KEPT
 from paddle_layers.config.trainingfiles import load_training

@@ -17,7 +17,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.config import ConfigError, loads, network_of
-from paddle_layers.testing.cases import cases
+from paddle_layers.testing.cases.case import cases
 
 ROOT = Path(__file__).parents[2]
 RESIDUAL = """

@@ -19,7 +19,7 @@ from paddle_layers.config.diagnostics.report import Report
 from paddle_layers.config.reading.fields import BLOCK, LIST
 from paddle_layers.config.reading.reader import read_text
 from paddle_layers.config.writing.descriptors import message_class
-from paddle_layers.testing.cases import cases
+from paddle_layers.testing.cases.case import cases
 
 NETWORK = message_class("Network")
 LENET = """# a comment

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime.devices.cuda.thread_blocks import shared_by_block
 from paddle_layers.runtime.generate.drivers import Array, Kernel
-from paddle_layers.testing.ptx import cuda_drivers
+from paddle_layers.testing.properties.ptx import cuda_drivers
 
 TEXT = """
 def f(n, x, C, places):

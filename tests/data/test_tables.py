@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError
 from paddle_layers.data import DataError, Dataset, make_feeds
 from paddle_layers.data.columns import GapColumn, WordColumn

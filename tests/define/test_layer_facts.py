@@ -14,11 +14,11 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define import LayerDefinition
 from paddle_layers.runtime import Sequences
-from paddle_layers.testing.cases import Case, in_phases
-from paddle_layers.testing.engines import as_python
-from paddle_layers.testing.networks import network_text
-from paddle_layers.testing.trial import Results, Trial, guarded
-from paddle_layers.testing.values import join_rows, take_rows
+from paddle_layers.testing.cases.case import Case, in_phases
+from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.networks import network_text
+from paddle_layers.testing.cases.trial import Results, Trial, guarded
+from paddle_layers.testing.cases.values import join_rows, take_rows
 from tests.rotation import marks_of
 
 LAYERS = list(pl.registry)

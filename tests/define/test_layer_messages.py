@@ -11,8 +11,8 @@ from google.protobuf.message import Message
 
 import paddle_layers as pl
 from paddle_layers.define import LayerDefinition
-from paddle_layers.define.fields import Field
-from paddle_layers.define.functions import Function
+from paddle_layers.define.fields.tensors import Field
+from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.schema import layer_def_pb2 as pb
 from tests.define.test_register_layer import CUBE, message
 

@@ -15,7 +15,7 @@ from paddle_layers.codegen.stubs import stub_text
 
 import paddle_layers as pl
 from paddle_layers import require
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.define import LayerDefinition
 from paddle_layers.schema import layer_def_pb2 as pb
 

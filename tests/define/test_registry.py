@@ -8,8 +8,8 @@ import sys
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.define.built_in import module_by_name
-from paddle_layers.define.registry import registries
+from paddle_layers.define.definitions.built_in import module_by_name
+from paddle_layers.define.definitions.registry import registries
 
 
 def test_the_texts_of_files_name_every_built_in_layer() -> None:
@@ -18,7 +18,7 @@ def test_the_texts_of_files_name_every_built_in_layer() -> None:
 
 @pytest.mark.parametrize("kind", registries)
 def test_names_are_found_without_an_index(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paddle_layers.define.registry.module_by_name", lambda _: {})
+    monkeypatch.setattr("paddle_layers.define.definitions.registry.module_by_name", lambda _: {})
     registry = registries[kind]
     assert registry.built_in()
     assert [registry.get(definition.name) for definition in registry.built_in()] == registry.built_in()

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.define import DefinitionError, Type, load_plugin, plugins, registries
+from paddle_layers.define import DefinitionError, Type, load_plugin, registries
+from paddle_layers.define.plugins import loading as plugins
 from paddle_layers.testing import FAST, check_layer, compile_layer
 
 PRIVATE = Path(__file__).with_name("private_layers.py")

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 DESCRIPTIONS = """
-from paddle_layers.define.registry import registries
+from paddle_layers.define.definitions.registry import registries
 
 for kind, registry in sorted(registries.items()):
     for name in sorted(registry):

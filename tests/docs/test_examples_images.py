@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 

@@ -15,7 +15,7 @@ from paddle_layers.editor.document import Document
 from paddle_layers.editor.hover import hover
 from paddle_layers.editor.problems import problems
 from paddle_layers.schema.comments import COMMENTS
-from paddle_layers.testing.cases import LAYER, cases
+from paddle_layers.testing.cases.case import LAYER, cases
 from tests.editor.helpers import DATA, opened
 
 LENET = Path(__file__).parents[2] / "docs" / "examples" / "digits" / "lenet.textproto"

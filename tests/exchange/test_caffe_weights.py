@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.exchange.caffe_in.binary import CaffeError, read_mean, read_model
 from tests.exchange import caffe_helpers as caffe
 from tests.exchange.caffe_helpers import imported

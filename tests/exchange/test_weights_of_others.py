@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.runtime import WeightsError
 from paddle_layers.runtime.memory.tensorfiles import read_tensors
 

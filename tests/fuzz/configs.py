@@ -30,7 +30,7 @@ from paddle_layers.config.reading.syntax import read
 from paddle_layers.config.trainingfiles import read_training
 from paddle_layers.config.writing.binary import message_of_binary, message_of_fields
 from paddle_layers.define.escaping import CONTROL
-from paddle_layers.testing.cases import cases
+from paddle_layers.testing.cases.case import cases
 from tests.config.test_mutations import DECODER, RESIDUAL, SEQUENCE
 
 from .mutators import changed_text

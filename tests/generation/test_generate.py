@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime.devices.cpu.interpreter import interpreted

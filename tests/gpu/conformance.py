@@ -10,10 +10,10 @@ import numpy as np
 
 import paddle_layers as pl
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
-from paddle_layers.testing.cases import Case
-from paddle_layers.testing.comparing import TOLERANCE
-from paddle_layers.testing.network_cases import all_cases
-from paddle_layers.testing.results import run as results
+from paddle_layers.testing.cases.case import Case
+from paddle_layers.testing.cases.network_cases import all_cases
+from paddle_layers.testing.cases.results import run as results
+from paddle_layers.testing.properties.comparing import TOLERANCE
 
 from .page import paragraph, table
 from .parts import Facts, Part, Setup

@@ -2,6 +2,7 @@
 
 import math
 import re
+from types import ModuleType
 
 import numba
 import numpy as np
@@ -9,11 +10,20 @@ import pytest
 import scipy.special
 
 import paddle_layers as pl
-from paddle_layers.kernels.primitives import elementary
+from paddle_layers.kernels.primitives import elementary, helper_forms
 
 LIMITS = {"exp": 1.1, "expm1": 1.7, "tanh": 2.8, "log": 1.0, "log1p": 1.7, "erfc": 4.1}
 """Units of the last place."""
+HELPER_LIMITS = {"sigmoid": 2.9, "gelu": 5.7}
+
+
+def gelu(x: np.ndarray) -> np.ndarray:
+    return np.maximum(x, 0) - np.where(np.isinf(x), 0, np.abs(x) * scipy.special.ndtr(-np.abs(x)))
+
+
 EXACT = {name: getattr(np, name, None) or getattr(scipy.special, name) for name in LIMITS}
+EXACT |= {"sigmoid": scipy.special.expit, "gelu": gelu}
+SINGLE = elementary.SINGLE | helper_forms.SINGLE
 SMALLEST = 2.0**-149
 ODD = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, SMALLEST, -SMALLEST, 2.0**-126, 3.4028235e38, -3.4028235e38]
 ODD += [88.722839, 88.72284, -87.33655, -103.97208, -103.97209, -104.0, 9.999999, 10.0, 10.1, -17.4, 0.5, -0.5]
@@ -47,21 +57,30 @@ def units_off(found: np.ndarray, exact: np.ndarray) -> float:
 def error_of(name: str, step: int, start: int = 0) -> float:
     values = every(step, start)
     found = np.empty_like(values)
-    over_all(elementary.SINGLE[name])(found, values)
+    over_all(SINGLE[name])(found, values)
     with np.errstate(all="ignore"):
         return units_off(found, EXACT[name](values.astype(np.float64)))
 
 
-@pytest.mark.parametrize("name", LIMITS)
-def test_the_error_is_within_its_bound(name: str) -> None:
-    assert error_of(name, 4099) <= LIMITS[name]
+@pytest.mark.parametrize(("name", "limit"), [*LIMITS.items(), *HELPER_LIMITS.items()])
+def test_the_error_is_within_its_bound(name: str, limit: float) -> None:
+    assert error_of(name, 4099) <= limit
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LIMITS)
-def test_the_error_is_within_its_bound_on_more_numbers(name: str) -> None:
+@pytest.mark.parametrize(("name", "limit"), [*LIMITS.items(), *HELPER_LIMITS.items()])
+def test_the_error_is_within_its_bound_on_more_numbers(name: str, limit: float) -> None:
     for start in range(8):
-        assert error_of(name, 257, start * 31) <= LIMITS[name]
+        assert error_of(name, 257, start * 31) <= limit
+
+
+def test_the_derivative_of_gelu_is_exact_to_four_units_of_1() -> None:
+    values = np.concatenate([np.linspace(-16, 16, 1 << 16, dtype=np.float32), np.float32([np.inf, -np.inf])])
+    found, x = np.empty_like(values), values.astype(np.float64)
+    over_all(SINGLE["gelu_derivative"])(found, values)
+    finite = np.where(np.isinf(x), 0, x)
+    exact = scipy.special.ndtr(x) + finite * np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+    assert np.abs(found - exact).max() <= 4 * 2.0**-24
 
 
 def test_an_error_is_seen() -> None:
@@ -73,6 +92,7 @@ def test_an_error_is_seen() -> None:
 
 def test_all_are_measured() -> None:
     assert set(elementary.SINGLE) == set(LIMITS)
+    assert set(helper_forms.SINGLE) == {*HELPER_LIMITS, "gelu_derivative"}
 
 
 @pytest.mark.parametrize("name", LIMITS)
@@ -93,12 +113,13 @@ ACTIVATIONS = {
     "sigmoid": (lambda x: 1 / (1 + np.exp(-x)), -104.0),
     "tanh": (np.tanh, -math.inf),
     "elu": (lambda x: np.where(x > 0, x, np.expm1(x)), -math.inf),
+    "gelu": (gelu, -math.inf),
 }
 """What they compute in float64, and from where on it is so exact."""
 
 
 @pytest.mark.parametrize("layer", ACTIVATIONS)
-def test_activations_are_exact_to_four_units(layer: str) -> None:
+def test_activations_are_exact_to_some_units(layer: str) -> None:
     exact, least = ACTIVATIONS[layer]
     values = every(65537, 7)
     values = values[(values >= least) & np.isfinite(values)]
@@ -106,11 +127,12 @@ def test_activations_are_exact_to_four_units(layer: str) -> None:
                layer {{ name: "y" type: "{layer}" input: "x" }}"""
     with pl.Net(pl.loads(text)) as net, np.errstate(over="ignore"):
         found = net.forward({"x": values[:, None]}, phase="test")["y"][:, 0]
-        assert units_off(found, exact(values.astype(np.float64))) <= 4
+        assert units_off(found, exact(values.astype(np.float64))) <= HELPER_LIMITS.get(layer, 4)
 
 
-def test_the_documented_errors_are_those_of_the_tests() -> None:
-    told = re.findall(r"(\w+) (\d)[,;]", elementary.__doc__ or "")
+@pytest.mark.parametrize(("module", "limits"), [(elementary, LIMITS), (helper_forms, HELPER_LIMITS)])
+def test_the_documented_errors_are_those_of_the_tests(module: ModuleType, limits: dict[str, float]) -> None:
+    told = re.findall(r"(\w+) (\d)[,;.]", module.__doc__ or "")
     assert {name: int(units) for name, units in told} == {
-        name: math.ceil(limit - 0.2) for name, limit in LIMITS.items()
+        name: math.ceil(limit - 0.2) for name, limit in limits.items()
     }

@@ -7,7 +7,7 @@ import paddle_layers as pl
 from paddle_layers.kernels import tuned
 from paddle_layers.kernels.finding import check_names
 from paddle_layers.kernels.loading import load_all_kernels
-from paddle_layers.testing.ptx import launches_of
+from paddle_layers.testing.properties.ptx import launches_of
 from tests.rotation import marks_of
 
 load_all_kernels()
@@ -86,6 +86,7 @@ SHAPES = [
     ("batch_norm", [19], "use_global_stats: true"),
     ("batch_norm", [3, 4, 4], "use_global_stats: false"),
     ("softmax", [3, 9, 7], "axis: -1"),
+    ("softmax", [3, 9, 31], ""),
     ("softmax", [19], ""),
     ("softmax", [1], ""),
     ("lrn", [7, 13, 11], ""),

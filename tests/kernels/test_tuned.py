@@ -14,10 +14,10 @@ from paddle_layers.define import DefinitionError
 from paddle_layers.kernels import digests, tuned
 from paddle_layers.kernels.finding import check_names
 from paddle_layers.kernels.loading import load_all_kernels
-from paddle_layers.testing import tuned as testing_tuned
-from paddle_layers.testing.cases import cases
-from paddle_layers.testing.ptx import launches_of
-from paddle_layers.testing.tuned import check_tuned
+from paddle_layers.testing.cases.case import cases
+from paddle_layers.testing.properties import tuned as testing_tuned
+from paddle_layers.testing.properties.ptx import launches_of
+from paddle_layers.testing.properties.tuned import check_tuned
 
 load_all_kernels()
 LAYERS = sorted({layer for layer, _, _ in tuned._TUNED})

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.devices.cpu.arrays import LANES
 from paddle_layers.runtime.devices.cpu.column_form import column_form
 from paddle_layers.runtime.devices.cpu.vector_form import vector_form

@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.define import Example, Input, Output, Param, each, fill, gradient, layer
 from paddle_layers.testing import NEEDS_HYPOTHESIS, check_layer, kit
-from paddle_layers.testing.comparing import close
+from paddle_layers.testing.properties.comparing import close
 
 
 def test_without_hypothesis_the_examples_are_checked_and_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

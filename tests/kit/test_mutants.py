@@ -10,7 +10,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define import registries
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 from tests.mutants import __main__ as program
 from tests.mutants import running
 from tests.mutants.changing import changed_at, sites

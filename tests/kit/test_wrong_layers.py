@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
-from paddle_layers.define import plugins
+from paddle_layers.cli.app import commands
+from paddle_layers.define.plugins import loading as plugins
 from paddle_layers.kernels import tuned
 from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, Report, check_layer
 

@@ -3,11 +3,11 @@
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.define.function_texts import check_texts
+from paddle_layers.define.checks.function_texts import check_texts
 from paddle_layers.kernels.finding import check_names
 from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
-from paddle_layers.testing.breadth import Breadth, narrowed
 from paddle_layers.testing.kit import CONFIGS
+from paddle_layers.testing.properties.breadth import Breadth, narrowed
 from tests.rotation import architecture, architecture_of, is_compiled
 
 LAYERS = sorted(pl.registry)

@@ -11,7 +11,7 @@ from typing import Any
 from unittest import mock
 
 from paddle_layers.define import Definition
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 
 from .sources import Mutant, Source
 

@@ -14,9 +14,9 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from paddle_layers.define import Definition, LayerDefinition, registries
-from paddle_layers.define.elementwise import Elementwise
-from paddle_layers.define.functions import HELPERS, Function
-from paddle_layers.define.program import Program
+from paddle_layers.define.definitions.elementwise import Elementwise
+from paddle_layers.define.functions.point_functions import HELPERS, Function
+from paddle_layers.define.functions.program import Program
 
 from .changing import Changed, Site, changed_at, sites
 

@@ -56,7 +56,7 @@ def test_checkers_and_the_program_see_the_same_names() -> None:
 
 VALIDATE = """
 import sys
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 commands(['validate', 'net.textproto'], standalone_mode=False)
 """
 
@@ -115,7 +115,7 @@ def test_validate_of_a_training_file_loads_no_runtime(tmp_path: Path) -> None:
 def test_a_diagnostic_is_light(tmp_path: Path) -> None:
     (tmp_path / "net.textproto").write_text('layer { name: "x" type: "dota" }\n')
     code = (
-        "from paddle_layers.cli import commands\n"
+        "from paddle_layers.cli.app import commands\n"
         "try: commands(['validate', 'net.textproto'])\n"
         "except SystemExit as stop: assert stop.code == 1\n"
     )

@@ -43,20 +43,23 @@ INSIDE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         (
             "schema",
-            "define",
             "kernels",
             "layers",
             "generation",
             "data",
             "training",
             "exchange",
-            "testing",
             "codegen",
             "editor",
-            "cli",
         ),
         (),
     ),
+    "define": (
+        *("escaping", "errors", "fields", "functions", "definitions", "checks", "decorators"),
+        *("bodies", "inference", "facts", "messages", "derived", "from_message", "plugins"),
+    ),
+    "testing": ("findings", "cases", "properties", "generated", "kit", "plugin"),
+    "cli": ("problems", "output", "options", "app", "commands"),
     "config": ("diagnostics", "reading", "binding", "wiring", "writing", "building"),
     "runtime": (
         *(

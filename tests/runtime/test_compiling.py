@@ -19,7 +19,7 @@ from paddle_layers.runtime.devices.cpu.compiler import Driver, _in_order, compil
 from paddle_layers.runtime.devices.cpu.processes import Text
 from paddle_layers.runtime.generate.cache import is_compiled
 from paddle_layers.runtime.generate.drivers import TunedCall
-from paddle_layers.testing.ptx import launches_of
+from paddle_layers.testing.properties.ptx import launches_of
 from paddle_layers.training.progress import Lines
 
 TEXT = """

@@ -10,8 +10,8 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define import AdaptiveStep, DefinitionError, Float, State, registries
-from paddle_layers.define.elementwise import Elementwise, penalty, step
-from paddle_layers.define.lazy_updates import LazyUpdate, lazy_update, linear_penalty
+from paddle_layers.define.definitions.elementwise import Elementwise, penalty, step
+from paddle_layers.define.definitions.lazy_updates import LazyUpdate, lazy_update, linear_penalty
 from paddle_layers.runtime.optimise.adaptive_history import FACTORS, AdaptiveHistory
 from paddle_layers.runtime.optimise.updater import Updater
 from paddle_layers.testing import check_lazy_update, check_linear_penalty

@@ -14,14 +14,14 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config.training import ClipSettings, ComponentSettings
 from paddle_layers.define import registries
-from paddle_layers.define.elementwise import Elementwise
+from paddle_layers.define.definitions.elementwise import Elementwise
 from paddle_layers.runtime import Csr
 from paddle_layers.runtime.devices.cuda import launch_driver, simulated_device
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.tensorfiles import read_tensors
 from paddle_layers.runtime.optimise import pending_steps as lazy_updates
 from paddle_layers.runtime.optimise.updater import Updater
-from paddle_layers.testing.ptx import ARCHITECTURES, Ptx
+from paddle_layers.testing.properties.ptx import ARCHITECTURES, Ptx
 
 NETWORK = """
 layer { name: "ids" type: "data" data { data_type: INT size: 40 } }

@@ -9,7 +9,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define import helper
-from paddle_layers.define.functions import Function
+from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.building import build_graph

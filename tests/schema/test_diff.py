@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from paddle_layers.codegen.compatibility import IRRELEVANT, differences, differences_text
 from paddle_layers.codegen.registry_files import ENDS, read_registry, registry_content, registry_def
 
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.schema import layer_def_pb2 as pb
 
 Mutation = Callable[[Any], Any]

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from paddle_layers.codegen.proto import proto_text
 
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.config.writing.descriptors import TYPED, config_files
 from paddle_layers.define import Definition, registries
-from paddle_layers.define import numbers as room
-from paddle_layers.define.attributes import Choice, Int
-from paddle_layers.define.numbers import (
+from paddle_layers.define.fields.attributes import Choice, Int
+from paddle_layers.define.messages import numbers as room
+from paddle_layers.define.messages.numbers import (
     FIRST_HASHED,
     choice_numbers,
     field_numbers,

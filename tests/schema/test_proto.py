@@ -13,7 +13,7 @@ from grpc_tools import protoc
 from paddle_layers.codegen.proto import SCHEMA, proto_text, write_protos
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.config.conversion import read_message
 from paddle_layers.config.writing.descriptors import TYPED, config_files, message_name
 from paddle_layers.define import registries

@@ -12,7 +12,7 @@ from paddle_layers.codegen.registry_files import read_registry, registry_def
 
 import paddle_layers as pl
 from paddle_layers.define import Example, Type
-from paddle_layers.define.layer_def import read_value
+from paddle_layers.define.messages.layer_def import read_value
 
 RELEASED = sorted((Path(__file__).parents[2] / "schema" / "released").glob("*.textproto"))
 

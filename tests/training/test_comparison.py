@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.training import TrainingError
 from paddle_layers.training.results.comparison import MOST_LINES, compare, comparison_picture, differing
 from paddle_layers.training.results.curves import picture

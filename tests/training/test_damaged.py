@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from safetensors.numpy import load_file, save_file
 
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.runtime import DeviceError, SaveError, WeightsError
 from paddle_layers.runtime.memory.tensorfiles import read_tensors, write_tensors
 from paddle_layers.runtime.optimise.adaptive_history import AdaptiveHistory

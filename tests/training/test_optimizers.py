@@ -8,7 +8,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config.training import ClipSettings, ComponentSettings
 from paddle_layers.define import registries
-from paddle_layers.define.functions import Function
+from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.runtime.optimise.updater import Updater
 from paddle_layers.runtime.optimise.updates import Rules
 

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError
 from paddle_layers.data import Dataset
 from paddle_layers.runtime import SaveError, WeightsError

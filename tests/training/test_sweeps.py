@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import paddle_layers as pl
-from paddle_layers.cli import commands
+from paddle_layers.cli.app import commands
 from paddle_layers.training import TrainingError
 from paddle_layers.training.sweeps.search import ended_trials, prepare_sweep, run_sweep
 from paddle_layers.training.sweeps.space import Varied, parse_varied

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle_layers.define import Attributes, Definition, registries
-from paddle_layers.define.attributes import Attribute
+from paddle_layers.define.fields.attributes import Attribute
 
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import Report

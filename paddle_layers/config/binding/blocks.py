@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from paddle_layers.define.attributes import Attribute, Bool, Float, Int, String
 from paddle_layers.define.derived import DerivedLayer
-from paddle_layers.define.facts import Facts
-from paddle_layers.define.fields import Input, Output
-from paddle_layers.define.types import KINDS
+from paddle_layers.define.fields.attributes import Attribute, Bool, Float, Int, String
+from paddle_layers.define.fields.tensors import Input, Output
+from paddle_layers.define.fields.types import KINDS
+from paddle_layers.define.functions.facts import Facts
 
 from ..diagnostics.report import Report
 from ..reading.fields import BLOCK, FLOAT, INT, STRING, WORD, Field, Fields, items

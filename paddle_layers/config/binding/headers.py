@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from paddle_layers.define.attributes import (
+from paddle_layers.define.fields.attributes import (
     REQUIRED,
     Attribute,
     Bool,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from paddle_layers.define.attributes import Attribute
+from paddle_layers.define.fields.attributes import Attribute
 
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import Report

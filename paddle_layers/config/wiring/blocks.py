@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from paddle_layers.define import registries
+from paddle_layers.define.definitions.layers import LayerDefinition
 from paddle_layers.define.escaping import CONTROL
-from paddle_layers.define.layers import LayerDefinition
 
 from ..binding.binder import Binder, Bound
 from ..binding.blocks import BlockDefinition, piece_place

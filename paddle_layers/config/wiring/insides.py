@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from paddle_layers.define import Body, Part, Type
-from paddle_layers.define.fields import Param
+from paddle_layers.define.fields.tensors import Param
 
 from ..binding.drafts import Setup
 from ..binding.settings import ParamSettings

@@ -13,8 +13,8 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import Message
 
 from paddle_layers.define import Definition, registries
-from paddle_layers.define.attributes import Attribute
-from paddle_layers.define.numbers import (
+from paddle_layers.define.fields.attributes import Attribute
+from paddle_layers.define.messages.numbers import (
     choice_numbers,
     field_numbers,
     removed_numbers,

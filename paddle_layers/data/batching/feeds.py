@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from paddle_layers.define import Type
-from paddle_layers.define.types import channels_last
+from paddle_layers.define.fields.types import channels_last
 
 from ..boxes import Boxes, Step
 from ..changes import Change, MovesPixels, Transform, are_boxes, checked_change, quoted, streams_of

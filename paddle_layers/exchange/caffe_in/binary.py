@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from paddle_layers.define.escaping import message_line, printable_line
-from paddle_layers.define.types import product
+from paddle_layers.define.fields.types import product
 
 LARGEST = (1 << 31) - 1
 """Bytes of a file: protobuf has no larger ones."""

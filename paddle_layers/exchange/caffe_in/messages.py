@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from paddle_layers.define.attributes import Attribute, Bool, Choice, Float, Int, String
+from paddle_layers.define.fields.attributes import Attribute, Bool, Choice, Float, Int, String
 
 _TABLE = """
 Net: name string; layer Layer*; layers OldLayer*; input string*; input_shape BlobShape*; input_dim int*

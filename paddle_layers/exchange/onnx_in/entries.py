@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from paddle_layers.define.types import Type
+from paddle_layers.define.fields.types import Type
 
 from .layers import Layer, NotSupported, Value
 from .meanings import Atom, Axis, Images, Layout, Lengths, Meaning, View, atoms_of, axis_for

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define import InvalidAttributes, LayerDefinition, ShapeError, registries
-from paddle_layers.define.types import Type
+from paddle_layers.define.fields.types import Type
 
 
 class NotSupported(Exception):

@@ -24,7 +24,7 @@ numba's check for negative indices: with it the vectors fall apart.
 
 from __future__ import annotations
 
-from paddle_layers.define.functions import helper, real
+from paddle_layers.define.functions.point_functions import helper, real
 
 THREADS = 256
 WIDEST = 6

@@ -18,11 +18,9 @@ from paddle_layers.define import (
     layer,
     onnx,
 )
-from paddle_layers.layers.helpers import sigmoid, times
+from paddle_layers.layers.helpers import gelu, gelu_derivative, sigmoid, times
 from paddle_layers.layers.places import along_axes, place_of_axis
 
-ROOT_HALF = 0.7071067811865476  # 1 / sqrt(2)
-DENSITY_AT_0 = 0.3989422804014327  # 1 / sqrt(2 pi)
 GELU_SLOPE = 1.5957691216057308  # 2 * sqrt(2 / pi)
 GELU_CUBE = 0.044715
 
@@ -199,7 +197,7 @@ class Gelu:
 def gelu_y(i, x, approximate):
     if approximate == "TANH":
         return times(sigmoid(GELU_SLOPE * (x[i] + GELU_CUBE * x[i] * x[i] * x[i])), x[i])
-    return times(0.5 * math.erfc(-x[i] * ROOT_HALF), x[i])
+    return gelu(x[i])
 
 
 @gradient(Gelu.x)
@@ -209,8 +207,7 @@ def gelu_dx(i, dy, x, approximate):
         if p * (1.0 - p) == 0.0:  # far out, where the cubic may be infinite
             return dy[i] * p
         return dy[i] * p * (1.0 + x[i] * (1.0 - p) * GELU_SLOPE * (1.0 + 3.0 * GELU_CUBE * x[i] * x[i]))
-    density = DENSITY_AT_0 * math.exp(-0.5 * x[i] * x[i])
-    return dy[i] * (0.5 * math.erfc(-x[i] * ROOT_HALF) + times(density, x[i]))
+    return dy[i] * gelu_derivative(x[i])
 
 
 @onnx(Gelu)

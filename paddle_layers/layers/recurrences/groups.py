@@ -14,7 +14,7 @@ from paddle_layers.define import (
     output_types,
     require,
 )
-from paddle_layers.define.types import KINDS
+from paddle_layers.define.fields.types import KINDS
 
 LANGUAGE_MODEL = """
 layer { name: "words" type: "data" data { data_type: INT size: 50 seq_nested_level: 1 } }

@@ -2,7 +2,7 @@
 
 from paddle_layers.define import Bool, Example, Input, Int, Output, Strings, body, layer, require
 from paddle_layers.define.errors import suggestion
-from paddle_layers.define.types import KINDS
+from paddle_layers.define.fields.types import KINDS
 
 MAPS = {"full_matrix": "fc", "trans_full_matrix": "trans_fc", "table": "embedding"}
 """Terms that give as many columns as the layer has, and their layers."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.define import ShapeError, Type
-from paddle_layers.define.types import channels_last
+from paddle_layers.define.fields.types import channels_last
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.graph import Graph
 from paddle_layers.runtime.memory.parameters import ParameterSet

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from paddle_layers.define.errors import DefinitionError
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 
 from .drivers import Kernel, TunedCall
 

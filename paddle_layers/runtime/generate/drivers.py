@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.tuned import Tuned
 
 INDENT = "    "
@@ -62,6 +62,8 @@ class Kernel:
     """Array of the row numbers that the first index counts."""
     factor: str | None = None
     """Argument that the result is multiplied by."""
+    apart: bool = False
+    """Targets never lie in the memory of other arguments: a driver that expects it is right, too, but slower."""
     python: PythonCall | None = None
     """What is called in the place of the program, which then is no element function."""
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 
 from .drivers import Array, Kernel, Spec
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable, Mapping
 from types import CodeType
 from typing import Any
 
-from paddle_layers.define.functions import HELPERS
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.point_functions import HELPERS
+from paddle_layers.define.functions.program import Program
 
 _CASTS = ("real", "double")
 _CONSTANTS = ("math.inf", "math.nan", "math.pi", "math.e")

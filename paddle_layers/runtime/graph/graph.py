@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from paddle_layers.define import LayerDefinition
-from paddle_layers.define.layers import Binding
+from paddle_layers.define.definitions.layers import Binding
 from paddle_layers.runtime.memory.parameters import Parameter
 
 from .domains import Domain

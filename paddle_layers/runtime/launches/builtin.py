@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from paddle_layers.define.functions import Function, double, real
+from paddle_layers.define.functions.point_functions import Function, double, real
 from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 
@@ -153,6 +153,7 @@ def flat_launch(
     """A launch of a function of `i` over flat arrays; `args` holds the targets and what the function asks for."""
     known = {name: value for name, value in args.items() if value is None or isinstance(value, (bool, str))}
     live = {name: value for name, value in args.items() if name not in known}
+    owners = [value.owner for value in live.values() if isinstance(value, Ref)]
     kernel = Kernel(
         name=function.name,
         origin=f"{function.call.__module__}:{function.line}",
@@ -163,6 +164,7 @@ def flat_launch(
         args={name: spec_of(value) for name, value in live.items()},
         accumulate=accumulate,
         factor=factor,
+        apart=len({*owners}) == len(owners),  # there are no takeovers here
     )
     target = live[targets[0]]
     assert isinstance(target, Ref)

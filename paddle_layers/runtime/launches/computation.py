@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from paddle_layers.define.functions import Function
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.point_functions import Function
+from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.graph.domains import Extent
 
 from .arguments import Argument

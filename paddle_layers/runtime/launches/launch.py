@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paddle_layers.define.completeness import bias_text
-from paddle_layers.define.functions import Function
-from paddle_layers.define.program import Program
+from paddle_layers.define.checks.completeness import bias_text
+from paddle_layers.define.functions.point_functions import Function
+from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.finding import find_tuned
 from paddle_layers.kernels.tuned import Tuned, call_by_name
 from paddle_layers.runtime.generate.drivers import Kernel, PythonCall, TunedCall

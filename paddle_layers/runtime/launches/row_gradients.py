@@ -17,7 +17,7 @@ from .arguments import Fixed, Ref
 from .buffers import Buffer
 
 if TYPE_CHECKING:
-    from paddle_layers.define.functions import Function
+    from paddle_layers.define.functions.point_functions import Function
 
     from .index_arrays import Used
     from .scope import Scope

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from paddle_layers.define.axes import REST
-from paddle_layers.define.fields import Field
-from paddle_layers.define.functions import Function
-from paddle_layers.define.types import product
+from paddle_layers.define.fields.axes import REST
+from paddle_layers.define.fields.tensors import Field
+from paddle_layers.define.fields.types import product
+from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.runtime.graph.domains import Domain, Extent, capacity_of, rows_of
 from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.graph.value import Value

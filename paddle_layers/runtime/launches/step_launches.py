@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from paddle_layers.define.functions import Function
+from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.runtime.graph.domains import Extent, rows_of
 from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.graph.steps import Steps

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from paddle_layers.config.diagnostics.suggestions import nearest
 from paddle_layers.define import LayerDefinition, ShapeError, State, registries
 from paddle_layers.define.errors import first_line
-from paddle_layers.define.fields import Param
+from paddle_layers.define.fields.tensors import Param
 from paddle_layers.define.name_patterns import listed
 from paddle_layers.runtime.memory.precision import too_large
 

@@ -2,7 +2,7 @@
 
 An optimizer moves a weight even where its gradient is zero: by momentum, by decay. To do this for all rows of a table
 in every step takes time for all of them. So it is remembered how many steps each row has made, and what the steps were,
-in the form that the optimizer declares (`paddle_layers.define.lazy_updates`). A row makes its pending steps when a
+in the form that the optimizer declares (`define/definitions/lazy_updates.py`). A row makes its pending steps when a
 batch is about to use it, and all rows do when somebody asks for the parameter. That takes no longer for many steps than
 for few, and the result is that of the dense step, but for rounding.
 """
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define import AdaptiveStep
-from paddle_layers.define.lazy_updates import LinearStep
+from paddle_layers.define.definitions.lazy_updates import LinearStep
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
 from paddle_layers.runtime.graph.rows import Rows

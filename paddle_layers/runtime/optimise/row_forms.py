@@ -11,8 +11,8 @@ import ast
 import copy
 from collections.abc import Mapping, Sequence
 
-from paddle_layers.define.functions import Function
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.point_functions import Function
+from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.drivers import Kernel, indent
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Extent

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from paddle_layers.define.elementwise import Elementwise
+from paddle_layers.define.definitions.elementwise import Elementwise
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Fixed, Held, Ref

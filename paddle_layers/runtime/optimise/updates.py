@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define import registries
-from paddle_layers.define.elementwise import Elementwise
-from paddle_layers.define.functions import Function
-from paddle_layers.define.lazy_updates import AdaptiveStep, LinearStep, find_lazy_update
+from paddle_layers.define.definitions.elementwise import Elementwise
+from paddle_layers.define.definitions.lazy_updates import AdaptiveStep, LinearStep, find_lazy_update
+from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import Argument, Fixed, Ref, Setting, plain_argument

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from paddle_layers.define.functions import Function
+from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.runtime.graph.graph import Graph, Op
 from paddle_layers.runtime.graph.value import Value
 

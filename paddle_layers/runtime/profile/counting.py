@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.specialise import helper_programs
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import Argument, Ref, refs_of

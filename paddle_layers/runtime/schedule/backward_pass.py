@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from paddle_layers.define.functions import Function
+from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.graph.steps import Steps

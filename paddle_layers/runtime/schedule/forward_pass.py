@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from paddle_layers.define import ShapeError
-from paddle_layers.define.fields import Output
-from paddle_layers.define.functions import Function
+from paddle_layers.define.fields.tensors import Output
+from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.graph.groups import SPARSE_IN_STEPS

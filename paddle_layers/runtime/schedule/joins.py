@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define import ShapeError
-from paddle_layers.define.joining import Joined
+from paddle_layers.define.functions.joining import Joined
 from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.launch import Launch

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from paddle_layers.define.fields import Field, Output, Temp
-from paddle_layers.define.functions import Function
+from paddle_layers.define.fields.tensors import Field, Output, Temp
+from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.runtime.graph.domains import Extent, rows_of
 from paddle_layers.runtime.graph.graph import Graph, Op
 from paddle_layers.runtime.graph.value import Value

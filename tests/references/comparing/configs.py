@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from paddle_layers.define import LayerDefinition
-from paddle_layers.testing.configs import Config, Draft, batches_of
+from paddle_layers.testing.cases.configs import Config, Draft, batches_of
+from paddle_layers.testing.cases.ranges import ABSENT, usual_values
 from paddle_layers.testing.generated import chosen, is_legal
-from paddle_layers.testing.ranges import ABSENT, usual_values
 
 DRAWS = 60
 SETTINGS = ("attribute", "kind", "given")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.define import Example
 from paddle_layers.runtime import Net
-from paddle_layers.testing.cases import Case
+from paddle_layers.testing.cases.case import Case
 
 from .. import load_references
 from .outputs import as_array, check_close

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.define import Input, Type
 from paddle_layers.runtime import Csr, Net
-from paddle_layers.testing.cases import Case
+from paddle_layers.testing.cases.case import Case
 
 SHARES = (1.0, 0.75)
 """Share of the numbers that are odd in each draw; the others are ordinary ones."""

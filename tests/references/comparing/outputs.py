@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime import Net
-from paddle_layers.testing.cases import LAYER, Case
+from paddle_layers.testing.cases.case import LAYER, Case
 
 from .. import activate, load_references
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.define import LayerDefinition, Type
 from paddle_layers.runtime import Csr, Net
-from paddle_layers.testing.cases import LAYER, Case
+from paddle_layers.testing.cases.case import LAYER, Case
 
 
 def parameters_of(net: Net, definition: LayerDefinition) -> dict[str, Any]:

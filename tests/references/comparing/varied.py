@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paddle_layers.define import Attribute, LayerDefinition, ShapeError
-from paddle_layers.testing.cases import Case
+from paddle_layers.testing.cases.case import Case
 
 from .outputs import expect
 

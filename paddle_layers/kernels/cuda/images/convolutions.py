@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 from numba import cuda
 
-from paddle_layers.define.functions import real
+from paddle_layers.define.functions.point_functions import real
 from paddle_layers.kernels.cuda.tiles import (
     ACROSS,
     ALONG,

@@ -7,7 +7,7 @@ once, `inner` for the depth, made for each slab. So the sizes of an image divide
 
 from __future__ import annotations
 
-from paddle_layers.define.functions import helper, real
+from paddle_layers.define.functions.point_functions import helper, real
 from paddle_layers.kernels.cuda.tiles import ALONG, LEFT, LOADS, RIGHT, THREADS, result, spot
 
 TABLE = 768

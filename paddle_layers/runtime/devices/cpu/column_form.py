@@ -12,7 +12,7 @@ import copy
 from collections.abc import Iterable, Set
 from typing import Any
 
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 
 NAME = "columns_"
 LANE, FIRST, WIDTH = "lane_", "first_", "width_"

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.digests import tuned_digest
-from paddle_layers.kernels.primitives import compiling, elementary
+from paddle_layers.kernels.primitives import compiling, elementary, helper_forms
 from paddle_layers.kernels.primitives.compiling import INNER
 from paddle_layers.runtime.generate.authors import LIBRARY
 from paddle_layers.runtime.generate.checksums import sum_of
@@ -32,6 +32,8 @@ from .vector_form import ADD, EXTREMES, MATH, UNSIGNED, vector_form
 
 DECORATOR = '@njit(error_model="numpy", forceinline=True, **INNER)'
 """Of functions that only the body calls: a call would keep its loop from vectors."""
+SINGLE_FORM = "@single_form"
+"""Of helpers of float32 that are compiled from another text."""
 NO_MATTER = {"nopython", "boundscheck", *INNER}
 """Options of kernels that make no difference to a body into which they are copied."""
 
@@ -112,9 +114,10 @@ def cpu_text(kernel: Kernel, dtype: str) -> str:
     columns = _columns(kernel, program)
     helpers = [helper for name, helper in kernel.helpers.items() if name not in EXTREMES]
     programs = [*(vector_form(helper, dtype) for helper in helpers), columns or program]
-    lines = [*header(kernel, dtype, "cpu"), *cpu_prelude(dtype), *_vector_prelude(programs)]
-    aside = columns is None and _may_take_over(kernel)
-    lines += functions(programs, DECORATOR)
+    lines = [*header(kernel, dtype, "cpu"), *cpu_prelude(dtype), *_vector_prelude(programs, dtype)]
+    aside = columns is None and not kernel.apart and _may_take_over(kernel)
+    for program in programs:
+        lines += functions([program], SINGLE_FORM if _has_single_form(program, dtype) else DECORATOR)
     if kernel.procedure:
         loop = ["for t_ in range(lo_, hi_):", *indent([f"{kernel.indices[0]} = t_", kernel.call()], 1)]
     elif kernel.scan:
@@ -129,7 +132,13 @@ def cpu_text(kernel: Kernel, dtype: str) -> str:
     return "\n".join([*lines, *cpu_body(kernel.args, loop), ""])
 
 
-def _vector_prelude(programs: Sequence[Program]) -> list[str]:
+def _has_single_form(program: Program, dtype: str) -> bool:
+    """Whether it is a helper of the library's own layers of which there is a form in float32."""
+    own = program.place is not None and Path(program.place[0]) == LIBRARY / "layers" / "helpers.py"
+    return own and dtype == "float32" and program.tree.name in helper_forms.SINGLE
+
+
+def _vector_prelude(programs: Sequence[Program], dtype: str) -> list[str]:
     """What programs in vector form ask for."""
     names = {name for program in programs for name in program.names}
     lines = []
@@ -141,6 +150,9 @@ def _vector_prelude(programs: Sequence[Program]) -> list[str]:
             *(f"{name} = {MATH}.{EXTREMES[name]}" for name in extremes),
             f"# its own text: {tuned_digest(module)}",
         ]
+    if any(_has_single_form(program, dtype) for program in programs):
+        module = helper_forms.__name__
+        lines += [f"from {module} import single_form", f"# its own text: {tuned_digest(module)}"]
     if ADD in names:
         reordered = DECORATOR.replace(")", ', fastmath={"reassoc"})')
         lines += ["", reordered, f"def {ADD}(total, value):", *indent(["return total + value"], 1)]

@@ -11,7 +11,7 @@ import ast
 import copy
 from collections.abc import Collection, Iterator, Sequence
 
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.primitives.elementary import SINGLE
 
 ADD = "add_"

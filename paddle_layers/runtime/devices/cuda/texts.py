@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import textwrap
 
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.drivers import (
     Kernel,
     TunedCall,

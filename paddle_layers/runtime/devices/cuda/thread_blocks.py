@@ -15,7 +15,7 @@ import functools
 from collections.abc import Mapping
 from itertools import pairwise
 
-from paddle_layers.define.program import Program
+from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.drivers import Kernel
 
 from .loops import EXTREMES, Types, accumulators, carries, names_in, range_of

@@ -1,0 +1,33 @@
+"""`convert`: the same config in another format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..output.terminal import echo
+
+
+@click.command()
+@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
+@click.argument("target", metavar="OUT", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
+def command(source: Path, target: Path, force: bool) -> None:
+    """Write the network or training file IN to OUT: text (.textproto), JSON (.json) or binary (.binpb), by their names.
+
+    Nothing is lost but comments. A training file goes on naming the same network file.
+    """
+    from paddle_layers.config.conversion import FORMATS, converted
+
+    from ..output.files import replace_file
+
+    for path in (source, target):
+        if path.suffix not in FORMATS:
+            raise click.UsageError(f"{path}: the end of the name says the format; there are {', '.join(FORMATS)}")
+    if target.exists() and not force:
+        echo(f"{target} exists already; write --force to replace it", err=True)
+        raise click.exceptions.Exit(1)
+    content, lost = converted(source, FORMATS[target.suffix])
+    replace_file(target, content)
+    echo(f"{target}: {FORMATS[target.suffix]}, {len(content)} bytes" + (", without the comments" if lost else ""))

@@ -1,0 +1,41 @@
+"""`docs`: the reference pages, as Markdown or as a site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..output.terminal import echo
+
+EXTRA = ("sphinx", "docutils", "myst_parser", "pygments", "latex2mathml")
+"""What the extra `docs` brings."""
+
+
+@click.command()
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--html", is_flag=True, help="Write a site instead, with the guides and a search; it needs no network.")
+def command(directory: Path, html: bool) -> None:
+    """Write a page for everything that is registered, plugins' layers too, to DIRECTORY, in Markdown."""
+    if html:
+        _site(directory)
+        return
+    from paddle_layers.codegen.reference import write_reference
+
+    pages = [path for path in write_reference(directory) if path.suffix == ".md"]
+    echo(f"{len(pages)} pages in {directory}; start with {directory / 'index.md'}")
+
+
+def _site(directory: Path) -> None:
+    try:
+        from paddle_layers.codegen.site import build_site
+    except ModuleNotFoundError as error:
+        needed = str(error.name).partition(".")[0]
+        if needed not in EXTRA:
+            raise
+        echo(f"the site needs {needed}: pip install 'paddle-layers[docs]'", err=True)
+        raise click.exceptions.Exit(1) from None
+    for warning in build_site(directory):
+        echo(warning, err=True)
+    pages = sum(1 for _ in directory.rglob("*.html"))
+    echo(f"{pages} pages in {directory}; start with {directory / 'index.html'}")

@@ -1,0 +1,79 @@
+"""`new-plugin`: a plugin package to start from."""
+
+from __future__ import annotations
+
+import re
+from keyword import iskeyword
+from pathlib import Path
+from string import Template
+
+import click
+
+from ..output.terminal import echo
+
+TEMPLATES = Path(__file__).parents[1] / "plugin_template"
+FILES = {
+    "pyproject.toml": "pyproject.toml.in",
+    "README.md": "README.md.in",
+    "network.textproto": "network.textproto.in",
+    "src/{package}/__init__.py": "layers.py.in",
+    "tests/test_layers.py": "test_layers.py.in",
+    "docs/README.md": "docs.md.in",
+    ".github/workflows/test.yml": "test.yml.in",
+    ".gitignore": "gitignore.in",
+}
+"""Files of a new package and the templates that they are made from."""
+
+
+@click.command()
+@click.argument("name")
+@click.argument("directory", type=click.Path(path_type=Path), required=False)
+def command(name: str, directory: Path | None) -> None:
+    """Write a plugin package with one layer, its test, its docs and a CI file. Overwrites nothing.
+
+    NAME is the prefix of its layers. DIRECTORY is paddle-layers-NAME when it is not given.
+    """
+    _check(name)
+    distribution = f"paddle-layers-{name.replace('_', '-')}"
+    directory = directory or Path(distribution)
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        echo(f"{directory} exists already, and nothing is overwritten; choose another name", err=True)
+        raise click.exceptions.Exit(1)
+    package = f"paddle_layers_{name}"
+    words = {"prefix": name, "package": package, "distribution": distribution, "versions": versions()}
+    for target, template in FILES.items():
+        path = directory / target.format(package=package)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = (TEMPLATES / template).read_text(encoding="utf-8")
+        with path.open("x", encoding="utf-8") as file:
+            file.write(Template(text).substitute(words))
+    echo(f"made {directory} with the layer `{name}_gate` in src/{package}/__init__.py")
+    echo(f"next: cd {directory} && pip install -e '.[test]' && python -m pytest")
+
+
+def _check(name: str) -> None:
+    """Refuse names that are no prefix, and prefixes that are taken."""
+    from paddle_layers.define import installed_plugins, registries
+    from paddle_layers.define.plugins.installed import PREFIX
+
+    wanted = re.sub(r"[^a-z0-9]+", "_", name.lower()).lstrip("_0123456789").rstrip("_")
+    if not PREFIX.fullmatch(name) or iskeyword(name):
+        hint = f"; write `{wanted}`" if PREFIX.fullmatch(wanted) and not iskeyword(wanted) else ""
+        raise click.BadParameter(f"`{name}` is no prefix: lower case, words joined by `_`{hint}", param_hint="NAME")
+    taken = next((d for d in registries["layer"].built_in() if f"{d.name}_".startswith(f"{name}_")), None)
+    if taken is not None:
+        raise click.BadParameter(
+            f"the built-in layer `{taken.name}` has this prefix; choose another", param_hint="NAME"
+        )
+    other = next((plugin for plugin in installed_plugins() if plugin.prefix == name), None)
+    if other is not None:
+        message = f"`{name}` is the prefix of {other.origin}, which is installed; choose another"
+        raise click.BadParameter(message, param_hint="NAME")
+
+
+def versions() -> str:
+    """The versions of the library that a plugin made now works with: up to the next that may break it."""
+    from paddle_layers import __version__
+
+    major, minor = map(int, __version__.split(".")[:2])
+    return f">={major}.{minor},<{major + 1}" if major else f">=0.{minor},<0.{minor + 1}"

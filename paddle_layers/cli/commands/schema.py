@@ -1,0 +1,108 @@
+"""`schema`: what other programs need to know of the registry, and the numbers that keep binary configs readable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..output.terminal import echo
+
+
+@click.group()
+def command() -> None:
+    """Schemas of the config files for other programs; numbers of the binary format; changes between versions."""
+
+
+@command.command()
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+def json(directory: Path) -> None:
+    """Write JSON Schema of network and training files to DIRECTORY, for editors."""
+    import json as text
+
+    from paddle_layers.codegen.json_schema import ROOTS, json_schema
+
+    directory.mkdir(parents=True, exist_ok=True)
+    for kind in ROOTS:
+        path = directory / f"{kind}.schema.json"
+        path.write_text(text.dumps(json_schema(kind), indent=1) + "\n", encoding="utf-8")
+        echo(path)
+
+
+@command.command()
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+def proto(directory: Path) -> None:
+    """Write .proto files to DIRECTORY, for other languages: of configs, and of what `export` writes."""
+    from paddle_layers.codegen.proto import write_protos
+
+    for path in write_protos(directory):
+        echo(path)
+
+
+@command.command()
+@click.option("--check", is_flag=True, help="Change nothing; status 1 when something is not locked.")
+@click.option("--package", default="paddle_layers", show_default=True, help="Importable name of the package.")
+def lock(check: bool, package: str) -> None:
+    """Give numbers to what is new in a package, for binary configs; those of what was removed are never used again."""
+    from paddle_layers.define import registries
+    from paddle_layers.define.messages.numbers import lock_changes, lock_path, lock_text, next_lock, read_lock
+
+    definitions = [d for registry in registries.values() for d in registry.values() if d.package == package]
+    path = lock_path(package)
+    if path is None or not definitions:
+        raise click.UsageError(f"no installed package `{package}` registers anything")
+    new = next_lock(package, definitions)
+    text, changes = lock_text(new), lock_changes(read_lock(package), new)
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        echo(f"{path} is up to date", err=True)
+        return
+    for change in changes:
+        echo(change, err=check)
+    if check:
+        echo(f"{path} is stale: run `paddle-layers schema lock --package {package}` and commit it", err=True)
+        raise click.exceptions.Exit(1)
+    path.write_text(text, encoding="utf-8")
+    echo(path)
+
+
+@command.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+def export(file: Path) -> None:
+    """Write everything that is registered to FILE (.textproto, .json or .binpb): what `schema diff` compares."""
+    from paddle_layers.codegen.registry_files import ENDS, registry_content, registry_def
+
+    from ..output.files import replace_file
+
+    if file.suffix not in ENDS:
+        raise click.UsageError(f"{file}: the name of a registry file ends in {', '.join(ENDS)}")
+    message = registry_def()
+    replace_file(file, registry_content(message, file.suffix))
+    echo(f"{file}: {len(message.layers)} layers and {len(message.components)} other definitions")
+
+
+@command.command()
+@click.argument("old")
+@click.argument("new")
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def diff(old: str, new: str, style: str) -> None:
+    """Tell what changed from OLD to NEW: files of `schema export`, or `current` for what is registered.
+
+    Status 1 when a change breaks old configs, weights or programs and the version of the definition was not stepped.
+    """
+    import json as text
+
+    from paddle_layers.codegen.compatibility import differences, differences_data, differences_text
+    from paddle_layers.codegen.registry_files import RegistryFileError, read_registry, registry_def
+
+    try:
+        before, after = (registry_def() if name == "current" else read_registry(Path(name)) for name in (old, new))
+    except RegistryFileError as error:
+        echo(str(error), err=True)
+        raise click.exceptions.Exit(1) from None
+    found = differences(before, after)
+    if style == "json":
+        echo(text.dumps(differences_data(found), indent=1))
+    else:
+        echo(differences_text(found) or "no changes")
+    if any(difference.refused for difference in found):
+        raise click.exceptions.Exit(1)

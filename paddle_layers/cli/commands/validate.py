@@ -1,0 +1,68 @@
+"""`validate`: every fault of network and training files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ..options.settings import set_option
+from ..output.terminal import echo
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Training
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    show_default=True,
+    help="How faults are written: for people on stderr, as a JSON list or as GitHub annotations on stdout.",
+)
+@set_option
+def command(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> None:
+    """Check network and training FILES, in text format or JSON, without running anything.
+
+    Of data that are read when they are wanted, such as pictures in folders, it is looked whether they are there and go
+    with the network.
+    """
+    from paddle_layers.config import ConfigError
+    from paddle_layers.config.checking import validated
+    from paddle_layers.config.diagnostics.rendering import render_github, render_json, render_text
+
+    found, fine = [], []
+    for file in files:
+        try:
+            what, faults, training = validated(file, settings)
+            _check_data(training)
+        except ConfigError as error:
+            found += error.diagnostics
+        else:
+            fine.append((file, what))
+            found += faults
+    if style == "json":
+        echo(render_json(found))
+    elif style == "github":
+        echo(render_github(found), nl=bool(found))
+    else:
+        for file, what in fine:
+            echo(f"{file}: valid, {what}")
+        if found:
+            echo(render_text(found), err=True)
+    if any(diagnostic.severity == "error" for diagnostic in found):
+        raise click.exceptions.Exit(1)
+
+
+def _check_data(training: Training | None) -> None:
+    """Raise `ConfigError` with what is wrong with the data of a training, as far as it shows at once."""
+    if training is None or not any(getattr(source.definition.owner, "indexed", False) for source in training.source):
+        return
+    from paddle_layers.config import ConfigError
+    from paddle_layers.training.source_checks import source_faults
+
+    if faults := source_faults(training):
+        raise ConfigError(faults)

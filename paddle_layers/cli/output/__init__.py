@@ -1,0 +1,1 @@
+"""What commands write: on the terminal, into files, as pages and pictures."""

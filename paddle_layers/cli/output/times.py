@@ -1,0 +1,104 @@
+"""`show --time`: what the time of a step goes to, and how much of the machine is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddle_layers.define.machine import as_seconds
+
+from .files import replace_file
+from .terminal import echo, print_table
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Network
+    from paddle_layers.runtime.devices.cpu.peaks import Peaks
+    from paddle_layers.runtime.profile.step import StepTimes, Work
+
+COLUMNS = ("layer", "pass", "time", "of step", "GFLOP/s", "GB/s", "of the peak")
+
+
+def show_times(network: Network, phase: str, batch_size: int, svg: Path | None) -> None:
+    """Print a line for each layer and pass, and the step as a whole; draw the layers' times if asked."""
+    times, peaks = _measured(network, phase, batch_size)
+    _print_times(network, phase, batch_size, times, peaks)
+    if svg is not None:
+        from paddle_layers.codegen.network_picture import picture
+        from paddle_layers.runtime.plan.footprint import footprint
+
+        seconds: dict[str, dict[str, float]] = {}
+        for (layer, direction), work in times.layers.items():
+            seconds.setdefault(layer, {})[direction] = work.seconds
+        selected = network.select(phase)
+        drawn = picture(selected, footprint(selected, batch_size), seconds=seconds)
+        replace_file(svg, drawn.encode())
+        echo(f"wrote {svg}", err=True)
+
+
+def _measured(network: Network, phase: str, batch_size: int) -> tuple[StepTimes, Peaks]:
+    """The times of a step, and what the machine can do; kernels are compiled with the usual progress."""
+    from paddle_layers.runtime.devices.cpu.peaks import measure_peaks
+    from paddle_layers.runtime.devices.cpu.threads import most_threads
+    from paddle_layers.runtime.profile.step import time_step
+    from paddle_layers.training.progress import make_progress
+
+    progress = make_progress()
+    try:
+        return time_step(network, phase, batch_size, progress.compiling), measure_peaks(most_threads())
+    finally:
+        progress.close()
+
+
+def _print_times(network: Network, phase: str, batch_size: int, times: StepTimes, peaks: Peaks) -> None:
+    from rich.table import Table
+
+    from paddle_layers.runtime.devices.cpu.threads import most_threads
+    from paddle_layers.runtime.profile.feeds import LENGTH
+    from paddle_layers.runtime.profile.step import total
+
+    threads = f"{most_threads()} thread{'s' * (most_threads() != 1)}"
+    sequences = f" of sequences of {LENGTH}" if _has_sequences(network) else ""
+    echo(f"phase {phase}, {batch_size} rows{sequences}, float32, {threads}")
+    echo(f"peak, measured now: {peaks.operations / 1e9:.0f} GFLOP/s, {peaks.bandwidth / 1e9:.1f} GB/s from memory\n")
+    table = Table(box=None, pad_edge=False)
+    for heading in COLUMNS:
+        table.add_column(heading, overflow="fold", justify="left" if heading in COLUMNS[:2] else "right")
+    step = total(times.whole.values())
+    before = ""
+    for (layer, direction), work in times.layers.items():
+        table.add_row(layer if layer != before else "", direction, *_cells(work, step, peaks))
+        before = layer
+    table.add_row()
+    for name, rows in (("layers, one by one", _by_pass(times)), ("whole step", times.whole)):
+        for direction, work in rows.items():
+            table.add_row(name if direction == "forward" else "", direction, *_cells(work, step, peaks))
+    table.add_row("", "both", *_cells(step, step, peaks))
+    print_table(table)
+
+
+def _by_pass(times: StepTimes) -> dict[str, Work]:
+    from paddle_layers.runtime.profile.step import total
+
+    return {
+        direction: total(work for key, work in times.layers.items() if key[1] == direction) for direction in times.whole
+    }
+
+
+def _cells(work: Work, step: Work, peaks: Peaks) -> Iterator[str]:
+    yield as_seconds(work.seconds)
+    yield f"{work.seconds / step.seconds:.1%}".replace("%", " %")
+    yield f"{work.operations / work.seconds / 1e9:.1f}"
+    yield f"{work.nbytes / work.seconds / 1e9:.1f}"
+    yield _of_peak(work, peaks)
+
+
+def _of_peak(work: Work, peaks: Peaks) -> str:
+    """The larger share of the two peaks, which is the one that limits."""
+    compute, memory = work.operations / peaks.operations, work.nbytes / peaks.bandwidth
+    share, what = max((compute / work.seconds, "compute"), (memory / work.seconds, "memory"))
+    return f"{share:.0%} {what}".replace("%", " % of")
+
+
+def _has_sequences(network: Network) -> bool:
+    return any(type_.level for node in network.nodes for type_ in node.output_types)

@@ -1,0 +1,1 @@
+"""Layers made of layers: the calls of a body, recorded."""

@@ -1,0 +1,56 @@
+"""Layers made of layers: the decorator of a body, and the values inside of one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ..decorators import definition_of
+from ..errors import DefinitionError, suggestion
+from ..fields.types import Type
+
+F = TypeVar("F", bound=Callable[..., Any])
+NET = "net"
+"""The argument of a body that adds layers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Wire:
+    """A value inside a body: an input of the layer, or what a part gives. `type` is known at once."""
+
+    name: str
+    type: Type
+    source: int | None
+    """Position of the input of the layer on which it rests, for messages."""
+
+
+def body(owner: type) -> Callable[[F], F]:
+    """The function builds the layer from others: `net.fc(x, size=3, name="hidden")` adds one and gives its output.
+
+    It asks by name for `net`, the inputs (a tuple for a repeatable one, None for one that is absent), attributes and
+    sizes of axes, and gives the outputs. A part that bears no name is called by its type and a number.
+    """
+
+    def mark(call: F) -> F:
+        layer = definition_of(owner)
+        if NET in {*layer.fields, *layer.attributes}:
+            raise body_error(call, f"`{NET}` is what adds the layers of a body: call the field another name")
+        known = {NET, *layer.inputs, *layer.attributes, *layer.axis_names}
+        for name in inspect.signature(call).parameters:
+            if name not in known:
+                raise body_error(call, f"unknown argument `{name}`{suggestion(name, known)}")
+        others = [name for name in layer.fields if name not in layer.inputs and name not in layer.outputs]
+        if others or layer.functions:
+            what = f"field `{others[0]}`" if others else f"function `{layer.functions[0].name}`"
+            raise body_error(call, f"a layer with a body has inputs, outputs and attributes only, but there is {what}")
+        layer.attach("body", call)
+        return call
+
+    return mark
+
+
+def body_error(call: Callable[..., Any], message: str) -> DefinitionError:
+    """An error at the line of a body."""
+    return DefinitionError(f"{call.__name__}: {message}", call.__code__.co_filename, call.__code__.co_firstlineno)

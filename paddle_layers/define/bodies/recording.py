@@ -1,0 +1,156 @@
+"""The calls of a body: each adds a part, with the arguments of the helpers of `nn`; its types are inferred at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..definitions.layers import Binding, Body, LayerDefinition, Part
+from ..definitions.registry import registries
+from ..errors import DefinitionError, InvalidAttributes, ShapeError, suggestion
+from ..fields.attributes import Attributes
+from ..fields.types import Type
+from .activations import activation_problem
+from .body import NET, Wire, body_error
+from .calls import inputs_of_call
+
+
+def record(layer: LayerDefinition, types: Sequence[Type], positions: Mapping[str, tuple[int, ...]]) -> Recorder:
+    """What the body of `layer` is called with, before it is: its inputs, and a `net` that remembers the calls."""
+    wires: dict[str, tuple[Wire, ...]] = {}
+    for name, places in positions.items():
+        repeatable = layer.inputs[name].repeatable
+        wires[name] = tuple(
+            Wire(f"{name}_{item}" if repeatable else name, types[place], place) for item, place in enumerate(places)
+        )
+    return Recorder(layer, wires)
+
+
+class Recorder:
+    """The calls of a body."""
+
+    def __init__(self, layer: LayerDefinition, wires: Mapping[str, tuple[Wire, ...]]) -> None:
+        self.layer, self.inputs = layer, wires
+        self.attributes: Mapping[str, Any] = {}
+        self.parts: list[Part] = []
+        self.names = {wire.name for given in wires.values() for wire in given}
+        self.call = layer.hooks["body"]
+
+    def arguments(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """Everything that the body may ask for, beside the sizes of axes."""
+        self.attributes = attributes
+        given: dict[str, Any] = {NET: Net(self), **attributes}
+        for name, wires in self.inputs.items():
+            given[name] = wires if self.layer.inputs[name].repeatable else (wires or (None,))[0]
+        return given
+
+    def body(self, result: Any) -> Body:
+        """The body whose function gave `result`."""
+        outputs = result if isinstance(result, (list, tuple)) else (result,)
+        if not all(isinstance(wire, Wire) for wire in outputs):
+            raise self.error("gives something else than the outputs of layers; does a `return` lack?")
+        inputs = tuple(wire.name for wires in self.inputs.values() for wire in wires)
+        types = tuple(wire.type for wire in outputs)
+        return Body(tuple(self.parts), inputs, tuple(wire.name for wire in outputs), types)
+
+    def add(self, kind: str, inputs: Sequence[Any], name: str | None, settings: dict[str, Any]) -> Any:
+        """Record a part; gives its output, or a tuple of several."""
+        definition: LayerDefinition | None = registries["layer"].get(kind)
+        if definition is None:
+            raise self.error(f"there is no layer `{kind}`{suggestion(kind, registries['layer'])}")
+        name = self._name(kind, name)
+        wires = tuple(self._wires(kind, inputs_of_call(definition, inputs, settings)))
+        types = tuple(wire.type for wire in wires)
+        binding, attributes = self._bound(name, definition, wires, settings)
+        names = definition.names_in_network(name, len(binding.outputs))
+        activation = self._activation(name, definition, attributes, binding.outputs)
+        read = tuple(wire.name for wire in wires)
+        self.parts.append(Part(name, definition, attributes, activation, read, types, names, binding))
+        source = next((wire.source for wire in wires if wire.source is not None), None)
+        found = tuple(Wire(own, type_, source) for own, type_ in zip(names, binding.outputs, strict=True))
+        return found[0] if len(found) == 1 else found
+
+    def error(self, message: str) -> DefinitionError:
+        """An error at the line of the body."""
+        return body_error(self.call, message)
+
+    def _name(self, kind: str, given: str | None) -> str:
+        if given is None:
+            numbers = range(1, len(self.parts) + 2)
+            given = next(name for name in (f"{kind}_{number}" for number in numbers) if name not in self.names)
+        if not given.isidentifier() or given in self.names:
+            raise self.error(f"`{given}` names a part: it has to be a word that names nothing else")
+        self.names.add(given)
+        return given
+
+    def _wires(self, kind: str, given: Iterable[Any]) -> Iterator[Wire]:
+        for wire in given:
+            if wire is None:  # an optional input of the layer that is an optional one of the part
+                continue
+            if not isinstance(wire, Wire):
+                raise self.error(f"`net.{kind}` takes inputs and what other parts give, found {wire!r}")
+            yield wire
+
+    def _bound(
+        self, name: str, definition: LayerDefinition, wires: tuple[Wire, ...], settings: Mapping[str, Any]
+    ) -> tuple[Binding, Attributes]:
+        """The part's types and attributes. Errors name the attribute or the input of the whole layer."""
+        part = f"its part `{name}` ({definition.name})"
+        known = definition.attribute_by_name
+        if unknown := [key for key in settings if key not in known]:
+            raise self.error(f"{part}: there is no argument `{unknown[0]}`{suggestion(unknown[0], known)}")
+        given = {known[key].name: value for key, value in settings.items() if value is not None}
+        try:
+            attributes = definition.bind(given)
+            return definition.bind_axes([wire.type for wire in wires], attributes), attributes
+        except InvalidAttributes as error:
+            at, reason = next(iter(error.problems.items()))
+            if at not in given:
+                raise self.error(f"{part}: {reason}") from None
+            raise ShapeError(f"{part}: {reason}", attribute=self._own(at, given)) from None
+        except ShapeError as error:
+            place = None if error.input is None or error.input >= len(wires) else wires[error.input].source
+            own = self._own(error.attribute, given)
+            raise error.restated(f"{part}: {error.message}", attribute=own, input=place) from None
+
+    def _own(self, attribute: str | None, settings: Mapping[str, Any]) -> str | None:
+        """The layer's own attribute behind that of a part: the one of this name, or the only one of this value."""
+        if attribute is None:
+            return None
+        if attribute in self.layer.attribute_by_name:
+            return self.layer.attribute_by_name[attribute].name
+        value = settings.get(attribute)
+        equal = [name for name, own in self.attributes.items() if own is not None and own is value]
+        return equal[0] if len(equal) == 1 else None
+
+    def _activation(
+        self, name: str, definition: LayerDefinition, attributes: Attributes, types: Sequence[Type]
+    ) -> tuple[LayerDefinition, Attributes] | None:
+        chosen = attributes["act"] if "act" in definition.common else "linear"
+        if chosen == "linear":
+            return None
+        found: LayerDefinition | None = registries["layer"].get(chosen)
+        problem = f"there is no layer `{chosen}`" if found is None else activation_problem(found)
+        if found is not None and not problem:
+            try:
+                bound = found.bind({})
+                found.infer(types[:1], bound)
+                return found, bound
+            except InvalidAttributes as error:
+                problem = f"its activation `{chosen}`: {next(iter(error.problems.values()))}"
+            except ShapeError as error:
+                problem = f"its activation `{chosen}`: {error.message}"
+        raise ShapeError(f"its part `{name}` ({definition.name}): {problem}", attribute=self._own("act", attributes))
+
+
+class Net:
+    """`net.fc(...)`: a method for every layer, with the arguments of the helpers of `nn`."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def __getattr__(self, kind: str) -> Callable[..., Any]:
+        def add(*inputs: Any, name: str | None = None, **settings: Any) -> Any:
+            return self._recorder.add(kind, inputs, name, settings)
+
+        return add

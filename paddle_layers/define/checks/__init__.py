@@ -1,0 +1,1 @@
+"""Faults of a definition, found when it is registered and told at the author's own line."""

@@ -1,0 +1,152 @@
+"""Faults that the text of a point function shows, reported at the author's own line before anything is compiled."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DefinitionError, suggestion
+from ..functions.point_functions import HELPERS, Function
+from ..functions.program import Program
+
+if TYPE_CHECKING:
+    from ..definitions.layers import LayerDefinition
+
+NUMBERS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript)
+"""Expressions that are one number in a point function, whatever their parts are."""
+
+
+def check_texts(layer: LayerDefinition) -> None:
+    """Look at the texts of all functions of a layer and at their helpers. Raises `DefinitionError`."""
+    for function in layer.functions:
+        if function.role == "bias" or function.python:
+            continue  # the framework's, or nothing that a device has to understand
+        try:
+            program = function.program
+        except OSError:  # typed at a prompt: there is no text to read
+            continue
+        _check_names(function.call, program, layer.offered_names)
+        _check_results(function, program)
+        _check_own_target(layer, function, program)
+
+
+def _error(call: Callable[..., Any], node: ast.AST, message: str) -> DefinitionError:
+    """An error at the line of a part of a function."""
+    code = call.__code__
+    line = code.co_firstlineno + getattr(node, "lineno", 1) - 1
+    return DefinitionError(f"{call.__name__}: {message}", code.co_filename, line)
+
+
+def _check_names(call: Callable[..., Any], program: Program, offered: set[str]) -> None:
+    names = [node for node in ast.walk(program.tree) if isinstance(node, ast.Name)]
+    own = {*program.arguments, *(node.id for node in names if isinstance(node.ctx, ast.Store))}
+    scope = call.__globals__
+    for node in names:
+        if node.id in own or node.id in scope or hasattr(builtins, node.id):
+            continue
+        if node.id in offered:
+            raise _error(call, node, f"reads `{node.id}`, for which it does not ask: write it among the arguments")
+        if node.id in ("np", "numpy", "torch", "jnp", "tf"):
+            raise _error(call, node, f"`{node.id}` cannot be used here: a function computes one element, with `math`")
+        near = suggestion(
+            node.id, own | offered | {name for name, found in scope.items() if isinstance(found, FunctionType)}
+        )
+        raise _error(call, node, f"`{node.id}` is no argument, no variable and no number of the module{near}")
+    for part in ast.walk(program.tree):
+        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and scope.get(part.value.id) is math:
+            if not hasattr(math, part.attr) and part.value.id not in own:
+                raise _error(call, part, f"there is no `math.{part.attr}`{suggestion(part.attr, vars(math))}")
+    for name in {node.id for node in names}:
+        found = scope.get(name)
+        if name not in own and callable(found) and found in HELPERS and found is not call:
+            _check_names(found, Program.of(found), set())
+
+
+# ---- what is returned
+
+
+def _check_results(function: Function, program: Program) -> None:
+    returns = [node for node in ast.walk(program.tree) if isinstance(node, ast.Return)]
+    if function.role == "fill":
+        for node in returns:
+            if node.value is not None:
+                names = ", ".join(f"`{name}`" for name in function.target_names)
+                raise _error(function.call, node, f"a function below @fill returns nothing: it writes {names} itself")
+        return
+    wanted = _wanted(function)
+    for node in returns:
+        if node.value is None:
+            raise _error(function.call, node, f"returns nothing here; {wanted}")
+        for value in _values(node.value):
+            if what := _wrong_value(value, len(function.targets)):
+                raise _error(function.call, value, f"returns {what}; {wanted}")
+    if not returns:
+        raise _error(function.call, program.tree, f"returns nothing; {wanted}")
+    if not _ends(program.tree.body):
+        raise _error(function.call, program.tree.body[-1], f"returns nothing where it ends here; {wanted}")
+
+
+def _wanted(function: Function) -> str:
+    names = [f"`{name}`" for name in function.target_names]
+    if len(names) == 1:
+        return f"it has to return one number, the element of {names[0]}"
+    return f"it has to return {len(names)} numbers, the elements of {', '.join(names)}"
+
+
+def _values(node: ast.expr) -> Iterator[ast.expr]:
+    """What an expression may be."""
+    if isinstance(node, ast.IfExp):
+        yield from _values(node.body)
+        yield from _values(node.orelse)
+    else:
+        yield node
+
+
+def _wrong_value(node: ast.expr, targets: int) -> str:
+    """What is wrong with a returned value, in words; empty where the text does not show it."""
+    if isinstance(node, ast.Tuple):
+        return f"{len(node.elts)} values" if len(node.elts) != targets or targets == 1 else ""
+    if isinstance(node, (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.JoinedStr)):
+        return f"`{ast.unparse(node)}`"
+    if isinstance(node, ast.Constant):
+        plain = isinstance(node.value, (int, float))
+        return "" if plain and targets == 1 else "one number" if plain else f"`{node.value!r}`"
+    return "one number" if targets > 1 and isinstance(node, NUMBERS) else ""
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    """Whether every way through ends with a return."""
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return bool(last.orelse) and _ends(last.body) and _ends(last.orelse)
+    if isinstance(last, ast.While):
+        return isinstance(last.test, ast.Constant) and bool(last.test.value)
+    return isinstance(last, (ast.Return, ast.Raise))
+
+
+# ---- what it computes itself
+
+
+def _check_own_target(layer: LayerDefinition, function: Function, program: Program) -> None:
+    """Elements are computed in any order: only a scan may read what it has computed, and an update its own element."""
+    if function.role == "fill" or function.scan is not None:
+        return
+    for name in function.target_names:
+        if name not in function.args or not program.reads(name):
+            continue
+        if function.role == "update":
+            if program.reads_own_element(name, function.indices):
+                continue
+            remedy = f"an update may read `{name}[{', '.join(function.indices)}]` only"
+        elif function.targets[0].axes and function.targets[0].axes[0].name in layer.groups:
+            remedy = 'for rows of a sequence in their order write `scan="forward"` or `scan="back"`'
+        else:
+            remedy = 'rows that need the one before are a sequence: write their axes as `"T:S C"`, and `scan="forward"`'
+        node = next(n for n in ast.walk(program.tree) if isinstance(n, ast.Name) and n.id == name)
+        raise _error(
+            function.call, node, f"reads `{name}`, which it computes, and elements are computed in any order; {remedy}"
+        )

@@ -1,0 +1,123 @@
+"""Steps without a gradient, as an optimizer declares them: rows of a table that no batch uses then wait for theirs.
+
+Without a declaration every step goes over the whole table. Nothing is guessed from the function of the step, and the
+conformance kit proves what is declared against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from ..functions.point_functions import Function
+from .elementwise import Elementwise
+
+F = TypeVar("F", bound=Callable[..., Any])
+LinearStep = Sequence[Sequence[float]]
+"""The new value and the new states, each as the factors of the old value and the old states."""
+
+
+class AdaptiveStep(NamedTuple):
+    """A step along a fading mean, divided by the root of a fading mean of squares: Adam and its kin.
+
+    Of the value w and two states, m and v: m' = mean * m, v' = squares * v,
+    w' = value * w - scale * m' / (sqrt(v') + epsilon). `mean` and `squares` depend on attributes only. The others may
+    differ from step to step; `epsilon` is above 0 and falls no faster than the root of v' does.
+    """
+
+    scale: float
+    epsilon: float
+    mean: float
+    squares: float
+    value: float = 1.0
+
+
+def lazy_update(owner: type) -> Callable[[F], F]:
+    """Declare what a step of the optimizer does where the gradient is zero, so that it can be made later.
+
+    The function may ask for `rate`, `count` and the attributes, as the step does, and gives one of
+
+    * a row of factors for the value and for each state: `(1, -momentum), (0, momentum)` is w' = w - momentum * v and
+      v' = momentum * v. A column of zeros says that no step reads that state, not even one with a gradient;
+    * an `AdaptiveStep`;
+    * None where the attributes leave no such form. This must not depend on `rate` and `count`.
+
+    If it asks for `penalty` too, it holds for a gradient of `penalty * value`, which is what a linear regularizer
+    adds. Else the optimizer goes over the whole table when there is a regularizer.
+    """
+    return _declaration(owner, "optimizer", {"rate", "count", "penalty"})
+
+
+def linear_penalty(owner: type) -> Callable[[F], F]:
+    """Declare that the penalty of a regularizer is the weight times what this function of the attributes gives."""
+    return _declaration(owner, "regularizer", set())
+
+
+def _declaration(owner: type, kind: str, offered: set[str]) -> Callable[[F], F]:
+    def mark(call: F) -> F:
+        marked: Any = owner
+        definition: Elementwise = marked.__definition__
+        function = Function(kind, (), call)
+        if definition.kind != kind:
+            raise function.error(f"`{definition.name}` is a {definition.kind}, not a {kind}")
+        definition.check_arguments(function, function.args, offered | set(definition.attributes))
+        definition.lazy = function
+        return call
+
+    return mark
+
+
+class LazyUpdate:
+    """What an optimizer declares for given attributes, beside a regularizer whose penalty is times `decay`."""
+
+    def __init__(self, optimizer: Elementwise, attributes: Mapping[str, Any], penalty: float) -> None:
+        self.optimizer, self._attributes, self._penalty = optimizer, attributes, penalty
+
+    def step(self, rate: float, count: float, **now: Any) -> LinearStep | AdaptiveStep:
+        """The step of a learning rate and a number, from 1; `now` has attributes that are this step's alone.
+
+        Raises `DefinitionError` where it is not as it must be.
+        """
+        step, function = self._declared(rate, count, now), self.optimizer.lazy
+        assert function is not None
+        if step is None:
+            raise function.error("gives None for some rates or counts only")
+        size = 1 + len(self.optimizer.states)
+        if isinstance(step, AdaptiveStep):
+            if size != 3:
+                raise function.error("an AdaptiveStep is for two states, the mean and the mean of squares")
+        elif [len(row) for row in step] != [size] * size:
+            raise function.error(
+                f"gives {step!r}, must give {size} rows of {size} factors, of the value and the states"
+            )
+        return step
+
+    def _declared(self, rate: float, count: float, now: Mapping[str, Any]) -> LinearStep | AdaptiveStep | None:
+        function = self.optimizer.lazy
+        if function is None or (self._penalty and "penalty" not in function.args):
+            return None
+        given = {**self._attributes, "rate": rate, "count": count, "penalty": self._penalty, **now}
+        step: LinearStep | AdaptiveStep | None = function.call(*(given[name] for name in function.args))
+        return step
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is such a form for the attributes."""
+        return self._declared(1.0, 1.0, {}) is not None
+
+
+def find_lazy_update(
+    optimizer: Elementwise, attributes: Mapping[str, Any], regularizer: Any = None, decay: float = 0.0
+) -> LazyUpdate | None:
+    """The lazy update of an optimizer, or None: then its step is dense.
+
+    `regularizer` has a definition and attributes, its penalty is times `decay`.
+    """
+    penalty = 0.0
+    if regularizer is not None and decay:
+        function = regularizer.definition.lazy
+        if function is None:
+            return None
+        penalty = decay * function.call(*(regularizer.attributes[name] for name in function.args))
+    update = LazyUpdate(optimizer, attributes, penalty)
+    return update if update.holds else None

@@ -1,0 +1,134 @@
+"""Devices that a layer's functions compile for: read off their text, since nothing is compiled to describe a layer.
+
+A thread of a card cannot get memory: what makes a list, a text or another array compiles for the CPU only.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ..functions.point_functions import HELPERS, Function
+from ..functions.program import Program
+from .part_facts import example_bodies
+
+if TYPE_CHECKING:
+    from ..definitions.layers import LayerDefinition
+
+DEVICES = ("cpu", "cuda")
+NOT_ON_CARDS = frozenset({"gcd"})
+"""Functions of `math` that numba has for the CPU only."""
+VIEWS = frozenset({"shape", "size", "ndim", "strides", "itemsize", "nbytes", "dtype", "T", "flat", "transpose", "item"})
+"""Attributes of arrays that make no other array."""
+ALLOCATING = (ast.Dict, ast.DictComp, ast.Set, ast.SetComp, ast.ListComp, ast.GeneratorExp, ast.JoinedStr)
+
+Call = Callable[..., Any]
+
+
+def devices_of(layer: LayerDefinition) -> tuple[str, ...]:
+    """Devices that all functions of a layer, or of its parts, compile for; the CPU takes every function."""
+    parts = {part for body in example_bodies(layer) for part in body.layers()} if layer.is_composite else ()
+    pairs = ((one, function) for one in (layer, *parts) for function in one.complete().functions)
+    return DEVICES if all(_suits_cards(*pair) for pair in pairs) else DEVICES[:1]
+
+
+def _suits_cards(layer: LayerDefinition, function: Function) -> bool:
+    if function.python:
+        return False
+    axes = {}
+    for name in function.args:
+        field = layer.fields.get(name) or layer.fields.get(name.removeprefix("d"))
+        if field is not None:
+            whole = field.per_item and function.over is None and name not in function.target_names
+            axes[name] = len(field.indices) + whole
+    return _Reader(function.call, function.program.tree, axes, ()).suits_cards()
+
+
+class _Reader:
+    """Looks for what makes arrays and the like, in a function and in the helpers that it calls."""
+
+    def __init__(self, call: Call, tree: ast.FunctionDef, axes: Mapping[str, int], callers: tuple[Call, ...]) -> None:
+        self.call, self.tree, self.callers = call, tree, (*callers, call)
+        self.axes = dict(axes)
+        """How many axes the arrays have that are known by a name; another name is a number."""
+        for target, value in self._assignments():
+            if isinstance(target, ast.Name):
+                self.axes[target.id] = max(self.axes.get(target.id, 0), self._axes(value))
+        self.harmless = {id(node) for parent in ast.walk(tree) for node in _harmless(parent)}
+
+    def suits_cards(self) -> bool:
+        """Whether nothing in it needs the CPU."""
+        return not any(self._needs_cpu(node) for statement in self.tree.body for node in ast.walk(statement))
+
+    def _needs_cpu(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.List) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            return id(node) not in self.harmless
+        if isinstance(node, ast.Attribute):
+            return node.attr in NOT_ON_CARDS if ast.unparse(node.value) == "math" else node.attr not in VIEWS
+        if isinstance(node, ast.Call):
+            return self._calls_what_needs_cpu(node)
+        return isinstance(node, ALLOCATING) or any(self._axes(part) > 0 for part in _operands(node))
+
+    def _calls_what_needs_cpu(self, node: ast.Call) -> bool:
+        called = self.call.__globals__.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if called is None or called not in HELPERS:
+            return False
+        if called in self.callers:  # its text would be put into itself
+            return True
+        program = _program(called)
+        axes = dict(zip(program.arguments, map(self._axes, node.args), strict=False))
+        return not _Reader(called, program.tree, axes, self.callers).suits_cards()
+
+    def _assignments(self) -> Iterator[tuple[ast.expr, ast.expr]]:
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Assign):
+                target, value = node.targets[0], node.value
+                if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                    yield from zip(target.elts, value.elts, strict=False)
+                else:
+                    yield target, value
+            elif isinstance(node, ast.For):
+                yield node.target, ast.Subscript(node.iter, ast.Constant(0), ast.Load())
+
+    def _axes(self, node: ast.expr) -> int:
+        """How many axes a value has; 0 for a number."""
+        if isinstance(node, ast.Name):
+            return self.axes.get(node.id, 0)
+        if isinstance(node, ast.IfExp):
+            return max(self._axes(node.body), self._axes(node.orelse))
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return max((self._axes(part) + 1 for part in node.elts if self._axes(part)), default=0)
+        if isinstance(node, ast.Subscript):
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            return max(self._axes(node.value) - sum(not isinstance(part, ast.Slice) for part in parts), 0)
+        return 0
+
+
+def _operands(node: ast.AST) -> list[ast.expr]:
+    """What a node computes with: an array among these gives another array."""
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.UnaryOp):
+        return [node.operand]
+    if isinstance(node, ast.AugAssign):
+        return [node.target, node.value]
+    if isinstance(node, ast.Compare) and not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+        return [node.left, *node.comparators]
+    return []
+
+
+def _harmless(node: ast.AST) -> list[ast.expr]:
+    """Lists and words of which nothing is left when the function is compiled."""
+    if isinstance(node, ast.For):
+        return [node.iter]
+    if isinstance(node, ast.Assert):
+        return [node.msg] if node.msg is not None else []
+    return [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+
+
+@lru_cache(maxsize=1 << 10)
+def _program(helper: Call) -> Program:
+    return Program.parse(inspect.getsource(helper))

@@ -1,0 +1,124 @@
+"""Whether the samples of a batch are independent of each other: read off the text of the forward functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ..fields.tensors import Field, Param, State
+from ..functions.point_functions import Function
+
+if TYPE_CHECKING:
+    from ..definitions.layers import LayerDefinition
+
+
+def rows_independent(layer: LayerDefinition, forward: Iterable[Function]) -> bool:
+    """Whether every row is computed from rows of its own sample only, as far as the text shows it.
+
+    A sample is a row, or the outermost sequence. A function may read its own row, and where rows lie in sequences, rows
+    counted from its own or from the start of its own sequence. One that reads other rows, their number, or rows for a
+    tensor without any, may not. Checks by experiment show where the text promises too much.
+    """
+    functions = [function for function in forward if function.role != "update"]
+    return all(not function.python and _Reader(layer, function).stays_in_its_sample() for function in functions)
+
+
+class _Reader:
+    """Looks at every place where a function uses a tensor that has rows."""
+
+    def __init__(self, layer: LayerDefinition, function: Function) -> None:
+        self.layer, self.function, self.tree = layer, function, function.program.tree
+        self.parents = {id(child): node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        fed = {field.axes[0].name for field in layer.inputs.values() if field.axes}
+        self.row_axes = {*fed, *layer.groups, *layer.groups.values()}
+        given = {group.lower() for group in layer.groups.values()} | {"before", "after"}
+        if self._has_rows(function.targets[0]):
+            given.add(next(index for index in function.indices if index != "which"))
+        self.own = given & set(function.args)
+        """Indices of the function's own row and sequence."""
+        self.near = self._counted_from_own()
+        """These, and numbers that are counted from them."""
+
+    def stays_in_its_sample(self) -> bool:
+        """Whether no use of a tensor leaves the sample."""
+        names = [node for node in ast.walk(self.tree) if isinstance(node, ast.Name)]
+        stored = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        return not stored & self.own and all(self._is_fine(node) for node in names)
+
+    def _is_fine(self, node: ast.Name) -> bool:
+        if node.id not in self.function.args:
+            return True
+        if node.id in self.row_axes:
+            return False  # how many rows there are
+        starts, entries = self._starts(), self._entries()
+        field = self.layer.fields.get(node.id)
+        has_rows = field is not None and self._has_rows(field)
+        if not has_rows and node.id not in starts | entries:
+            return True
+        use = self._subscript(node, field)
+        if use is None:
+            return self._is_shape(node, field) or self._is_test_for_none(node)
+        index = use.slice.elts[0] if isinstance(use.slice, ast.Tuple) else use.slice
+        if node.id in starts:
+            return bool(_names(index) & self.near)
+        if node.id in entries or (field is not None and field.axes[0].name in self.layer.groups):
+            return bool(_names(index) & self.near)
+        return isinstance(index, ast.Name) and index.id in self.own
+
+    def _subscript(self, node: ast.expr, field: Field | None) -> ast.Subscript | None:
+        """Where its elements are taken: of an item, for a repeatable tensor that is given whole."""
+        parent = self.parents[id(node)]
+        if not isinstance(parent, ast.Subscript) or parent.value is not node:
+            return None
+        whole = field is not None and field.repeatable and self.function.over is not field
+        if whole and field is not None and field.name not in self.function.target_names:
+            return self._subscript(parent, None)
+        return parent
+
+    def _is_shape(self, node: ast.expr, field: Field | None) -> bool:
+        """Whether only `len(x)` of items or the size of an axis behind the rows is asked for."""
+        parent = self.parents[id(node)]
+        if isinstance(parent, ast.Call) and ast.unparse(parent) == f"len({ast.unparse(node)})":
+            return field is not None and field.repeatable
+        if isinstance(parent, ast.Subscript) and parent.value is node:
+            return self._is_shape(parent, None)
+        if not (isinstance(parent, ast.Attribute) and parent.attr == "shape"):
+            return False
+        size = self.parents[id(parent)]
+        return isinstance(size, ast.Subscript) and isinstance(size.slice, ast.Constant) and size.slice.value != 0
+
+    def _is_test_for_none(self, node: ast.expr) -> bool:
+        parent = self.parents[id(node)]
+        return isinstance(parent, ast.Compare) and isinstance(parent.ops[0], (ast.Is, ast.IsNot))
+
+    def _has_rows(self, field: Field) -> bool:
+        if isinstance(field, (Param, State)) or not field.axes:
+            return False
+        return field.axes[0].name in self.row_axes
+
+    def _starts(self) -> set[str]:
+        return {f"{name}_start" for name in (*self.layer.inputs, *self.layer.groups, *self.layer.groups.values())}
+
+    def _entries(self) -> set[str]:
+        return {f"{name}_{part}" for name in self.layer.inputs for part in ("id", "value")}
+
+    def _counted_from_own(self) -> set[str]:
+        """Own indices, and names that get a value made from them, by assignment or as loop variables."""
+        steps: list[tuple[set[str], set[str]]] = []
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.For):
+                steps.append((_names(node.target), _names(node.iter)))
+            elif isinstance(node, ast.Assign):
+                steps.append((_names(node.targets[0]), _names(node.value)))
+        near: set[str] = set()
+        found = set(self.own)
+        while found != near:
+            near = set(found)
+            for targets, sources in steps:
+                found |= targets if sources & near else set()
+        return found
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

@@ -1,0 +1,1 @@
+"""What a definition is made of: attributes, tensors with named axes, examples."""

@@ -1,0 +1,1 @@
+"""Plugins: installed packages and files."""

@@ -1,0 +1,129 @@
+"""Installed plugins: the records of what the environment's distributions offer, read from their metadata alone."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import textwrap
+import warnings
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from ..escaping import printable_line
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+ENTRY_POINTS = "paddle_layers.plugins"
+"""Group of the entry points: the name is the plugin's prefix, the value a module that registers on import."""
+
+LIBRARY = "paddle-layers"
+PREFIX = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+LONGEST = 400
+"""Letters of a plugin's message that are shown."""
+
+
+class PluginWarning(UserWarning):
+    """A plugin could not be loaded; everything else goes on working."""
+
+
+@dataclass(eq=False)
+class Plugin:
+    """An installed plugin: where it comes from, what it registered, and why not if it did not."""
+
+    prefix: str
+    module: str
+    distribution: str
+    version: str
+    requires: tuple[str, ...] = ()
+    state: Literal["not loaded yet", "loaded", "failed", "refused"] = "not loaded yet"
+    reason: str = ""
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names of the definitions by kind, in alphabetical order."""
+    started: bool = False
+    """Whether its turn to be loaded has come: one that looks up names meanwhile does not load itself again."""
+
+    @property
+    def package(self) -> str:
+        """The top-level package of its module."""
+        return self.module.partition(".")[0]
+
+    @property
+    def origin(self) -> str:
+        """Distribution and version."""
+        return f"{self.distribution} {self.version}"
+
+    @property
+    def broken(self) -> bool:
+        """Whether it failed or was refused."""
+        return self.state in ("failed", "refused")
+
+    @property
+    def fate(self) -> str:
+        """What became of a broken plugin: a verb, the reason, what to do."""
+        return f"{'failed' if self.state == 'failed' else 'was refused'}: {self.reason}"
+
+    @property
+    def report(self) -> str:
+        """What became of a broken plugin: a sentence."""
+        return f"plugin `{self.prefix}` ({self.origin}) {self.fate}"
+
+    def fits(self, name: str) -> bool:
+        """Whether a definition of this name may be the plugin's."""
+        return name.startswith(f"{self.prefix}_")
+
+
+@cache
+def installed_plugins() -> list[Plugin]:
+    """The records of all installed plugins, sorted by prefix and distribution. Imports none of them."""
+    import importlib.metadata  # slow to import, and for who names built-in layers only, it is not needed
+
+    try:
+        points = list(importlib.metadata.entry_points(group=ENTRY_POINTS))
+    except Exception as error:  # any package's damaged metadata stops the listing, with whatever its parser raises
+        warnings.warn(f"plugins cannot be listed, an installed package is damaged: {plain(error)}", PluginWarning, 2)
+        points = []
+    return sorted(map(_record, points), key=lambda plugin: (plugin.prefix, plugin.distribution))
+
+
+def _record(point: EntryPoint) -> Plugin:
+    name, version, requires = "unknown distribution", "?", []
+    with contextlib.suppress(Exception):  # metadata may be damaged in any way, and the plugin be well
+        if point.dist is not None:
+            name, version, requires = point.dist.name, point.dist.version, point.dist.requires or []
+    return Plugin(plain(point.name), plain(point.module), plain(name), plain(version), tuple(requires))
+
+
+def plain(text: object) -> str:
+    """A plugin's text on one line, without what a terminal would obey, cut where it gets long."""
+    line = textwrap.shorten(str(text), LONGEST, placeholder=" ...")
+    return printable_line(line)
+
+
+def refusal(plugin: Plugin) -> str:
+    """Why a plugin is not even imported, and what to do; nothing when it may be."""
+    if not PREFIX.fullmatch(plugin.prefix):
+        return "the name of its entry point is the prefix of its layers: lower case, words joined by `_`; rename it"
+    first = next(other for other in installed_plugins() if other.prefix == plugin.prefix)
+    if first is not plugin:
+        return f"its prefix is claimed by {first.origin} and by {plugin.origin}; uninstall one of them"
+    return _wrong_version(plugin)
+
+
+def _wrong_version(plugin: Plugin) -> str:
+    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.utils import canonicalize_name
+
+    from paddle_layers import __version__
+
+    for text in plugin.requires:
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement:
+            return f"its requirement `{plain(text)}` cannot be read; repair or uninstall `{plugin.distribution}`"
+        applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        if applies and canonicalize_name(requirement.name) == LIBRARY:
+            if not requirement.specifier.contains(__version__, prereleases=True):
+                return f"it needs {LIBRARY}{requirement.specifier}, this is {__version__}; upgrade one of them"
+    return ""

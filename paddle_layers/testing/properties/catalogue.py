@@ -1,0 +1,72 @@
+"""The properties that a layer's definition promises, each with its check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from paddle_layers.define import LayerDefinition
+
+from ..cases.case import Case
+from .comparing import Verdicts
+from .compiled import check_compiled, check_cuts
+from .cuda import check_cuda
+from .definition import check_definition
+from .derived import check_facts
+from .documentation import check_documentation
+from .empty import check_empty
+from .gradients import check_gradients
+from .inference import check_inference
+from .memory import check_memory
+from .nan import check_nan
+from .precision import check_precision
+from .rows import check_rows
+from .sums import check_sums
+from .tuned import check_tuned
+from .types import check_types
+
+ALL = 1 << 30
+
+
+class Property(NamedTuple):
+    """A property and how it is checked on a case."""
+
+    about: str
+    check: Callable[[Case], Verdicts]
+    basic: bool = False
+    """It is checked first; where it does not hold, the others are not checked, which would say the same again."""
+    compiled: bool = False
+    """It is about compiled kernels; compiling takes a second for every new specialisation."""
+    most: int = ALL
+    """Generated configs on which it is checked."""
+
+
+LAYER_PROPERTIES: dict[str, Callable[[LayerDefinition], Verdicts]] = {
+    "definition": check_definition,
+    "documentation": check_documentation,
+}
+"""Checks of the definition alone."""
+
+PROPERTIES: dict[str, Property] = {
+    "inference": Property("every config gives types or a diagnostic, the same ones every time", check_inference, True),
+    "types": Property("what is computed has the inferred types, and is finite", check_types, True),
+    "memory": Property("every element is written, nothing else is; inputs stay as they are", check_memory, True),
+    "facts": Property("in place is safe, and the backward pass reads no more than derived", check_facts),
+    "rows": Property("a sample's result does not depend on its neighbours", check_rows),
+    "empty batches": Property("a batch without rows changes no state and no statistic", check_empty),
+    "NaN": Property("what depends on a value that is NaN is NaN", check_nan),
+    "sums": Property("losses and statistics do not depend on how data are cut into batches", check_sums),
+    "precision": Property("costs keep their digits in float32", check_precision, most=0),
+    "compiled kernels": Property(
+        "compiled kernels equal the functions run as Python", check_compiled, compiled=True, most=0
+    ),
+    "determinism": Property(
+        "the same bits at any number of threads and in a second run", check_cuts, compiled=True, most=0
+    ),
+    "tuned kernels": Property("tuned kernels equal the point functions", check_tuned, compiled=True, most=8),
+    "cuda": Property(
+        "CUDA kernels equal the CPU's, and are machine code for every card", check_cuda, compiled=True, most=3
+    ),
+    "gradients": Property("gradients equal central differences", check_gradients),
+}
+"""Checks of cases, in the order in which they run."""

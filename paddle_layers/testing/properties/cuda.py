@@ -1,0 +1,80 @@
+"""CUDA kernels: the simulator gives the CPU's numbers, and every kernel becomes machine code without hidden float64."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from functools import partial
+
+from paddle_layers.define.errors import first_line
+from paddle_layers.define.facts.devices import devices_of
+from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
+
+from ..cases.case import Case
+from ..cases.engines import as_python
+from ..cases.results import run
+from .breadth import breadth
+from .comparing import Verdicts, close
+from .ptx import Ptx, drivers_of
+
+FORMS = {point_functions_only: "point functions", tuned_at_every_size: "thread blocks and tuned kernels"}
+"""The kernels that a function may become, in words."""
+NEEDS_CUDA = "CUDA kernels were not checked; `pip install 'paddle-layers[cuda]'` (no card is needed)"
+
+
+def has_cuda() -> bool:
+    """Whether kernels can be compiled for cards and simulated."""
+    from paddle_layers.runtime.devices.cuda import can_compile
+
+    return can_compile()
+
+
+def check_cuda(case: Case) -> Verdicts:
+    """Compile the case's kernels for the architectures, and compare what the simulator makes of them with the CPU.
+
+    Those of a layer made of layers are its parts', which are checked by themselves: what is left is that they are put
+    together rightly, on the examples. Layers that are for the CPU only have none.
+    """
+    if (
+        not has_cuda()
+        or "cuda" not in devices_of(case.definition)
+        or (case.definition.is_composite and not case.is_example)
+    ):
+        return
+    for form in () if case.definition.is_composite else FORMS:
+        with form():
+            problems = list(_problems(case))
+        yield from problems
+        if any(problem is not None for _, problem in problems):
+            return
+    yield from _simulated(case)
+
+
+def _simulated(case: Case) -> Verdicts:
+    from paddle_layers.runtime.devices.cuda import simulated_device
+
+    expected, _ = as_python(partial(run, case, "float32"))
+    for form, kernels in list(FORMS.items())[: 1 if case.definition.is_composite else None]:
+        with form():
+            found, _ = run(case, "float32", simulated_device())
+        for name, values in expected.items():
+            yield name, close(values, found[name], "float32", f"in the CUDA simulator by {kernels}")
+
+
+def _problems(case: Case) -> Iterator[tuple[str, str | None]]:
+    for driver in drivers_of(case):
+        for architecture in breadth().architectures:
+            yield driver.name, _problem(Ptx(driver, architecture))
+
+
+@functools.cache
+def _problem(kernel: Ptx) -> str | None:
+    """Why a kernel is no good for an architecture, or None."""
+    version = "sm_{}{}".format(*kernel.architecture)
+    try:
+        kernel.link()
+    except Exception as error:  # numba, NVVM and nvJitLink share no error class; each failure is a finding
+        return f"does not compile for {version}: {type(error).__name__}: {first_line(error)}"
+    if kernel.has_f64:
+        return f"computes in float64 for {version}; write `real(...)` around whole numbers, or `double(...)` to mean it"
+    return None

@@ -1,0 +1,116 @@
+"""Inference is pure and total: every config gives types or a diagnostic, never an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from paddle_layers.config.files import examine_network
+from paddle_layers.define import Input, LayerDefinition, ShapeError, Type
+from paddle_layers.define.fields.types import KINDS
+
+from ..cases.case import Case
+from ..cases.networks import network_text
+from ..cases.ranges import illegal_values
+from .comparing import Verdicts
+
+CRASH = "E401"
+"""Code of the diagnostic about a function of a layer that fails."""
+
+
+def check_inference(case: Case) -> Verdicts:
+    """Inferred twice, the types are the same and are types; the network that holds the config is accepted."""
+    definition = case.definition
+    again = tuple(definition.infer(case.types, definition.example_inputs(case.example)[1]))
+    same = case.output_types == again
+    yield "inference", None if same else f"gives {_show(case.output_types)} first and then {_show(again)}"
+    wrong = [type_ for type_ in again if not _is_type(type_)]
+    yield "output types", f"{wrong[0]!r} is no type: a size is at least 1, a level 0 to 2" if wrong else None
+    yield "config", problem_of(case.text(), legal=True)
+
+
+def check_text(definition: LayerDefinition, types: tuple[Type, ...], attributes: Any, text: str) -> str | None:
+    """What is wrong with the answer to a config that may be legal or not, or None."""
+    try:
+        inferred = definition.infer(types, definition.bind(attributes))
+    except ShapeError:
+        return problem_of(text, legal=False)
+    except Exception as error:  # the layer under test may raise anything; but for `ShapeError` that is a finding
+        return f"inference fails: {type(error).__name__}: {error}"
+    wrong = [type_ for type_ in inferred if not _is_type(type_)]
+    return f"{wrong[0]!r} is no type: a size is at least 1, a level 0 to 2" if wrong else problem_of(text)
+
+
+def problem_of(text: str, *, legal: bool | None = None) -> str | None:
+    """What is wrong with the reader's answer to a network, or None; `legal` says what the answer has to be."""
+    try:
+        found = examine_network(text)
+    except Exception as error:  # any exception is a finding: the reader answers with diagnostics
+        return f"makes the reader fail: {type(error).__name__}: {error}"
+    if found.network is not None and not found.failed:
+        return "has to be refused, but is accepted" if legal is False else None
+    errors = [fault for fault in found.faults if fault.severity == "error"]
+    crashes = [fault.message for fault in errors if fault.code == CRASH]
+    if crashes or not errors:
+        return crashes[0] if crashes else "is refused without a diagnostic"
+    return f"is legal, but is refused: {errors[0].message}" if legal else None
+
+
+def illegal_networks(definition: LayerDefinition) -> Iterator[tuple[str, str]]:
+    """What is wrong, and the text of the network: one mistake of each kind in the first example."""
+    if not definition.examples:
+        return
+    example = definition.examples[0]
+    types = tuple(definition.example_inputs(example)[0])
+    given = {name: value for name, value in example.settings.items() if name not in definition.inputs}
+    for attribute in definition.attributes.values():
+        for value in illegal_values(attribute):
+            yield f"`{attribute.name}` is {value!r}", network_text(definition, types, {**given, attribute.name: value})
+        if attribute.required:
+            rest = {name: value for name, value in given.items() if name not in (attribute.name, *attribute.aliases)}
+            yield f"`{attribute.name}` is missing", network_text(definition, types, rest)
+    yield "an attribute is unknown", network_text(definition, types, {**given, "no_such_attribute": 1})
+    for what, wrong in _illegal_types(definition, types):
+        yield what, network_text(definition, wrong, given)
+
+
+def _illegal_types(definition: LayerDefinition, types: tuple[Type, ...]) -> Iterator[tuple[str, tuple[Type, ...]]]:
+    fields = list(definition.inputs.values())
+    if any(not field.optional and (not field.repeatable or field.minimum) for field in fields):
+        yield "there is no input", ()
+    if not any(field.repeatable for field in fields):
+        more = [types[0] if types else Type.dense(3)] * (len(fields) + 1 - len(types))
+        yield "there is an input too many", (*types, *more)
+    positions = definition.bind_axes(types, definition.bind(_attributes(definition))).positions
+    for name, places in positions.items():
+        for place in places[:1]:
+            for what, wrong in _illegal(definition.inputs[name], types[place]):
+                yield f"`{name}` is {what}", (*types[:place], wrong, *types[place + 1 :])
+
+
+def _attributes(definition: LayerDefinition) -> dict[str, Any]:
+    settings = definition.examples[0].settings
+    return {name: value for name, value in settings.items() if name not in definition.inputs}
+
+
+def _illegal(field: Input, type_: Type) -> Iterator[tuple[str, Type]]:
+    made = {
+        "DENSE": Type.dense(*(type_.dims or (type_.size,)), level=type_.level),
+        "INT": Type.ids(type_.size, type_.level, type_.dims if type_.kind == "INT" else ()),
+        "SPARSE": Type.sparse(type_.size, type_.level, values=True),
+        "SPARSE_INT": Type.sparse(type_.size, type_.level),
+    }
+    yield from ((f"of kind {kind}", made[kind]) for kind in KINDS if kind not in field.kinds)
+    yield from ((f"of level {level}", type_._replace(level=level)) for level in range(3) if level not in field.seq)
+    if type_.kind == "DENSE" and not any(axis.rest for axis in field.axes):
+        yield "of a rank too high", Type.dense(*type_.dims, 2, 2, level=type_.level)
+
+
+def _is_type(type_: Any) -> bool:
+    if not isinstance(type_, Type) or type_.kind not in KINDS or type_.level not in (0, 1, 2):
+        return False
+    return all(isinstance(size, int) and size >= 1 for size in (*type_.dims, type_.size))
+
+
+def _show(types: tuple[Type, ...]) -> str:
+    return ", ".join(map(str, types))
