@@ -128,18 +128,29 @@ def largest_error(expected, actual):
 
 
 @pytest.mark.parametrize(
-    ("rows", "capacity", "shape", "attributes"),
+    ("kind", "rows", "capacity", "shape", "attributes"),
     [
         pytest.param(  # tiles of four images in a vector
-            *(64, None, (16, 7, 6), "num_filters: 17 filter_size: 3 padding: 1"), marks=marks_of("conv")
+            *("conv", 64, None, (16, 7, 6), "num_filters: 17 filter_size: 3 padding: 1"), marks=marks_of("conv")
         ),
-        pytest.param(9, 12, (16, 14, 13), "num_filters: 36 filter_size: 3 padding: 1 padding_y: 2", marks=SLOW),
-        pytest.param(3, 4, (64, 21, 22), "num_filters: 64 filter_size: 3", marks=SLOW),  # runs of filters
-        pytest.param(2, None, (35, 9, 70), "num_filters: 32 filter_size: 3 padding: 2", marks=SLOW),
+        pytest.param("conv", 9, 12, (16, 14, 13), "num_filters: 36 filter_size: 3 padding: 1 padding_y: 2", marks=SLOW),
+        pytest.param("conv", 3, 4, (64, 21, 22), "num_filters: 64 filter_size: 3", marks=SLOW),  # runs of filters
+        pytest.param("conv", 2, None, (35, 9, 70), "num_filters: 32 filter_size: 3 padding: 2", marks=SLOW),
+        pytest.param(  # blocks of several planes, which share what taps see
+            *("conv3d", 3, 4, (16, 5, 8, 7), "num_filters: 17 filter_size: 3 padding: 1"), marks=marks_of("conv3d")
+        ),
+        pytest.param(  # planes of two blocks, and an even number of taps
+            "conv3d", 2, 3, (17, 4, 22, 30), "num_filters: 20 filter_size: [2,3,3] padding: [1,2,0]", marks=SLOW
+        ),
+        pytest.param("conv3d", 1, None, (16, 9, 12, 13), "num_filters: 33 filter_size: [4,3,3] padding: 3", marks=SLOW),
+        pytest.param(
+            "conv_trans", 5, 6, (20, 16, 15), "num_filters: 18 filter_size: 3 padding: 1 padding_y: 2",
+            marks=marks_of("conv_trans"),
+        ),
     ],
-)
-def test_winograd_equals_the_sums(rows, capacity, shape, attributes):
-    network = conv(*shape, attributes)
+)  # fmt: skip
+def test_winograd_equals_the_sums(kind, rows, capacity, shape, attributes):
+    network = conv(*shape, attributes, kind=kind)
     x = np.random.default_rng(1).standard_normal((rows, *shape))
     with tuned.tuned_at_every_size():
         actual, used = results(network, x, capacity)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import NO_EPILOGUE, PIECES
+from paddle_layers.kernels.pieces import NO_EPILOGUE
 from paddle_layers.kernels.primitives.compiling import compiled
-from paddle_layers.kernels.primitives.scratch import place_of_piece
 from paddle_layers.kernels.tuned import tuned
 
 from .batches import (
@@ -58,24 +57,17 @@ from .window_matrices import (
     matrix_pays,
     matrix_pays_back,
 )
-from .winograd import (
-    LANES,
-    block_tiles,
-    convolve_tiles,
+from .winograd import convolve_volumes, transform_weight, transform_weight_back
+from .winograd_items import (
     filters_prepared,
     filters_prepared_back,
-    rounded,
-    tile_parts,
-    tiles_of,
     tiles_pay,
     tiles_pay_back,
-    transform_filters,
-    transform_filters_back,
     winograd_items,
     winograd_items_back,
     winograd_scratch,
     winograd_scratch_back,
-)  # fmt: skip
+)
 from .work_items import (
     BIAS_WORTH_IT,
     WORTH_IT,
@@ -109,74 +101,39 @@ operations = of_images(multiplications)
 
 
 @tuned(
-    "conv", "conv_y", items=pieces, prepared=filters_prepared, scratch=winograd_scratch, scratch_of_pieces=True,
-    when=tiles_pay, work=operations, least=WORTH_IT, pass_name="winograd",
+    "conv", "conv_y", items=pieces, prepared=of_images(filters_prepared), scratch=of_images(winograd_scratch),
+    scratch_of_pieces=True, when=of_images(tiles_pay), work=operations, least=WORTH_IT, pass_name="winograd",
 )  # fmt: skip
 @compiled
 def winograd_filters(first, last, prepared, weight, scratch):
-    K, D, _, _ = weight.shape
-    size, one = weight.itemsize, weight.dtype.type(1)
-    blocks = rounded(K) // LANES
-    for item in range(first, last):
-        transform_filters(
-            blocks * item // PIECES, blocks * (item + 1) // PIECES, weight.ctypes.data, K, D,
-            prepared.ctypes.data, place_of_piece(scratch, item, PIECES), size, one,
-        )  # fmt: skip
+    transform_weight(first, last, prepared, volumes(weight), scratch)
 
 
-@tuned("conv", "conv_y", items=winograd_items, behind=winograd_filters)
+@tuned("conv", "conv_y", items=of_images(winograd_items), behind=winograd_filters)
 @compiled
 def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y, epilogue):
-    """An item is some images, or a run of tiles and filters of one."""
-    N, K, P, Q = y.shape
-    _, C, H, W = x.shape
-    size, one = y.itemsize, y.dtype.type(1)
-    images, parts, runs = tile_parts(N, K, P, Q)
-    filters, items = K // runs, N // images * parts * runs
-    for item in range(first, last):
-        n, part, k = item // runs // parts * images, item // runs % parts, item % runs * filters
-        convolve_tiles(
-            tiles_of(images, part, parts, P, Q), C, k, k + filters, block_tiles(C, K),
-            x.ctypes.data + n * C * H * W * size, C * H * W * size, (H, W), (padding_y, padding),
-            prepared.ctypes.data, rounded(K) * C * size,
-            y.ctypes.data + n * K * P * Q * size, K * P * Q * size, P, Q,
-            place_of_piece(scratch, item, items), False, epilogue, size, one,
-        )  # fmt: skip
+    convolve_volumes(
+        first, last, volumes(y), volumes(x), prepared, False, epilogue, scratch, 1, (0, padding_y, padding)
+    )  # fmt: skip
 
 
 @tuned(
-    "conv", "conv_dx", items=pieces, prepared=filters_prepared_back, scratch=winograd_scratch_back,
-    scratch_of_pieces=True, when=tiles_pay_back, work=operations, least=WORTH_IT, pass_name="winograd",
+    "conv", "conv_dx", items=pieces, prepared=of_images(filters_prepared_back),
+    scratch=of_images(winograd_scratch_back), scratch_of_pieces=True, when=of_images(tiles_pay_back),
+    work=operations, least=WORTH_IT, pass_name="winograd",
 )  # fmt: skip
 @compiled
 def winograd_filters_back(first, last, prepared, weight, scratch):
-    K, D, _, _ = weight.shape
-    size, one = weight.itemsize, weight.dtype.type(1)
-    for item in range(first, last):
-        transform_filters_back(
-            K * item // PIECES, K * (item + 1) // PIECES, weight.ctypes.data, K, D,
-            prepared.ctypes.data, place_of_piece(scratch, item, PIECES), size, one,
-        )  # fmt: skip
+    transform_weight_back(first, last, prepared, volumes(weight), scratch)
 
 
-@tuned("conv", "conv_dx", items=winograd_items_back, behind=winograd_filters_back)
+@tuned("conv", "conv_dx", items=of_images(winograd_items_back), behind=winograd_filters_back)
 @compiled
 def winograd_dx(first, last, dx, dy, prepared, adding, scratch, padding, padding_y):
-    """An item is some images, or a run of tiles and channels of one."""
-    N, K, P, Q = dy.shape
-    _, C, H, W = dx.shape
-    size, one = dy.itemsize, dy.dtype.type(1)
-    images, parts, runs = tile_parts(N, C, H, W)
-    channels, items = C // runs, N // images * parts * runs
-    for item in range(first, last):
-        n, part, c = item // runs // parts * images, item // runs % parts, item % runs * channels
-        convolve_tiles(
-            tiles_of(images, part, parts, H, W), K, c, c + channels, block_tiles(C, K),
-            dy.ctypes.data + n * K * P * Q * size, K * P * Q * size, (P, Q), (2 - padding_y, 2 - padding),
-            prepared.ctypes.data, rounded(C) * K * size,
-            dx.ctypes.data + n * C * H * W * size, C * H * W * size, H, W,
-            place_of_piece(scratch, item, items), adding != 0, NO_EPILOGUE, size, one,
-        )  # fmt: skip
+    convolve_volumes(
+        first, last, volumes(dx), volumes(dy), prepared, adding != 0, NO_EPILOGUE, scratch, 1,
+        (0, 2 - padding_y, 2 - padding),
+    )  # fmt: skip
 
 
 @tuned(

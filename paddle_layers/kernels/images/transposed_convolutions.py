@@ -35,6 +35,17 @@ from .separate_windows import (
     spreading_scratch,
     windows_suit,
 )
+from .winograd import convolve_volumes, transform_weight, transform_weight_back
+from .winograd_items import (
+    filters_prepared,
+    filters_prepared_back,
+    tiles_pay,
+    tiles_pay_back,
+    winograd_items,
+    winograd_items_back,
+    winograd_scratch,
+    winograd_scratch_back,
+)
 from .work_items import (
     BIAS_WORTH_IT,
     WORTH_IT,
@@ -110,6 +121,43 @@ def pixel_dx(first, last, dx, dy, weight, accumulate):
 @compiled
 def pixel_dweight(first, last, dweight, dy, x, accumulate):
     fc_dweight(first, last, matrix(dweight), matrix(x), matrix(dy), accumulate)
+
+
+@tuned(
+    "conv_trans", "conv_trans_y", items=pieces, prepared=mirrored(of_images(filters_prepared_back)),
+    scratch=mirrored(of_images(winograd_scratch_back)), scratch_of_pieces=True,
+    when=mirrored(of_images(tiles_pay_back)), work=operations, least=WORTH_IT, pass_name="winograd",
+)  # fmt: skip
+@compiled
+def winograd_filters(first, last, prepared, weight, scratch):
+    transform_weight_back(first, last, prepared, volumes(weight), scratch)
+
+
+@tuned("conv_trans", "conv_trans_y", items=mirrored(of_images(winograd_items_back)), behind=winograd_filters)
+@compiled
+def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y):
+    convolve_volumes(
+        first, last, volumes(y), volumes(x), prepared, False, NO_EPILOGUE, scratch, 1,
+        (0, 2 - padding_y, 2 - padding),
+    )  # fmt: skip
+
+
+@tuned(
+    "conv_trans", "conv_trans_dx", items=pieces, prepared=mirrored(of_images(filters_prepared)),
+    scratch=mirrored(of_images(winograd_scratch)), scratch_of_pieces=True, when=mirrored(of_images(tiles_pay)),
+    work=operations, least=WORTH_IT, pass_name="winograd",
+)  # fmt: skip
+@compiled
+def winograd_filters_back(first, last, prepared, weight, scratch):
+    transform_weight(first, last, prepared, volumes(weight), scratch)
+
+
+@tuned("conv_trans", "conv_trans_dx", items=mirrored(of_images(winograd_items)), behind=winograd_filters_back)
+@compiled
+def winograd_dx(first, last, dx, dy, prepared, adding, scratch, padding, padding_y):
+    convolve_volumes(
+        first, last, volumes(dx), volumes(dy), prepared, adding != 0, NO_EPILOGUE, scratch, 1, (0, padding_y, padding)
+    )  # fmt: skip
 
 
 @tuned(

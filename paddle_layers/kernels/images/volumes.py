@@ -29,6 +29,17 @@ from .separate_windows import (
     spreading_scratch,
     windows_suit,
 )
+from .winograd import convolve_volumes, transform_weight, transform_weight_back
+from .winograd_items import (
+    filters_prepared,
+    filters_prepared_back,
+    tiles_pay,
+    tiles_pay_back,
+    winograd_items,
+    winograd_items_back,
+    winograd_scratch,
+    winograd_scratch_back,
+)
 from .work_items import (
     BIAS_WORTH_IT,
     WORTH_IT,
@@ -56,6 +67,37 @@ from .work_items import (
     weight_items,
     weight_scratch,
 )
+
+
+@tuned(
+    "conv3d", "conv3d_y", items=pieces, prepared=filters_prepared, scratch=winograd_scratch, scratch_of_pieces=True,
+    when=tiles_pay, work=multiplications, least=WORTH_IT, pass_name="winograd",
+)  # fmt: skip
+@compiled
+def winograd_filters(first, last, prepared, weight, scratch):
+    transform_weight(first, last, prepared, weight, scratch)
+
+
+@tuned("conv3d", "conv3d_y", items=winograd_items, behind=winograd_filters)
+@compiled
+def winograd_y(first, last, y, x, prepared, scratch, E, ahead):
+    convolve_volumes(first, last, y, x, prepared, False, NO_EPILOGUE, scratch, E, ahead)
+
+
+@tuned(
+    "conv3d", "conv3d_dx", items=pieces, prepared=filters_prepared_back, scratch=winograd_scratch_back,
+    scratch_of_pieces=True, when=tiles_pay_back, work=multiplications, least=WORTH_IT, pass_name="winograd",
+)  # fmt: skip
+@compiled
+def winograd_filters_back(first, last, prepared, weight, scratch):
+    transform_weight_back(first, last, prepared, weight, scratch)
+
+
+@tuned("conv3d", "conv3d_dx", items=winograd_items_back, behind=winograd_filters_back)
+@compiled
+def winograd_dx(first, last, dx, dy, prepared, adding, scratch, E, ahead):
+    back = (E - 1 - ahead[0], 2 - ahead[1], 2 - ahead[2])
+    convolve_volumes(first, last, dx, dy, prepared, adding != 0, NO_EPILOGUE, scratch, E, back)
 
 
 @tuned(

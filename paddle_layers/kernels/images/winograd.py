@@ -1,20 +1,23 @@
 """Convolutions with 3x3 filters by Winograd's F(4x4, 3x3): 36 products of matrices with a quarter of the operations.
 
-Filters are transformed first, all of them. An item takes some images: for a block of tiles, all channels are
-transformed, 36 products over the channels follow, and the outputs are transformed back. Tiles run on over the images.
+Filters are transformed first, all of them. An item takes some planes: for a block of tiles, all channels are
+transformed, 36 products over the channels follow, and the outputs are transformed back. Tiles run on over the planes.
+Images are volumes of one plane. A filter of a volume has a tap for each plane that it sees, as more channels would be.
 
-Rounding: with normal inputs and weights the largest error is below 5e-6 of the largest output, as it is for the sum
-itself (measured for 64 channels: 1.6e-6 and 1.1e-6); tests keep it there. It is relative to the largest number that
-a tile sees: beside a number that is 1e6 times as large, small ones are lost. An infinite number or NaN makes all
-outputs of the tiles NaN that see it.
+Rounding: with normal inputs and weights the largest error is below 5e-6 of the largest output (measured, 64 channels:
+1.6e-6, where the sum itself has 1.1e-6, and for volumes 2.6e-6 and 3.7e-7); tests keep it there. It is relative to the
+largest number that a tile sees: beside a number that is 1e6 times as large, small ones are lost. An infinite number or
+NaN makes all outputs of the tiles NaN that see it.
 """
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import also_in_python, copied
+from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.primitives.compiling import compiled, copied
 from paddle_layers.kernels.primitives.epilogues import end_run
 from paddle_layers.kernels.primitives.interleaving import deal
 from paddle_layers.kernels.primitives.moves import copy_run, set_entry, spread_run, turn, zeros
+from paddle_layers.kernels.primitives.scratch import place_of_piece
 from paddle_layers.kernels.primitives.tiles import VECTOR, products, vectors_of
 from paddle_layers.kernels.primitives.transforms import (
     EDGE,
@@ -25,105 +28,12 @@ from paddle_layers.kernels.primitives.transforms import (
     transform_pixels,
 )  # fmt: skip
 
-LANES = 16
-"""Numbers of the widest vectors: blocks of transformed filters have so many, blocks of tiles multiples."""
-SHORTEST = 32
-"""Filters of an item at least."""
-ITEMS = 4
-"""Items of a batch, if its images have that many filters."""
-OVERHEAD = 1.5
-"""What transforms add to the products, and what is left out for a gain that is too small."""
-BLOCK = 1 << 19
-"""Numbers of transformed pixels and of products of a block at most, if it has more than two vectors of tiles."""
-FILTERS = 4000
-"""What transforming the filters takes, in products of one filter and channel: more than small images are worth."""
-SKEW = 16
-"""Numbers behind the tiles of a place, for vectors that reach over."""
-ENTRY = 4
-"""Numbers that an entry of a table takes."""
+from .correlations import ENTRY
+from .filter_vectors import LANES, rounded
+from .winograd_items import SKEW, block_tiles, line_numbers, skewed, tile_parts, tiles_of
 
-
-@also_in_python
-def rounded(count):
-    """The next multiple of the widest vectors."""
-    return (count + LANES - 1) // LANES * LANES
-
-
-@also_in_python
-def block_tiles(channels, filters):
-    """Tiles of a block, by shape only."""
-    return 3 * LANES if POINTS * (channels + filters) * 3 * LANES <= BLOCK else 2 * LANES
-
-
-@also_in_python
-def tile_parts(N, filters, P, Q):
-    """Images of an item, runs that the tiles of one are cut into, and runs of its filters; by shape only.
-
-    An item needs a vector of tiles, and a run of them two. Each run of the filters transforms the image again, so that
-    tiles are cut first.
-    """
-    tiles = ((P + SIDE - 1) // SIDE) * ((Q + SIDE - 1) // SIDE)
-    images, runs, parts = 1, 1, max(1, min((ITEMS + N - 1) // max(N, 1), rounded(tiles) // LANES // 2))
-    for count in range(2, min(N, LANES // tiles) + 1):
-        if N % count == 0:
-            images = count
-    for count in range(2, filters // SHORTEST + 1):
-        if images == 1 and N * parts * runs < ITEMS and filters % count == 0:
-            runs = count
-    return images, parts, runs
-
-
-@also_in_python
-def tile_items(N, filters, P, Q):
-    """Work items of a batch."""
-    images, parts, runs = tile_parts(N, filters, P, Q)
-    return N // images * parts * runs
-
-
-@also_in_python
-def tiles_of(images, part, parts, P, Q):
-    """First tile of a run of those of some images, and the one behind its last; runs are cut between vectors."""
-    tiles = images * ((P + SIDE - 1) // SIDE) * ((Q + SIDE - 1) // SIDE)
-    vectors = rounded(tiles) // LANES
-    return vectors * part // parts * LANES, min(tiles, vectors * (part + 1) // parts * LANES)
-
-
-def pays(N: int, filters: int, channels: int, P: int, Q: int, training: bool) -> bool:
-    """Whether 36 products of whole vectors of tiles, with their transforms, take less time than the sums themselves.
-
-    In the phase test filters are transformed once for all passes.
-    """
-    images = tile_parts(N, filters, P, Q)[0]
-    tiles = images * -(-P // SIDE) * -(-Q // SIDE)
-    products = N // images * rounded(tiles) * POINTS
-    wide_enough = min(filters, channels) >= LANES and tile_items(N, filters, P, Q) > 1
-    return wide_enough and products * OVERHEAD + FILTERS * training < N * P * (Q + 1) * 9
-
-
-@also_in_python
-def skewed(step):
-    """A step in bytes, enlarged to an odd number of lines: what lies pages apart shares a few lines of a cache."""
-    return (step + 63) // 64 * 64 | 64
-
-
-@also_in_python
-def line_numbers(Q):
-    """Numbers of a row of pixels with its borders, and what vectors read behind it."""
-    return (Q + SIDE - 1) // SIDE * SIDE + EDGE + 5 * LANES
-
-
-@also_in_python
-def filter_numbers(filters, channels):
-    """Numbers of the transformed filters: in blocks of as many filters as the widest vectors have numbers."""
-    return POINTS * rounded(filters) * channels
-
-
-@also_in_python
-def tile_numbers(channels, filters, Q):
-    """Numbers of scratch memory for a piece of `convolve_tiles`, whatever run of the filters it has."""
-    tiles = block_tiles(channels, filters)
-    block = POINTS * tiles * (channels + filters) + (POINTS + SIDE * SIDE) * tiles + 6 * SKEW * POINTS
-    return ENTRY + EDGE * line_numbers(Q) + block
+WITHOUT_END = 1 << 40
+"""Planes of a volume whose last one is asked for elsewhere."""
 
 
 @copied
@@ -147,67 +57,126 @@ def transform_filters(first, last, weight, filters, channels, to, line, size, on
 
 
 @copied
-def transform_filters_back(first, last, weight, filters, channels, to, line, size, one):
-    """As `transform_filters`, of filters `first` to `last` that go back: (36, blocks, filters, 16), of channels.
+def transform_filters_back(first, last, weight, filters, channels, taps, to, line, size, one):
+    """As `transform_filters`, of filters `first` to `last` that go back: (36, blocks, filters, taps, 16), of channels.
 
-    They are turned by half, and `line` has 16 rows of `channels` numbers and some more.
+    They are turned by half, their taps, too, and `line` has 16 rows of `channels` numbers and some more.
     """
-    wide, lanes, block = rounded(channels), VECTOR // size, LANES * size
-    for k in range(first, last):
-        of = weight + k * channels * 9 * size
+    wide, lanes, block, of_row = rounded(channels), VECTOR // size, LANES * size, taps * 9
+    for at in range(first * taps, last * taps):
+        k, tap = at // taps, taps - 1 - at % taps
+        of = weight + (k * channels * of_row + tap * 9) * size
         safe = max(channels - 2, 0)  # rows of 16 numbers are read, and 9 are wanted
-        turn(line, of, safe, LANES, 9, wide, 1, size, one)
-        turn(line + safe * size, of + safe * 9 * size, channels - safe, 9, 9, wide, 1, size, one)
+        turn(line, of, safe, LANES, of_row, wide, 1, size, one)
+        turn(line + safe * size, of + safe * of_row * size, channels - safe, 9, of_row, wide, 1, size, one)
         for channel in range(0, channels, lanes):
             transform_elements(
                 line + (8 * wide + channel) * size, -wide * size,
-                to + (channel // LANES * filters + k) * block + channel % LANES * size, filters * wide * size, one,
+                to + (channel // LANES * filters * taps + at) * block + channel % LANES * size,
+                filters * taps * wide * size, one,
             )  # fmt: skip
+
+
+@compiled
+def transform_weight(first, last, prepared, weight, scratch):
+    """The filters of `weight` (K, D, E, 3, 3) for `convolve_volumes`; an item is a run of blocks of them."""
+    K, D, E, _, _ = weight.shape
+    size, one, blocks = weight.itemsize, weight.dtype.type(1), rounded(K) // LANES
+    for item in range(first, last):
+        transform_filters(
+            blocks * item // PIECES, blocks * (item + 1) // PIECES, weight.ctypes.data, K, D * E,
+            prepared.ctypes.data, place_of_piece(scratch, item, PIECES), size, one,
+        )  # fmt: skip
+
+
+@compiled
+def transform_weight_back(first, last, prepared, weight, scratch):
+    """The same for the gradient of the input; an item is a run of filters."""
+    K, D, E, _, _ = weight.shape
+    size, one = weight.itemsize, weight.dtype.type(1)
+    for item in range(first, last):
+        transform_filters_back(
+            K * item // PIECES, K * (item + 1) // PIECES, weight.ctypes.data, K, D, E,
+            prepared.ctypes.data, place_of_piece(scratch, item, PIECES), size, one,
+        )  # fmt: skip
+
+
+@compiled
+def convolve_volumes(first, last, y, x, prepared, accumulate, epilogue, scratch, taps, ahead):
+    """y (N, K, R, P, Q) = x (N, C, Z, H, W) under filters that see `taps` planes, or y += where `accumulate`.
+
+    `epilogue` is that of `primitives.epilogues`; `ahead` are the zeros before the first plane, row and column. An item
+    is some planes of the output, or a run of tiles and filters of one.
+    """
+    N, K, R, P, Q = y.shape
+    _, C, Z, H, W = x.shape
+    size, one = y.itemsize, y.dtype.type(1)
+    planes, parts, runs = tile_parts(N * R, K, P, Q)
+    filters, items = K // runs, N * R // planes * parts * runs
+    for item in range(first, last):
+        plane, part, k = item // runs // parts * planes, item // runs % parts, item % runs * filters
+        convolve_tiles(
+            tiles_of(plane, planes, part, parts, P, Q), C, taps, k, k + filters, block_tiles(C * taps, K),
+            x.ctypes.data, (Z, H, W), ahead, prepared.ctypes.data, rounded(K) * C * taps * size,
+            y.ctypes.data, K, (R, P, Q), place_of_piece(scratch, item, items), accumulate, epilogue, size, one,
+        )  # fmt: skip
 
 
 @copied
 def convolve_tiles(
-    tiles, channels, begin, end, most, x, x_image, extents, padding, prepared, point_step, y, y_image, P, Q, place,
+    tiles, channels, taps, begin, end, most, x, extents, ahead, prepared, point_step, y, all_filters, shape, place,
     adding, epilogue, size, one,
 ):  # fmt: skip
-    """Tiles and filters `begin` to `end` of y (images, filters, P, Q) = x (images, channels, H, W) with them, or y +=.
+    """Tiles and filters `begin` to `end` of y (N, all_filters, R, P, Q) = x (N, channels, Z, H, W) with them, or y +=.
 
-    `x`, `prepared`, `y` and `place`, of the scratch memory, are addresses; `x_image` and `y_image` the bytes from one
-    image to the next, `point_step` those from one point of all filters to the next. `tiles` are the first, and the one
-    behind the last; a block has `most` of them. `epilogue` is that of `primitives.epilogues`.
+    `x`, `prepared`, `y` and `place`, of the scratch memory, are addresses; `point_step` the bytes from one point of all
+    filters to the next. `tiles` are the first, and the one behind the last; a block has `most` of them. `epilogue` is
+    that of `primitives.epilogues`.
     """
     filters, block = end - begin, LANES * size
-    lines = place + ENTRY * size
+    (Z, H, W), (R, P, Q) = extents, shape
+    of_plane = ((P + SIDE - 1) // SIDE) * ((Q + SIDE - 1) // SIDE)
+    shares, volume = taps > 1 and 2 * of_plane <= most, Z * H * W * size
+    lines = place + taps * ENTRY * size
     gathered = lines + EDGE * line_numbers(Q) * size
-    transformed = gathered + POINTS * (most + SKEW) * size
-    multiplied = transformed + POINTS * skewed(channels * most * size)
+    transformed = gathered + POINTS * (taps * most + SKEW) * size
+    multiplied = transformed + POINTS * skewed(channels * taps * most * size)
     spread = multiplied + POINTS * skewed(filters * most * size)
-    set_entry(place, 0, 0, 0)
-    for first in range(tiles[0], tiles[1], most):
-        count = min(most, tiles[1] - first)
-        vectors = vectors_of(count, size)
-        row = vectors * VECTOR
-        x_point, y_point = skewed(channels * row), skewed(filters * row)
-        for channel in range(channels):
+    first = tiles[0]
+    while first < tiles[1]:
+        plane = first // of_plane
+        if shares:
+            count = min(min(most // of_plane, R - plane % R) * of_plane, tiles[1] - first)
+            once, seen, rows, start = 1, count + (taps - 1) * of_plane, WITHOUT_END, plane % R * of_plane
+            of = x + plane // R * channels * volume
+        else:
+            count = min(most, tiles[1] - first)
+            once, seen, rows, start, of = taps, count, R, first, x
+        vectors, all_vectors = vectors_of(count, size), vectors_of(seen, size)
+        row, all_row = vectors * VECTOR, all_vectors * VECTOR
+        x_point, y_point = skewed(channels * once * all_row), skewed(filters * row)
+        for tap in range(taps):
+            set_entry(place, tap, tap * (of_plane * size if shares else all_row), tap * block)
+        for term in range(channels * once):
             gather(
-                gathered, row + SKEW * size, lines, first, count, x + channel * extents[0] * extents[1] * size, x_image,
-                extents, padding, P, Q, size, one,
+                gathered, all_row + SKEW * size, lines, start, seen, of + term // once * volume, channels * volume,
+                extents, (ahead[0] - term % once, ahead[1], ahead[2]), (rows, P, Q), size, one,
             )  # fmt: skip
-            for vector in range(vectors):
+            for vector in range(all_vectors):
                 transform_pixels(
-                    gathered + vector * VECTOR, row + SKEW * size,
-                    transformed + channel * row + vector * VECTOR, x_point, one,
+                    gathered + vector * VECTOR, all_row + SKEW * size,
+                    transformed + term * all_row + vector * VECTOR, x_point, one,
                 )  # fmt: skip
         for point in range(POINTS):
             k = begin
             while k < end:
-                rows = min(LANES - k % LANES, end - k)
+                high = min(LANES - k % LANES, end - k)
                 products(
-                    rows, vectors, 0, channels, row, block, 1, place,
-                    prepared + point * point_step + k // LANES * channels * block + k % LANES * size, size,
+                    high, vectors, 0, channels, once * all_row, taps * block, taps, place,
+                    prepared + point * point_step + k // LANES * channels * taps * block + k % LANES * size, size,
                     transformed + point * x_point, multiplied + point * y_point + (k - begin) * row, row, False, one,
                 )  # fmt: skip
-                k += rows
+                k += high
         for k in range(filters):
             for vector in range(vectors):
                 transform_outputs(
@@ -217,31 +186,34 @@ def convolve_tiles(
             if epilogue[0] != 0:
                 end_run(spread, SIDE * SIDE * row // size, epilogue[0] + (begin + k) * size, epilogue[1], one)
             scatter(
-                y + (begin + k) * P * Q * size, y_image, spread, SIDE * row, first, count, P, Q, adding, size, one
+                y + (begin + k) * R * P * Q * size, all_filters * R * P * Q * size, spread, SIDE * row, first, count,
+                shape, adding, size, one,
             )  # fmt: skip
+        first += count
 
 
 @copied
-def gather(to, to_step, lines, first, count, x, x_image, extents, padding, P, Q, size, one):
+def gather(to, to_step, lines, first, count, x, x_volume, extents, ahead, shape, size, one):
     """The pixels of tiles of a channel: 36 rows of them, `to_step` bytes apart, one for each place in a tile.
 
     Behind each row a vector may be written to.
     """
-    H, W = extents
+    (Z, H, W), (R, P, Q) = extents, shape
     across, down = (Q + SIDE - 1) // SIDE, (P + SIDE - 1) // SIDE
     line, lanes = line_numbers(Q) * size, VECTOR // size
     tile, end = first, first + count
     while tile < end:
-        image, top, left = tile // across // down, tile // across % down, tile % across
+        plane, top, left = tile // across // down, tile // across % down, tile % across
+        z, of = plane % R - ahead[0], x + plane // R * x_volume
         run = min(across - left, end - tile)
-        begin, wide = left * SIDE - padding[1], run * SIDE + EDGE - SIDE
+        begin, wide = left * SIDE - ahead[2], run * SIDE + EDGE - SIDE
         low = min(wide, max(0, -begin))
         high = max(low, min(wide, W - begin))
         for a in range(EDGE):
-            h, at = top * SIDE - padding[0] + a, lines + a * line
-            if 0 <= h < H and high > low:
+            h, at = top * SIDE - ahead[1] + a, lines + a * line
+            if 0 <= z < Z and 0 <= h < H and high > low:
                 zeros(at, low, size, one)
-                copy_run(at + low * size, x + image * x_image + (h * W + begin + low) * size, high - low, size, one)
+                copy_run(at + low * size, of + ((z * H + h) * W + begin + low) * size, high - low, size, one)
                 zeros(at + high * size, wide - high, size, one)
             else:
                 zeros(at, wide, size, one)
@@ -254,64 +226,18 @@ def gather(to, to_step, lines, first, count, x, x_image, extents, padding, P, Q,
 
 
 @copied
-def scatter(y, y_image, of, of_step, first, count, P, Q, adding, size, one):
-    """Take the outputs of tiles of a filter, in four rows `of_step` bytes apart, to their places in the image."""
+def scatter(y, y_volume, of, of_step, first, count, shape, adding, size, one):
+    """Take the outputs of tiles of a filter, in four rows `of_step` bytes apart, to their places in the planes."""
+    R, P, Q = shape
     across, down = (Q + SIDE - 1) // SIDE, (P + SIDE - 1) // SIDE
     tile, end = first, first + count
     while tile < end:
-        image, top, left = tile // across // down, tile // across % down, tile % across
+        plane, top, left = tile // across // down, tile // across % down, tile % across
         run = min(across - left, end - tile)
         for i in range(min(SIDE, P - top * SIDE)):
-            to = y + image * y_image + ((top * SIDE + i) * Q + left * SIDE) * size
+            to = y + plane // R * y_volume + ((plane % R * P + top * SIDE + i) * Q + left * SIDE) * size
             spread_run(
                 to, of + i * of_step + (tile - first) * SIDE * size, min(run * SIDE, Q - left * SIDE), 1, adding,
                 size, one,
             )  # fmt: skip
         tile += run
-
-
-def tiles_pay(
-    N: int, K: int, D: int, P: int, Q: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, dilation: int, dilation_y: int, training: bool,
-) -> bool:  # fmt: skip
-    """Whether Winograd's kernel takes a convolution."""
-    plain = groups * stride * stride_y * dilation * dilation_y == 1
-    return plain and A == B == 3 and pays(N, K, D, P, Q, training)
-
-
-def tiles_pay_back(
-    N: int, K: int, D: int, H: int, W: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, dilation: int, dilation_y: int, training: bool,
-) -> bool:  # fmt: skip
-    """Whether Winograd's kernel takes the gradient of the input."""
-    return tiles_pay(N, D, K, H, W, A, B, groups, stride, stride_y, dilation, dilation_y, training)
-
-
-def winograd_items(N: int, K: int, P: int, Q: int) -> int:
-    """Work items of `winograd_y`."""
-    return int(tile_items(N, K, P, Q))
-
-
-def winograd_items_back(N: int, D: int, H: int, W: int) -> int:
-    """Work items of `winograd_dx`."""
-    return int(tile_items(N, D, H, W))
-
-
-def filters_prepared(K: int, D: int) -> int:
-    """Numbers of the transformed filters."""
-    return int(filter_numbers(K, D))
-
-
-def filters_prepared_back(K: int, D: int) -> int:
-    """The same for the gradient of the input."""
-    return int(filter_numbers(D, K))
-
-
-def winograd_scratch(K: int, D: int, Q: int) -> int:
-    """Numbers of a piece's memory."""
-    return int(tile_numbers(D, K, Q))
-
-
-def winograd_scratch_back(K: int, D: int, W: int) -> int:
-    """The same for the gradient of the input."""
-    return winograd_scratch(K, D, W)

@@ -327,10 +327,14 @@ def single_channels(D: int) -> bool:
 
 @also_in_python
 def weight_parts(K, D, E, groups):
-    """Runs of the channels and of the filters of a group that are work items, for each tap; by shape only."""
-    filters, channels = K // groups, max(1, (D + CHANNELS - 1) // CHANNELS)
-    runs = 1
-    while groups * channels * E * runs < PIECES and filters >= 4 * runs * ROWS:
+    """Runs of the channels and of the filters of a group that are work items, for each tap; by shape only.
+
+    Each run of the filters turns the images again, so that channels are cut first, and filters into long runs.
+    """
+    filters, channels, runs = K // groups, max(1, (D + CHANNELS - 1) // CHANNELS), 1
+    while groups * channels * E < PIECES and D % (2 * channels * SHORTEST) == 0:
+        channels *= 2
+    while groups * channels * E * runs < PIECES and filters >= 8 * runs * ROWS:
         runs *= 2
     return channels, runs
 

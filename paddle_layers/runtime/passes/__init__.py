@@ -17,7 +17,7 @@ from paddle_layers.kernels.tuned import kernels_without, point_functions_only
 PASSES = (
     "row gradients",  # the gradient of a table has only the rows that a batch uses
     "wanted gradients",  # only gradients that lead to something trained are computed
-    "winograd",  # 3x3 convolutions have a quarter of the multiplications, and round a little more
+    "winograd",  # 3x3 convolutions, of volumes, too, have a quarter of the products, and round a little more
     "tuned kernels",  # they replace point functions where the shapes are worth it
     "unread results",  # what nobody reads is not computed
     "copies",  # what would only be copied is one memory with its copy
