@@ -5,7 +5,6 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.kernels import tuned
-from paddle_layers.kernels.finding import check_names
 from paddle_layers.kernels.loading import load_all_kernels
 from paddle_layers.testing.properties.ptx import launches_of
 from tests.rotation import marks_of
@@ -186,8 +185,3 @@ def test_every_tuned_function_has_a_shape():
     elsewhere = OF_SEQUENCES | OF_TWO_INPUTS | BY_THE_KIT
     registered = {(layer, function) for layer, function, _ in tuned._TUNED if layer not in elsewhere}
     assert registered <= used
-
-
-def test_tuned_functions_exist():
-    functions = {name: {f.name for f in pl.registry[name].functions} for name in pl.registry}
-    check_names(functions)
