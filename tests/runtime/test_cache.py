@@ -16,7 +16,7 @@ from numba.core import config
 from numba.core.caching import IndexDataCacheFile
 
 from paddle_layers.cli.problems import user_message
-from paddle_layers.runtime.devices.cpu import texts
+from paddle_layers.runtime.devices.cpu import processes, texts
 from paddle_layers.runtime.generate import cache, private_files
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner here")
@@ -101,6 +101,17 @@ def test_what_another_process_compiles_meanwhile_is_no_reason_to_write(folder, m
     monkeypatch.setattr(cache, "quietly", meanwhile)
     monkeypatch.setattr(cache, "keep_file", full)
     load()
+
+
+def test_what_a_process_that_was_ended_has_made_is_not_damaged(folder):
+    """It compiles beside this one, and is ended when nothing is missing any more, listed or not."""
+    path = load()
+    (result,) = folder.rglob("*.nbc")
+    with processes.compiling_beside([processes.Text(path, TEXT)]):
+        result.write_bytes(result.read_bytes() + b"the same in other bits")
+    before = result.stat().st_mtime_ns
+    load()
+    assert result.stat().st_mtime_ns == before
 
 
 def test_a_driver_that_can_be_written_nowhere_is_named(folder, monkeypatch):

@@ -1,7 +1,7 @@
 """What depends on parameters only is computed once in the phase test, and again whenever a parameter has changed.
 
-As Python it is the statistics of `batch_norm` alone; with tuned kernels, filters of Winograd's convolution and epilogues,
-too.
+As Python it is the statistics of `batch_norm` alone; with tuned kernels, filters of Winograd's convolution, too, and
+tables of epilogues.
 """
 
 from __future__ import annotations

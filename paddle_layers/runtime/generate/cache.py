@@ -227,6 +227,18 @@ def keep_private(files: Iterable[Path], listed: Path) -> None:
         keep_file(listed, text)
 
 
+def list_again(drivers: Iterable[Path]) -> None:
+    """List what a process made of drivers that may have been ended before it could: its files are whole, or not there.
+
+    What is not listed would be taken for damaged, and made anew by the next run.
+    """
+    _by_driver.cache_clear()  # a folder that changes twice within a tick of the clock has the same time
+    for path in drivers:
+        with contextlib.suppress(OSError):  # then they are made anew
+            if made := _made_of(path):
+                keep_private(map(Path, made), _sums_of(path))
+
+
 @contextlib.contextmanager
 def numba_keeps_in(folder: str) -> Iterator[None]:
     """Within it, numba chooses this folder for functions that are to be kept; empty: beside their modules."""

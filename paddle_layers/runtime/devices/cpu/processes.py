@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from paddle_layers.runtime.generate.cache import is_compiled, load_driver
+from paddle_layers.runtime.generate.cache import is_compiled, list_again, load_driver
 
 from .threads import most_threads
 
@@ -48,6 +48,8 @@ def compiling_beside(drivers: Sequence[Text]) -> Iterator[None]:
             process.kill()
         for process in processes:
             process.wait()
+        if drivers:
+            list_again(driver.path for driver in drivers)
 
 
 def _start(drivers: Sequence[Text]) -> subprocess.Popen[bytes] | None:
