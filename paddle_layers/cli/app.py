@@ -109,7 +109,7 @@ def _errors_as_messages() -> Iterator[None]:
         if str(stop):
             echo(str(stop), err=True)
         raise
-    except Exception as error:  # above all commands: what `user_message` has no words for is raised again
+    except Exception as error:  # `user_message` knows the user's mistakes; a fault of the library is raised again
         from .problems import user_message
 
         message = user_message(error)

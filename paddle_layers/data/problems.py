@@ -30,7 +30,7 @@ def as_data_error(what: str) -> Iterator[None]:
         yield
     except DataError:
         raise
-    except Exception as error:  # a reader's errors for damaged files are of some fifteen undocumented kinds
+    except Exception as error:  # NumPy, zlib and zipfile raise some fifteen kinds for damaged files, and document few
         raise DataError(f"{what}: {first_line(error)[:200]}") from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":

@@ -33,19 +33,19 @@ class _Cache(FunctionCache):
     """numba's, with check sums; a disk that takes nothing costs the result of this run only."""
 
     def __init__(self, function: Any, root: Path) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]  # numba is untyped, and `untyped_calls_exclude` does not cover super()
+        super().__init__(function)  # type: ignore[no-untyped-call]  # numba is untyped; mypy's `untyped_calls_exclude` overlooks calls through super()
         self._root, self._base = root, self._impl.filename_base
         self._listed = Path(self.cache_path) / f"{self._base}{ENDING}"
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """What is kept for a signature, unless it is damaged."""
         remove_damaged(self._files(), self._listed)
-        return super().load_overload(signature, context)  # type: ignore[no-untyped-call]  # numba is untyped
+        return super().load_overload(signature, context)  # type: ignore[no-untyped-call]  # as in `__init__`
 
     def save_overload(self, signature: Any, data: Any) -> None:
         """Keep what was compiled."""
         try:
-            super().save_overload(signature, data)  # type: ignore[no-untyped-call]  # numba is untyped
+            super().save_overload(signature, data)  # type: ignore[no-untyped-call]  # as in `__init__`
             keep_private(self._files(), self._listed)
         except OSError as error:
             give_up(self._root, error)

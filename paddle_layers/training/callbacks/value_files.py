@@ -42,7 +42,7 @@ class WriteValues(Repeating):
         self._sink: Sink | None = None
         self._open = contextlib.ExitStack()
 
-    def prepare(self, base: Path) -> None:  # noqa: ARG002  nothing is read
+    def prepare(self, base: Path) -> None:  # noqa: ARG002  callbacks get the folder that they may read from; this one reads nothing
         """Look at the name of the files. Raises `DataError`."""
         from paddle_layers.data import DataError
         from paddle_layers.data.sinks.opening import check_sink
@@ -62,7 +62,7 @@ class WriteValues(Repeating):
         if self.phase == "test":
             self._add(run)
 
-    def on_test(self, run: Run) -> None:  # noqa: ARG002  called with it
+    def on_test(self, run: Run) -> None:  # noqa: ARG002  every callback is called with the run
         """The file of a test is whole."""
         self._close()
 
