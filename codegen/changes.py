@@ -105,8 +105,8 @@ MOVED = "configs that do not set it change their meaning"
 BINARY = "binary configs are read as something else"
 
 
-def _told(field: str) -> Callable[[Any, Any], bool]:
-    """Breaking where the older export tells it: exports of 0.1.0 do not."""
+def _said(field: str) -> Callable[[Any, Any], bool]:
+    """Breaking where the older export says it: exports of 0.1.0 do not."""
     return lambda old, _: bool(getattr(old, field))
 
 
@@ -142,7 +142,7 @@ ATTRIBUTE: dict[str, Rule] = {
     "axis": Rule("axis that it gives changed", lambda a: a.axis or "none", always, "inferred shapes change"),
     "groups": Rule(
         "axis whose level it chooses changed", lambda a: a.groups or "none",
-        _told("groups"), "inferred types change",
+        _said("groups"), "inferred types change",
     ),
     "deprecated": Rule("deprecation changed", lambda a: a.deprecated or "no", never, ""),
 }  # fmt: skip
@@ -218,7 +218,7 @@ INPUT: dict[str, Rule] = {
     ),
     "low": Rule("smallest meant value changed", lambda a: f"{a.low:g}" if a.HasField("low") else "none", never, ""),
     "high": Rule("largest meant value changed", lambda a: f"{a.high:g}" if a.HasField("high") else "none", never, ""),
-    "places": Rule("rows that its values count changed", lambda a: a.places or "none", _told("places"), REFUSED),
+    "places": Rule("rows that its values count changed", lambda a: a.places or "none", _said("places"), REFUSED),
 }  # fmt: skip
 
 OUTPUT: dict[str, Rule] = {
@@ -233,7 +233,7 @@ OUTPUT: dict[str, Rule] = {
     ),
     "loss": Rule("part in the loss changed", lambda a: "a cost" if a.loss else "no cost", always, "the loss changes"),
     "size": Rule("number of ids changed", lambda a: a.size or "none", always, "inferred types change"),
-    "divisor": Rule("divisor of the loss changed", lambda a: a.divisor or "rows", _told("divisor"), "the loss changes"),
+    "divisor": Rule("divisor of the loss changed", lambda a: a.divisor or "rows", _said("divisor"), "the loss changes"),
     "when": Rule(
         "presence changed", lambda a: f"with `{a.when}`" if a.when else "always there", always,
         "names of outputs change",

@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from .options.plugins import plugins_option
 from .output.terminal import echo
 
 NAMES = (
@@ -47,9 +48,6 @@ NAMES = (
 _MODULES = {"import": "import_"}
 """Modules of commands whose names are words of Python."""
 
-PLUGINS = f"{__name__}.plugins"
-"""Where a click context has the files that `--plugins` named."""
-
 
 class Commands(click.Group):
     """Finds a command in the module of its name and turns errors that a user can mend into messages."""
@@ -67,7 +65,7 @@ class Commands(click.Group):
         command.name = cmd_name
         for one in (command, *getattr(command, "commands", {}).values()):
             if not any(parameter.name == "plugins" for parameter in one.params):
-                one.params.append(_plugins_option())
+                one.params.append(plugins_option())
         return command
 
     def resolve_command(
@@ -144,28 +142,7 @@ def _harmless(error: click.ClickException) -> click.ClickException:
     return click.UsageError(shown, error.ctx) if isinstance(error, click.UsageError) else click.ClickException(shown)
 
 
-def _load_plugins(ctx: click.Context, _: click.Parameter, files: tuple[str, ...]) -> None:
-    if files and not ctx.resilient_parsing:
-        from paddle_layers.define import load_plugin
-
-        for file in files:
-            load_plugin(file)
-        ctx.meta.setdefault(PLUGINS, []).extend(files)
-
-
-def _plugins_option() -> click.Option:
-    return click.Option(
-        ["--plugins"],
-        multiple=True,
-        metavar="FILE.py",
-        help="Load definitions from this file first; may be given several times.",
-        callback=_load_plugins,
-        expose_value=False,
-        is_eager=True,
-    )
-
-
-@click.group(cls=Commands, params=[_plugins_option()], context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, params=[plugins_option()], context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="paddle-layers", prog_name="paddle-layers")
 def commands() -> None:
     """Neural networks from a text file: validate it, train it, use it."""

@@ -72,7 +72,7 @@ def logistic(x: float) -> float:
 class Fixed(_Rising):
     """Always the base rate."""
 
-    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  every schedule is given all three
+    def rate(self, base: float, step: int, total: int) -> float:
         """base."""
         return base
 
@@ -83,7 +83,7 @@ class Warmup:
 
     steps = Int("steps of the rise", min=1)
 
-    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  every schedule is given all three
+    def rate(self, base: float, step: int, total: int) -> float:
         """base * min(1, (step + 1) / steps)."""
         return base * rise(step, self.steps)
 
@@ -95,7 +95,7 @@ class Step(_Rising):
     gamma = Float("factor", default=0.1, min=0)
     every = Int("steps between two changes", min=1, aliases=("stepsize",))
 
-    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  every schedule is given all three
+    def rate(self, base: float, step: int, total: int) -> float:
         """base * gamma ** (step // every)."""
         return base * self.gamma ** (step // self.every)
 
@@ -107,7 +107,7 @@ class Multistep(_Rising):
     gamma = Float("factor", default=0.1, min=0)
     at = Ints("steps at which the rate changes", min=0, min_items=1, aliases=("stepvalue",))
 
-    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  every schedule is given all three
+    def rate(self, base: float, step: int, total: int) -> float:
         """base * gamma ** (number of entries of `at` that are at most step)."""
         return base * self.gamma ** bisect_right(sorted(self.at), step)
 
@@ -120,7 +120,7 @@ class Exponential(_Rising):
 
     gamma = Float("factor of one step", above=0)
 
-    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  every schedule is given all three
+    def rate(self, base: float, step: int, total: int) -> float:
         """base * gamma ** step."""
         return base * self.gamma**step
 
@@ -132,7 +132,7 @@ class Inverse(_Rising):
     gamma = Float("how fast it falls", default=1e-4, min=0)
     power = Float("exponent", default=0.75, min=0)
 
-    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  every schedule is given all three
+    def rate(self, base: float, step: int, total: int) -> float:
         """base * (1 + gamma * step) ** -power."""
         return float(base * (1.0 + self.gamma * step) ** -self.power)
 
@@ -179,7 +179,7 @@ class Piecewise(_Rising):
         if any(later <= first for first, later in zip(self.at, self.at[1:], strict=False)):
             raise InvalidAttributes("schedule `piecewise`", {"at": "each piece begins behind the one before"})
 
-    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  every schedule is given all three
+    def rate(self, base: float, step: int, total: int) -> float:
         """base * factor[i] for the last i with at[i] <= step, else base."""
         piece = bisect_right(self.at, step)
         return float(base * self.factor[piece - 1]) if piece else base
@@ -211,7 +211,7 @@ class Sigmoid(_Rising):
     gamma = Float("steepness")
     middle = Int("step at which the rate is half of the base rate", min=0, aliases=("stepsize",))
 
-    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  every schedule is given all three
+    def rate(self, base: float, step: int, total: int) -> float:
         """base / (1 + exp(-gamma * (step - middle)))."""
         return base * logistic(self.gamma * (step - self.middle))
 

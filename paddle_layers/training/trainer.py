@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from .callbacks import check_callbacks
 from .first_values import first_weights, still_known
 from .loop import Trainer
 from .opening import Given, learned_for
-from .preparation import prepare
+from .preparation import Job, prepare
 from .problems import TrainingError
 from .processes.ranks import ALONE, PATIENCE, Alone, join
 from .progress import Progress, Silence, make_progress
@@ -22,7 +23,7 @@ from .reading import read_training
 from .results.folders import clear_folder, output_folder
 from .results.logs import check_formats
 from .results.numbered import Place, claimed_place
-from .results.run_files import end_run, facts_of, write_run
+from .results.run_files import RunFacts, end_run, facts_of, write_run
 from .runs import Report
 
 if TYPE_CHECKING:
@@ -65,108 +66,123 @@ def train(
     is kept beside them, `TrainingError` when the training cannot start or the loss is no number, `SaveError` when the
     disk is full, `TypeError` for arguments of the wrong kind.
     """
+    options = Options(
+        callbacks=callbacks,
+        output=output,
+        resume=resume,
+        overwrite=overwrite,
+        seed=seed,
+        weights=weights,
+        device=device,
+        datasets=datasets or {},
+        plugins=plugins,
+        settings=settings,
+        progress=progress,
+    )
     ranks = join(patience)
     with ranks.together():
-        report = run_training(
-            training,
-            ranks,
-            callbacks=callbacks,
-            output=output,
-            resume=resume,
-            overwrite=overwrite,
-            seed=seed,
-            weights=weights,
-            device=device,
-            datasets=datasets,
-            plugins=plugins,
-            settings=settings,
-            progress=progress,
-        )
+        report = run_training(training, options, ranks)
     if ranks.first:
         print(printable(str(report)))
     return report
 
 
-def run_training(
-    training: str | Path | Training,
-    ranks: Alone = ALONE,
-    *,
-    callbacks: Sequence[object] = (),
-    output: str | Path | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-    seed: int | None = None,
-    weights: str | Path | None = None,
-    device: str = "cpu",
-    datasets: Mapping[str, Given] | None = None,
-    plugins: Sequence[str | Path] = (),
-    settings: Sequence[str] = (),
-    progress: Progress | None = None,
-) -> Report:
+@dataclass(frozen=True)
+class Options:
+    """What is asked of a training besides what its file says; `train` says what each means."""
+
+    callbacks: Sequence[object] = ()
+    output: str | Path | None = None
+    resume: bool = False
+    overwrite: bool = False
+    seed: int | None = None
+    weights: str | Path | None = None
+    device: str = "cpu"
+    datasets: Mapping[str, Given] = field(default_factory=dict)
+    plugins: Sequence[str | Path] = ()
+    settings: Sequence[str] = ()
+    progress: Progress | None = None
+
+    def fields(self) -> list[str]:
+        """Those that stand for fields of the file, as `settings` write them."""
+        given = [f'output="{self.output}"'] if self.output is not None else []
+        given += [f"seed={self.seed}"] if self.seed is not None else []
+        return given + ([f'weights.file="{Path(self.weights).absolute()}"'] if self.weights is not None else [])
+
+
+def run_training(training: str | Path | Training, options: Options, ranks: Alone = ALONE) -> Report:
     """As `train`, in one of the processes `ranks`, which is `together` with the others; the report is not printed."""
-    if resume and weights is not None:
+    if options.resume and options.weights is not None:
         raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
-    check_callbacks(callbacks)
-    training, file = read_training(training, "train", plugins, settings)
+    check_callbacks(options.callbacks)
+    training, file = read_training(training, "train", options.plugins, options.settings)
     check_formats(training.log.format)
-    first = first_weights(training, weights) if not resume else None
+    first = first_weights(training, options.weights) if not options.resume else None
     with contextlib.ExitStack() as stack:
-        shown = stack.enter_context(contextlib.closing((progress or make_progress()) if ranks.first else Silence()))
-        folder = output_folder(training, output)
-        given = _given(output, seed, weights)
-        facts, texts = facts_of(training, folder, given, data=bool(datasets))
-        place = Place(folder)
-        if ranks.first:
-            place = stack.enter_context(claimed_place(folder, facts, resume=resume, overwrite=overwrite))
-            if place.note:
-                shown.say(place.note)
-            if not place.clear and not place.resume:
-                write_run(place.folder, facts, texts, resumed=False)  # others that begin now have to know
-        folder = Path(ranks.any_of(str(place.folder)))
-        resume = bool(ranks.any_of("resume" if place.resume else ""))
-        if resume:
+        progress = (options.progress or make_progress()) if ranks.first else Silence()
+        shown = stack.enter_context(contextlib.closing(progress))
+        folder = output_folder(training, options.output)
+        facts, texts = facts_of(training, folder, options.fields(), data=bool(options.datasets))
+        place = stack.enter_context(_agreed_place(folder, facts, texts, options, ranks, shown))
+        if place.resume:
             first = None  # those of the checkpoint
-        own = [one.definition.create(one.attributes) for one in training.callback]
-        callbacks = [*own, *callbacks]
-        job = ranks.in_turn(
-            lambda: prepare(
-                training,
-                seed=training.seed if seed is None else seed,
-                device=device,
-                datasets=datasets or {},
-                callbacks=callbacks,
-                say=shown.say,
-                compiling=shown.compiling,
-                known=_known(training, first, folder, resume=resume),
-                ranks=ranks,
-            )
-        )
+        callbacks = [*(one.definition.create(one.attributes) for one in training.callback), *options.callbacks]
+        known = _known(training, first, place)
+        job = ranks.in_turn(lambda: _prepare(training, options, callbacks, known, ranks, shown))
         if note := ranks.share(job.net):
             shown.say(note)
         if ranks.first:
             if place.clear:
-                clear_folder(folder)
-            write_run(folder, facts, texts, resumed=resume)
-        with job.net, contextlib.closing(job.train):
-            trainer = Trainer(training, job, folder, shown, callbacks, ranks)
-            with contextlib.closing(trainer):
-                trainer.begin(resume=resume, weights=first)
-                trainer.run_steps()
-                report = trainer.finish(file)
-                if ranks.first:
-                    end_run(folder, trainer.facts_at_the_end(facts))
+                clear_folder(place.folder)
+            write_run(place.folder, facts, texts, resumed=place.resume)
+        stack.enter_context(job.net)
+        stack.enter_context(contextlib.closing(job.train))
+        trainer = Trainer(training, job, place.folder, shown, callbacks, ranks)
+        stack.enter_context(contextlib.closing(trainer))
+        trainer.begin(resume=place.resume, weights=first)
+        trainer.run_steps()
+        report = trainer.finish(file)
+        if ranks.first:
+            end_run(place.folder, trainer.facts_at_the_end(facts))
     return report
 
 
-def _given(output: str | Path | None, seed: int | None, weights: str | Path | None) -> list[str]:
-    """Arguments as the fields that they stand for."""
-    given = [f'output="{output}"'] if output is not None else []
-    given += [f"seed={seed}"] if seed is not None else []
-    return given + ([f'weights.file="{Path(weights).absolute()}"'] if weights is not None else [])
+@contextlib.contextmanager
+def _agreed_place(
+    folder: Path, facts: RunFacts, texts: Mapping[str, str], options: Options, ranks: Alone, shown: Progress
+) -> Iterator[Place]:
+    """Where all processes train: the folder that the first one claims, as long as the context is open."""
+    with contextlib.ExitStack() as stack:
+        place = Place(folder)
+        if ranks.first:
+            claim = claimed_place(folder, facts, resume=options.resume, overwrite=options.overwrite)
+            place = stack.enter_context(claim)
+            if place.note:
+                shown.say(place.note)
+            if not place.clear and not place.resume:
+                write_run(place.folder, facts, texts, resumed=False)  # others that begin now have to know
+        agreed = Path(ranks.any_of(str(place.folder)))
+        yield place._replace(folder=agreed, resume=bool(ranks.any_of("resume" if place.resume else "")))
 
 
-def _known(training: Training, first: WeightsSettings | None, folder: Path, *, resume: bool) -> Learned:
+def _prepare(
+    training: Training, options: Options, callbacks: Sequence[object], known: Learned, ranks: Alone, shown: Progress
+) -> Job:
+    return prepare(
+        training,
+        seed=training.seed if options.seed is None else options.seed,
+        device=options.device,
+        datasets=options.datasets,
+        callbacks=callbacks,
+        say=shown.say,
+        compiling=shown.compiling,
+        known=known,
+        ranks=ranks,
+    )
+
+
+def _known(training: Training, first: WeightsSettings | None, place: Place) -> Learned:
     """What is known of the data before they are read: that which the weights to start from were trained with."""
-    if resume:
-        return read_learned(folder / FILE)
+    if place.resume:
+        return read_learned(place.folder / FILE)
     return still_known(learned_for(Path(first.file))[0], training, first) if first is not None else NOTHING

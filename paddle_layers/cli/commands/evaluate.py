@@ -9,6 +9,7 @@ import click
 from ..options.device import device_option
 from ..options.settings import chosen, set_option
 from ..options.threads import threads_option
+from ..options.weights import weights_option
 from ..output.files import check_new, ending_of, replace_file
 from ..output.terminal import echo
 
@@ -18,7 +19,7 @@ FORMATS = {".txt": "text", ".json": "json", ".csv": "csv"}
 @click.command()
 @click.argument("file")
 @click.argument("data", required=False)
-@click.option("--weights", metavar="FILE", help="Weights; when absent, the best in the training's output folder.")
+@weights_option
 @click.option(
     "--format",
     "style",

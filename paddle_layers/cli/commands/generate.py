@@ -12,6 +12,7 @@ import click
 
 from ..options.device import device_option
 from ..options.threads import threads_option
+from ..options.weights import say_weights, weights_option
 from ..output.files import check_new, ending_of, replace_file
 from ..output.terminal import echo
 
@@ -24,7 +25,7 @@ KINDS = {".csv": "a table", ".jsonl": "a JSON object on each line"}
 @click.command()
 @click.argument("file")
 @click.argument("data", required=False)
-@click.option("--weights", metavar="FILE", help="Weights; when absent, the best in the training's output folder.")
+@weights_option
 @click.option("--dictionary", metavar="FILE", help="The words of the ids, one on each line, or a tokenizer.json.")
 @click.option(
     "--output", metavar="FILE", help="Write here instead of to stdout: .csv or .jsonl. Nothing is overwritten."
@@ -64,16 +65,12 @@ def command(
     ending = ending_of(output, KINDS, "texts")
     if output is not None:
         check_new(Path(output))
-    from paddle_layers.training.callbacks.watching import BEST
     from paddle_layers.training.trained.generation import open_generation
 
     written = io.StringIO()
     given = {name: value for name, value in settings.items() if value is not None}
     with open_generation(file, data, weights, dictionary, device, given) as run:
-        if weights is None and run.weights.name == BEST:
-            echo(f"weights: {run.weights}, of the best test", err=True)
-        if run.note:
-            echo(f"note: {run.weights}{run.note}", err=True)
+        say_weights(run, weights)
         write = write_table if ending == ".csv" else write_lines
         row = 0
         for batch in run.batches():

@@ -11,6 +11,7 @@ import click
 from ..options.device import device_option
 from ..options.settings import chosen, set_option
 from ..options.threads import threads_option
+from ..options.weights import say_weights, weights_option
 from ..output.files import check_new, ending_of
 from ..output.terminal import echo
 
@@ -18,7 +19,7 @@ from ..output.terminal import echo
 @click.command()
 @click.argument("file")
 @click.argument("data", required=False)
-@click.option("--weights", metavar="FILE", help="Weights; when absent, the best in the training's output folder.")
+@weights_option
 @click.option(
     "--value", "values", metavar="NAME", multiple=True, help="A value of the network; may be given several times."
 )
@@ -58,16 +59,12 @@ def command(
     if output is not None:
         check_new(Path(output))
         check_sink(Path(output))
-    from paddle_layers.training.callbacks.watching import BEST
     from paddle_layers.training.runs import left_out_text
     from paddle_layers.training.trained.prediction import open_prediction
 
     with contextlib.ExitStack() as stack:
         run = stack.enter_context(open_prediction(chosen(file, settings), data, weights, values, dictionary, device))
-        if weights is None and run.weights.name == BEST:
-            echo(f"weights: {run.weights}, of the best test", err=True)
-        if run.note:
-            echo(f"note: {run.weights}{run.note}", err=True)
+        say_weights(run, weights)
         stream = Shown()
         sink = text_sink(ending, stream) if output is None else stack.enter_context(open_sink(Path(output)))
         for batch in run.batches():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..options.device import device_option
+from ..options.plugins import given_plugins
 from ..options.settings import set_option
 from ..options.threads import threads_option
 from ..output.terminal import echo, print_table
@@ -58,8 +59,6 @@ def command(
     """
     from paddle_layers.training.sweeps.search import prepare_sweep, run_sweep
 
-    from ..app import PLUGINS
-
     sweep = prepare_sweep(
         file,
         vary,
@@ -69,7 +68,7 @@ def command(
         output=output,
         device=device,
         settings=settings,
-        plugins=click.get_current_context().meta.get(PLUGINS, ()),
+        plugins=given_plugins(),
     )
     _print(sweep, run_sweep(sweep, processes, lambda text: echo(text, err=True)))
 

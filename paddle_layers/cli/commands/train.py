@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ..options.device import device_option
+from ..options.plugins import given_plugins
 from ..options.settings import set_option
 from ..options.threads import threads_option
 
@@ -48,8 +49,6 @@ def command(
         raise click.UsageError("--resume goes on from the weights of a checkpoint: leave --weights out")
     from paddle_layers.training import train
 
-    from ..app import PLUGINS
-
     train(
         file,
         output=output,
@@ -59,6 +58,6 @@ def command(
         seed=seed,
         device=device,
         settings=settings,
-        plugins=click.get_current_context().meta.get(PLUGINS, ()),
+        plugins=given_plugins(),
         patience=patience,
     )

@@ -1,1 +1,1 @@
-"""Faults of a definition, found when it is registered and told at the author's own line."""
+"""Faults of a definition, found when it is registered and reported at the author's own line."""

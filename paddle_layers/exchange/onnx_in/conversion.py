@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import (
+from . import (  # noqa: F401  to import them fills `OPERATORS`
     arithmetic,
     attentions,
     boxes,
@@ -31,24 +31,6 @@ from .model import Model, Node, shown
 from .operators import OPERATORS, Handler, Step, described
 from .schemas import fault_of
 from .sizes import NoSize
-
-FAMILIES = (
-    arithmetic,
-    attentions,
-    boxes,
-    elementwise,
-    enlargements,
-    grids,
-    images,
-    learners,
-    loops,
-    normalizations,
-    recurrences,
-    rows,
-    sequences,
-    shapes,
-)
-"""Their import fills `OPERATORS`."""
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from paddle_layers.runtime.generate.drivers import Array, Spec
@@ -75,10 +75,11 @@ class Setting(NamedTuple):
     factor: float = 1.0
 
 
-Argument = (
-    Ref | tuple[Ref, ...] | Extent | tuple[Extent | float, ...] | float | Key | Rate | Setting | None | bool | str
-)
-"""What an argument of a launch may be; None, truth values and texts are folded into the driver's text."""
+Constant = bool | str | None
+"""What is folded into the text of a driver: choices, and what is absent."""
+
+Argument = Ref | tuple[Ref, ...] | Extent | tuple[Extent | float, ...] | float | Key | Rate | Setting | Constant
+"""What an argument of a launch may be."""
 
 
 def plain_argument(value: Any) -> Argument:
@@ -88,6 +89,12 @@ def plain_argument(value: Any) -> Argument:
     if isinstance(value, tuple):
         return tuple(v if isinstance(v, float) else Extent(v) for v in value)
     return Extent(value)
+
+
+def split_constants(values: Mapping[str, Argument]) -> tuple[dict[str, Constant], dict[str, Argument]]:
+    """The values that are folded into a driver's text, and the arguments that are left."""
+    constants = {name: value for name, value in values.items() if value is None or isinstance(value, (bool, str))}
+    return constants, {name: value for name, value in values.items() if name not in constants}
 
 
 def last_ones(ref: Ref) -> int:

@@ -9,7 +9,7 @@ from paddle_layers.define.functions.point_functions import Function, double, rea
 from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 
-from .arguments import Argument, Ref, spec_of, uses
+from .arguments import Argument, Ref, spec_of, split_constants, uses
 from .computation import Computation
 from .launch import Launch
 
@@ -151,13 +151,12 @@ def flat_launch(
     factor: str | None = None,
 ) -> Launch:
     """A launch of a function of `i` over flat arrays; `args` holds the targets and what the function asks for."""
-    known = {name: value for name, value in args.items() if value is None or isinstance(value, (bool, str))}
-    live = {name: value for name, value in args.items() if name not in known}
+    constants, live = split_constants(args)
     owners = [value.owner for value in live.values() if isinstance(value, Ref)]
     kernel = Kernel(
         name=function.name,
         origin=f"{function.call.__module__}:{function.line}",
-        program=specialise(function.program, known, function.call),
+        program=specialise(function.program, constants, function.call),
         helpers=helper_programs(function.call),
         indices=("i",),
         targets=tuple(targets),

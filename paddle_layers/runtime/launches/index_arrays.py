@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 
 class SequenceKey(NamedTuple):
-    """IndexArrays arrays of a plan by kind, leaf domain and grouping domain (`starts`, `map`, `before`)."""
+    """An array about sequences by kind (`starts`, `map`, `before`), the domain of the rows and that of the groups."""
 
     kind: str
     leaf: Domain
@@ -48,7 +48,7 @@ class Used:
 
 
 class IndexArrays:
-    """The auxiliary arrays that the launches of a plan ask for; made once for each use."""
+    """The index arrays that the launches of a plan ask for, each of them once."""
 
     def __init__(self, dtype: str) -> None:
         self.dtype = dtype

@@ -16,7 +16,7 @@ from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.drivers import Kernel, indent
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.launches.arguments import Argument, Ref, spec_of
+from paddle_layers.runtime.launches.arguments import Argument, Ref, spec_of, split_constants
 from paddle_layers.runtime.launches.launch import Launch
 
 ORIGIN = "paddle_layers.runtime.optimise.row_forms"
@@ -99,8 +99,8 @@ class _Scalar:
     """A function of one weight as a helper that takes and gives numbers: `x[i]` becomes `x`."""
 
     def __init__(self, function: Function, args: Arguments) -> None:
-        known = {key: value for key, value in args.items() if value is None or isinstance(value, (bool, str))}
-        program = _without_index(specialise(function.program, known, function.call)).named("weight_")
+        constants, _ = split_constants(args)
+        program = _without_index(specialise(function.program, constants, function.call)).named("weight_")
         self.names = program.arguments
         self.helpers = {**helper_programs(function.call), "weight_": program}
 
@@ -135,7 +135,7 @@ def _launch(
 
     A `head` that begins with a loop goes round the loop over the columns. `after` is another head with its lines.
     """
-    live = {key: value for key, value in args.items() if value is not None and not isinstance(value, (bool, str))}
+    _, live = split_constants(args)
     ids, table = live["ids_"], live[targets[0]]
     assert isinstance(ids, Ref)
     assert isinstance(table, Ref)

@@ -11,8 +11,9 @@ from paddle_layers.runtime.graph.graph import Graph, Op
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.launches.arguments import Held, Ref
 from paddle_layers.runtime.launches.buffers import Buffer
+from paddle_layers.runtime.launches.from_functions import make_launches
 from paddle_layers.runtime.launches.index_arrays import IndexArrays
-from paddle_layers.runtime.launches.launch import Launch, make_launches
+from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.scope import Scope
 
 

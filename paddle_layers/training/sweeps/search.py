@@ -30,7 +30,7 @@ from ..reading import read_training
 from ..results.folders import output_folder
 from ..results.result_names import best_of, further_names, loss_names, statistic_names
 from ..results.run_files import read_run
-from ..trainer import run_training
+from ..trainer import Options, run_training
 from .space import parse_varied
 from .study import Sweep, check_same, next_trial, open_study, settings_of, trial_folder
 
@@ -155,7 +155,8 @@ def _results(sweep: Sweep, number: int, own: Sequence[str]) -> Mapping[str, floa
     if before is not None and before.ended:  # killed before the study knew it
         return before.best or before.results
     settings = (*sweep.settings, *own)
-    report = run_training(sweep.file, output=folder, device=sweep.device, settings=settings, progress=Silence())
+    options = Options(output=folder, device=sweep.device, settings=settings, progress=Silence())
+    report = run_training(sweep.file, options)
     if report.stopped in SIGNALS.values():
         return report.stopped
     return report.best.results if report.best is not None else report.results

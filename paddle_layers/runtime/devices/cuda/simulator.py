@@ -11,7 +11,6 @@ from paddle_layers.runtime.generate.drivers import Array, Spec
 from paddle_layers.runtime.memory.addresses import array_at
 
 from .compile import CudaDriver
-from .round_robin import use_round_robin
 
 
 class SimulatedCard:
@@ -27,6 +26,8 @@ class SimulatedCard:
     def load(self, driver: CudaDriver) -> int:
         """The place of the kernel in a list, from 1."""
         from numba.cuda.simulator.kernel import FakeCUDAKernel
+
+        from .round_robin import use_round_robin
 
         use_round_robin()
         self._kernels.append((FakeCUDAKernel(driver.function(), device=False), driver))

@@ -1,0 +1,38 @@
+"""The option `--plugins` of every command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+_FILES = f"{__name__}.files"
+"""Where a click context has the files that were named."""
+
+
+def plugins_option() -> click.Option:
+    """A new one: click notes in an option what a command has made of it."""
+    return click.Option(
+        ["--plugins"],
+        multiple=True,
+        metavar="FILE.py",
+        help="Load definitions from this file first; may be given several times.",
+        callback=_load,
+        expose_value=False,
+        is_eager=True,
+    )
+
+
+def given_plugins() -> Sequence[str]:
+    """The files that stand in the command that runs."""
+    files: Sequence[str] = click.get_current_context().meta.get(_FILES, ())
+    return files
+
+
+def _load(ctx: click.Context, _: click.Parameter, files: tuple[str, ...]) -> None:
+    if files and not ctx.resilient_parsing:
+        from paddle_layers.define import load_plugin
+
+        for file in files:
+            load_plugin(file)
+        ctx.meta.setdefault(_FILES, []).extend(files)

@@ -1,0 +1,36 @@
+"""The option `--weights` of the commands that use a trained network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+import click
+
+from ..output.terminal import echo
+
+weights_option = click.option(
+    "--weights", metavar="FILE", help="Weights; when absent, the best in the training's output folder."
+)
+
+
+class WithWeights(Protocol):
+    """A trained network that is ready to be used."""
+
+    @property
+    def weights(self) -> Path:
+        """Their file."""
+
+    @property
+    def note(self) -> str:
+        """What became of the numbers, for the user; empty where they are as they were."""
+
+
+def say_weights(run: WithWeights, chosen: str | None) -> None:
+    """Say on stderr which weights are used, where nobody chose them, and what became of them."""
+    from paddle_layers.training.callbacks.watching import BEST
+
+    if chosen is None and run.weights.name == BEST:
+        echo(f"weights: {run.weights}, of the best test", err=True)
+    if run.note:
+        echo(f"note: {run.weights}{run.note}", err=True)

@@ -1,0 +1,206 @@
+"""Launches of the functions of a definition, specialised for an operation, with their arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from paddle_layers.define.checks.completeness import bias_text
+from paddle_layers.define.functions.point_functions import Function
+from paddle_layers.define.functions.program import Program
+from paddle_layers.kernels.finding import find_tuned
+from paddle_layers.runtime.generate.drivers import Kernel
+from paddle_layers.runtime.generate.specialise import helper_programs, specialise
+from paddle_layers.runtime.graph.domains import Extent, rows_of
+
+from .arguments import Argument, Ref, last_ones, refs_of, spec_of, split_constants, uses
+from .computation import Computation
+from .launch import Launch
+from .python_launches import python_launch
+from .scope import Scope, host_sizes
+from .tuned_launches import tuned_launches
+
+
+def make_launches(scope: Scope, function: Function, item: int | None, *, accumulate: bool = False) -> list[Launch]:
+    """Specialise a function for an operation (and an item of its repeatable input) and bind its arguments.
+
+    That is one launch, but for tuned kernels of two steps.
+    """
+    targets = [scope.resolve(target, function, item) for target in function.target_names]
+    if function.python:
+        return [python_launch(scope, function, accumulate=accumulate)]
+    lead = function.indices
+    wanted = [name for name in function.args[len(lead) :] if name not in ("before", "after")]
+    groups = {group.lower(): (row, group) for row, group in scope.op.layer.groups.items()}
+    sequence_index = next((name for name in wanted if name in groups and name not in lead), None)
+    resolved = {name: scope.resolve(name, function, item) for name in wanted if name != sequence_index}
+    constants, live = split_constants(resolved)
+    program = specialise(function.program, constants, function.call)
+    args: dict[str, Argument] = dict(zip(function.target_names, targets, strict=True))
+    args |= {name: value for name, value in live.items() if name in program.names}
+    if "which" in lead:
+        args["which"] = Extent(item or 0)
+    sizes = _index_sizes(scope, function, item, sequence_index, args)
+    computation = Computation(function, program, sizes, args, accumulate)
+    tuned = find_tuned(scope.op.layer.name, function.name, scope.device, host_sizes(scope, item))
+    if tuned is not None:
+        launches = tuned_launches(scope, function, item, tuned, args, accumulate)
+        launches[0].computes = (computation,)
+        return launches
+    kernel, extra = _kernel(scope, function, item, program, args, sequence_index, accumulate)
+    args |= extra
+    if function.role == "bias":
+        kernel, args = _with_long_rows(scope, kernel, args)
+    total, columns = _work_items(scope, function, args)
+    launch = Launch(kernel.name, scope.op.name, kernel, list(args.values()), total, columns)
+    launch.weight = max(columns, 1) << 3 * kernel.program.loop_depth
+    launch.work = 0 if function.offsets.keys() & args.keys() or kernel.along else _largest(args)
+    _note_uses(launch, function, kernel, args)
+    launch.computes = (computation,)
+    return [launch]
+
+
+def _index_sizes(
+    scope: Scope, function: Function, item: int | None, sequence_index: str | None, args: Mapping[str, Argument]
+) -> dict[str, Extent]:
+    """How far each index of a function goes."""
+    target, layer = args[function.target_names[0]], scope.op.layer
+    assert isinstance(target, Ref)
+    if function.role == "fill":
+        return {function.indices[0]: scope.rows(str(function.options["per"]))}
+    indices = [index for index in function.indices if index != "which"]
+    sizes = dict(zip(indices, target.shape, strict=False))
+    if function.used is not None:
+        sizes["u"] = scope.index_arrays.used(scope.value(function.used.name, item), "id").shape[0]
+    if function.along is not None:
+        sizes[function.along.lower()] = Extent(scope.op.binding.sizes[function.along_item][item or 0])
+    if sequence_index is not None:
+        group = next(group for group in layer.groups.values() if group.lower() == sequence_index)
+        sizes[sequence_index] = rows_of(scope.op.rows[group])
+    return sizes
+
+
+def _kernel(
+    scope: Scope,
+    function: Function,
+    item: int | None,
+    program: Program,
+    args: Mapping[str, Argument],
+    sequence_index: str | None,
+    accumulate: bool,
+) -> tuple[Kernel, dict[str, Argument]]:
+    """What the driver is made from, and the arguments that it takes besides those that the function asks for."""
+    layer, used_rows = scope.op.layer, None
+    sequence, extra = _sequence(scope, function, sequence_index)
+    extra = {name: value for name, value in extra.items() if name not in args}
+    if function.scan:
+        extra["reverse_"] = Extent(int(bool(scope.op.attributes.get("reverse"))))
+    if function.used is not None:
+        used = scope.index_arrays.used(scope.value(function.used.name, item), "id")
+        if not _has_rows_of(args[function.target_names[0]], used):
+            used_rows, accumulate = "used_rows_", True
+            extra[used_rows] = used
+    if function.along is not None:
+        sizes = scope.op.binding.sizes[function.along_item]
+        extra |= {"begin_": Extent(sum(sizes[: item or 0])), "width_": Extent(sizes[item or 0])}
+    kernel = Kernel(
+        name=f"{layer.name}_{function.name}" if not function.name.startswith(layer.name) else function.name,
+        origin=f"{function.call.__module__}:{function.line}",
+        program=program,
+        helpers=helper_programs(function.call),
+        indices=tuple(index for index in function.indices if index != "which"),
+        targets=function.target_names,
+        args={name: spec_of(value, sizes=True) for name, value in {**args, **extra}.items()},
+        accumulate=accumulate,
+        scan=function.scan,
+        procedure=function.role == "fill",
+        sequence=sequence,
+        along=function.along and function.along.lower(),
+        used_rows=used_rows,
+    )
+    return kernel, extra
+
+
+def _sequence(
+    scope: Scope, function: Function, sequence_index: str | None
+) -> tuple[tuple[str, str] | None, dict[str, Argument]]:
+    """Where rows lie in sequences: the index of these with the name of an array, by which a driver finds them."""
+    row = function.targets[0].axes[0].name if function.targets[0].axes else ""
+    group = scope.op.layer.groups.get(row)
+    if group is None or not (function.scan or sequence_index):
+        return None, {}
+    name, kind = (f"{group}_start", "starts") if function.scan else (f"{row}_map", "map")
+    return (group.lower(), name), {name: scope.sequence(kind, row)}
+
+
+def _with_long_rows(scope: Scope, kernel: Kernel, args: Mapping[str, Argument]) -> tuple[Kernel, dict[str, Argument]]:
+    """A bias whose target has several axes behind its own: they are one, as rows of an image leave vectors empty."""
+    bias, name = scope.op.layer.bias, kernel.targets[0]
+    target = args[name]
+    assert bias is not None
+    assert isinstance(target, Ref)
+    along = kernel.indices.index(bias.indices[0])
+    behind = target.shape[along + 1 :]
+    if len(behind) < 2 or any(size.domain is not None for size in behind):
+        return kernel, dict(args)
+    indices = kernel.indices[: along + 2]
+    shape = (*target.shape[: along + 1], Extent(math.prod(size.extra for size in behind)))
+    args = {**args, name: target._replace(shape=shape)}
+    program = Program.parse(bias_text(kernel.name, indices, name, bias.name, bias.indices[0]))
+    specs = {name: spec_of(value, sizes=True) for name, value in args.items()}
+    return replace(kernel, program=program, indices=indices, args=specs), args
+
+
+def _has_rows_of(target: Argument, used: Ref) -> bool:
+    """Whether a gradient has a row for each used id, and not one for each row of the parameter."""
+    return isinstance(target, Ref) and target.shape[0] == used.shape[0]
+
+
+def _work_items(scope: Scope, function: Function, args: Mapping[str, Argument]) -> tuple[Extent, int]:
+    """Work items and elements of each: rows of the last axis, elements of a vector, sequences of a scan, calls."""
+    target = args[function.target_names[0]]
+    assert isinstance(target, Ref)
+    columns = target.shape[-1].extra if len(target.shape) > 1 else 1
+    if function.role == "fill":
+        return scope.rows(str(function.options["per"])), columns
+    if function.scan:
+        return rows_of(scope.op.rows[scope.op.layer.groups[function.targets[0].axes[0].name]]), columns
+    shape = list(target.shape)
+    if function.along is not None:
+        width = args["width_"]
+        assert isinstance(width, Extent)
+        shape[function.indices.index(function.along.lower())] = width
+    if "used_rows_" in args:
+        ids = args["used_rows_"]
+        assert isinstance(ids, Ref)
+        shape[0] = ids.shape[0]
+    if function.along is None:
+        shape = shape[: len(shape) - last_ones(target)]
+    total: Extent = shape[0]
+    for size in shape[1:-1]:
+        total = total * size.extra
+    return total, shape[-1].extra if len(shape) > 1 else 1
+
+
+def _largest(args: Mapping[str, Argument]) -> int:
+    """Elements of the largest array: what is read whole takes at least as many operations."""
+    refs = [ref for value in args.values() for ref in refs_of(value)]
+    return max((math.prod(size.capacity for size in ref.shape) for ref in refs), default=0)
+
+
+def _note_uses(launch: Launch, function: Function, kernel: Kernel, args: Mapping[str, Argument]) -> None:
+    """Which buffers are read and written, and which may be taken over by a target."""
+    for name, value in args.items():
+        if name in function.target_names:
+            launch.writes += uses(value)
+            if kernel.accumulate or kernel.program.reads(name):
+                launch.reads += uses(value)
+        elif name not in kernel.args or kernel.program.reads(name) or name not in function.args:
+            launch.reads += uses(value)
+    if kernel.accumulate or kernel.scan or kernel.procedure or kernel.used_rows or kernel.along:
+        return
+    for name, value in args.items():
+        own = isinstance(value, Ref) and value.dtype == "real" and name not in function.target_names
+        if own and kernel.program.reads_own_element(name, kernel.indices):
+            launch.takeovers += [(giver, taker) for giver in uses(value) for taker in launch.writes]

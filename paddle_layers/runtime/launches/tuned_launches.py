@@ -1,0 +1,82 @@
+"""Launches of tuned kernels, which take the place of a point function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from paddle_layers.define.functions.point_functions import Function
+from paddle_layers.kernels.pieces import NO_EPILOGUE
+from paddle_layers.kernels.tuned import Tuned, call_by_name
+from paddle_layers.runtime.generate.drivers import TunedCall
+from paddle_layers.runtime.graph.domains import Extent
+
+from .arguments import Argument, Ref, spec_of, split_constants, uses
+from .buffers import Buffer
+from .launch import Launch
+from .scope import Scope, host_sizes
+
+
+def tuned_launches(
+    scope: Scope,
+    function: Function,
+    item: int | None,
+    tuned: Tuned,
+    args: Mapping[str, Argument],
+    accumulate: bool,
+) -> list[Launch]:
+    """The launch of a tuned kernel, or the two of one in two steps; they share what the kernel needs besides."""
+    sizes = host_sizes(scope, item)
+    args = {**args}
+    if tuned.scratch is not None:
+        args["scratch"] = _memory(scope, f"{function.name}.scratch", tuned.scratch_size(sizes))
+    if tuned.prepared is not None:
+        count = int(call_by_name(tuned.prepared, sizes))
+        args["prepared"] = _memory(scope, f"{function.name}.scratch, prepared", count)
+    launches = [_tuned_launch(scope, function, item, tuned, args, accumulate)]
+    if tuned.then is not None:
+        launches.append(_tuned_launch(scope, function, item, tuned.then, args, accumulate))
+        launches[-1].name, launches[-1].work = tuned.then.function.__name__, launches[0].work
+    return launches
+
+
+def _memory(scope: Scope, name: str, count: int) -> Ref:
+    """So many numbers of a kernel's own."""
+    extent = Extent(count)
+    return Ref(Buffer(name, extent, scope.index_arrays.dtype), (extent,))
+
+
+def _tuned_launch(
+    scope: Scope,
+    function: Function,
+    item: int | None,
+    tuned: Tuned,
+    known: Mapping[str, Argument],
+    accumulate: bool,
+) -> Launch:
+    constants: dict[str, Any] = {"accumulate": accumulate, "epilogue": NO_EPILOGUE}
+    args: dict[str, Argument] = {**known, "adding": Extent(int(accumulate))}
+    args = {name: value for name, value in args.items() if name in tuned.names}
+    asked = [name for name in tuned.names if name not in args and name not in (*constants, "scratch", "prepared")]
+    folded, resolved = split_constants({name: scope.resolve(name, function, item) for name in asked})
+    constants |= folded
+    args |= resolved
+    if tuned.prepared is not None:  # what is written comes first
+        args = {"prepared": args.pop("prepared"), **args}
+    specs = {name: spec_of(value) for name, value in args.items()}
+    call = TunedCall(f"{function.name}_tuned", tuned, specs, constants, function.target_names)
+    launch = Launch(function.name, scope.op.name, call, list(args.values()), None)
+    launch.work = int(call_by_name(tuned.work, host_sizes(scope, item)))
+    launch.items = lambda rows: int(call_by_name(tuned.items, host_sizes(scope, item, rows)))
+    if (runs := tuned.runs) is not None:
+        launch.runs = lambda rows: int(call_by_name(runs, host_sizes(scope, item, rows)))
+    launch.domains = tuple(scope.op.rows.values())
+    for name, value in args.items():
+        prepares = name == "prepared" and tuned.prepared is not None
+        if name in function.target_names or name == "scratch" or prepares:
+            launch.writes += uses(value)
+        if not prepares and (name not in function.target_names or accumulate):
+            launch.reads += uses(value)
+    if tuned.in_place:
+        launch.takeovers = [(giver, taker) for giver in launch.reads for taker in launch.writes]
+    return launch
