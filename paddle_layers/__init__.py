@@ -165,7 +165,8 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULE_OF:
         value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
     else:
-        near = import_module(".define.errors", __name__).suggestion(name, __dir__())
+        # Underscored names are asked for by tools, pytest a thousand times: nobody has misspelt one of ours.
+        near = "" if name.startswith("_") else import_module(".define.errors", __name__).suggestion(name, __dir__())
         raise AttributeError(f"module `{__name__}` has no attribute `{name}`{near}")
     globals()[name] = value
     return value
