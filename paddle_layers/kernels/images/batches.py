@@ -144,7 +144,8 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
             if direct:
                 set_entry(place, 0, 0, 0)
                 mix_channels(
-                    count, (D, volume, 1, place), of, factors, (D * size, size), to, volume, R * P * Q, ending, size, one
+                    count, (D, volume, 1, place), of, factors, (D * size, size), to, volume, R * P * Q, ending, size,
+                    one,
                 )  # fmt: skip
             else:
                 for r in range(R):
@@ -185,8 +186,17 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
             if direct:
                 set_entry(place, 0, 0, 0)
                 mix_channels(
-                    count, (filters, volume, 1, place), deltas, factors, (size, D * size), to, volume, Z * H * W,
-                    NO_EPILOGUE, size, one,
+                    count,
+                    (filters, volume, 1, place),
+                    deltas,
+                    factors,
+                    (size, D * size),
+                    to,
+                    volume,
+                    Z * H * W,
+                    NO_EPILOGUE,
+                    size,
+                    one,
                 )
             else:
                 for z in range(Z):

@@ -1,9 +1,9 @@
 """Correlations of images that have few channels, with steps between windows: the first layers of networks.
 
 With few products in a sum, to lay pixels out and to take sums out of planes with borders takes half as long as the
-products. So each column of the filters has a plane of its own here, as wide as the output: the windows of a band of rows
-lie side by side for each element, whole vectors of sums go where they belong, and an item lays its band out for all
-filters.
+products. So here each column of the filters has planes of its own, as wide as the output: the windows of a band of rows
+lie side by side for each element, whole vectors of sums go where they belong, and an item lays its band out once, for
+all filters.
 """
 
 from __future__ import annotations
