@@ -42,6 +42,8 @@ SHAPES = [
     ("conv", [600, 16, 17], "num_filters: 3 filter_size: 1"),
     ("conv", [3, 9, 10], "num_filters: 2 filter_size: 2 stride: 3"),
     ("conv", [3, 39, 35], "num_filters: 48 filter_size: 11 stride: 4 padding: 2"),
+    ("conv", [3, 40, 35], "num_filters: 17 filter_size: 3 stride: 2 padding: 1"),
+    ("conv", [2, 31, 78], "num_filters: 16 filter_size: 5 filter_size_y: 4 stride: 3 stride_y: 2 dilation_y: 3"),
     ("conv", [40, 60, 61], "num_filters: 3 filter_size: 3 padding: 1"),
     ("conv", [5, 9, 8], "num_filters: 4 filter_size: 3 padding: 2 padding_end: 0 padding_end_y: 1"),
     ("conv", [5, 9, 8], "num_filters: 4 filter_size: 4 padding: 0 padding_end: 3 groups: 1"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from paddle_layers.kernels.pieces import NO_EPILOGUE, PIECES
 from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.primitives.epilogues import from_filter
+from paddle_layers.kernels.primitives.moves import set_entry
 from paddle_layers.kernels.primitives.scratch import place_of_piece
 from paddle_layers.kernels.primitives.tiles import VECTOR
 from paddle_layers.kernels.primitives.vectors import total
@@ -141,7 +142,11 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
             of, to = x.ctypes.data + (n * C + k // filters * D) * Z * plane, y.ctypes.data + (n * K + k) * volume
             factors, ending = weight.ctypes.data + k * D * E * element, from_filter(epilogue, k, size)
             if direct:
-                mix_channels(count, D, of, factors, (D * size, size), to, R * P * Q, place, ending, size, one)
+                set_entry(place, 0, 0, 0)
+                mix_channels(
+                    count, (D, volume, 1, place), of, factors, (D * size, size), to, volume, R * P * Q, ending, size,
+                    one,
+                )  # fmt: skip
             else:
                 for r in range(R):
                     start = r * step[0] - ahead[0]
@@ -179,8 +184,19 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
             deltas, to = dy.ctypes.data + (n * K + k) * R * plane, dx.ctypes.data + (n * C + c) * volume
             factors = weight.ctypes.data + (k * D + c % D) * E * element
             if direct:
+                set_entry(place, 0, 0, 0)
                 mix_channels(
-                    count, filters, deltas, factors, (size, D * size), to, Z * H * W, place, NO_EPILOGUE, size, one
+                    count,
+                    (filters, volume, 1, place),
+                    deltas,
+                    factors,
+                    (size, D * size),
+                    to,
+                    volume,
+                    Z * H * W,
+                    NO_EPILOGUE,
+                    size,
+                    one,
                 )
             else:
                 for z in range(Z):

@@ -26,6 +26,7 @@ from .depthwise import (
     plane_scratch,
     small_windows,
 )
+from .few_channels import band_items, band_numbers, band_runs, correlate_bands, few_channels
 from .laid_images import correlate_laid, few_images, filter_runs, laid_scratch, lay_images, laying_items
 from .separate_windows import (
     filters_suit,
@@ -175,6 +176,19 @@ def separate_y(first, last, y, x, weight, scratch):
 @compiled
 def windows_y(first, last, y, x, weight, scratch):
     correlate_windows(first, last, y, x, weight, scratch)
+
+
+@tuned(
+    "conv", "conv_y", items=band_items, runs=band_runs, scratch=band_numbers, scratch_of_pieces=True,
+    when=few_channels, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def bands_y(
+    first, last, y, x, weight, scratch, stride, stride_y, padding, padding_y, dilation, dilation_y, epilogue
+):  # fmt: skip
+    correlate_bands(
+        first, last, y, x, weight, scratch, stride, stride_y, padding, padding_y, dilation, dilation_y, epilogue
+    )  # fmt: skip
 
 
 @tuned(

@@ -308,27 +308,29 @@ def tile_sums(filters, numbers, channels, laid, plane, entries, table, weight, w
 
 
 @copied
-def mix_channels(filters, channels, x, weight, weight_steps, y, pixels, place, epilogue, size, one):
-    """y (filters, pixels) = filters of one element times x (channels, pixels): nothing is laid out, nothing taken out.
+def mix_channels(filters, sums, x, weight, weight_steps, y, y_step, pixels, epilogue, size, one):
+    """y (filters, pixels) = the filters times what they read of x: nothing is taken out, each sum is in its place.
 
-    There are at least as many pixels as a vector has numbers. `epilogue` is that of `primitives.epilogues`, from the
-    first filter on.
+    `sums` are the channels, the bytes of x from one to the next, the elements of a filter and the address of their
+    table, as of `products`; `weight_steps` are bytes from one filter and channel to the next, `y_step` those from one
+    filter to the next. There are at least as many pixels as a vector has numbers. `epilogue` is that of
+    `primitives.epilogues`, from the first filter on.
     """
     filter_step, channel_step = weight_steps
+    channels, x_step, elements, table = sums
     lanes = VECTOR // size
-    most = max(1, BAND // channels // (lanes * VECTORS)) * lanes * VECTORS
-    set_entry(place, 0, 0, 0)
+    most = max(1, BAND // (channels * elements) // (lanes * VECTORS)) * lanes * VECTORS
     start = 0
     while start < pixels:
         count = most if pixels - start >= most + lanes else pixels - start
         vectors = vectors_of(count, size)
         rows = filters if epilogue[0] == 0 else ROWS  # ended while they are in the first cache
         for k in range(0, filters, rows):
-            high, to = min(rows, filters - k), y + (k * pixels + start) * size
+            high, to = min(rows, filters - k), y + k * y_step + start * size
             products(
-                high, vectors, vectors * VECTOR - count * size, channels, pixels * size, channel_step, 1, place,
-                weight + k * filter_step, filter_step, x + start * size, to, pixels * size, False, one,
+                high, vectors, vectors * VECTOR - count * size, channels, x_step, channel_step, elements, table,
+                weight + k * filter_step, filter_step, x + start * size, to, y_step, False, one,
             )  # fmt: skip
             for row in range(high if epilogue[0] != 0 else 0):
-                end_run(to + row * pixels * size, count, epilogue[0] + (k + row) * size, epilogue[1], one)
+                end_run(to + row * y_step, count, epilogue[0] + (k + row) * size, epilogue[1], one)
         start += count

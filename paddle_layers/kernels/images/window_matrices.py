@@ -12,6 +12,7 @@ import numpy as np
 
 from paddle_layers.kernels.pieces import NO_EPILOGUE, PIECES
 from paddle_layers.kernels.primitives.compiling import compiled
+from paddle_layers.kernels.primitives.moves import set_entry
 from paddle_layers.kernels.primitives.plane_code import MASKS
 from paddle_layers.kernels.primitives.scratch import place_of_piece
 from paddle_layers.kernels.primitives.windows import lay_windows, sum_windows
@@ -78,9 +79,10 @@ def correlate_windows(first, last, y, x, weight, scratch):
         for c in range(C):
             of, to = x.ctypes.data + (n * C + c) * H * W * size, matrix + c * A * B * P * Q * size
             lay_windows((of, A, B, to, P, Q), one)
+        set_entry(place, 0, 0, 0)
         mix_channels(
-            K, elements, matrix, weight.ctypes.data, (elements * size, size),
-            y.ctypes.data + n * K * P * Q * size, P * Q, place, NO_EPILOGUE, size, one,
+            K, (elements, P * Q * size, 1, place), matrix, weight.ctypes.data, (elements * size, size),
+            y.ctypes.data + n * K * P * Q * size, P * Q * size, P * Q, NO_EPILOGUE, size, one,
         )  # fmt: skip
 
 
@@ -94,9 +96,10 @@ def correlate_windows_back(first, last, dx, dy, weight, accumulate, scratch):
     for n in range(first, last):
         place = place_of_piece(scratch, n, N)
         matrix = place + ENTRY * size
+        set_entry(place, 0, 0, 0)
         mix_channels(
-            elements, K, dy.ctypes.data + n * K * P * Q * size, weight.ctypes.data, (size, elements * size),
-            matrix, P * Q, place, NO_EPILOGUE, size, one,
+            elements, (K, P * Q * size, 1, place), dy.ctypes.data + n * K * P * Q * size, weight.ctypes.data,
+            (size, elements * size), matrix, P * Q * size, P * Q, NO_EPILOGUE, size, one,
         )  # fmt: skip
         for c in range(C):
             of, to = matrix + c * A * B * P * Q * size, dx.ctypes.data + (n * C + c) * H * W * size
