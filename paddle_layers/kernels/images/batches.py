@@ -21,6 +21,7 @@ from .work_items import (
     forward_parts,
     one_element,
     plane_geometry,
+    run_start,
     vector_backward_parts,
     vector_forward_parts,
     weight_items,
@@ -131,7 +132,7 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
     images, parts = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
     items = N // images * parts
     element, plane, volume = A * B * size, H * W * size, R * P * Q * size
-    direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and not accumulate and volume >= VECTOR
+    direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and volume >= VECTOR
     for item in range(first, last):
         place, n = place_of_piece(scratch, item, items), item // parts * images
         k, stop = item % parts * K // parts, (item % parts + 1) * K // parts
@@ -141,7 +142,9 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
             of, to = x.ctypes.data + (n * C + k // filters * D) * Z * plane, y.ctypes.data + (n * K + k) * volume
             factors, ending = weight.ctypes.data + k * D * E * element, from_filter(epilogue, k, size)
             if direct:
-                mix_channels(count, D, of, factors, (D * size, size), to, R * P * Q, place, ending, size, one)
+                mix_channels(
+                    count, D, of, factors, (D * size, size), to, R * P * Q, place, accumulate, ending, size, one
+                )
             else:
                 for r in range(R):
                     start = r * step[0] - ahead[0]
@@ -169,7 +172,7 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
     images, parts = backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry)
     items = N // images * parts
     element, plane, volume = A * B * size, P * Q * size, Z * H * W * size
-    direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and not accumulate and volume >= VECTOR
+    direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and volume >= VECTOR
     for item in range(first, last):
         place, n = place_of_piece(scratch, item, items), item // parts * images
         c, stop = item % parts * C // parts, (item % parts + 1) * C // parts
@@ -180,7 +183,18 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
             factors = weight.ctypes.data + (k * D + c % D) * E * element
             if direct:
                 mix_channels(
-                    count, filters, deltas, factors, (size, D * size), to, Z * H * W, place, NO_EPILOGUE, size, one
+                    count,
+                    filters,
+                    deltas,
+                    factors,
+                    (size, D * size),
+                    to,
+                    Z * H * W,
+                    place,
+                    accumulate,
+                    NO_EPILOGUE,
+                    size,
+                    one,
                 )
             else:
                 for z in range(Z):
@@ -286,7 +300,7 @@ def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, s
     items = weight_items(K, D, E, groups)
     for item in range(first, last):
         group, part, run, tap = item // E // runs // parts, item // E // runs % parts, item // E % runs, item % E
-        k, end = filters * run // runs, filters * (run + 1) // runs
+        k, end = run_start(filters, run, runs), run_start(filters, run + 1, runs)
         d, stop = D * part // parts, D * (part + 1) // parts
         r, count = meeting_run(R, tap * gap[0] - ahead[0], step[0], Z)
         z = r * step[0] - ahead[0] + tap * gap[0]

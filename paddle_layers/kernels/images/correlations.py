@@ -13,7 +13,7 @@ import math
 
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
 from paddle_layers.kernels.primitives.epilogues import end_run
-from paddle_layers.kernels.primitives.moves import get_entry, pack_factors, set_entry
+from paddle_layers.kernels.primitives.moves import add_run, fetch_run, get_entry, pack_factors, set_entry
 from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR, VECTORS, products, vectors_of
 
 from .planes import SLACK, lay_plane, pitch_of, plane_size, shared, take_pairs, take_rows
@@ -308,27 +308,59 @@ def tile_sums(filters, numbers, channels, laid, plane, entries, table, weight, w
 
 
 @copied
-def mix_channels(filters, channels, x, weight, weight_steps, y, pixels, place, epilogue, size, one):
-    """y (filters, pixels) = filters of one element times x (channels, pixels): nothing is laid out, nothing taken out.
+def mix_channels(
+    filters, channels, x, weight, weight_steps, y, pixels, place, adding, epilogue, size, one
+):  # fmt: skip
+    """y (filters, pixels) = filters of one element times x (channels, pixels), or y += it: nothing is laid out.
 
-    There are at least as many pixels as a vector has numbers. `epilogue` is that of `primitives.epilogues`, from the
-    first filter on.
+    There are at least as many pixels as a vector has numbers. What is read next comes to the cache meanwhile: a tile
+    reads a few lines of each channel, which no core foresees. `place` is scratch memory for a table of one entry and a
+    vector of each row of a tile. `epilogue` is that of `primitives.epilogues`, from the first filter on.
     """
     filter_step, channel_step = weight_steps
     lanes = VECTOR // size
-    most = max(1, BAND // channels // (lanes * VECTORS)) * lanes * VECTORS
+    most = max(1, BAND // 2 // channels // (lanes * VECTORS)) * lanes * VECTORS
+    tiles = (filters + ROWS - 1) // ROWS
     set_entry(place, 0, 0, 0)
     start = 0
+    fetch_rows(x, 0, channels, pixels, 0, min(most + lanes, pixels), size)
     while start < pixels:
         count = most if pixels - start >= most + lanes else pixels - start
-        vectors = vectors_of(count, size)
-        rows = filters if epilogue[0] == 0 else ROWS  # ended while they are in the first cache
-        for k in range(0, filters, rows):
-            high, to = min(rows, filters - k), y + (k * pixels + start) * size
-            products(
-                high, vectors, vectors * VECTOR - count * size, channels, pixels * size, channel_step, 1, place,
-                weight + k * filter_step, filter_step, x + start * size, to, pixels * size, False, one,
-            )  # fmt: skip
+        vectors, rest = vectors_of(count, size), count % lanes
+        after = start + count
+        coming = min(most + lanes, pixels - after)
+        for tile in range(tiles):
+            k = tile * ROWS
+            high, to = min(ROWS, filters - k), y + (k * pixels + start) * size
+            fetch_rows(x, channels * tile // tiles, channels * (tile + 1) // tiles, pixels, after, coming, size)
+            if adding:
+                products(
+                    high, count // lanes, 0, channels, pixels * size, channel_step, 1, place, weight + k * filter_step,
+                    filter_step, x + start * size, to, pixels * size, True, one,
+                )  # fmt: skip
+                if rest > 0:
+                    sums = place + ENTRY * size
+                    products(
+                        high, 1, 0, channels, pixels * size, channel_step, 1, place, weight + k * filter_step,
+                        filter_step, x + (after - lanes) * size, sums, VECTOR, False, one,
+                    )  # fmt: skip
+                    for row in range(high):
+                        add_run(
+                            to + (row * pixels + count - rest) * size, sums + (row + 1) * VECTOR - rest * size, rest,
+                            size, one,
+                        )  # fmt: skip
+            else:
+                products(
+                    high, vectors, vectors * VECTOR - count * size, channels, pixels * size, channel_step, 1, place,
+                    weight + k * filter_step, filter_step, x + start * size, to, pixels * size, False, one,
+                )  # fmt: skip
             for row in range(high if epilogue[0] != 0 else 0):
                 end_run(to + row * pixels * size, count, epilogue[0] + (k + row) * size, epilogue[1], one)
-        start += count
+        start = after
+
+
+@copied
+def fetch_rows(x, first, last, pixels, start, count, size):
+    """Ask for `count` numbers from `start` on of the channels `first` to `last` of x (channels, pixels)."""
+    for channel in range(first if count > 0 else last, last):
+        fetch_run(x + (channel * pixels + start) * size, count, size)

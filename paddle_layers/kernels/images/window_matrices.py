@@ -80,7 +80,7 @@ def correlate_windows(first, last, y, x, weight, scratch):
             lay_windows((of, A, B, to, P, Q), one)
         mix_channels(
             K, elements, matrix, weight.ctypes.data, (elements * size, size),
-            y.ctypes.data + n * K * P * Q * size, P * Q, place, NO_EPILOGUE, size, one,
+            y.ctypes.data + n * K * P * Q * size, P * Q, place, False, NO_EPILOGUE, size, one,
         )  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def correlate_windows_back(first, last, dx, dy, weight, accumulate, scratch):
         matrix = place + ENTRY * size
         mix_channels(
             elements, K, dy.ctypes.data + n * K * P * Q * size, weight.ctypes.data, (size, elements * size),
-            matrix, P * Q, place, NO_EPILOGUE, size, one,
+            matrix, P * Q, place, False, NO_EPILOGUE, size, one,
         )  # fmt: skip
         for c in range(C):
             of, to = matrix + c * A * B * P * Q * size, dx.ctypes.data + (n * C + c) * H * W * size
