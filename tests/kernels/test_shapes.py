@@ -54,6 +54,7 @@ SHAPES = [
     ("conv", [1, 20, 21], "num_filters: 21 filter_size: 5"),
     ("conv", [3, 19, 18], "num_filters: 17 filter_size: 3 stride: 2 padding: 1"),
     ("conv", [2, 14, 15], "num_filters: 9 filter_size: 3 filter_size_y: 4 dilation_y: 2 stride_y: 2"),
+    ("conv", [32, 28, 28], "num_filters: 128 filter_size: 3 padding: 1"),
     ("conv3d", [3, 5, 6, 7], "num_filters: 5 filter_size: 3 padding: 1"),
     ("conv3d", [4, 5, 6, 7], "num_filters: 6 filter_size: [2, 3, 4] stride: [2, 1, 2] padding: [1, 2, 1] groups: 2"),
     ("conv3d_trans", [4, 3, 4, 5], "num_filters: 6 filter_size: 3 stride: 2 padding: 1"),
