@@ -12,6 +12,7 @@ from . import (
     editor,
     feeds,
     onnx_models,
+    passes,
     records,
     shards,
     words,
@@ -27,7 +28,7 @@ TARGETS: dict[str, type[Target]] = {
         records.Parquet,
         *(checkpoints.Weights, shards.Shards, checkpoints.Checkpoint),
         *(caffe_files.Prototxt, caffe_files.CaffeModel, caffe_files.CaffeMean),
-        *(feeds.Feeds, computed_ids.ComputedIds),
+        *(feeds.Feeds, computed_ids.ComputedIds, passes.Passes),
         onnx_models.Onnx,
         editor.Session,
     )

@@ -19,6 +19,7 @@ from paddle_layers.data.sources import arrays
 from paddle_layers.editor import server
 from paddle_layers.runtime.batch import feeding, own_rows
 from paddle_layers.runtime.memory import weights
+from paddle_layers.runtime.passes import copies
 from paddle_layers.training.results import records
 from tests.fuzz import __main__ as program
 from tests.fuzz import configs, corpus, judging, running
@@ -28,7 +29,7 @@ from tests.fuzz.running import Tally, opened, run
 from tests.fuzz.target import Target
 from tests.fuzz.targets import TARGETS
 
-NEW = {"checkpoint": 60, "editor": 25, "training-text": 60, "training-json": 60}
+NEW = {"passes": 5, "checkpoint": 60, "editor": 25, "training-text": 60, "training-json": 60}
 """New cases of targets that are slower than the others, of which there are 150."""
 
 
@@ -82,6 +83,7 @@ PLANTED: dict[str, tuple[str, Any, str, Any, str]] = {
     "ids that are not checked": ("feeds", feeding, "_checked_ids", lambda array, *_: array.reshape(-1), ""),
     "starts that are not checked": ("feeds", feeding, "checked_starts", lambda starts, _: np.asarray(starts), ""),
     "places that are not checked": ("computed-ids", own_rows, "_checked", lambda *given: given[3].astype(int), ""),
+    "copies of what is changed later": ("passes", copies, "_unnoticed", lambda *_: True, "Wrong at passes.py"),
     "an exception of the log": ("checkpoint", records, "_check", broken, "KeyError"),
     "a shape that is not checked": ("weights", weights, "too_large", broken, "KeyError"),
     "an answer that fails": ("editor", server, "symbols", broken, "Wrong at editor.py"),
@@ -89,7 +91,10 @@ PLANTED: dict[str, tuple[str, Any, str, Any, str]] = {
 """The target, what is replaced by what, and how the failure is called."""
 
 
-@pytest.mark.parametrize("fault", PLANTED)
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(fault, marks=[pytest.mark.slow] if PLANTED[fault][0] == "passes" else []) for fault in PLANTED],
+)
 def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     name, module, attribute, replacement, kind = PLANTED[fault]
     monkeypatch.setattr(judging, "SHRINKING", 1.0)

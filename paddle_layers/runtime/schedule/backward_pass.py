@@ -59,6 +59,8 @@ class BackwardPass:
                 in_loop(self.launches[first:], op.steps, backward=True)
         self._enter([], around)
         self._clear_unreached()
+        # A function that has one gradient of several inputs to compute has buffers for all of them.
+        self.gradients = {name: buffer for name, buffer in self.gradients.items() if buffer in self.written}
         self.workspace.results += [
             self.gradients[value.name] for value in self.needs.forced if value.name in self.gradients
         ]
