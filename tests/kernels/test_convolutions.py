@@ -11,6 +11,7 @@ from paddle_layers.kernels import tuned
 from paddle_layers.kernels.images.separate_windows import windows_suit
 from paddle_layers.kernels.primitives.resampling import resampling_function
 from paddle_layers.kernels.primitives.tiles import DOTS, Machine, dots_function, machine_of, shapes, tile_function
+from paddle_layers.kernels.primitives.transforms import KINDS as TRANSFORMS
 from paddle_layers.kernels.primitives.transforms import transform_function
 from paddle_layers.kernels.primitives.windows import KINDS, window_function
 from paddle_layers.runtime.passes import without
@@ -71,7 +72,7 @@ def test_every_tile_and_transform_compiles(name):
                 tile_function(module, machine, rows, vectors, real)
             for count in DOTS:
                 dots_function(module, machine, count, real)
-            for kind in ("pixels", "elements", "outputs"):
+            for kind in TRANSFORMS:
                 transform_function(module, machine.bytes // size, kind, real)
             for kind in KINDS:
                 window_function(module, machine, kind, real)
@@ -79,7 +80,7 @@ def test_every_tile_and_transform_compiles(name):
                 resampling_function(module, machine, real, picks)
 
     text = assembly(name, build)
-    assert len(re.findall(r"^\s+ret", text, re.MULTILINE)) >= 2 * (len(shapes(machine)) + len(DOTS) + 4 + len(KINDS))
+    assert len(re.findall(r"^\s+ret", text, re.MULTILINE)) >= 2 * (len(shapes(machine)) + len(DOTS) + 6 + len(KINDS))
 
 
 @pytest.mark.parametrize("name", ["AVX2", "AVX-512"])
@@ -161,6 +162,25 @@ def test_winograd_equals_the_sums(kind, rows, capacity, shape, attributes):
     assert not {"winograd_y", "winograd_dx"} & others
     assert largest_error(expected, exact) < 1e-13
     assert largest_error(expected, actual) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("rows", "capacity", "shape", "attributes"),
+    [
+        (3, 4, (32, 31, 32), "num_filters: 128 filter_size: 3 padding: 1"),  # runs of filters
+        pytest.param(2, None, (128, 18, 22), "num_filters: 64 filter_size: 3 padding: 2 padding_y: 0", marks=SLOW),
+    ],
+)
+def test_winograds_gradients_of_filters_equal_the_sums(rows, capacity, shape, attributes):
+    network = conv(*shape, attributes)
+    x = np.random.default_rng(1).standard_normal((rows, *shape))
+    actual, _ = results(network, x, capacity)
+    exact, _ = results(network, x, capacity, "float64")
+    with without("winograd"):
+        expected, _ = results(network, x, capacity, "float64")
+    assert (exact["dy.weight"] != expected["dy.weight"]).any(), "the sums themselves"
+    assert largest_error(expected, exact) < 1e-13
+    assert largest_error(expected, actual) < 5e-6
 
 
 @pytest.mark.parametrize(

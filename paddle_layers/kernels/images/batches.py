@@ -13,7 +13,7 @@ from paddle_layers.kernels.primitives.scratch import place_of_piece
 from paddle_layers.kernels.primitives.tiles import VECTOR
 from paddle_layers.kernels.primitives.vectors import total
 
-from .correlations import correlate, correlate_back, mix_channels
+from .correlations import ENTRY, correlate, correlate_back, mix_channels
 from .filter_vectors import correlate_vectors, correlate_vectors_back, rounded, turn_filters
 from .weightgradients import correlate_weights
 from .work_items import (
@@ -22,6 +22,7 @@ from .work_items import (
     forward_parts,
     one_element,
     plane_geometry,
+    run_start,
     vector_backward_parts,
     vector_forward_parts,
     weight_items,
@@ -132,7 +133,7 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
     images, parts = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
     items = N // images * parts
     element, plane, volume = A * B * size, H * W * size, R * P * Q * size
-    direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and not accumulate and volume >= VECTOR
+    direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and volume >= VECTOR
     for item in range(first, last):
         place, n = place_of_piece(scratch, item, items), item // parts * images
         k, stop = item % parts * K // parts, (item % parts + 1) * K // parts
@@ -144,8 +145,8 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
             if direct:
                 set_entry(place, 0, 0, 0)
                 mix_channels(
-                    count, (D, volume, 1, place), of, factors, (D * size, size), to, volume, R * P * Q, ending, size,
-                    one,
+                    count, (D, volume, 1, place), of, factors, (D * size, size), to, volume, R * P * Q,
+                    place + ENTRY * size if accumulate else 0, ending, size, one,
                 )  # fmt: skip
             else:
                 for r in range(R):
@@ -174,7 +175,7 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
     images, parts = backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry)
     items = N // images * parts
     element, plane, volume = A * B * size, P * Q * size, Z * H * W * size
-    direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and not accumulate and volume >= VECTOR
+    direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and volume >= VECTOR
     for item in range(first, last):
         place, n = place_of_piece(scratch, item, items), item // parts * images
         c, stop = item % parts * C // parts, (item % parts + 1) * C // parts
@@ -194,6 +195,7 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
                     to,
                     volume,
                     Z * H * W,
+                    place + ENTRY * size if accumulate else 0,
                     NO_EPILOGUE,
                     size,
                     one,
@@ -302,7 +304,7 @@ def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, s
     items = weight_items(K, D, E, groups)
     for item in range(first, last):
         group, part, run, tap = item // E // runs // parts, item // E // runs % parts, item // E % runs, item % E
-        k, end = filters * run // runs, filters * (run + 1) // runs
+        k, end = run_start(filters, run, runs), run_start(filters, run + 1, runs)
         d, stop = D * part // parts, D * (part + 1) // parts
         r, count = meeting_run(R, tap * gap[0] - ahead[0], step[0], Z)
         z = r * step[0] - ahead[0] + tap * gap[0]

@@ -59,6 +59,7 @@ from .window_matrices import (
     matrix_pays_back,
 )
 from .winograd import convolve_volumes, transform_weight, transform_weight_back
+from .winograd_gradients import gradients_pay, multiply_tiles, tile_gradient_items, tile_gradient_scratch
 from .winograd_items import (
     filters_prepared,
     filters_prepared_back,
@@ -325,6 +326,16 @@ def depthwise_dweight(first, last, dweight, dy, x, accumulate, stride, padding, 
 @compiled
 def separate_dweight(first, last, dweight, dy, x, accumulate, scratch):
     multiply_windows(first, last, volumes(dweight), volumes(dy), volumes(x), accumulate, scratch)
+
+
+@tuned(
+    "conv", "conv_dweight", items=tile_gradient_items, scratch=tile_gradient_scratch,
+    scratch_of_pieces=True, when=gradients_pay, work=operations, least=WORTH_IT,
+    pass_name="winograd",
+)  # fmt: skip
+@compiled
+def winograd_dweight(first, last, dweight, dy, x, accumulate, scratch, padding, padding_y):
+    multiply_tiles(first, last, dweight, dy, x, accumulate, scratch, padding, padding_y)
 
 
 @tuned(

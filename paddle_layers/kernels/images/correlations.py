@@ -13,7 +13,7 @@ import math
 
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
 from paddle_layers.kernels.primitives.epilogues import end_run
-from paddle_layers.kernels.primitives.moves import get_entry, pack_factors, set_entry
+from paddle_layers.kernels.primitives.moves import add_run, fetch_run, get_entry, pack_factors, set_entry
 from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR, VECTORS, products, vectors_of
 
 from .planes import SLACK, lay_plane, pitch_of, plane_size, shared, take_pairs, take_rows
@@ -308,29 +308,62 @@ def tile_sums(filters, numbers, channels, laid, plane, entries, table, weight, w
 
 
 @copied
-def mix_channels(filters, sums, x, weight, weight_steps, y, y_step, pixels, epilogue, size, one):
-    """y (filters, pixels) = the filters times what they read of x: nothing is taken out, each sum is in its place.
+def mix_channels(filters, sums, x, weight, weight_steps, y, y_step, pixels, adding, epilogue, size, one):
+    """y (filters, pixels) = the filters times what they read of x, or y += it: nothing is taken out.
 
     `sums` are the channels, the bytes of x from one to the next, the elements of a filter and the address of their
     table, as of `products`; `weight_steps` are bytes from one filter and channel to the next, `y_step` those from one
-    filter to the next. There are at least as many pixels as a vector has numbers. `epilogue` is that of
-    `primitives.epilogues`, from the first filter on.
+    filter to the next. There are at least as many pixels as a vector has numbers. `adding` is scratch memory for a
+    vector of each row of a tile, or 0 where nothing is added to. `epilogue` is that of `primitives.epilogues`, from
+    the first filter on.
+
+    Of filters of one element, what is read next comes to the cache meanwhile: a tile reads a few lines of each channel,
+    which no core foresees. What larger ones read was laid out just before.
     """
     filter_step, channel_step = weight_steps
     channels, x_step, elements, table = sums
     lanes = VECTOR // size
-    most = max(1, BAND // (channels * elements) // (lanes * VECTORS)) * lanes * VECTORS
+    fetched = channels if elements == 1 else 0
+    most = max(1, BAND // (channels * elements + fetched) // (lanes * VECTORS)) * lanes * VECTORS
+    tiles = (filters + ROWS - 1) // ROWS
     start = 0
+    fetch_rows(x, 0, fetched, x_step, 0, min(most + lanes, pixels), size)
     while start < pixels:
         count = most if pixels - start >= most + lanes else pixels - start
-        vectors = vectors_of(count, size)
-        rows = filters if epilogue[0] == 0 else ROWS  # ended while they are in the first cache
-        for k in range(0, filters, rows):
-            high, to = min(rows, filters - k), y + k * y_step + start * size
-            products(
-                high, vectors, vectors * VECTOR - count * size, channels, x_step, channel_step, elements, table,
-                weight + k * filter_step, filter_step, x + start * size, to, y_step, False, one,
-            )  # fmt: skip
+        vectors, rest = vectors_of(count, size), count % lanes
+        after = start + count
+        coming = min(most + lanes, pixels - after)
+        for tile in range(tiles):
+            k = tile * ROWS
+            high, to = min(ROWS, filters - k), y + k * y_step + start * size
+            fetch_rows(x, fetched * tile // tiles, fetched * (tile + 1) // tiles, x_step, after, coming, size)
+            if adding != 0:
+                products(
+                    high, count // lanes, 0, channels, x_step, channel_step, elements, table, weight + k * filter_step,
+                    filter_step, x + start * size, to, y_step, True, one,
+                )  # fmt: skip
+                if rest > 0:
+                    products(
+                        high, 1, 0, channels, x_step, channel_step, elements, table, weight + k * filter_step,
+                        filter_step, x + (after - lanes) * size, adding, VECTOR, False, one,
+                    )  # fmt: skip
+                    for row in range(high):
+                        add_run(
+                            to + row * y_step + (count - rest) * size, adding + (row + 1) * VECTOR - rest * size, rest,
+                            size, one,
+                        )  # fmt: skip
+            else:
+                products(
+                    high, vectors, vectors * VECTOR - count * size, channels, x_step, channel_step, elements, table,
+                    weight + k * filter_step, filter_step, x + start * size, to, y_step, False, one,
+                )  # fmt: skip
             for row in range(high if epilogue[0] != 0 else 0):
                 end_run(to + row * y_step, count, epilogue[0] + (k + row) * size, epilogue[1], one)
-        start += count
+        start = after
+
+
+@copied
+def fetch_rows(x, first, last, step, start, count, size):
+    """Ask for `count` numbers from `start` on of the channels `first` to `last` of x, `step` bytes from each other."""
+    for channel in range(first if count > 0 else last, last):
+        fetch_run(x + channel * step + start * size, count, size)

@@ -95,6 +95,6 @@ def correlate_bands(
             )  # fmt: skip
         mix_channels(
             K, (C, planes * plane, A * B, table), laid, weight.ctypes.data, (C * A * B * size, A * B * size),
-            y.ctypes.data + (n * K * P + top) * Q * size, P * Q * size, (end - top) * Q,
+            y.ctypes.data + (n * K * P + top) * Q * size, P * Q * size, (end - top) * Q, 0,
             from_filter(epilogue, 0, size), size, one,
         )  # fmt: skip

@@ -2,16 +2,18 @@
 
 The images are turned for that, a band of rows of some channels at a time: the channels of a pixel lie side by side, and
 behind them those of the next pixel. So the elements of a filter's row, too, are neighbours, and a vector may hold some
-of each; the tile's factors are the gradients of the output, as they lie. Pixels outside of the image are zeros.
+of each; the tile's factors are the gradients of the output, as they lie. Pixels outside of the image are zeros. Where
+there are few channels, the rows of a window are brought together, so that vectors hold elements of several.
 """
 
 from __future__ import annotations
 
 from paddle_layers.kernels.primitives.compiling import also_in_python, copied
-from paddle_layers.kernels.primitives.moves import set_entry, spread_run, turn, zeros
+from paddle_layers.kernels.primitives.moves import move_8, set_entry, spread_run, turn, zeros
 from paddle_layers.kernels.primitives.tiles import add_dots, products, vectors_of
 
 from .correlations import ENTRY, band_numbers, forward_layout
+from .filter_vectors import rounded
 from .planes import SLACK, lay_plane, plane_size
 
 TURNED = 1 << 16
@@ -30,19 +32,27 @@ def turned_layout(N, channels, P, Q, geometry):
     columns = (Q - 1) * stride // take + (B - 1) * dilation + 1
     reach = (A - 1) * dilation_y + 1
     most = (TURNED // (columns * channels) - reach) * take_y // stride_y + 1
-    most = max(1, min(P, most, WINDOWS // Q))
+    windows = min(WINDOWS, TURNED // rounded(A * B * channels)) if gathered(channels, geometry) else WINDOWS
+    most = max(1, min(P, most, windows // Q))
     bands = (P + most - 1) // most
     depth = (P + bands - 1) // bands
     rows = (depth - 1) * stride_y // take_y + reach
-    images = max(1, min(N, WINDOWS // (depth * Q), TURNED // (rows * columns * channels))) if depth == P else 1
+    images = max(1, min(N, windows // (depth * Q), TURNED // (rows * columns * channels))) if depth == P else 1
     return images, depth, rows, columns, take_y, take
 
 
 @also_in_python
+def gathered(channels, geometry):
+    """Whether the rows of a window are brought together: that fills vectors much better."""
+    _, _, A, B, _, _, _, _, dilation, _ = geometry
+    return dilation == 1 and 4 * rounded(A * B * channels) <= 3 * A * rounded(B * channels)
+
+
+@also_in_python
 def run_of(channels, geometry):
-    """Elements of a filter's row that lie side by side, and numbers of a run of theirs in the sums."""
-    _, _, _, B, _, _, _, _, dilation, _ = geometry
-    together = B if dilation == 1 else 1
+    """Elements of a filter that lie side by side, and numbers of a run of theirs in the sums."""
+    _, _, A, B, _, _, _, _, dilation, _ = geometry
+    together = A * B if gathered(channels, geometry) else (B if dilation == 1 else 1)
     return together, together * channels + SPARE
 
 
@@ -51,8 +61,10 @@ def weight_numbers(N, filters, channels, P, Q, geometry):
     """Numbers of scratch memory for `correlate_weights`."""
     images, depth, rows, columns, _, _ = turned_layout(N, channels, P, Q, geometry)
     together, run = run_of(channels, geometry)
-    sums = filters * geometry[2] * (geometry[3] // together) * run
-    return depth * Q * ENTRY + images * rows * columns * channels + SPARE + sums
+    elements = geometry[2] * geometry[3]
+    windows = images * depth * Q * rounded(elements * channels) + SPARE if gathered(channels, geometry) else 0
+    sums = filters * (elements // together) * run
+    return depth * Q * ENTRY + images * rows * columns * channels + SPARE + windows + sums
 
 
 @copied
@@ -70,10 +82,18 @@ def correlate_weights(
     H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
     images, depth, rows, columns, take_y, take = turned_layout(N, channels, P, Q, geometry)
     together, run = run_of(channels, geometry)
+    gathers, pixel = gathered(channels, geometry), channels * size
+    window = rounded(A * B * channels) * size
     turned = place + depth * Q * ENTRY * size
-    sums = turned + (images * rows * columns * channels + SPARE) * size
-    filter_sums = A * (B // together) * run
+    windows = turned + (images * rows * columns * channels + SPARE) * size
+    sums = windows + ((images * depth * Q * window + SPARE * size) if gathers else 0)
+    filter_sums = A * B // together * run
     vectors = vectors_of(together * channels, size)
+    for p in range(depth):
+        for q in range(Q):
+            at = p * stride_y // take_y * columns + q * stride // take
+            start = (p * Q + q) * window if gathers else at * pixel
+            set_entry(place, p * Q + q, start, (p * Q + q) * size)
     if batches * N == 0:
         zeros(sums, filters * filter_sums, size, one)
     for batch in range(batches):
@@ -81,33 +101,49 @@ def correlate_weights(
             of, deltas = x + batch * x_steps[0] + n * x_steps[1], dy + batch * dy_steps[0] + n * dy_steps[1]
             for top in range(0, P, depth):
                 high, many = min(depth, P - top), min(images, N - n)
-                for p in range(high):
-                    for q in range(Q):
-                        pixel = p * stride_y // take_y * columns + q * stride // take
-                        set_entry(place, p * Q + q, pixel * channels * size, (p * Q + q) * size)
                 for image in range(many):
                     turn_band(
-                        turned + image * rows * columns * channels * size, of + image * x_steps[1], (H, W), x_steps[2],
+                        turned + image * rows * columns * pixel, of + image * x_steps[1], (H, W), x_steps[2],
                         top * stride_y - padding_y, padding, rows, columns, channels, (take_y, take), size, one,
                     )  # fmt: skip
-                for a in range(A):
-                    for b in range(0, B, together):
-                        at = (a * dilation_y * columns + b * dilation) * channels * size
-                        products(
-                            filters, vectors, 0, many, rows * columns * channels * size, dy_steps[1], high * Q, place,
-                            deltas + top * Q * size, dy_steps[2], turned + at,
-                            sums + (a * (B // together) + b // together) * run * size, filter_sums * size,
-                            batch + n + top > 0, one,
+                    if gathers:
+                        gather_rows(
+                            windows + image * high * Q * window, turned + image * rows * columns * pixel,
+                            (high, Q), (stride_y // take_y * columns, stride // take), (A, B * channels),
+                            dilation_y * columns, window, pixel, size, one,
                         )  # fmt: skip
+                for element in range(0, A * B, together):
+                    at = 0 if gathers else (element // B * dilation_y * columns + element % B * dilation) * pixel
+                    products(
+                        filters, vectors, 0, many, high * Q * window if gathers else rows * columns * pixel,
+                        dy_steps[1], high * Q, place, deltas + top * Q * size, dy_steps[2],
+                        (windows if gathers else turned) + at, sums + element // together * run * size,
+                        filter_sums * size, batch + n + top > 0, one,
+                    )  # fmt: skip
     filter_step, channel_step = dweight_steps
     for k in range(filters):
-        for a in range(A):
-            for b in range(B):
-                source = sums + (k * filter_sums + (a * (B // together) + b // together) * run) * size
-                spread_run(
-                    dweight + (k * filter_step + a * B + b) * size, source + b % together * channels * size, channels,
-                    channel_step, adding, size, one,
-                )  # fmt: skip
+        for element in range(A * B):
+            source = sums + (k * filter_sums + element // together * run + element % together * channels) * size
+            spread_run(dweight + (k * filter_step + element) * size, source, channels, channel_step, adding, size, one)
+
+
+@copied
+def gather_rows(to, of, shape, steps, sizes, row, window, pixel, size, one):
+    """Bring the elements of each window of a turned band together.
+
+    `shape` are the rows and columns of windows, `steps` pixels from one to the next; a window has `sizes[0]` runs of
+    `sizes[1]` numbers, `row` pixels apart. Vectors reach over the end of a run, and what they write there is written
+    again, or read by no one.
+    """
+    for p in range(shape[0]):
+        for q in range(shape[1]):
+            at, source = to, of + (p * steps[0] + q * steps[1]) * pixel
+            for _ in range(sizes[0]):
+                for done in range(0, sizes[1], 8):
+                    move_8(at + done * size, source + done * size, one)
+                at += sizes[1] * size
+                source += row * pixel
+            to += window
 
 
 @copied

@@ -82,7 +82,7 @@ def correlate_windows(first, last, y, x, weight, scratch):
         set_entry(place, 0, 0, 0)
         mix_channels(
             K, (elements, P * Q * size, 1, place), matrix, weight.ctypes.data, (elements * size, size),
-            y.ctypes.data + n * K * P * Q * size, P * Q * size, P * Q, NO_EPILOGUE, size, one,
+            y.ctypes.data + n * K * P * Q * size, P * Q * size, P * Q, 0, NO_EPILOGUE, size, one,
         )  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def correlate_windows_back(first, last, dx, dy, weight, accumulate, scratch):
         set_entry(place, 0, 0, 0)
         mix_channels(
             elements, (K, P * Q * size, 1, place), dy.ctypes.data + n * K * P * Q * size, weight.ctypes.data,
-            (size, elements * size), matrix, P * Q * size, P * Q, NO_EPILOGUE, size, one,
+            (size, elements * size), matrix, P * Q * size, P * Q, 0, NO_EPILOGUE, size, one,
         )  # fmt: skip
         for c in range(C):
             of, to = matrix + c * A * B * P * Q * size, dx.ctypes.data + (n * C + c) * H * W * size

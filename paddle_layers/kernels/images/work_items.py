@@ -320,9 +320,9 @@ def vectors_pay_back(
     return groups == 1 and E * A * B > 1 and bool(vectors_suit(D, K * E * P * Q, W // step[2], products))
 
 
-def single_channels(D: int) -> bool:
-    """Whether every filter sees one channel."""
-    return D == 1
+def single_channels(K: int, D: int, groups: int) -> bool:
+    """Whether every filter sees one channel, and few filters see the same one."""
+    return D == 1 and K // groups < ROWS
 
 
 @also_in_python
@@ -334,9 +334,18 @@ def weight_parts(K, D, E, groups):
     filters, channels, runs = K // groups, max(1, (D + CHANNELS - 1) // CHANNELS), 1
     while groups * channels * E < PIECES and D % (2 * channels * SHORTEST) == 0:
         channels *= 2
+    if groups * channels * E == 1 and filters >= 2 * ROWS:
+        runs = 2  # one item would leave all threads but one without work
     while groups * channels * E * runs < PIECES and filters >= 8 * runs * ROWS:
         runs *= 2
     return channels, runs
+
+
+@also_in_python
+def run_start(filters, run, runs):
+    """The first filter of a run, where tiles of registers begin."""
+    half = max(1, ROWS // 2)
+    return min(filters, (filters * run // runs + half - 1) // half * half)
 
 
 @also_in_python
@@ -362,7 +371,7 @@ def weight_scratch(
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
     channels, runs = weight_parts(K, D, E, groups)
     rows, columns, geometry = weight_shape(H, W, P, Q, geometry)
-    filters = -(-K // groups // runs)
+    filters = -(-K // groups // runs) + ROWS
     return int(weight_numbers(max(N, R), filters, -(-D // channels), rows, columns, geometry))
 
 

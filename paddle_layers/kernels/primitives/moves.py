@@ -53,7 +53,7 @@ def _mover(count: int, *, step: int = 1, first: int = 0, adding: bool = False) -
     return intrinsic(move)
 
 
-move_16, _move_8, _move_4, _move_2, move_1 = (_mover(count) for count in (16, 8, 4, 2, 1))
+move_16, move_8, _move_4, _move_2, move_1 = (_mover(count) for count in (16, 8, 4, 2, 1))
 _add_8, _add_4, add_1 = (_mover(count, adding=True) for count in (8, 4, 1))
 _every_second, _every_third, _every_fourth = (_mover(LANES, step=step) for step in (2, 3, 4))
 _other_second = _mover(LANES, step=2, first=1)
@@ -145,9 +145,9 @@ def copy_run(to, of, count, size, one):
         move_16(to + rest, of + rest, one)
     elif count >= 8:
         for k in range(count // 8):
-            _move_8(to + k * 8 * size, of + k * 8 * size, one)
+            move_8(to + k * 8 * size, of + k * 8 * size, one)
         rest = (count - 8) * size
-        _move_8(to + rest, of + rest, one)
+        move_8(to + rest, of + rest, one)
     elif count >= 4:
         rest = (count - 4) * size
         _move_4(to, of, one)

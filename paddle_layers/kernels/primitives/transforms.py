@@ -2,7 +2,8 @@
 
 F(4x4, 3x3): 16 outputs from 36 products where the sum itself takes 144, as in A. Lavin and S. Gray, "Fast Algorithms
 for Convolutional Neural Networks" (2015): `y = A' ((G g G') * (B' d B)) A` for 3x3 filters `g` and tiles `d` of 6x6
-pixels. Each transform is applied to the columns, then to the rows.
+pixels. So the gradient of `g` is `G' ((A dy A') * (B' d B)) G`. Each transform is applied to the columns, then to the
+rows.
 """
 
 from __future__ import annotations
@@ -78,6 +79,25 @@ def outputs(m: list[Lanes]) -> list[Lanes]:
     ]
 
 
+def deltas(d: list[Lanes]) -> list[Lanes]:
+    """A d, of gradients of outputs."""
+    even, odd = d[0] + NEAR**2 * d[2], NEAR * d[1] + NEAR**3 * d[3]
+    even_far, odd_far = d[0] + FAR**2 * d[2], FAR * d[1] + FAR**3 * d[3]
+    return [d[0], even + odd, even - odd, even_far + odd_far, even_far - odd_far, d[3]]
+
+
+def gradients(m: list[Lanes]) -> list[Lanes]:
+    """G' m, of gradients of elements."""
+    near, far = NEAR**2, FAR**2
+    scale, scale_far = 1 / (2 * near * (near - far)), 1 / (2 * far * (far - near))
+    even, odd, even_far, odd_far = m[1] + m[2], m[1] - m[2], m[3] + m[4], m[3] - m[4]
+    return [
+        1 / (near * far) * m[0] + scale * even + scale_far * even_far,
+        scale * NEAR * odd + scale_far * FAR * odd_far,
+        scale * near * even + scale_far * far * even_far + m[5],
+    ]
+
+
 def _both_ways(transform: Callable[[list[Lanes]], list[Lanes]], rows: list[list[Lanes]]) -> list[list[Lanes]]:
     """Transform the columns of a matrix, then its rows."""
     columns = [transform([row[at] for row in rows]) for at in range(len(rows[0]))]
@@ -95,6 +115,16 @@ def _interleaved(builder: Any, parts: list[Any]) -> list[Any]:
         lanes = ir.VectorType(ir.IntType(32), count)
         parts = [builder.shuffle_vector(one, two, ir.Constant(lanes, o)) for one, two in halves for o in order]
     return parts
+
+
+KINDS: dict[str, tuple[int, int, Callable[[list[Lanes]], list[Lanes]]]] = {
+    "pixels": (EDGE, EDGE, pixels),
+    "elements": (3, 3, elements),
+    "outputs": (EDGE, EDGE, outputs),
+    "deltas": (SIDE, EDGE, deltas),
+    "gradients": (EDGE, EDGE, gradients),
+}
+"""Rows and columns that a transform reads, vectors from one row to the next, and what it does to a column."""
 
 
 def transform_function(module: Any, lanes: int, kind: str, real: Any) -> Any:
@@ -115,9 +145,9 @@ def transform_function(module: Any, lanes: int, kind: str, real: Any) -> Any:
     def place(base: Any, step: Any, at: int) -> Any:
         return builder.inttoptr(builder.add(base, builder.mul(step, ir.Constant(_I64, at))), vector.as_pointer())
 
-    edge, transform = {"pixels": (EDGE, pixels), "elements": (3, elements), "outputs": (EDGE, outputs)}[kind]
+    edge, pitch, transform = KINDS[kind]
     given = [
-        [Lanes(builder, builder.load(place(of, of_step, row * edge + at), align=size)) for at in range(edge)]
+        [Lanes(builder, builder.load(place(of, of_step, row * pitch + at), align=size)) for at in range(edge)]
         for row in range(edge)
     ]
     for row, results in enumerate(_both_ways(transform, given)):
@@ -130,7 +160,7 @@ def transform_function(module: Any, lanes: int, kind: str, real: Any) -> Any:
                 target = builder.add(target, ir.Constant(_I64, at * lanes * size))
                 builder.store(value, builder.inttoptr(target, vector.as_pointer()), align=size)
             else:
-                builder.store(value, place(to, to_step, row * EDGE + at), align=size)
+                builder.store(value, place(to, to_step, row * len(values) + at), align=size)
     builder.ret_void()
     return function
 
@@ -149,9 +179,10 @@ def _transform(kind: str) -> Any:
     return intrinsic(transform)
 
 
-transform_pixels, transform_elements, transform_outputs = map(_transform, ("pixels", "elements", "outputs"))
+transform_pixels, transform_elements, transform_outputs, transform_deltas, transform_gradients = map(_transform, KINDS)
 """`transform(of, of_step, to, to_step, one)`: addresses and steps in bytes; `one` is 1 in the precision.
 
-Pixels and products are 36 vectors of tiles in the order of a tile's rows, elements are 9. Outputs are 4 rows, `to_step`
-apart, in which the four outputs of each tile lie side by side.
+Pixels and products are 36 vectors of tiles in the order of a tile's rows, elements and their gradients are 9. Outputs
+are 4 rows, `to_step` apart, in which the four outputs of each tile lie side by side; of their gradients, the first four
+of the first four rows of a tile's pixels are read.
 """
