@@ -11,7 +11,7 @@ import numpy as np
 from paddle_layers.kernels.primitives.compiling import compiled, inlined
 from paddle_layers.kernels.primitives.plane_code import MASKS
 from paddle_layers.kernels.primitives.scratch import part
-from paddle_layers.kernels.primitives.windows import correlate, correlate_2, give_to_all, spread_2
+from paddle_layers.kernels.primitives.windows import correlate, correlate_2, give_shares, means_of_4, spread_2
 
 from .pool_windows import (
     SLICES,
@@ -125,6 +125,12 @@ def means(first, last, y, x, scratch, window, reach_y, reach):
         return
     planes, pixels, result, zero = N * C, x.ravel(), y.ravel(), y.dtype.type(0)
     parts = min(planes, SLICES)
+    if MASKS and window == (2, 2, 2, 2, 0, 0) and H >= 2 * P and W >= 2 * Q:
+        size = x.itemsize
+        for plane in range(planes * first // parts, planes * last // parts):
+            of, to = x.ctypes.data + plane * H * W * size, y.ctypes.data + plane * P * Q * size
+            means_of_4((of, W, to, P, Q), x.dtype.type(1))
+        return
     begin, end, pitch, height = across_windows(Q, W, pool_size, stride, padding)
     start, inner = begin * stride - padding, end - begin
     for item in range(first, last):
@@ -180,7 +186,7 @@ def means_back(first, last, dx, dy, scratch, accumulate, window, reach_y, reach)
         size = dx.itemsize
         for plane in range(planes * first // parts, planes * last // parts):
             of, to = dy.ctypes.data + plane * P * Q * size, dx.ctypes.data + plane * H * W * size
-            give_to_all((of, P, Q, to), dx.dtype.type(1))
+            give_shares((of, P, Q, to), dx.dtype.type(1))
         return
     begin, end = whole_windows(Q, W, pool_size, stride, padding)
     for item in range(first, last):

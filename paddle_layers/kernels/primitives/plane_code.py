@@ -58,6 +58,10 @@ class PlaneCode:
         single = self.builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(I32, 0))
         return self.builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(I32, self.lanes), None))
 
+    def number(self, value: float) -> Any:
+        """A vector of a number that is known."""
+        return ir.Constant(self.vector, [value] * self.lanes)
+
     def factors(self, w: Any, step: Any) -> list[Any]:
         """A filter's elements as vectors; `step` bytes lie between them."""
         places = (self.builder.inttoptr(self.add(w, self.times(step, at)), self.real.as_pointer()) for at in range(9))
