@@ -177,6 +177,6 @@ class PlaneCode:
         return self.builder.call(reduce, [ir.Constant(self.real, 0.0), value], fastmath=("reassoc",))
 
 
-def meeting(row: int, stride: int, high: int, side: int = SIDE) -> list[tuple[int, int]]:
+def meeting(row: int, stride: int, high: int) -> list[tuple[int, int]]:
     """Rows of a filter, and the windows of `high` rows of them whose row that is, for a row of pixels under them."""
-    return [(a, (row - a) // stride) for a in range(side) if (row - a) % stride == 0 and 0 <= row - a < high * stride]
+    return [(a, (row - a) // stride) for a in range(SIDE) if (row - a) % stride == 0 and 0 <= row - a < high * stride]

@@ -1,4 +1,4 @@
-"""Pools of planes: maxima under windows of 3 x 3 and 2 x 2 pixels and where they are, means and gradients of the latter."""
+"""Pools of planes: maxima, where they are, and means of windows of 3 x 3 and 2 x 2 pixels; gradients of the latter."""
 
 from __future__ import annotations
 
@@ -176,6 +176,47 @@ def give_to_all(code: PlaneCode, machine: Machine, stride: int, args: Any, facto
             run, mask = code.shuffled(share, share, [(part + at) // 2 for at in range(lanes)]), code.mask(column, W)
             for row in range(2):
                 code.put(code.place(dx, code.add(code.times(p, 2), row), W, column), run, mask)
+
+
+def _counted(code: PlaneCode, start: Any, extent: Any, before: Any, behind: Any) -> Any:
+    """What windows of `SIDE` count along an axis: pixels, and so much before and behind them; 1 where that is nothing.
+
+    Whole numbers, or vectors of them.
+    """
+    builder, kind = code.builder, start.type
+    one, side = (ir.Constant(kind, n if kind == I64 else [n] * code.lanes) for n in (1, SIDE))
+    end, limit, first = builder.add(start, side), builder.add(extent, behind), builder.neg(before)
+    end = builder.select(builder.icmp_signed("<", end, limit), end, limit)
+    count = builder.sub(end, builder.select(builder.icmp_signed(">", start, first), start, first))
+    return builder.select(builder.icmp_signed(">", count, one), count, one)
+
+
+def means(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
+    """y (P, Q) = the sums of the pixels of x (H, W) under windows, over what these count: `_counted` of both axes."""
+    x, H, W, y, P, Q, top, left, *reach = args
+    builder, high, lanes = code.builder, machine.rows // 2, code.lanes
+    behind = ir.Constant(ir.VectorType(I32, lanes), [stride * lane for lane in range(lanes)])
+    extents = [code.splat(builder.trunc(value, I32)) for value in (W, *reach[2:])]
+    with code.each(ir.Constant(I64, 0), P, high) as p, code.each(ir.Constant(I64, 0), Q, lanes) as q:
+        sums = code.sums(high)
+        code.fetch(code.place(x, code.times(p, stride), W, code.times(q, stride)), high * stride, W, stride)
+        start = builder.sub(code.times(q, stride), left)
+        load = code.columns(start, W, stride)
+        for row in range((high - 1) * stride + SIDE):
+            h = code.add(builder.sub(code.times(p, stride), top), row)
+            with code.inside(h, H):
+                first, second, third = load(code.place(x, h, W, ir.Constant(I64, 0)))
+                total = builder.fadd(builder.fadd(first, second), third)
+                for _, at in meeting(row, stride, high):
+                    builder.store(builder.fadd(builder.load(sums[at]), total), sums[at])
+        columns = _counted(code, builder.add(code.splat(builder.trunc(start, I32)), behind), *extents)
+        mask = code.mask(q, Q)
+        for at in range(high):
+            with code.inside(code.add(p, at), P):
+                begin = builder.sub(code.times(code.add(p, at), stride), top)
+                rows = code.splat(builder.trunc(_counted(code, begin, H, *reach[:2]), I32))
+                count = builder.sitofp(builder.mul(rows, columns), code.vector)
+                code.put(code.place(y, code.add(p, at), Q, q), builder.fdiv(builder.load(sums[at]), count), mask)
 
 
 def means_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
