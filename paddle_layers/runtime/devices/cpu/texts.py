@@ -219,7 +219,7 @@ def _may_take_over(kernel: Kernel) -> bool:
 def _cpu_loop_in_place_or_apart(kernel: Kernel) -> list[str]:
     """Stretches where a target lies in the memory of an array that is read, else one loop, which takes less time."""
     stretches = _stretches(kernel, _lane_loop(kernel, _results(kernel), kernel.call()))
-    numbers = iter(range(1 << 16))  # of the addresses, in the order of the arguments
+    numbers = itertools.count()  # of the addresses, in the order of the arguments
     own: list[int] = []
     others: list[int] = []
     for name, spec in kernel.args.items():
