@@ -27,7 +27,7 @@ def position_and_maximum(x, top, left, size):
 @pytest.mark.skipif(not MASKS, reason="this machine's loads have no masks: other kernels run")
 @pytest.mark.parametrize(
     ("size", "stride", "padding"),
-    [*((3, stride, padding) for stride in (1, 2) for padding in (0, 1, 2)), (2, 2, 0), (2, 2, 1)],
+    [*((3, stride, padding) for stride in (1, 2) for padding in (0, 1, 2)), (2, 2, 0)],
 )
 def test_maxima_of_equal_infinite_and_missing_numbers(size, stride, padding):
     rng = np.random.default_rng(7)

@@ -85,6 +85,7 @@ SHAPES = [
     ("pool", [1, 5, 6], "pool_size: 2 stride: 3 padding: 1 rounding: CEIL_ALL"),
     ("pool", [3, 8, 10], "pool_type: AVERAGE pool_size: 2 stride: 2"),
     ("pool", [3, 7, 9], "pool_type: AVERAGE pool_size: 2 stride: 2"),
+    ("pool", [2, 5, 39], "pool_type: AVERAGE pool_size: 2 stride: 2 rounding: FLOOR"),
     ("pool", [2, 9, 7], "pool_type: AVERAGE pool_size: 3 stride: 2 padding: 1 rounding: CEIL_ALL"),
     ("batch_norm", [5, 7, 3], ""),
     ("batch_norm", [19], ""),

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.config import loads
+from paddle_layers.kernels.primitives.plane_code import MASKS
 from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime.devices.cpu.table import always_cut
 from paddle_layers.runtime.passes import PASSES, runs, without
@@ -227,6 +228,28 @@ def test_launches_that_read_other_elements_do_not_join() -> None:
         with without(*left_out), always_cut("pieces"), pl.Net(network) as net:
             found.append(net.forward({"x": x}, phase="test")["again"])
     np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.skipif(not MASKS, reason="this machine's loads have no masks: other kernels run")
+def test_maxima_and_their_places_are_found_block_by_block() -> None:
+    network = loads("""
+        layer { name: "x" type: "data" data { shape: [6, 9, 8] } }
+        layer { name: "half" type: "slope_intercept" input: "x" propagate_down: true slope_intercept { slope: 0.5 } }
+        layer { name: "pool" type: "pool" input: "half" pool { pool_size: 2 stride: 2 } }
+        layer { name: "again" type: "tanh" input: "pool" }
+    """)
+    rng = np.random.default_rng(0)
+    x, delta = rng.standard_normal((5, 6, 9, 8)), rng.standard_normal((5, 6, 5, 4))
+    found = []
+    for left_out in ((), ("fused launches",)):
+        with tuned_at_every_size(), without(*left_out), always_cut("pieces"), pl.Net(network) as net:
+            y = net.forward({"x": x})["again"]
+            net.backward(gradients={"again": delta})
+            found.append((y.copy(), net.gradient("x").copy()))
+            said = {launch.fused for launch in net.plan("train").launches if launch.name in ("pool_where", "pool_y")}
+            assert (said == {"1 to 3"}) is not bool(left_out)
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    np.testing.assert_array_equal(found[0][1], found[1][1])
 
 
 @pytest.mark.parametrize("rows", [1, 3, 8, 13])

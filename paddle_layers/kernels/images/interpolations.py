@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, contracted
 from paddle_layers.kernels.primitives.moves import add_run, copy_run
+from paddle_layers.kernels.primitives.plane_code import MASKS
 from paddle_layers.kernels.primitives.resampling import resample, set_places, set_weight, slack, table_numbers
 from paddle_layers.kernels.primitives.scratch import part
+from paddle_layers.kernels.primitives.windows import give_to_all
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 17
@@ -63,6 +65,11 @@ def countable(H: int, W: int, P: int, Q: int) -> bool:
 def doubled(H: int, W: int, P: int, Q: int) -> bool:
     """Whether every pixel becomes four."""
     return (P, Q) == (2 * H, 2 * W)
+
+
+def doubled_at_once(H: int, W: int, P: int, Q: int) -> bool:
+    """Whether every pixel becomes four, on a core with masks."""
+    return MASKS and doubled(H, W, P, Q)
 
 
 def aligned(corners: str, H: int, W: int, P: int, Q: int) -> bool:
@@ -280,6 +287,17 @@ def aligned_dx(first, last, dx, dy, accumulate, scratch):
 @compiled
 def half_pixel_dx(first, last, dx, dy, accumulate, scratch):
     interpolate_back(first, last, dx, dy, accumulate, scratch, False)
+
+
+@tuned(
+    "nearest_interp", "nearest_interp_y", items=planes, runs=planes, work=numbers, least=WORTH_IT, when=doubled_at_once
+)
+@compiled
+def doubled_y(first, last, y, x):
+    _, _, H, W = x.shape
+    size, one = x.itemsize, x.dtype.type(1)
+    for plane in range(first, last):
+        give_to_all((x.ctypes.data + plane * H * W * size, H, W, y.ctypes.data + plane * 4 * H * W * size), one)
 
 
 @tuned(

@@ -1,7 +1,8 @@
 """Steps of means of windows, and of their gradients.
 
-Windows of 3 x 3 pixels are correlations with a filter of ones. Others go in two steps, as maxima do: over the rows
-under a window, for all columns, then across.
+Windows of 3 x 3 pixels, and of 2 x 2 side by side, go straight over the plane; the gradients of the former are
+correlations with a filter of ones. Others go in two steps, as maxima do: over the rows under a window, for all columns,
+then across.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import numpy as np
 from paddle_layers.kernels.primitives.compiling import compiled, inlined
 from paddle_layers.kernels.primitives.plane_code import MASKS
 from paddle_layers.kernels.primitives.scratch import part
-from paddle_layers.kernels.primitives.windows import correlate, correlate_2, give_to_all, spread_2
+from paddle_layers.kernels.primitives.windows import correlate, give_shares, means_of_4, spread_2
+from paddle_layers.kernels.primitives.windows import means as straight_means
+from paddle_layers.kernels.primitives.windows import means_2 as straight_means_2
 
 from .pool_windows import (
     SLICES,
@@ -34,7 +37,7 @@ ANYWHERE = 1 << 30
 
 def scratch_forward(W: int, pool_size: int, stride: int) -> int:
     """Scratch memory of a slice of the means."""
-    return ONES + three_bands(W, pool_size, stride)
+    return three_bands(W, pool_size, stride)
 
 
 def scratch_backward(W: int, P: int, Q: int, pool_size: int, stride: int, padding: int) -> int:
@@ -74,22 +77,19 @@ def divide(target, to, values, at, P, Q, H, W, window, reach_y, reach):
 
 
 @compiled
-def small_means(first, last, y, x, scratch, window, reach_y, reach):
+def small_means(first, last, y, x, window, reach_y, reach):
     """Means of windows of 3 x 3 pixels."""
     N, C, H, W = x.shape
     P, Q = y.shape[2], y.shape[3]
     _, _, _, stride, padding_y, padding = window
-    parts, result, size, one = min(N * C, SLICES), y.ravel(), x.itemsize, x.dtype.type(1)
-    for item in range(first, last):
-        ones = part(scratch, item, parts)[:ONES]
-        ones[:] = one
-        for plane in range(N * C * item // parts, N * C * (item + 1) // parts):
-            of, to = x.ctypes.data + plane * H * W * size, y.ctypes.data + plane * P * Q * size
-            if stride == 1:
-                correlate((of, H, W, ones.ctypes.data, size, to, P, Q, padding_y, padding, 0, 0, 0), one)
-            else:
-                correlate_2((of, H, W, ones.ctypes.data, size, to, P, Q, padding_y, padding, 0, 0, 0), one)
-            divide(result, plane * P * Q, result, plane * P * Q, P, Q, H, W, window, reach_y, reach)
+    parts, size, one = min(N * C, SLICES), x.itemsize, x.dtype.type(1)
+    for plane in range(N * C * first // parts, N * C * last // parts):
+        of, to = x.ctypes.data + plane * H * W * size, y.ctypes.data + plane * P * Q * size
+        given = (of, H, W, to, P, Q, padding_y, padding, reach_y[0], reach_y[1], reach[0], reach[1])
+        if stride == 1:
+            straight_means(given, one)
+        else:
+            straight_means_2(given, one)
 
 
 @compiled
@@ -115,13 +115,27 @@ def small_means_back(first, last, dx, dy, scratch, accumulate, window, reach_y, 
 
 
 @compiled
+def means_side_by_side(first, last, y, x):
+    """Means of windows of 2 x 2 pixels that lie side by side, none over an edge."""
+    N, C, H, W = x.shape
+    P, Q = y.shape[2], y.shape[3]
+    parts, size, one = min(N * C, SLICES), x.itemsize, x.dtype.type(1)
+    for plane in range(N * C * first // parts, N * C * last // parts):
+        of, to = x.ctypes.data + plane * H * W * size, y.ctypes.data + plane * P * Q * size
+        means_of_4((of, W, to, P, Q), one)
+
+
+@compiled
 def means(first, last, y, x, scratch, window, reach_y, reach):
     """Means of windows."""
     N, C, H, W = x.shape
     P, Q = y.shape[2], y.shape[3]
     pool_size_y, pool_size, stride_y, stride, padding_y, padding = window
     if is_small(window, P, Q, H, W):
-        small_means(first, last, y, x, scratch, window, reach_y, reach)
+        small_means(first, last, y, x, window, reach_y, reach)
+        return
+    if MASKS and window == (2, 2, 2, 2, 0, 0) and H >= 2 * P and W >= 2 * Q:
+        means_side_by_side(first, last, y, x)
         return
     planes, pixels, result, zero = N * C, x.ravel(), y.ravel(), y.dtype.type(0)
     parts = min(planes, SLICES)
@@ -180,7 +194,7 @@ def means_back(first, last, dx, dy, scratch, accumulate, window, reach_y, reach)
         size = dx.itemsize
         for plane in range(planes * first // parts, planes * last // parts):
             of, to = dy.ctypes.data + plane * P * Q * size, dx.ctypes.data + plane * H * W * size
-            give_to_all((of, P, Q, to), dx.dtype.type(1))
+            give_shares((of, P, Q, to), dx.dtype.type(1))
         return
     begin, end = whole_windows(Q, W, pool_size, stride, padding)
     for item in range(first, last):

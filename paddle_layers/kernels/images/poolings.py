@@ -55,9 +55,10 @@ def small_maxima(
     pool_type: str, global_pooling: bool, H: int, W: int, P: int, Q: int, pool_size: int | None,
     pool_size_y: int | None, stride: int, stride_y: int, padding: int, padding_y: int,
 ) -> bool:  # fmt: skip
-    """Maxima of windows of 3 x 3 or, 2 apart, 2 x 2 pixels, each with one pixel at least, on a core with masks."""
+    """Maxima of windows of 3 x 3 or, side by side, 2 x 2 pixels, each with one pixel at least, on a core with masks."""
     square = pool_size == pool_size_y and stride == stride_y
-    plain = square and ((pool_size == 3 and stride <= 2) or pool_size == stride == 2)
+    beside = pool_size == stride == 2 and padding == padding_y == 0
+    plain = square and ((pool_size == 3 and stride <= 2) or beside)
     filled = (P - 1) * stride_y - padding_y < H and (Q - 1) * stride - padding < W
     return MASKS and is_maximum(pool_type, global_pooling, H, W) and plain and filled
 
@@ -71,7 +72,7 @@ def small_where(first, last, where, x, pool_size, stride, padding, padding_y):
     for plane in range(first, last):
         of, to = x.ctypes.data + plane * H * W * size, where.ctypes.data + plane * P * Q * 8
         if pool_size == 2:
-            positions_of_4((of, H, W, to, P, Q, padding_y, padding), one)
+            positions_of_4((of, H, W, to, P, Q), one)
         elif stride == 1:
             positions((of, H, W, to, P, Q, padding_y, padding), one)
         else:
@@ -87,7 +88,7 @@ def small_maximum_y(first, last, y, x, pool_size, stride, padding, padding_y):
     for plane in range(first, last):
         of, to = x.ctypes.data + plane * H * W * size, y.ctypes.data + plane * P * Q * size
         if pool_size == 2:
-            maxima_of_4((of, H, W, to, P, Q, padding_y, padding), one)
+            maxima_of_4((of, H, W, to, P, Q), one)
         elif stride == 1:
             maxima((of, H, W, to, P, Q, padding_y, padding), one)
         else:

@@ -58,6 +58,10 @@ class PlaneCode:
         single = self.builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(I32, 0))
         return self.builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(I32, self.lanes), None))
 
+    def number(self, value: float) -> Any:
+        """A vector of a number that is known."""
+        return ir.Constant(self.vector, [value] * self.lanes)
+
     def factors(self, w: Any, step: Any) -> list[Any]:
         """A filter's elements as vectors; `step` bytes lie between them."""
         places = (self.builder.inttoptr(self.add(w, self.times(step, at)), self.real.as_pointer()) for at in range(9))
@@ -173,6 +177,6 @@ class PlaneCode:
         return self.builder.call(reduce, [ir.Constant(self.real, 0.0), value], fastmath=("reassoc",))
 
 
-def meeting(row: int, stride: int, high: int, side: int = SIDE) -> list[tuple[int, int]]:
+def meeting(row: int, stride: int, high: int) -> list[tuple[int, int]]:
     """Rows of a filter, and the windows of `high` rows of them whose row that is, for a row of pixels under them."""
-    return [(a, (row - a) // stride) for a in range(side) if (row - a) % stride == 0 and 0 <= row - a < high * stride]
+    return [(a, (row - a) // stride) for a in range(SIDE) if (row - a) % stride == 0 and 0 <= row - a < high * stride]

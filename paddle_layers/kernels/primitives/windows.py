@@ -135,12 +135,16 @@ KINDS: dict[str, tuple[Callable[..., None], int, int]] = {
     "spread_2": (_spread, 2, 10),
     "maxima": (window_pools.maxima, 1, 8),
     "maxima_2": (window_pools.maxima, 2, 8),
-    "maxima_of_4": (functools.partial(window_pools.maxima, side=2), 2, 8),
+    "maxima_of_4": (window_pools.maxima_of_4, 2, 6),
     "positions": (window_pools.positions, 1, 8),
     "positions_2": (window_pools.positions, 2, 8),
-    "positions_of_4": (functools.partial(window_pools.positions, side=2), 2, 8),
+    "positions_of_4": (window_pools.positions_of_4, 2, 6),
     "give_to_places": (window_pools.give_to_places, 2, 5),
+    "give_shares": (functools.partial(window_pools.give_to_all, factor=0.25), 2, 4),
     "give_to_all": (window_pools.give_to_all, 2, 4),
+    "means_of_4": (window_pools.means_of_4, 2, 5),
+    "means": (window_pools.means, 1, 12),
+    "means_2": (window_pools.means, 2, 12),
     "lay_windows": (window_rows.lay_windows, 1, 6),
     "sum_windows": (window_rows.sum_windows, 1, 7),
 }
@@ -181,13 +185,16 @@ def _caller(kind: str) -> Any:
 
 
 correlate, correlate_2, dots, dots_2, spread_2 = (_caller(kind) for kind in list(KINDS)[:5])
-maxima, maxima_2, maxima_of_4, positions, positions_2, positions_of_4, give_to_places, give_to_all = (
+maxima, maxima_2, maxima_of_4, positions, positions_2, positions_of_4, give_to_places, give_shares = (
     _caller(kind) for kind in list(KINDS)[5:13]
 )
-lay_windows, sum_windows = (_caller(kind) for kind in list(KINDS)[13:])
+give_to_all, means_of_4, means, means_2 = (_caller(kind) for kind in list(KINDS)[13:17])
+lay_windows, sum_windows = (_caller(kind) for kind in list(KINDS)[17:])
 """Calls with the numbers `x H W w w_step y P Q top left adding table step`, `x H W deltas P Q dw top left`,
-`deltas P Q w dx H W top left adding`, for maxima and positions `x H W y P Q top left`, `deltas where P Q dx`,
-`deltas P Q dx`, `x A B matrix P Q` and `matrix A B P Q dx adding`: addresses, `w_step` in bytes from one element of the
-filter to the next, `top` and `left` the padding, `adding` 0 or 1, `table` and `step` the two
-of an epilogue. Windows of maxima are 3 x 3 pixels, or 2 x 2 `of_4`.
+`deltas P Q w dx H W top left adding`, for maxima and positions `x H W y P Q top left`, but `of_4` `x H W y P Q`,
+`deltas where P Q dx`, `deltas P Q dx` to give each pixel a fourth or all, for means `x W y P Q` `of_4` and
+`x H W y P Q top left` with what counts above, below, before and behind the pixels, `x A B matrix P Q` and
+`matrix A B P Q dx adding`: addresses, `w_step` in bytes from one element of the filter to the next, `top` and `left`
+the padding, `adding` 0 or 1, `table` and `step` the two of an epilogue. Windows of pools are 3 x 3 pixels, or 2 x 2
+side by side `of_4`.
 """

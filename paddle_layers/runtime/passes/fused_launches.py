@@ -1,7 +1,8 @@
 """Launches that run block by block, one after the other on each block while it is in a core's cache.
 
 Launches may, where each computes its elements from the same elements of what those before it wrote: a bias, an
-activation, a sum. The first may be a tuned kernel whose items write runs of its target (`@tuned(..., runs=...)`).
+activation, a sum. The first may be a tuned kernel whose items write runs of its target (`@tuned(..., runs=...)`). Two
+such kernels of one layer that read the same, and nothing of each other, may too: the maxima of a pool and their places.
 """
 
 from __future__ import annotations
@@ -112,12 +113,13 @@ class _Group:
             self.touched[key] = (writes or access.writes, own and access.own)
 
     def hindrance(self, launch: Launch) -> str | None:
-        """Why a launch can't run block by block with these, or None; empty where it does not touch what they write."""
+        """Why a launch can't run block by block with these, or None; empty where it has nothing to do with them."""
         shared = [
             (access, _memory(access.owner)) for access in accesses(launch) if _memory(access.owner) in self.touched
         ]
         if not any(self.touched[memory][0] for _, memory in shared):
-            return ""
+            reads = bool(shared) and not any(access.writes for access, _ in shared)
+            return None if reads and runs("fused launches") and _beside(launch, self.launches[-1]) else ""
         if not runs("fused launches"):
             return "the pass is left out"
         for other in self.launches:
@@ -142,7 +144,8 @@ def fuse(launches: Sequence[Launch], stops: Iterable[int], device: str) -> None:
         if device not in DEVICES or (not _follows(launch) and not _leads(launch)):
             continue
         group = groups[-1] if groups and groups[-1].first + len(groups[-1].launches) == at and at not in cuts else None
-        reason = "" if group is None or not _follows(launch) else group.hindrance(launch)
+        may = group is not None and (_follows(launch) or _beside(launch, group.launches[-1]))
+        reason = group.hindrance(launch) if group is not None and may else ""
         if group is None or reason is not None:
             groups.append(_Group(at, launch))
             launch.fused = f"no: {reason}" if reason else ""
@@ -179,6 +182,14 @@ def _leads(launch: Launch) -> bool:
     """Whether a launch writes its elements part by part, whatever it reads."""
     tuned = isinstance(launch.code, TunedCall) and launch.code.tuned.runs is not None
     return launch.loop is None and (in_order(launch) or tuned)
+
+
+def _beside(launch: Launch, before: Launch) -> bool:
+    """Whether two tuned kernels of a layer write run by run, so that what both read is in the cache for the second."""
+    if launch.op != before.op or not isinstance(launch.code, TunedCall) or not isinstance(before.code, TunedCall):
+        return False
+    kernel = launch.code.tuned  # whose items are the runs, as behind a first launch they have to be
+    return kernel.runs is kernel.items and not kernel.scratch_of_pieces and not _misfit(launch, before)
 
 
 def _misfit(launch: Launch, before: Launch) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ SINGLE_FORM = "@single_form"
 """Of helpers of float32 that are compiled from another text."""
 EPILOGUE = "(epilogue.ctypes.data, epilogue.shape[1] * epilogue.itemsize)"
 """What a kernel gets that asks for it: `primitives.epilogues`."""
+MOST_COMPARED = 8
+"""Pairs of arrays that the compiler compares before a loop, to know that they lie apart; with more, no vectors."""
 NO_MATTER = {"nopython", "boundscheck", *INNER}
 """Options of kernels that make no difference to a body into which they are copied."""
 
@@ -128,7 +131,7 @@ def cpu_text(kernel: Kernel, dtype: str) -> str:
         call = f"{NAME}({', '.join(columns.arguments)})"
         loop = _stretches(kernel, [call])
     elif aside:
-        loop = _stretches(kernel, _lane_loop(kernel, _results(kernel), kernel.call()))
+        loop = _cpu_loop_in_place_or_apart(kernel)
     else:
         loop = _cpu_loop(kernel)
     return "\n".join([*lines, *cpu_body(kernel.args, loop), ""])
@@ -211,6 +214,22 @@ def _may_take_over(kernel: Kernel) -> bool:
     reads = [n for n, spec in kernel.args.items() if spec != "int" and n not in kernel.targets]
     own = (n for n in reads if kernel.program.reads(n) and kernel.program.reads_own_element(n, kernel.indices))
     return _stands_alone(kernel) and any(own)
+
+
+def _cpu_loop_in_place_or_apart(kernel: Kernel) -> list[str]:
+    """Stretches where a target lies in the memory of an array that is read, else one loop, which takes less time."""
+    stretches = _stretches(kernel, _lane_loop(kernel, _results(kernel), kernel.call()))
+    numbers = itertools.count()  # of the addresses, in the order of the arguments
+    own: list[int] = []
+    others: list[int] = []
+    for name, spec in kernel.args.items():
+        if not isinstance(spec, str):
+            count = 1 if isinstance(spec, Array) else len(spec)
+            (own if name in kernel.targets else others).extend(itertools.islice(numbers, count))
+    if len(own) * len(others) + len(own) * (len(own) - 1) // 2 > MOST_COMPARED:
+        return stretches
+    same = " or ".join(f"pa_[{target}] == pa_[{other}]" for target in own for other in others)
+    return [f"if {same}:", *indent(stretches, 1), "else:", *indent(_cpu_loop(kernel), 1)]
 
 
 def _stands_alone(kernel: Kernel) -> bool:
