@@ -192,7 +192,7 @@ def take_piece(place, chunks, own):
 
     The number at `place` has a bit for each that is taken.
     """
-    taken = load(place)
+    taken: Any = load(place)
     for step in range(chunks):
         piece = (own + step) % chunks
         while taken >> piece & 1 == 0:
@@ -252,7 +252,8 @@ def run_together(table, start, stop, threads, counts):
 @njit(nogil=True)
 def run_stretch(table, start, stop):
     """Run launches of which none is `BY_CALLER`; threads are woken from the first that is cut to the last one."""
-    threads, row, first, last = pool_threads(), start, stop, stop
+    threads: Any = pool_threads()
+    row, first, last = start, stop, stop
     while row < stop:
         end = row + group_length(table, row, stop)
         if threads > 1 and table[row, CHUNKS] > 1:
