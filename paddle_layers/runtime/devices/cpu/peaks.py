@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from .arrays import argument
-from .native import ADDRESS, BODY, CHUNKS, COLUMNS, INTS, LENGTH, POINTERS, TOTAL, run_launches
+from .native import ADDRESS, BODY, CHUNKS, COLUMNS, INTS, LENGTH, MOST_CHUNKS, POINTERS, TOTAL, run_launches
 from .threads import apply_limit
 
 LANES = 16 if llvmlite.binding.get_host_cpu_features().get("avx512f") else 8
@@ -55,7 +55,7 @@ def _best(body: Any, items: int, threads: int, arrays: list[NDArray[Any]]) -> fl
     pointers = np.array([array.ctypes.data for array in arrays], np.int64)
     sizes = np.array([array.size for array in arrays], np.int64)
     table = np.zeros((1, len(COLUMNS)), np.int64)
-    table[0, [ADDRESS, TOTAL, CHUNKS, LENGTH]] = body.address, items, threads, 1
+    table[0, [ADDRESS, TOTAL, CHUNKS, LENGTH]] = body.address, items, min(threads, MOST_CHUNKS), 1
     table[0, [POINTERS, INTS]] = pointers.ctypes.data, sizes.ctypes.data
     run_launches(table, 0, 1)  # wakes the threads
     best, end = float("inf"), time.perf_counter() + SECONDS

@@ -24,23 +24,26 @@ from .blocks import Blocks
 from .interpreter import interpret
 from .loop_table import Arguments, LoopTable
 from .native import (
+    ADDRESS,
+    BY_CALLER,
+    CHUNKS,
     COLUMNS,
     PARTS,
     TOTAL,
-    check_threads,
     run_backwards,
     run_launches,
     run_parts,
-    threads_are_shared,
     time_launches,
 )
-from .python_calls import raise_failure
+from .pool import check_threads, threads_are_shared
+from .python_calls import python_addresses, raise_failure
 from .threads import apply_limit
 
-SERIAL_WORK = 1 << 19
-"""Operations below which other threads are not woken: some 50 us, which a busy machine takes to wake one."""
-FEW = 8
-"""So many times as many operations, in all launches of a table, are not worth waking them either."""
+SERIAL_WORK = 1 << 17
+"""Operations of a launch that is not cut, some 3 us: ten times what it takes to hand a piece to a thread that waits."""
+FEW = 32
+"""So many times as many operations, in all launches of a table, are not worth waking threads for: a busy machine takes
+60 us for it, and this takes 100."""
 
 
 _CUTTING: ContextVar[Literal["", "pieces", "backwards"]] = ContextVar("how launches are cut", default="")
@@ -173,7 +176,8 @@ def _cut(rows: NDArray[np.int64], work: NDArray[Any]) -> None:
     """Cut launches that are worth it into pieces."""
     few = not _CUTTING.get() and work.sum() < FEW * SERIAL_WORK
     serial = work < (0 if _CUTTING.get() else SERIAL_WORK)
-    rows[:, 2] = np.where(serial | few, 1, np.minimum(rows[:, PARTS], PIECES))
+    rows[:, CHUNKS] = np.where(serial | few, 1, np.minimum(rows[:, PARTS], PIECES))
+    rows[np.isin(rows[:, ADDRESS], python_addresses()), CHUNKS] = BY_CALLER
 
 
 def _run(rows: NDArray[np.int64]) -> None:
@@ -182,7 +186,7 @@ def _run(rows: NDArray[np.int64]) -> None:
     if rows[0, 0] < 0:
         interpret(rows)
         return
-    check_threads(rows)
+    check_threads(rows[:, CHUNKS])
     apply_limit()
     if _CUTTING.get() == "backwards":
         run_backwards(rows, 0, len(rows))
@@ -196,7 +200,7 @@ def _run(rows: NDArray[np.int64]) -> None:
 
 def _time(rows: NDArray[np.int64]) -> NDArray[np.float64]:
     spent = np.zeros(len(rows), np.int64)
-    check_threads(rows)
+    check_threads(rows[:, CHUNKS])
     apply_limit()
     with _ALONE:
         time_launches(rows, spent)
