@@ -63,6 +63,7 @@ ORDER = (
     "plugins",
     "conformance",
     "performance",
+    "performance-notes",
     "cuda",
     "editors",
     "compatibility",
