@@ -12,6 +12,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.runtime.devices.cpu.interpreter import interpreted
+from paddle_layers.runtime.devices.cpu.table import always_cut
 from paddle_layers.runtime.devices.cuda.device import Cuda
 from paddle_layers.runtime.devices.cuda.simulator import SimulatedCard
 from paddle_layers.runtime.memory.blocks import DeviceWarning
@@ -161,6 +162,16 @@ def test_what_goes_wrong_is_told_in_one_line(plugin: Any, old: str, engine: Any)
     assert ", in layer `sorted`: " in str(caught.value)
     assert "sorting.py:" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_failure_is_told_where_other_threads_run_launches_beside_it(plugin: Any) -> None:
+    old = "np.argsort(-x * factor if"
+    plugin(old, WRONG[old][0])
+    feeds = {"x": np.ones((20_000, 3))}  # enough for the others to have come
+    with always_cut("pieces"), pl.Net(pl.loads(NETWORK)) as net:
+        for _ in range(50):
+            with pytest.raises(pl.DefinitionError, match="KeyError: 'a'"):
+                net.forward(feeds)
 
 
 @pytest.mark.parametrize(

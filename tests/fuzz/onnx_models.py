@@ -10,9 +10,8 @@ from typing import Any
 import onnx
 
 import paddle_layers as pl
-from paddle_layers.exchange.onnx_in import conversion  # noqa: F401  it fills `OPERATORS`
+from paddle_layers.exchange.onnx_in.conversion import OPERATORS
 from paddle_layers.exchange.onnx_in.model import ImportFailure
-from paddle_layers.exchange.onnx_in.operators import OPERATORS
 
 from .data_files import check_message
 from .mutators import ODD_TEXTS, changed_bytes, several

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
+from paddle_layers.runtime.devices.cpu.native import MOST_CHUNKS, take_piece
 from paddle_layers.runtime.generate.cache import load_driver
 
 TEXT = """
@@ -155,3 +156,16 @@ def test_nets_of_several_threads_train_side_by_side() -> None:
     found: dict[int, list[float]] = {}
     in_threads(lambda number: found.update({number: losses(number)}), 3)
     assert [found[number] for number in range(3)] == expected
+
+
+@pytest.mark.parametrize("pieces", [1, 5, MOST_CHUNKS])
+def test_each_piece_is_taken_by_one_thread(pieces: int) -> None:
+    taken, found = np.zeros(1, np.int64), []
+    take_piece(taken.ctypes.data, 0, 0)  # compiles
+
+    def take(number: int) -> None:
+        while (piece := take_piece(taken.ctypes.data, pieces, number * pieces // 4)) >= 0:
+            found.append(piece)
+
+    in_threads(take, 4)
+    assert sorted(found) == [*range(pieces)]

@@ -45,16 +45,7 @@ def python_address(kernel: Kernel, dtype: str) -> int:
                 _FAILURE.error = _FAILURE.error or error
 
         _CALLBACKS[key] = _Callback(guarded)
-    return _address(_CALLBACKS[key])
-
-
-def _address(callback: Any) -> int:
-    return int(ctypes.cast(callback, ctypes.c_void_p).value or 0)
-
-
-def python_addresses() -> list[int]:
-    """The addresses of all that call Python, which are for the thread that wants to know of failures."""
-    return [_address(callback) for callback in _CALLBACKS.values()]
+    return int(ctypes.cast(_CALLBACKS[key], ctypes.c_void_p).value or 0)
 
 
 def raise_failure() -> None:

@@ -15,6 +15,7 @@ from paddle_layers.define.switching import switched
 from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.runtime.devices.sizes import Sizes
 from paddle_layers.runtime.devices.unrolling import sections_of
+from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Key, Rate, Ref, Setting
@@ -24,7 +25,6 @@ from .blocks import Blocks
 from .interpreter import interpret
 from .loop_table import Arguments, LoopTable
 from .native import (
-    ADDRESS,
     BY_CALLER,
     CHUNKS,
     COLUMNS,
@@ -36,7 +36,7 @@ from .native import (
     time_launches,
 )
 from .pool import check_threads, threads_are_shared
-from .python_calls import python_addresses, raise_failure
+from .python_calls import raise_failure
 from .threads import apply_limit
 
 SERIAL_WORK = 1 << 17
@@ -96,6 +96,7 @@ class Table:
         self._blocks = Blocks(launches, np.dtype(dtype).itemsize)
         self._weights = np.array([launch.weight for launch in launches], np.int64)
         self._work = np.array([launch.work for launch in launches], np.int64)
+        self._by_caller = np.array([_calls_python(launch) for launch in launches], np.bool_)
 
     def _put(
         self, argument: Any, refs: list[Ref], ints: list[Extent | Key], floats: list[float | Rate | Setting]
@@ -122,11 +123,11 @@ class Table:
             totals[row] = items(rows.of)
         work = np.maximum(totals * self._weights, self._work)
         self._blocks.write(self.rows, work, rows, smallest=bool(_CUTTING.get()))
-        _cut(self.rows, work)
+        _cut(self.rows, work, self._by_caller)
         self._loops = []
         for section in self._sections:
             loop = LoopTable(section, rows, self._launches, self._arguments, self._address, self._dtype)
-            _cut(loop.rows, loop.work)
+            _cut(loop.rows, loop.work, self._by_caller[loop.places])
             self._loops.append(loop)
 
     @property
@@ -172,12 +173,17 @@ class Table:
         return seconds
 
 
-def _cut(rows: NDArray[np.int64], work: NDArray[Any]) -> None:
+def _calls_python(launch: Launch) -> bool:
+    """Whether a launch is for the thread that runs the pass: another one could not tell it of a failure."""
+    return isinstance(launch.code, Kernel) and launch.code.python is not None
+
+
+def _cut(rows: NDArray[np.int64], work: NDArray[Any], by_caller: NDArray[np.bool_]) -> None:
     """Cut launches that are worth it into pieces."""
     few = not _CUTTING.get() and work.sum() < FEW * SERIAL_WORK
     serial = work < (0 if _CUTTING.get() else SERIAL_WORK)
     rows[:, CHUNKS] = np.where(serial | few, 1, np.minimum(rows[:, PARTS], PIECES))
-    rows[np.isin(rows[:, ADDRESS], python_addresses()), CHUNKS] = BY_CALLER
+    rows[by_caller, CHUNKS] = BY_CALLER
 
 
 def _run(rows: NDArray[np.int64]) -> None:
