@@ -86,16 +86,9 @@ class Program:
         return all(id(node) in bare for node in ast.walk(self.tree) if _is_name(node, *indices))
 
     @cached_property
-    def loop_depth(self) -> int:
-        """How many loops are nested at most: a guess at the work of an element."""
-        deepest = 0
-        stack: list[tuple[ast.AST, int]] = [(self.tree, 0)]
-        while stack:
-            node, depth = stack.pop()
-            depth += isinstance(node, (ast.For, ast.While))
-            deepest = max(deepest, depth)
-            stack += [(child, depth) for child in ast.iter_child_nodes(node)]
-        return deepest
+    def has_loops(self) -> bool:
+        """Whether an element takes more than one pass through its text."""
+        return any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(self.tree))
 
     @cached_property
     def _subscripts(self) -> list[tuple[ast.Subscript, tuple[str | None, ...]]]:

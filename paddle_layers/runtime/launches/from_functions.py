@@ -17,6 +17,7 @@ from paddle_layers.runtime.graph.domains import Extent, rows_of
 from .arguments import Argument, Ref, last_ones, refs_of, spec_of, split_constants, uses
 from .computation import Computation
 from .launch import Launch
+from .operations import operations
 from .python_launches import python_launch
 from .scope import Scope, host_sizes
 from .tuned_launches import tuned_launches
@@ -54,8 +55,7 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
         kernel, args = _with_long_rows(scope, kernel, args)
     total, columns = _work_items(scope, function, args)
     launch = Launch(kernel.name, scope.op.name, kernel, list(args.values()), total, columns)
-    launch.weight = max(columns, 1) << 3 * kernel.program.loop_depth
-    launch.work = 0 if function.offsets.keys() & args.keys() or kernel.along else _largest(args)
+    _guess_work(launch, function, kernel, args)
     _note_uses(launch, function, kernel, args)
     launch.computes = (computation,)
     return [launch]
@@ -181,6 +181,18 @@ def _work_items(scope: Scope, function: Function, args: Mapping[str, Argument]) 
     for size in shape[1:-1]:
         total = total * size.extra
     return total, shape[-1].extra if len(shape) > 1 else 1
+
+
+def _guess_work(launch: Launch, function: Function, kernel: Kernel, args: Mapping[str, Argument]) -> None:
+    """How many operations a launch takes, roughly: it decides how it is cut."""
+    sizes = {name: value.capacity for name, value in args.items() if isinstance(value, Extent)}
+    each = operations(kernel.program, kernel.helpers, sizes)
+    launch.weight = max(launch.columns, 1) * each
+    if function.offsets.keys() & args.keys() or kernel.along:
+        return
+    launch.work = _largest(args)
+    if kernel.scan:  # an item is a sequence, however long
+        launch.work = max(launch.work, _largest({"target": args[function.target_names[0]]}) * each)
 
 
 def _largest(args: Mapping[str, Argument]) -> int:

@@ -73,7 +73,7 @@ def _is_plain(launch: Launch) -> bool:
     """Whether a launch computes real numbers, one by one and without loops, into a buffer; by this library's text."""
     code = launch.code
     assert isinstance(code, Kernel)
-    if not in_order(launch) or launch.loop is not None or code.sequence or code.factor or code.program.loop_depth:
+    if not in_order(launch) or launch.loop is not None or code.sequence or code.factor or code.program.has_loops:
         return False
     if len(code.targets) > 1 or not launch.writes or not _is_ours(code):
         return False

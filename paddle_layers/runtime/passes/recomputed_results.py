@@ -149,7 +149,7 @@ class _Finder:
         if at >= self.boundary or launch.loop is not None or not isinstance(code, Kernel) or len(code.targets) > 1:
             return False
         texts = (code.program, *code.helpers.values())
-        return not (code.scan or code.procedure or code.used_rows or any(text.loop_depth for text in texts))
+        return not (code.scan or code.procedure or code.used_rows or any(text.has_loops for text in texts))
 
 
 def _parameters(launch: Launch) -> list[Held]:
