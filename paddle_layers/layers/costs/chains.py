@@ -25,6 +25,7 @@ class Crf:
     weight = Input("S", "importance of every sequence", optional=True, seq=(0, 1))
     transitions = Param("R C", "scores of the start, of the end, and of steps between classes", init="zero")
     cost = Output("S", "cost of every sequence", loss=True)
+    into = Temp("C R", "the transitions, those into a class side by side, so that vectors read them")
     alpha = Temp("T:S C", "log-sum of the beginnings that end with this class, this row counted, above the labels'")
     beta = Temp("T:S C", "log-sum of the ends that begin with this class, this row counted")
     total = Temp("T:S", "log-sum of all paths")
@@ -47,24 +48,27 @@ def crf_sizes(label, C):
 # however large the scores and however long the sequence.
 
 
+@each(Crf.into)
+def crf_into(c, r, transitions):
+    return transitions[r, c]
+
+
 @each(Crf.alpha, scan="forward")
-def crf_alpha(t, c, before, x, label, alpha, transitions, C):
+def crf_alpha(t, c, before, x, label, alpha, into, C):
     own = x[t, c] - x[t, label[t]]
     if before < 0:
-        return own + (transitions[0, c] - transitions[0, label[t]])
+        return own + (into[c, 0] - into[label[t], 0])
     right = label[before]
     peak = -math.inf
     for i in range(C):
-        peak = max(peak, step_score(alpha[before, i], alpha[before, right], transitions[2 + i, c]))
+        peak = max(peak, step_score(alpha[before, i], alpha[before, right], into[c, 2 + i]))
     others = 0.0
     ties = -1.0
     for i in range(C):
-        score = step_score(alpha[before, i], alpha[before, right], transitions[2 + i, c])
-        if score == peak:
-            ties += 1.0
-        else:
-            others += math.exp(score - peak)
-    return own + (peak - transitions[2 + right, label[t]]) + math.log1p(others + ties)
+        score = step_score(alpha[before, i], alpha[before, right], into[c, 2 + i])
+        ties += 1.0 if score == peak else 0.0
+        others += 0.0 if score == peak else math.exp(score - peak)
+    return own + (peak - into[label[t], 2 + right]) + math.log1p(others + ties)
 
 
 @helper
