@@ -40,6 +40,8 @@ SHAPES = [
     ("conv", [6, 5, 5], "num_filters: 33 filter_size: 1"),
     ("conv", [35, 4, 8], "num_filters: 32 filter_size: 1"),
     ("conv", [600, 16, 17], "num_filters: 3 filter_size: 1"),
+    ("conv", [5, 37, 31], "num_filters: 17 filter_size: 1"),
+    ("conv", [6, 37, 31], "num_filters: 10 filter_size: 1 groups: 2"),
     ("conv", [3, 9, 10], "num_filters: 2 filter_size: 2 stride: 3"),
     ("conv", [3, 39, 35], "num_filters: 48 filter_size: 11 stride: 4 padding: 2"),
     ("conv", [3, 40, 35], "num_filters: 17 filter_size: 3 stride: 2 padding: 1"),

@@ -10,7 +10,7 @@ from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.primitives.epilogues import from_filter
 from paddle_layers.kernels.primitives.moves import set_entry
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import VECTOR
+from paddle_layers.kernels.primitives.tiles import VECTOR, VECTORS
 from paddle_layers.kernels.primitives.vectors import total
 
 from .correlations import ENTRY, correlate, correlate_back, mix_channels
@@ -119,24 +119,33 @@ def meeting_taps(z, taps, windows, step, ahead, gap):
 
 
 @compiled
+def strip_bounds(strip, strips, pixels, size):
+    """Where a strip of pixels begins and ends: tiles of registers are whole but for the last one."""
+    tile = VECTORS * VECTOR // size
+    tiles = pixels // tile
+    return tiles * strip // strips * tile, tiles * (strip + 1) // strips * tile if strip + 1 < strips else pixels
+
+
+@compiled
 def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahead, gap, groups, epilogue):
     """y (N, K, R, P, Q) = x (N, C, Z, H, W) under the filters, or y += where `accumulate`.
 
-    An item is a run of filters of a volume, or of some with small planes. `epilogue` is that of
-    `primitives.epilogues`.
+    An item is a run of filters of a volume, or of some with small planes, or a strip of the pixels of such a run.
+    `epilogue` is that of `primitives.epilogues`.
     """
     N, K, R, P, Q = y.shape
     _, C, Z, H, W = x.shape
     _, D, E, A, B = weight.shape
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
     filters, size, one = K // groups, y.itemsize, y.dtype.type(1)
-    images, parts = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
-    items = N // images * parts
+    images, parts, strips = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
+    items = N // images * parts * strips
     element, plane, volume = A * B * size, H * W * size, R * P * Q * size
     direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and volume >= VECTOR
     for item in range(first, last):
-        place, n = place_of_piece(scratch, item, items), item // parts * images
-        k, stop = item % parts * K // parts, (item % parts + 1) * K // parts
+        place, n, run = place_of_piece(scratch, item, items), item // strips // parts * images, item // strips % parts
+        left, right = strip_bounds(item % strips, strips, R * P * Q, size)
+        k, stop = run * K // parts, (run + 1) * K // parts
         while k < stop:
             count = min(stop - k, filters - k % filters)
             whole = (stop - k) // filters if count == filters else 1
@@ -145,8 +154,8 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
             if direct:
                 set_entry(place, 0, 0, 0)
                 mix_channels(
-                    count, (D, volume, 1, place), of, factors, (D * size, size), to, volume, R * P * Q,
-                    place + ENTRY * size if accumulate else 0, ending, size, one,
+                    count, (D, volume, 1, place), of + left * size, factors, (D * size, size), to + left * size, volume,
+                    right - left, place + ENTRY * size if accumulate else 0, ending, size, one,
                 )  # fmt: skip
             else:
                 for r in range(R):

@@ -35,6 +35,8 @@ BIAS_WORTH_IT = 1 << 17
 """Numbers below which the point function stays, for the gradient of the bias."""
 SHORTEST = 16
 """Filters of an item at least."""
+STRIP = 1 << 8
+"""Pixels of an item at least, where there are few filters."""
 LARGEST = 1 << 18
 """Numbers of an item's result at most, if it has more filters than `SHORTEST`."""
 CHANNELS = 64
@@ -127,10 +129,15 @@ def image_parts(N, images, rows, numbers):
 
 @also_in_python
 def forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry):
-    """Images of an item of `correlate_volumes`, and the runs that their filters are cut into."""
+    """Images of an item of `correlate_volumes`, and the runs that their filters and then their pixels are cut into.
+
+    Pixels are cut where filters are too few for all threads, and each element is read by itself.
+    """
     whole = one_element(Z, E, R, P, Q, step, ahead, geometry)
     images = 1 if whole else divisor(N, forward_images(N, K // groups, D * E, P, Q, geometry))
-    return images, image_parts(N, images, K, R * P * Q)
+    parts = image_parts(N, images, K, R * P * Q)
+    strips = min(PIECES // max(1, N // images * parts), R * P * Q // STRIP) if whole else 1
+    return images, parts, max(1, strips)
 
 
 @also_in_python
@@ -147,8 +154,8 @@ def forward_items(
 ) -> int:  # fmt: skip
     """Work items of `correlate_volumes`."""
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
-    images, parts = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
-    return int(N // images * parts)
+    images, parts, strips = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
+    return int(N // images * parts * strips)
 
 
 def backward_items(
@@ -182,8 +189,8 @@ def forward_runs(
 ) -> int:  # fmt: skip
     """Channels of the output, where those of an item of `correlate_volumes` lie side by side."""
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
-    images, parts = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
-    return N * K if min(images, parts) == 1 else 0
+    images, parts, strips = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
+    return N * K if min(images, parts) == 1 and strips == 1 else 0
 
 
 def backward_runs(
@@ -207,9 +214,9 @@ def forward_scratch(
 ) -> int:  # fmt: skip
     """Numbers that a piece of `correlate_volumes` needs."""
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
-    images, parts = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
+    images, parts, strips = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
     most = int(forward_images(N, K // groups, D * E, P, Q, geometry))
-    return for_every_piece(int(forward_numbers(most, D, E, P, Q, geometry)), most, int(N // images * parts))
+    return for_every_piece(int(forward_numbers(most, D, E, P, Q, geometry)), most, int(N // images * parts * strips))
 
 
 def backward_scratch(

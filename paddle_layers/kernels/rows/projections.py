@@ -1,9 +1,14 @@
-"""fc by BLAS, cut into tiles of rows or columns, whichever there are more of."""
+"""fc by BLAS, cut into tiles of rows or columns, whichever there are more of; one row is cut along its sums.
+
+A part of a row's sums reads neighbouring rows of the weight, so memory is read in its order: 9216 to 4096 comes at 58
+GB/s on two cores in 8 parts, at 34 in 8 tiles of columns.
+"""
 
 from __future__ import annotations
 
 from paddle_layers.kernels.primitives.blas import matrix_product, vector_product
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.primitives.vectors import add_to, copy
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 16
@@ -11,6 +16,8 @@ WORTH_IT = 1 << 16
 ONE_ROW_WORTH_IT = 1 << 12
 """The same for one row: there the point function takes numbers that lie a row of the weight apart."""
 TILES = 8
+PART = 1 << 18
+"""Multiplications of a part of a row's sums, at least."""
 
 
 def multiplications(N: int, C_i: int, K: int) -> int:
@@ -23,6 +30,21 @@ def one_row(N: int) -> bool:
     return N == 1
 
 
+def parts_of_row(C_i: int, K: int) -> int:
+    """Parts of the sums of one row, by shape only."""
+    return max(1, min(TILES, C_i * K // PART))
+
+
+def one_long_row(N: int, C_i: int, K: int) -> bool:
+    """Whether it is the product of a vector that is worth several parts."""
+    return N == 1 and parts_of_row(C_i, K) > 1
+
+
+def sums_of_part(K: int) -> int:
+    """Numbers that a part of a row's sums needs."""
+    return K
+
+
 @also_in_python
 def tiles(rows, columns):
     """Tiles of a matrix of the result, by shape only: 16 rows or columns at least, and long runs of a vector."""
@@ -32,6 +54,11 @@ def tiles(rows, columns):
 def tiles_of_y(N: int, K: int) -> int:
     """Tiles of the output."""
     return int(tiles(N, K))
+
+
+def runs_of_row(K: int) -> int:
+    """Runs of the output, where it is one row: its numbers."""
+    return K
 
 
 def tiles_of_dx(N: int, C_i: int) -> int:
@@ -61,6 +88,37 @@ def tile_bounds(tile, rows, columns):
     if rows > columns:
         return rows * tile // count, rows * (tile + 1) // count, 0, columns
     return 0, rows, columns * tile // count, columns * (tile + 1) // count
+
+
+@tuned(
+    "fc", "fc_y", items=parts_of_row, scratch=sums_of_part, when=one_long_row, work=multiplications,
+    least=ONE_ROW_WORTH_IT,
+)  # fmt: skip
+@compiled
+def parts_y(first, last, x, weight, scratch):
+    C, K = weight.shape
+    parts = scratch.size // K
+    size, one = x.itemsize, weight.dtype.type(1)
+    for part in range(first, last):
+        low, high = C * part // parts, C * (part + 1) // parts
+        vector_product(
+            0, high - low, K, weight.ctypes.data + low * K * size, K, x.ctypes.data + low * size,
+            False, scratch.ctypes.data + part * K * size, one,
+        )  # fmt: skip
+
+
+@tuned("fc", "fc_y", items=tiles_of_y, runs=runs_of_row, behind=parts_y)
+@compiled
+def row_y(first, last, y, scratch, accumulate):
+    K = y.shape[1]
+    low, high = K * first // tiles(1, K), K * last // tiles(1, K)
+    sums = y[0, low:high]
+    if accumulate:
+        add_to(sums, scratch[low:high])
+    else:
+        copy(sums, scratch[low:high])
+    for part in range(1, scratch.size // K):
+        add_to(sums, scratch[part * K + low : part * K + high])
 
 
 @tuned("fc", "fc_y", items=tiles_of_y, runs=rows_of_y, work=multiplications, least=WORTH_IT)
