@@ -122,8 +122,8 @@ def meeting_taps(z, taps, windows, step, ahead, gap):
 def strip_bounds(strip, strips, pixels, size):
     """Where a strip of pixels begins and ends: tiles of registers are whole but for the last one."""
     tile = VECTORS * VECTOR // size
-    tiles = pixels // tile
-    return tiles * strip // strips * tile, tiles * (strip + 1) // strips * tile if strip + 1 < strips else pixels
+    tiles = (pixels + tile - 1) // tile
+    return tiles * strip // strips * tile, min(pixels, tiles * (strip + 1) // strips * tile)
 
 
 @compiled

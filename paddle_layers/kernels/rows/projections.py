@@ -40,8 +40,8 @@ def one_long_row(N: int, C_i: int, K: int) -> bool:
     return N == 1 and parts_of_row(C_i, K) > 1
 
 
-def sums_of_part(K: int) -> int:
-    """Numbers that a part of a row's sums needs."""
+def numbers_of_row(K: int) -> int:
+    """Numbers of a row of the output: so many sums has a part, and so many runs of one each the row itself."""
     return K
 
 
@@ -54,11 +54,6 @@ def tiles(rows, columns):
 def tiles_of_y(N: int, K: int) -> int:
     """Tiles of the output."""
     return int(tiles(N, K))
-
-
-def runs_of_row(K: int) -> int:
-    """Runs of the output, where it is one row: its numbers."""
-    return K
 
 
 def tiles_of_dx(N: int, C_i: int) -> int:
@@ -90,10 +85,7 @@ def tile_bounds(tile, rows, columns):
     return 0, rows, columns * tile // count, columns * (tile + 1) // count
 
 
-@tuned(
-    "fc", "fc_y", items=parts_of_row, scratch=sums_of_part, when=one_long_row, work=multiplications,
-    least=ONE_ROW_WORTH_IT,
-)  # fmt: skip
+@tuned("fc", "fc_y", items=parts_of_row, scratch=numbers_of_row, when=one_long_row, work=multiplications)
 @compiled
 def parts_y(first, last, x, weight, scratch):
     C, K = weight.shape
@@ -107,7 +99,7 @@ def parts_y(first, last, x, weight, scratch):
         )  # fmt: skip
 
 
-@tuned("fc", "fc_y", items=tiles_of_y, runs=runs_of_row, behind=parts_y)
+@tuned("fc", "fc_y", items=tiles_of_y, runs=numbers_of_row, behind=parts_y)
 @compiled
 def row_y(first, last, y, scratch, accumulate):
     K = y.shape[1]
