@@ -113,3 +113,14 @@ def test_nan_stays_and_what_is_kept_is_made() -> None:
     assert np.isnan(results[0][1]).any()
     for one, two in zip(*results, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-5, atol=1e-5)
+
+
+def test_strips_of_pixels_are_ended_each() -> None:
+    text = """layer { name: "image" type: "data" data { shape: [5, 37, 31] } }
+        layer { name: "y" type: "conv" input: "image" conv { num_filters: 17 filter_size: 1 act: "relu" } }"""
+    image = np.random.default_rng(0).standard_normal((1, 5, 37, 31))
+    with tuned_at_every_size(), pl.Net(pl.loads(text), dtype="float64") as net:
+        (found,) = values(filled(net), image, "y")
+        weight, bias = net.parameters["y.weight"].value, net.parameters["y.bias"].value
+    expected = np.einsum("kc,nchw->nkhw", weight.reshape(17, 5), image) + bias.reshape(17, 1, 1)
+    np.testing.assert_allclose(found, np.maximum(expected, 0), atol=1e-12)
