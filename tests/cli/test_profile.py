@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -191,16 +193,28 @@ def test_never_more_threads_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_limit_holds_for_every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     import threading
 
-    import numba
-
     monkeypatch.setattr(threads._Limit, "threads", 1)
     found: list[int] = []
 
     def look() -> None:
-        threads.apply_limit()
-        found.append(numba.get_num_threads())
+        found.append(threads.allowed_threads())
 
     other = threading.Thread(target=look)
     other.start()
     other.join()
     assert found == [1]
+
+
+def test_what_numba_was_told_holds_too() -> None:
+    code = (
+        "import numba, sys\n"
+        "from paddle_layers.runtime.devices.cpu.threads import allowed_threads\n"
+        "before = allowed_threads()\n"
+        "numba.set_num_threads(1)\n"
+        "print(before, allowed_threads())\n"
+    )
+    for told, expected in (({}, f"{usable_cores()} 1\n"), ({"NUMBA_NUM_THREADS": "1"}, "1 1\n")):
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=os.environ | told, capture_output=True, text=True, check=True
+        )
+        assert done.stdout == expected

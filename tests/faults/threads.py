@@ -59,12 +59,6 @@ def cold_threads(place: Place) -> None:
     _holds(place, text, PADDLE_LAYERS_CACHE=str(place.folder / "cache"))
 
 
-def cold_threads_simple_pool(place: Place) -> None:
-    """the same with the pool of threads that numba has everywhere, which cannot be used by two threads at once"""
-    text = "together = at_once(train, 4)\nassert together == [train(number) for number in range(4)], together"
-    _holds(place, text, PADDLE_LAYERS_CACHE=str(place.folder / "cache"), NUMBA_THREADING_LAYER="workqueue")
-
-
 def one_net_in_threads(place: Place) -> None:
     """two threads pass forward through one net: right; what belongs to the other's pass is refused with a word"""
     text = """
@@ -82,4 +76,4 @@ with pl.Net(pl.loads(TEXT)) as net:
     _holds(place, text)
 
 
-CASES = (nets_in_threads, one_net_in_threads, cold_threads, cold_threads_simple_pool)
+CASES = (nets_in_threads, one_net_in_threads, cold_threads)

@@ -291,16 +291,16 @@ def test_nothing_is_kept_beside_the_modules_of_the_package(tmp_path):
         'net = pl.Net(pl.loads(\'layer { name: "x" type: "data" data { shape: 3 } } \'\n'
         '    \'layer { name: "y" type: "relu" input: "x" }\'))\n'
         "net.forward({'x': np.ones((1, 3), np.float32)})\n"
-        "from paddle_layers.runtime.devices.cpu import native\n"
+        "from paddle_layers.runtime.devices.cpu import native, workers\n"
         "from paddle_layers.runtime.devices.cuda import queue\n"
-        "print(*(f.stats.cache_path for f in (native.run_launches, native.run_backwards, queue.queue_kernels)))\n"
+        "print(*(f.stats.cache_path for f in (workers.run_launches, native.run_backwards, queue.queue_kernels)))\n"
     )
     environment = {**os.environ, "PADDLE_LAYERS_CACHE": str(tmp_path / "cache")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     places = done.stdout.split()
     assert len(places) == 3
     assert all(Path(place).is_relative_to(tmp_path / "cache" / "library") for place in places), places
-    assert list((tmp_path / "cache" / "library").rglob("native.run_launches*.nbc"))
+    assert list((tmp_path / "cache" / "library").rglob("workers.run_launches*.nbc"))
 
 
 def test_an_edit_of_what_every_driver_imports_makes_other_drivers(monkeypatch):

@@ -1,5 +1,7 @@
 """What numba makes of functions of the package itself: it lies in the cache, as what it makes of drivers does.
 
+It is made anew when a file beside that of the function changes: what a function calls lies there.
+
 numba's own place is beside the module, where it outlives the package: Python then finds a folder `paddle_layers`
 without modules there, and takes it for the library in place of an editable install.
 """
@@ -10,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from .cache import give_up, keep_private, numba_keeps_in, try_folder
 from .checksums import ENDING, remove_damaged
@@ -35,6 +37,9 @@ class _Cache(FunctionCache):
     def __init__(self, function: Any, root: Path) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]  # numba is untyped; mypy's `untyped_calls_exclude` overlooks calls through super()
         self._root, self._base = root, self._impl.filename_base
+        files = sorted(Path(function.__code__.co_filename).parent.glob("*.py"))
+        stamp = tuple((file.name, file.stat().st_mtime, file.stat().st_size) for file in files)
+        self._cache_file = IndexDataCacheFile(self.cache_path, self._base, stamp)
         self._listed = Path(self.cache_path) / f"{self._base}{ENDING}"
 
     def load_overload(self, signature: Any, context: Any) -> Any:

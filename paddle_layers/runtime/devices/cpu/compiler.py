@@ -13,7 +13,7 @@ from paddle_layers.runtime.generate.cache import driver_path, is_compiled, load_
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 
 from .interpreter import interpreted_address, is_interpreted
-from .native import compile_loop
+from .pool import pool
 from .processes import Text, compiling_beside
 from .python_calls import python_address
 from .texts import cpu_text, tuned_text
@@ -76,7 +76,7 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
     addresses: dict[str, int] = {}
     with _kept(missing), compiling_beside([Text(driver.path, driver.text) for driver in missing]):
         if missing:
-            compile_loop()  # while others compile, too
+            pool().compile()  # while others compile, too
         for driver in missing:
             if progress is not None and not driver.compiled:
                 progress(_done(missing), len(missing), driver.name)

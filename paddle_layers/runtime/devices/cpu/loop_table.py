@@ -48,6 +48,8 @@ class LoopTable:
         self.rows = np.zeros((len(at), len(COLUMNS)), np.int64)
         self.rows[:, LENGTH] = 1
         self.work = np.zeros(len(at))
+        self.worth = False
+        """Whether the rows are worth waking threads for."""
         self._held: list[Ints] = []
         self._keys: list[tuple[Ints, str, Ints]] = []
         for place in range(section.first, section.last):

@@ -14,8 +14,8 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from .arrays import argument
-from .native import ADDRESS, BODY, CHUNKS, COLUMNS, INTS, LENGTH, MOST_CHUNKS, POINTERS, TOTAL, run_launches
-from .threads import apply_limit
+from .native import ADDRESS, BODY, CHUNKS, COLUMNS, INTS, LENGTH, MOST_CHUNKS, POINTERS, TOTAL
+from .pool import pool
 
 LANES = 16 if llvmlite.binding.get_host_cpu_features().get("avx512f") else 8
 """Numbers of float32 in the widest register."""
@@ -39,7 +39,6 @@ class Peaks(NamedTuple):
 
 def measure_peaks(threads: int) -> Peaks:
     """Takes a second. Of many tries the best counts: others may disturb, none can help."""
-    apply_limit()  # starts the threads, too
     place = np.full(LANES * threads, 0.5, np.float32)
     operations = 2 * LANES * CHAINS * ROUNDS * threads
     x, y, result = (np.full(NUMBERS, value, np.float32) for value in (1.0, 2.0, 0.0))
@@ -57,11 +56,11 @@ def _best(body: Any, items: int, threads: int, arrays: list[NDArray[Any]]) -> fl
     table = np.zeros((1, len(COLUMNS)), np.int64)
     table[0, [ADDRESS, TOTAL, CHUNKS, LENGTH]] = body.address, items, min(threads, MOST_CHUNKS), 1
     table[0, [POINTERS, INTS]] = pointers.ctypes.data, sizes.ctypes.data
-    run_launches(table, 0, 1)  # wakes the threads
+    pool().run(table, worth=True)  # wakes the threads
     best, end = float("inf"), time.perf_counter() + SECONDS
     while time.perf_counter() < end:
         begin = time.perf_counter()
-        run_launches(table, 0, 1)
+        pool().run(table, worth=True)
         best = min(best, time.perf_counter() - begin)
     return best
 

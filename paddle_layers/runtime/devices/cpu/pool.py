@@ -1,60 +1,103 @@
-"""The pool of threads that numba has started, and what a fork does to it."""
+"""The pool of threads: this process's own, which end with it and do not outlive a fork."""
 
 from __future__ import annotations
 
-import contextlib
-import functools
+import atexit
+import logging
 import os
+import threading
 
 import numpy as np
-from numba import get_num_threads, threading_layer
 from numpy.typing import NDArray
 
+from paddle_layers.define.machine import usable_cores
+from paddle_layers.kernels.pieces import PIECES
 
-def threads_are_shared() -> bool:
-    """Whether two threads may run launches at once; in numba's simplest pool, `workqueue`, they end the process."""
-    return started_pool() != "workqueue"
+from .native import COLUMNS
+from .threads import allowed_threads
+from .workers import CLOSED, ENDED, OPEN, board_size, run_launches, time_launches, wake, work
 
-
-@functools.cache
-def started_pool() -> str:
-    """The name of numba's thread pool, which is started if it is not.
-
-    It has to be before `run_launches` is loaded: up to version 0.62, numba looks for the pool's functions when it loads
-    what it kept, and does not start it for a function that is not parallel itself; a call then leads nowhere.
-    """
-    get_num_threads()
-    return str(threading_layer())
+log = logging.getLogger("paddle_layers")
+PATIENCE = 1.0
+"""Seconds for a worker to end."""
 
 
-class _Fork:
-    """What is known of a fork in the process that came of it."""
+class Pool:
+    """A board, and the workers that look at it."""
 
-    threads_lost = False
-    """Whether the one before had started its threads, so that this one can have none."""
+    def __init__(self) -> None:
+        self._count = min(usable_cores(), PIECES) - 1 if os.name == "posix" else 0
+        self._board = np.zeros(board_size(self._count), np.int64)
+        self._board[OPEN] = CLOSED
+        self._address = int(self._board.ctypes.data)
+        self._starting = threading.Lock()
+        self._workers: list[threading.Thread] = []
 
-    def note(self) -> None:
-        """The system calls it in the child."""
-        with contextlib.suppress(ValueError):  # none was started: the child starts its own
-            self.threads_lost = threading_layer() == "omp" and openmp_vendor() == "GNU"
+    def run(self, rows: NDArray[np.int64], *, worth: bool) -> None:
+        """Run launches; workers that sleep are woken where it is worth it."""
+        run_launches(rows, 0, len(rows), self._threads(), worth, self._address)
+
+    def time(self, rows: NDArray[np.int64], spent: NDArray[np.int64]) -> None:
+        """Run launches one by one, and add the nanoseconds of each to `spent`."""
+        time_launches(rows, spent, self._threads(), self._address)
+
+    def compile(self) -> None:
+        """Compile, or load, what runs launches now, rather than when the first ones are to run."""
+        self.run(np.zeros((0, len(COLUMNS)), np.int64), worth=True)
+
+    def _threads(self) -> int:
+        threads = min(allowed_threads(), self._count + 1)
+        if threads > 1 and not self._workers:
+            self._start()
+        return min(threads, self._count + 1)
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._workers:
+                return
+            work.compile("void(int64, int64)")
+            started: list[threading.Thread] = []
+            for number in range(1, self._count + 1):
+                name, arguments = f"kernels {number}", (self._address, number)
+                started.append(threading.Thread(target=work, args=arguments, name=name, daemon=True))
+                try:
+                    started[-1].start()
+                except RuntimeError as error:  # the system gives no more
+                    self._count = number - 1
+                    log.warning("kernels run on %d threads: %s", number, error)
+                    break
+            self._workers = started[: self._count]
+
+    def end(self) -> None:
+        """End the workers, before the machine code that they run is taken away."""
+        self._count, self._board[OPEN] = 0, ENDED
+        if self._workers:
+            wake(self._address, len(self._workers))
+        for worker in self._workers:
+            worker.join(PATIENCE)
 
 
-def check_threads(chunks: NDArray[np.int64]) -> None:
-    """Raise `RuntimeError` where pieces of a launch would end the process: GNU's OpenMP aborts in a forked one."""
-    if _FORK.threads_lost and (chunks > 1).any():
-        raise RuntimeError(
-            "this process was forked from one that had already computed with several threads, which do not survive a "
-            'fork: start it with multiprocessing.get_context("spawn"), or fork before the first pass'
-        )
+class _Current:
+    """The pool of this process."""
+
+    def __init__(self) -> None:
+        self.pool = Pool()
+
+    def renew(self) -> None:
+        """The system calls it in the child of a fork, which has none of the threads."""
+        self.pool = Pool()
+
+    def end(self) -> None:
+        """Python calls it at its end."""
+        self.pool.end()
 
 
-def openmp_vendor() -> str:
-    """Whose OpenMP numba runs on."""
-    from numba.np.ufunc import omppool
-
-    return str(omppool.openmp_vendor)
-
-
-_FORK = _Fork()
+_CURRENT = _Current()
+atexit.register(_CURRENT.end)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_FORK.note)
+    os.register_at_fork(after_in_child=_CURRENT.renew)
+
+
+def pool() -> Pool:
+    """The threads of this process."""
+    return _CURRENT.pool

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
@@ -24,26 +23,15 @@ from paddle_layers.runtime.launches.launch import Launch
 from .blocks import Blocks
 from .interpreter import interpret
 from .loop_table import Arguments, LoopTable
-from .native import (
-    BY_CALLER,
-    CHUNKS,
-    COLUMNS,
-    PARTS,
-    TOTAL,
-    run_backwards,
-    run_launches,
-    run_parts,
-    time_launches,
-)
-from .pool import check_threads, threads_are_shared
+from .native import BY_CALLER, CHUNKS, COLUMNS, PARTS, TOTAL, run_backwards, run_parts
+from .pool import pool
 from .python_calls import raise_failure
-from .threads import apply_limit
 
 SERIAL_WORK = 1 << 17
 """Operations of a launch that is not cut, some 3 us: ten times what it takes to hand a piece to a thread that waits."""
 FEW = 32
 """So many times as many operations, in all launches of a table, are not worth waking threads for: a busy machine takes
-60 us for it, and this takes 100."""
+60 us for it, and this takes 100. Threads that are awake have their share of it."""
 
 
 _CUTTING: ContextVar[Literal["", "pieces", "backwards"]] = ContextVar("how launches are cut", default="")
@@ -87,6 +75,7 @@ class Table:
         ]
         self._sections = sections_of(launches)
         self._loops: list[LoopTable] = []
+        self._worth = False
         self._keys = [(at, i.op) for at, i in enumerate(ints) if isinstance(i, Key)]
         self._settings = [(at, f) for at, f in enumerate(floats) if isinstance(f, Setting)]
         self._rates = [(at, f) for at, f in enumerate(floats) if isinstance(f, Rate)]
@@ -123,11 +112,11 @@ class Table:
             totals[row] = items(rows.of)
         work = np.maximum(totals * self._weights, self._work)
         self._blocks.write(self.rows, work, rows, smallest=bool(_CUTTING.get()))
-        _cut(self.rows, work, self._by_caller)
+        self._worth = _cut(self.rows, work, self._by_caller)
         self._loops = []
         for section in self._sections:
             loop = LoopTable(section, rows, self._launches, self._arguments, self._address, self._dtype)
-            _cut(loop.rows, loop.work, self._by_caller[loop.places])
+            loop.worth = _cut(loop.rows, loop.work, self._by_caller[loop.places])
             self._loops.append(loop)
 
     @property
@@ -155,11 +144,11 @@ class Table:
         """Run launches `start` to `stop`; a loop runs whole where its first launch is among them."""
         for section, loop in zip(self._sections, self._loops, strict=False):
             if start < section.last and section.first < stop:
-                _run(self.rows[start : section.first])
+                _run(self.rows[start : section.first], worth=self._worth)
                 if start <= section.first:
-                    _run(loop.rows)
+                    _run(loop.rows, worth=loop.worth)
                 start = section.last
-        _run(self.rows[start:stop])
+        _run(self.rows[start:stop], worth=self._worth)
 
     def time(self, start: int, stop: int) -> NDArray[np.float64]:
         """Run as `run` does, but one launch behind the other; the seconds of each, in a loop of all its steps."""
@@ -178,39 +167,28 @@ def _calls_python(launch: Launch) -> bool:
     return isinstance(launch.code, Kernel) and launch.code.python is not None
 
 
-def _cut(rows: NDArray[np.int64], work: NDArray[Any], by_caller: NDArray[np.bool_]) -> None:
-    """Cut launches that are worth it into pieces."""
-    few = not _CUTTING.get() and work.sum() < FEW * SERIAL_WORK
-    serial = work < (0 if _CUTTING.get() else SERIAL_WORK)
-    rows[:, CHUNKS] = np.where(serial | few, 1, np.minimum(rows[:, PARTS], PIECES))
+def _cut(rows: NDArray[np.int64], work: NDArray[Any], by_caller: NDArray[np.bool_]) -> bool:
+    """Cut launches that are worth it into pieces. Whether all of them together are worth waking threads for."""
+    cut = _CUTTING.get() != ""
+    rows[:, CHUNKS] = np.where(work < (0 if cut else SERIAL_WORK), 1, np.minimum(rows[:, PARTS], PIECES))
     rows[by_caller, CHUNKS] = BY_CALLER
+    return cut or bool(work.sum() >= FEW * SERIAL_WORK)
 
 
-def _run(rows: NDArray[np.int64]) -> None:
+def _run(rows: NDArray[np.int64], *, worth: bool) -> None:
     if not len(rows):
         return
     if rows[0, 0] < 0:
         interpret(rows)
         return
-    check_threads(rows[:, CHUNKS])
-    apply_limit()
     if _CUTTING.get() == "backwards":
         run_backwards(rows, 0, len(rows))
-    elif threads_are_shared():
-        run_launches(rows, 0, len(rows))
     else:
-        with _ALONE:
-            run_launches(rows, 0, len(rows))
+        pool().run(rows, worth=worth)
     raise_failure()
 
 
 def _time(rows: NDArray[np.int64]) -> NDArray[np.float64]:
     spent = np.zeros(len(rows), np.int64)
-    check_threads(rows[:, CHUNKS])
-    apply_limit()
-    with _ALONE:
-        time_launches(rows, spent)
+    pool().time(rows, spent)
     return spent / 1e9
-
-
-_ALONE = threading.Lock()

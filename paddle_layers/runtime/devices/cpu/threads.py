@@ -1,22 +1,19 @@
-"""How many threads compute: one pool, numba's, and never more than the cores that the process may use."""
+"""How many threads compute: never more than the cores that the process may use."""
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numba
+from numba.np.ufunc import parallel
 
 from paddle_layers.define.machine import usable_cores
 
-NEVER = 0
-
 
 class _Limit:
-    """The limit that `limit_threads` was given; numba keeps a number of its own for each Python thread."""
+    """The limit that `limit_threads` was given."""
 
     threads: int | None = None
-    applied = threading.local()
 
 
 def limit_threads(count: int) -> None:
@@ -29,11 +26,8 @@ def most_threads() -> int:
     return min(usable_cores(), _Limit.threads or usable_cores())
 
 
-def apply_limit() -> None:
-    """Bring numba's number in this Python thread to the limit; a smaller one that the caller has set stays."""
-    if getattr(_Limit.applied, "threads", NEVER) == _Limit.threads:
-        return
+def allowed_threads() -> int:
+    """Threads that may compute for this Python thread: `numba.set_num_threads` may have set fewer."""
     settings: Any = numba.config
-    most = numba.get_num_threads() if _Limit.threads is None else int(settings.NUMBA_NUM_THREADS)
-    numba.set_num_threads(min(most_threads(), most))
-    _Limit.applied.threads = _Limit.threads
+    asked = getattr(parallel, "_is_initialized", True)  # else numba would start its own threads to tell how many
+    return min(most_threads(), numba.get_num_threads() if asked else int(settings.NUMBA_NUM_THREADS))

@@ -1,0 +1,130 @@
+"""Numbers in memory that several threads read and write, and waiting for them."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import llvmlite.binding
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+LINE = 16
+"""Numbers between those that several threads write: two lines of a cache, which are fetched together."""
+SPINS = 200
+"""Looks at a number, 5 us, before a waiting thread lets others have its core, should they want it."""
+YIELDS = 4000
+"""Looks, some milliseconds, before it sleeps between them."""
+NAP = 50
+"""Microseconds of such a sleep."""
+I64, HAS_PAUSE = ir.IntType(64), llvmlite.binding.get_default_triple().startswith("x86_64")
+
+
+@intrinsic
+def load(typingctx: Any, address: Any) -> Any:
+    """The number at an address; what was written before it was is seen behind this."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load_atomic(builder.inttoptr(args[0], I64.as_pointer()), "acquire", 8)
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def store(typingctx: Any, address: Any, number: Any) -> Any:
+    """Write the number at an address; who loads it sees what was written before."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store_atomic(args[1], builder.inttoptr(args[0], I64.as_pointer()), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
+
+
+@intrinsic
+def add_one(typingctx: Any, address: Any) -> Any:
+    """Count the number at an address up."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = builder.inttoptr(args[0], I64.as_pointer())
+        builder.atomic_rmw("add", place, ir.Constant(I64, 1), "release")
+        return context.get_dummy_value()
+
+    return types.void(types.int64), codegen
+
+
+@intrinsic
+def exchange(typingctx: Any, address: Any, expected: Any, new: Any) -> Any:
+    """Write a new number where the expected one is; the number that was there."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = builder.inttoptr(args[0], I64.as_pointer())
+        return builder.extract_value(builder.cmpxchg(place, args[1], args[2], "acq_rel", "acquire"), 0)
+
+    return types.int64(types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def pause(typingctx: Any) -> Any:
+    """Tell the core that it waits."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if HAS_PAUSE:
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+@intrinsic
+def _let_others(typingctx: Any, microseconds: Any) -> Any:
+    """Let other threads have the core: at once, or for so long as well."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word = ir.IntType(32)
+        if hasattr(os, "sched_yield"):
+            with builder.if_else(builder.icmp_signed("==", args[0], ir.Constant(I64, 0))) as (at_once, asleep):
+                with at_once:
+                    kind = ir.FunctionType(word, [])
+                    builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
+                with asleep:
+                    kind = ir.FunctionType(word, [word])
+                    sleep = cgutils.get_or_insert_function(builder.module, kind, "usleep")
+                    builder.call(sleep, [builder.trunc(args[0], word)])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), codegen
+
+
+@njit(nogil=True)
+def wait_for(address, count):
+    """Wait until the number at an address is `count` at least."""
+    looks = 0
+    while load(address) < count:
+        looks += 1
+        if looks < SPINS:
+            pause()
+        elif looks < YIELDS:
+            _let_others(0)
+        else:
+            _let_others(NAP)
+
+
+@intrinsic
+def nanoseconds(typingctx: Any) -> Any:
+    """The clock that only goes forward, as an `int64`."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        i64 = ir.IntType(64)
+        kind = ir.FunctionType(ir.IntType(32), [ir.IntType(32), i64.as_pointer()])
+        clock = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
+        parts = cgutils.alloca_once(builder, i64, size=2)
+        builder.call(clock, [ir.Constant(ir.IntType(32), time.CLOCK_MONOTONIC), parts])
+        seconds = builder.load(parts)
+        return builder.add(builder.mul(seconds, ir.Constant(i64, 10**9)), builder.load(cgutils.gep(builder, parts, 1)))
+
+    return types.int64(), codegen

@@ -1,0 +1,203 @@
+"""Threads that help with a pass, and how launches are shared with them.
+
+The thread that calls lays the pass on a board of numbers in memory and begins at once. A worker that looks at the board
+joins, and takes pieces as the caller does; the caller waits for those that have joined, and for no other. So a worker
+that is slow to wake up costs nothing, and passes of some microseconds are shared with workers that are still awake.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+from paddle_layers.runtime.generate.library import kept
+
+from .atomics import LINE, add_one, exchange, load, nanoseconds, pause, store, wait_for
+from .native import BY_CALLER, CHUNKS, COLUMNS, count_size, group_length, run_whole, share_launches
+
+AWAKE = 100_000
+"""Nanoseconds for which a worker looks for the next pass before it sleeps: it takes about as long to wake it up."""
+LOOKS = 64
+"""Looks at the board between two at the clock, about 2 us."""
+CLOSED, ENDED = -1, -2
+"""In place of a pass: there is none, and there will be none."""
+PASS, LIMIT = 32, 16
+"""Bits of the number at `OPEN`: the number of the pass, the threads that may compute, the workers that have joined."""
+OPEN, CALLER, LEFT = 0, LINE, 2 * LINE
+"""Places on the board: the pass that is open, whether a caller has one, how many workers have left it."""
+TABLE, START, STOP, COUNTS, NUMBER, LAST = range(3 * LINE, 3 * LINE + 6)
+"""What a worker needs to know of the pass: see `share_launches`; its number, and when the last one ended."""
+ASLEEP, MUTEX, CONDITION = 0, LINE, 2 * LINE
+"""Places in the part of the board that each worker has; the system's two take less than 128 bytes each."""
+PART = 4 * LINE
+
+_init_mutex = types.ExternalFunction("pthread_mutex_init", types.int32(types.int64, types.int64))
+_init_condition = types.ExternalFunction("pthread_cond_init", types.int32(types.int64, types.int64))
+_lock = types.ExternalFunction("pthread_mutex_lock", types.int32(types.int64))
+_unlock = types.ExternalFunction("pthread_mutex_unlock", types.int32(types.int64))
+_wait = types.ExternalFunction("pthread_cond_wait", types.int32(types.int64, types.int64))
+_signal = types.ExternalFunction("pthread_cond_signal", types.int32(types.int64))
+
+
+def board_size(workers: int) -> int:
+    """Numbers of a board."""
+    return (workers + 1) * PART
+
+
+@intrinsic
+def table_at(typingctx: Any, address: Any, rows: Any) -> Any:
+    """The table of launches at an address."""
+    array = types.Array(types.int64, 2, "C")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        number, columns = ir.IntType(64), len(COLUMNS)
+        size, stride = ir.Constant(number, 8), ir.Constant(number, 8 * columns)
+        made, data = make_array(array)(context, builder), builder.inttoptr(args[0], number.as_pointer())
+        shape = [args[1], ir.Constant(number, columns)]
+        populate_array(made, data=data, shape=shape, strides=[stride, size], itemsize=size, meminfo=None)
+        return made._getvalue()
+
+    return array(types.int64, types.int64), codegen
+
+
+@njit(nogil=True)
+def join_pass(board, own, last):
+    """Join the pass that is open, if it is not the one of the number `last`; what is at `OPEN`, or less than 0."""
+    now: Any = load(board + 8 * OPEN)
+    while now >= 0:
+        if now >> PASS == last or own >= threads_of(now):
+            return CLOSED
+        before, now = now, exchange(board + 8 * OPEN, now, now + 1)
+        if before == now:
+            return now
+    return now
+
+
+@njit(nogil=True)
+def threads_of(opened):
+    """How many threads may compute by what is at `OPEN`."""
+    return opened >> LIMIT & (1 << PASS - LIMIT) - 1
+
+
+@njit(nogil=True)
+def sleep(board, own):
+    """Sleep until a caller wants this worker."""
+    part = board + 8 * PART * own
+    _lock(part + 8 * MUTEX)
+    store(part + 8 * ASLEEP, 1)
+    if load(board + 8 * OPEN) == ENDED:
+        store(part + 8 * ASLEEP, 0)
+    while load(part + 8 * ASLEEP) == 1:
+        _wait(part + 8 * CONDITION, part + 8 * MUTEX)
+    _unlock(part + 8 * MUTEX)
+
+
+@kept
+@njit(nogil=True)
+def wake(board, workers):
+    """Wake workers that sleep, the first so many."""
+    for worker in range(1, workers + 1):
+        part = board + 8 * PART * worker
+        if load(part + 8 * ASLEEP) == 1:
+            _lock(part + 8 * MUTEX)
+            store(part + 8 * ASLEEP, 0)
+            _signal(part + 8 * CONDITION)
+            _unlock(part + 8 * MUTEX)
+
+
+@kept
+@njit(nogil=True)
+def work(board, own):
+    """The life of worker number `own`, from 1 on."""
+    part = board + 8 * PART * own
+    _init_mutex(part + 8 * MUTEX, 0)
+    _init_condition(part + 8 * CONDITION, 0)
+    last, end, looks = CLOSED, nanoseconds() + AWAKE, 0
+    while True:
+        opened = join_pass(board, own, last)
+        if opened == ENDED:
+            return
+        if opened >= 0:
+            start, stop, counts = load(board + 8 * START), load(board + 8 * STOP), load(board + 8 * COUNTS)
+            table = table_at(load(board + 8 * TABLE), stop)
+            share_launches(table, start, stop, (own, threads_of(opened)), counts)
+            add_one(board + 8 * LEFT)
+            last, end = opened >> PASS, nanoseconds() + AWAKE
+        looks += 1
+        pause()
+        if looks % LOOKS == 0 and nanoseconds() > end:
+            sleep(board, own)
+            end = nanoseconds() + AWAKE
+
+
+@njit(nogil=True)
+def run_together(table, start, stop, threads, board):
+    """Run launches together with the workers that join, at most `threads` in all."""
+    counts = np.zeros(count_size(start, stop), np.int64)
+    number = load(board + 8 * NUMBER) + 1 & 0x3FFFFFFF
+    store(board + 8 * NUMBER, number)
+    store(board + 8 * TABLE, table.ctypes.data)
+    store(board + 8 * START, start)
+    store(board + 8 * STOP, stop)
+    store(board + 8 * COUNTS, counts.ctypes.data)
+    store(board + 8 * LEFT, 0)
+    store(board + 8 * OPEN, number << PASS | threads << LIMIT)
+    share_launches(table, start, stop, (0, threads), counts.ctypes.data)
+    now: Any = load(board + 8 * OPEN)
+    before = now + 1
+    while before != now:
+        before, now = now, exchange(board + 8 * OPEN, now, CLOSED)
+    wait_for(board + 8 * LEFT, now & (1 << LIMIT) - 1)
+    store(board + 8 * LAST, nanoseconds())
+
+
+@njit(nogil=True)
+def run_stretch(table, start, stop, threads, worth, board):
+    """Run launches of which none is `BY_CALLER`.
+
+    Workers that sleep are woken where the launches are `worth` it, or a pass has ended so shortly before that another
+    one may follow as shortly. A caller that finds another one's pass on the board computes by itself.
+    """
+    cut, row = False, start
+    while row < stop and not cut:
+        cut = table[row, CHUNKS] > 1
+        row += group_length(table, row, stop)
+    if threads <= 1 or not cut or exchange(board + 8 * CALLER, 0, 1) != 0:
+        run_whole(table, start, stop)
+        return
+    if worth or nanoseconds() - load(board + 8 * LAST) < AWAKE:
+        wake(board, threads - 1)
+    run_together(table, start, stop, threads, board)
+    store(board + 8 * CALLER, 0)
+
+
+@kept
+@njit(nogil=True)
+def run_launches(table, start, stop, threads, worth, board):
+    """Run the launches `start` to `stop` of a table with the columns of `COLUMNS`, one after the other.
+
+    Those that run block by block do where all of them are to run.
+    """
+    row = start
+    while row < stop:
+        end = row
+        while end < stop and table[end, CHUNKS] != BY_CALLER:
+            end += 1
+        run_stretch(table, row, end, threads, worth, board)
+        run_whole(table, end, min(end + 1, stop))
+        row = end + 1
+
+
+@kept
+@njit(nogil=True)
+def time_launches(table, spent, threads, board):
+    """Run all launches of a table one by one; the nanoseconds of each are added to `spent`."""
+    for row in range(len(table)):
+        spent[row] -= nanoseconds()
+        run_launches(table, row, row + 1, threads, True, board)
+        spent[row] += nanoseconds()
