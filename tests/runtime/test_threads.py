@@ -12,11 +12,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import carray, cfunc, types
 
 import paddle_layers as pl
 from paddle_layers.define.machine import usable_cores
 from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.runtime.devices.cpu.native import MOST_CHUNKS, take_piece
+from paddle_layers.runtime.devices.cpu import threads
+from paddle_layers.runtime.devices.cpu.atomics import nanoseconds
+from paddle_layers.runtime.devices.cpu.native import (
+    ADDRESS,
+    BODY,
+    CHUNKS,
+    COLUMNS,
+    LENGTH,
+    MOST_CHUNKS,
+    PARTS,
+    POINTERS,
+    TOTAL,
+    take_piece,
+)
+from paddle_layers.runtime.devices.cpu.pool import pool
+from paddle_layers.runtime.devices.cpu.table import always_cut
 from paddle_layers.runtime.generate.cache import load_driver
 
 TEXT = """
@@ -107,10 +123,10 @@ def in_threads(work: Callable[[int], None], count: int) -> None:
         except BaseException as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=guarded, args=(number,)) for number in range(count)]
-    for thread in threads:
+    running = [threading.Thread(target=guarded, args=(number,)) for number in range(count)]
+    for thread in running:
         thread.start()
-    for thread in threads:
+    for thread in running:
         thread.join()
     if errors:
         raise errors[0]
@@ -189,3 +205,49 @@ def test_each_piece_is_taken_by_one_thread(pieces: int) -> None:
 
     in_threads(take, 4)
     assert sorted(found) == [*range(pieces)]
+
+
+ITEMS = 32
+_this_thread = types.ExternalFunction("pthread_self", types.int64())
+
+
+@cfunc(BODY)
+def _note_thread(first, last, pointers, ints, floats):
+    """Write down who computes each item, which takes 1 ms."""
+    found = carray(pointers, ITEMS)
+    for item in range(first, last):
+        found[item] = _this_thread()
+        end = nanoseconds() + 1_000_000
+        while nanoseconds() < end:
+            pass
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no workers here")
+@pytest.mark.parametrize("limit", [1, 2, PIECES])
+def test_as_many_threads_compute_as_may(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    monkeypatch.setattr(threads._Limit, "threads", limit)
+    found = np.zeros(ITEMS, np.int64)
+    row = np.zeros((1, len(COLUMNS)), np.int64)
+    columns = [ADDRESS, TOTAL, CHUNKS, PARTS, LENGTH, POINTERS]
+    row[0, columns] = _note_thread.address, ITEMS, ITEMS, ITEMS, 1, found.ctypes.data
+    seen, deadline = [], time.monotonic() + 20
+    while not seen or (max(seen) < threads.allowed_threads() and time.monotonic() < deadline):  # a core may be busy
+        pool().run(row, worth=True)
+        assert found.all()
+        seen.append(len(set(found)))
+        found[:] = 0
+    assert max(seen) == min(limit, usable_cores())
+
+
+def test_passes_of_several_threads_take_turns_with_the_workers() -> None:
+    def sums(number: int) -> list[bytes]:
+        rows = np.random.default_rng(number).standard_normal((40, 4))
+        with pl.Net(pl.loads(TEXT), seed=number) as net, always_cut("pieces"):
+            feeds = {"x": rows, "label": np.zeros(40, np.int64)}
+            return [net.forward(feeds, phase="test")["cost"].tobytes() for _ in range(400)]
+
+    expected = {number: sums(number) for number in range(3)}
+    assert all(len(set(one)) == 1 for one in expected.values())
+    found: dict[int, list[bytes]] = {}
+    in_threads(lambda number: found.update({number: sums(number)}), 3)
+    assert found == expected
