@@ -81,7 +81,7 @@ def pause(typingctx: Any) -> Any:
 
 
 @intrinsic
-def _let_others(typingctx: Any, microseconds: Any) -> Any:
+def let_others(typingctx: Any, microseconds: Any) -> Any:
     """Let other threads have the core: at once, or for so long as well."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -109,9 +109,9 @@ def wait_for(address, count):
         if looks < SPINS:
             pause()
         elif looks < YIELDS:
-            _let_others(0)
+            let_others(0)
         else:
-            _let_others(NAP)
+            let_others(NAP)
 
 
 @intrinsic

@@ -17,13 +17,11 @@ from numba.np.arrayobj import make_array, populate_array
 
 from paddle_layers.runtime.generate.library import kept
 
-from .atomics import LINE, add_one, exchange, load, nanoseconds, pause, store, wait_for
+from .atomics import LINE, SPINS, add_one, exchange, let_others, load, nanoseconds, pause, store, wait_for
 from .native import BY_CALLER, CHUNKS, COLUMNS, count_size, group_length, run_whole, share_launches
 
 AWAKE = 100_000
 """Nanoseconds for which a worker looks for the next pass before it sleeps: it takes about as long to wake it up."""
-LOOKS = 64
-"""Looks at the board between two at the clock, about 2 us."""
 CLOSED, ENDED = -1, -2
 """In place of a pass: there is none, and there will be none."""
 PASS, LIMIT = 32, 16
@@ -128,11 +126,15 @@ def work(board, own):
             share_launches(table, start, stop, (own, threads_of(opened)), counts)
             add_one(board + 8 * LEFT)
             last, end = opened >> PASS, nanoseconds() + AWAKE
+            looks = 0
         looks += 1
-        pause()
-        if looks % LOOKS == 0 and nanoseconds() > end:
+        if looks < SPINS:
+            pause()
+        elif nanoseconds() < end:
+            let_others(0)  # the caller, it may be, where they share a core
+        else:
             sleep(board, own)
-            end = nanoseconds() + AWAKE
+            end, looks = nanoseconds() + AWAKE, SPINS
 
 
 @njit(nogil=True)
