@@ -16,7 +16,7 @@ WORTH_IT = 1 << 16
 ONE_ROW_WORTH_IT = 1 << 12
 """The same for one row: there the point function takes numbers that lie a row of the weight apart."""
 TILES = 8
-PART = 1 << 18
+PART = 1 << 16
 """Multiplications of a part of a row's sums, at least."""
 
 
