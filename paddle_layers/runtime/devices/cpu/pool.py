@@ -70,7 +70,7 @@ class Pool:
 
     def end(self) -> None:
         """End the workers, before the machine code that they run is taken away."""
-        self._count, self._board[OPEN] = 0, ENDED
+        self._count, self._board[ENDED] = 0, 1
         if self._workers:
             wake(self._address, len(self._workers))
         for worker in self._workers:

@@ -22,14 +22,15 @@ from .native import BY_CALLER, CHUNKS, COLUMNS, count_size, group_length, run_wh
 
 AWAKE = 100_000
 """Nanoseconds for which a worker looks for the next pass before it sleeps: it takes about as long to wake it up."""
-CLOSED, ENDED = -1, -2
-"""In place of a pass: there is none, and there will be none."""
+CLOSED = -1
+"""In place of a pass: there is none."""
 PASS, LIMIT = 32, 16
 """Bits of the number at `OPEN`: the number of the pass, the threads that may compute, the workers that have joined."""
 OPEN, CALLER, LEFT = 0, LINE, 2 * LINE
 """Places on the board: the pass that is open, whether a caller has one, how many workers have left it."""
-TABLE, START, STOP, COUNTS, NUMBER, LAST = range(3 * LINE, 3 * LINE + 6)
-"""What a worker needs to know of the pass: see `share_launches`; its number, and when the last one ended."""
+TABLE, START, STOP, COUNTS, NUMBER, LAST, ENDED = range(3 * LINE, 3 * LINE + 7)
+"""What a worker needs to know of the pass: see `share_launches`; its number; when the last one ended; 1 when there will
+be none."""
 ASLEEP, MUTEX, CONDITION = 0, LINE, 2 * LINE
 """Places in the part of the board that each worker has; the system's two take less than 128 bytes each."""
 PART = 4 * LINE
@@ -65,7 +66,7 @@ def table_at(typingctx: Any, address: Any, rows: Any) -> Any:
 
 @njit(nogil=True)
 def join_pass(board, own, last):
-    """Join the pass that is open, if it is not the one of the number `last`; what is at `OPEN`, or less than 0."""
+    """Join the pass that is open, if it is not the one of the number `last`; what is at `OPEN`, or `CLOSED`."""
     now: Any = load(board + 8 * OPEN)
     while now >= 0:
         if now >> PASS == last or own >= threads_of(now):
@@ -88,7 +89,7 @@ def sleep(board, own):
     part = board + 8 * PART * own
     _lock(part + 8 * MUTEX)
     store(part + 8 * ASLEEP, 1)
-    if load(board + 8 * OPEN) == ENDED:
+    if load(board + 8 * ENDED) != 0:
         store(part + 8 * ASLEEP, 0)
     while load(part + 8 * ASLEEP) == 1:
         _wait(part + 8 * CONDITION, part + 8 * MUTEX)
@@ -116,10 +117,8 @@ def work(board, own):
     _init_mutex(part + 8 * MUTEX, 0)
     _init_condition(part + 8 * CONDITION, 0)
     last, end, looks = CLOSED, nanoseconds() + AWAKE, 0
-    while True:
+    while load(board + 8 * ENDED) == 0:
         opened = join_pass(board, own, last)
-        if opened == ENDED:
-            return
         if opened >= 0:
             start, stop, counts = load(board + 8 * START), load(board + 8 * STOP), load(board + 8 * COUNTS)
             table = table_at(load(board + 8 * TABLE), stop)
