@@ -31,7 +31,7 @@ from paddle_layers.runtime.devices.cpu.native import (
     TOTAL,
     take_piece,
 )
-from paddle_layers.runtime.devices.cpu.pool import pool
+from paddle_layers.runtime.devices.cpu.pool import Pool, pool
 from paddle_layers.runtime.generate.cache import load_driver
 
 TEXT = """
@@ -261,3 +261,11 @@ def test_one_caller_at_a_time_has_the_workers() -> None:
     for caller in callers:
         caller.join(30)
     assert len(done) == len(callers)
+
+
+def test_without_workers_one_thread_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddle_layers.runtime.devices.cpu.pool.HAS_WORKERS", False)
+    found = np.zeros(ITEMS, np.int64)
+    Pool().run(slow_launch(found), worth=True)
+    assert found.all()
+    assert len(set(found)) == 1

@@ -45,12 +45,12 @@ class _Cache(FunctionCache):
     def load_overload(self, signature: Any, context: Any) -> Any:
         """What is kept for a signature, unless it is damaged."""
         remove_damaged(self._files(), self._listed)
-        return super().load_overload(signature, context)  # type: ignore[no-untyped-call]  # as in `__init__`
+        return super().load_overload(signature, context)  # type: ignore[no-untyped-call]  # numba is untyped, which `untyped_calls_exclude` overlooks in calls through super()
 
     def save_overload(self, signature: Any, data: Any) -> None:
         """Keep what was compiled."""
         try:
-            super().save_overload(signature, data)  # type: ignore[no-untyped-call]  # as in `__init__`
+            super().save_overload(signature, data)  # type: ignore[no-untyped-call]  # numba is untyped, which `untyped_calls_exclude` overlooks in calls through super()
             keep_private(self._files(), self._listed)
         except OSError as error:
             give_up(self._root, error)

@@ -35,7 +35,7 @@ def argument(typingctx: Any, pointers: Any, at: Any, ints: Any, first: Any, size
         shape = [entry(args[2], first.literal_value + axis) for axis in range(counted)]
         shape += [ir.Constant(I64, 1)] * single
         data = context.get_data_type(array.dtype).as_pointer()
-        return _array(context, builder, array, builder.inttoptr(entry(args[0], at.literal_value), data), shape)
+        return contiguous(context, builder, array, builder.inttoptr(entry(args[0], at.literal_value), data), shape)
 
     return array(pointers, at, ints, first, sizes, ones, dtype), codegen
 
@@ -51,12 +51,12 @@ def stack(typingctx: Any, dtype: Any) -> Any:
         memory = cgutils.alloca_once(builder, numbers)
         memory.align = 64
         data = builder.bitcast(memory, number.as_pointer())  # an address would hide that no other array lies here
-        return _array(context, builder, array, data, [ir.Constant(I64, LANES)])
+        return contiguous(context, builder, array, data, [ir.Constant(I64, LANES)])
 
     return array(dtype), codegen
 
 
-def _array(context: Any, builder: Any, kind: types.Array, data: Any, shape: list[Any]) -> Any:
+def contiguous(context: Any, builder: Any, kind: types.Array, data: Any, shape: list[Any]) -> Any:
     """The C-contiguous array at a pointer."""
     size = ir.Constant(I64, context.get_abi_sizeof(data.type.pointee))
     strides = [size]

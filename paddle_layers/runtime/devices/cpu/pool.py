@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from paddle_layers.define.machine import usable_cores
 from paddle_layers.kernels.pieces import PIECES
 
-from .native import COLUMNS
+from .native import COLUMNS, run_whole
 from .threads import allowed_threads
 from .workers import CLOSED, ENDED, OPEN, board_size, run_launches, time_launches, wake, work
 
 log = logging.getLogger("paddle_layers")
+HAS_WORKERS = os.name == "posix"
+"""Whether the system has the mutexes and conditions by which workers sleep; without them nothing may ask for these."""
 PATIENCE = 1.0
 """Seconds for a worker to end."""
 
@@ -26,7 +28,7 @@ class Pool:
     """A board, and the workers that look at it."""
 
     def __init__(self) -> None:
-        self._count = min(usable_cores(), PIECES) - 1 if os.name == "posix" else 0
+        self._count = min(usable_cores(), PIECES) - 1 if HAS_WORKERS else 0
         self._board = np.zeros(board_size(self._count), np.int64)
         self._board[OPEN] = CLOSED
         self._address = int(self._board.ctypes.data)
@@ -35,6 +37,9 @@ class Pool:
 
     def run(self, rows: NDArray[np.int64], *, worth: bool) -> None:
         """Run launches; workers that sleep are woken where it is worth it."""
+        if not HAS_WORKERS:
+            run_whole(rows, 0, len(rows))
+            return
         run_launches(rows, 0, len(rows), self._threads(), worth, self._address)
 
     def time(self, rows: NDArray[np.int64], spent: NDArray[np.int64]) -> None:

@@ -13,11 +13,11 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
 
 from paddle_layers.runtime.generate.library import kept
 
-from .atomics import LINE, SPINS, add_one, exchange, let_others, load, nanoseconds, pause, store, wait_for
+from .arrays import contiguous
+from .atomics import I64, LINE, SPINS, add_one, exchange, let_others, load, nanoseconds, pause, store, wait_for
 from .native import BY_CALLER, CHUNKS, COLUMNS, count_size, group_length, run_whole, share_launches
 
 AWAKE = 100_000
@@ -54,12 +54,8 @@ def table_at(typingctx: Any, address: Any, rows: Any) -> Any:
     array = types.Array(types.int64, 2, "C")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        number, columns = ir.IntType(64), len(COLUMNS)
-        size, stride = ir.Constant(number, 8), ir.Constant(number, 8 * columns)
-        made, data = make_array(array)(context, builder), builder.inttoptr(args[0], number.as_pointer())
-        shape = [args[1], ir.Constant(number, columns)]
-        populate_array(made, data=data, shape=shape, strides=[stride, size], itemsize=size, meminfo=None)
-        return made._getvalue()
+        data = builder.inttoptr(args[0], I64.as_pointer())
+        return contiguous(context, builder, array, data, [args[1], ir.Constant(I64, len(COLUMNS))])
 
     return array(types.int64, types.int64), codegen
 
