@@ -261,7 +261,7 @@ def test_show_time(run: Run, tmp_path: Path) -> None:
         (["show", "--threads", "1", "net.textproto"], "--threads is for --time"),
         (["show", "--time", "--plan", "net.textproto"], "give one of them"),
         (["show", "--time", "--html", "net.html", "net.textproto"], "give one of them"),
-        (["show", "--time", "--device", "cuda", "net.textproto"], "--device is for --plan"),
+        (["show", "--time", "--device", "cuda", "net.textproto"], "--time runs on the CPU"),
         (["train", "--threads", "100000", "net.textproto"], "this process may use"),
         (["predict", "--threads", "0", "net.textproto"], "--threads"),
     ],

@@ -18,9 +18,9 @@ from .parts import Facts, Part, Setup, message
 SLACK = 512 << 20
 """Bytes that the driver may take beside those that it is asked for: kernels, their stacks, whole pages."""
 ABOUT = """
-The footprint, which `paddle-layers show` prints without a card, against what the plans and parameters of a net take,
-and what the driver has less after a step of training (in MiB; the driver also counts kernels, and gives memory by
-pages).
+The footprint, which `paddle-layers show --device cuda` prints without a card, against what the plans and parameters of
+a net take, and what the driver has less after a step of training (in MiB; the driver also counts kernels, and gives
+memory by pages).
 """
 TOO_BIG = "A batch for which the card has too little memory is refused with this message:"
 
@@ -45,7 +45,7 @@ def run(item: str, setup: Setup) -> Facts:
 def taken(work: Workload, setup: Setup) -> Facts:
     """Bytes of a step of training: foretold, held by the net, and gone from the card."""
     network = pl.loads(work.text(loss=True))
-    foretold = footprint(network, work.rows).training
+    foretold = footprint(network, work.rows, device=setup.device).training
     warm(setup.device)
     before = free_bytes()
     with pl.Net(network, device=setup.device) as net:
@@ -83,7 +83,7 @@ def too_big(setup: Setup) -> Facts:
     """Ask for twice the memory of the card, then for what is said to fit; a small net must run before and after."""
     warm(setup.device)
     network = pl.loads(networks.mlp(2).text())
-    a_row = footprint(network, 1 << 20).inference >> 20
+    a_row = footprint(network, 1 << 20, device=setup.device).inference >> 20
     try:
         pl.Net(network, device=setup.device, batch_size=2 * free_bytes() // a_row)
     except pl.DeviceError as error:

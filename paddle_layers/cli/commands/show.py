@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 @click.option("--plan", is_flag=True, help="Print what runs, with which kernel and in whose memory.")
 @click.option("--time", "timed", is_flag=True, help="Run steps on made-up data and print what the time goes to.")
 @threads_option
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), help="For --plan, by default cpu; no card is needed.")
+@click.option(
+    "--device",
+    type=click.Choice(["cpu", "cuda"]),
+    default="cpu",
+    show_default=True,
+    help="Whose memory and launches; no card is needed.",
+)
 def command(
     file: str,
     svg: Path | None,
@@ -37,7 +43,7 @@ def command(
     batch_size: int,
     plan: bool,
     timed: bool,
-    device: str | None,
+    device: str,
 ) -> None:
     """Print layer, type, inputs, inferred output type, parameters and memory of the network in FILE.
 
@@ -47,8 +53,8 @@ def command(
     With --plan: every launch of a phase (train, unless --phase says test), and what was decided for it.
     With --time: time, operations and bytes of each layer and pass on the CPU; with --svg also in the picture.
     """
-    if device is not None and not plan:
-        raise click.UsageError("--device is for --plan; the table is the same on every device")
+    if is_given("device") and timed:
+        raise click.UsageError("--time runs on the CPU: leave out --device")
     if is_given("threads") and not timed:
         raise click.UsageError("--threads is for --time: nothing else is computed")
     if plan + timed + (svg is not None and not timed) + (html is not None) > 1:
@@ -58,16 +64,16 @@ def command(
         )
     if html is not None:
         ending_of(str(html), {".html": "a page", ".htm": "a page"}, "pages")
-        _write_page(file, html, phase, batch_size)
+        _write_page(file, html, phase, batch_size, device)
         return
     if svg is not None:
         ending_of(str(svg), {".svg": "a picture"}, "pictures")
     if plan:
-        _print_plan(file, phase or "train", batch_size, device or "cpu")
+        _print_plan(file, phase or "train", batch_size, device)
     elif timed:
         _show_times(file, phase or "train", batch_size, svg)
     else:
-        _show_layers(file, phase, batch_size, svg)
+        _show_layers(file, phase, batch_size, device, svg)
 
 
 def _print_plan(file: str, phase: str, batch_size: int, device: str) -> None:
@@ -86,7 +92,7 @@ def _show_times(file: str, phase: str, batch_size: int, svg: Path | None) -> Non
     show_times(network_of(file), phase, batch_size, svg)
 
 
-def _show_layers(file: str, phase: str | None, batch_size: int, svg: Path | None) -> None:
+def _show_layers(file: str, phase: str | None, batch_size: int, device: str, svg: Path | None) -> None:
     """The table of the layers, or the picture."""
     from paddle_layers.config import network_of
     from paddle_layers.runtime.plan.footprint import footprint
@@ -94,7 +100,7 @@ def _show_layers(file: str, phase: str | None, batch_size: int, svg: Path | None
     network = network_of(file)
     if phase is not None:
         network = network.select(phase)
-    costs = footprint(network, batch_size)
+    costs = footprint(network, batch_size, device=device)
     if svg is None:
         _print_table(network, costs, batch_size)
         return
@@ -104,7 +110,7 @@ def _show_layers(file: str, phase: str | None, batch_size: int, svg: Path | None
     echo(f"wrote {svg}", err=True)
 
 
-def _write_page(file: str, html: Path, phase: str | None, batch_size: int) -> None:
+def _write_page(file: str, html: Path, phase: str | None, batch_size: int, device: str) -> None:
     """The page of the part of the network that is sound; its faults stand on it, and errors are the exit status."""
     from paddle_layers.codegen.network_page import network_page
     from paddle_layers.config import ConfigError
@@ -116,7 +122,8 @@ def _write_page(file: str, html: Path, phase: str | None, batch_size: int) -> No
     if found.network is None or not found.network.nodes:
         raise ConfigError(found.faults)
     network = found.network.select(phase) if phase is not None else found.network
-    text = network_page(network, footprint(network, batch_size), found.faults, batch_size)
+    costs = footprint(network, batch_size, device=device)
+    text = network_page(network, costs, found.faults, batch_size)
     replace_file(html, text.encode())
     echo(f"wrote {html}", err=True)
     if found.failed:

@@ -45,17 +45,21 @@ class Footprint:
         return sum(size for name, size in self.sizes.items() if name.startswith(path + "."))
 
 
-def footprint(network: Network, batch_size: int, dtype: str = "float32") -> Footprint:
-    """The footprint for batches of `batch_size` rows; sequences are taken to hold one row each."""
+def footprint(network: Network, batch_size: int, dtype: str = "float32", device: str = "cpu") -> Footprint:
+    """The footprint for batches of `batch_size` rows; sequences are taken to hold one row each.
+
+    A device's kernels decide which buffers there are, so that two devices may differ by a few.
+    """
     itemsize = np.dtype(dtype).itemsize
     parameters = ParameterSet(dtype)
     phases = {phase: network.select(phase) for phase in ("train", "test")}
     graphs = {phase: build_graph(selected, parameters, {}) for phase, selected in phases.items()}
     mark_row_gradients(graphs.values())
-    training, inference = (
-        place(dry_schedule(graph, phases[phase].outputs, batch_size, dtype, training=phase == "train").lay_out())
+    schedules = (
+        dry_schedule(graph, phases[phase].outputs, batch_size, dtype, training=phase == "train", device=device)
         for phase, graph in graphs.items()
     )
+    training, inference = (place(schedule.lay_out()) for schedule in schedules)
     counts: Counter[str] = Counter()
     gradients: Counter[str] = Counter()
     for parameter in parameters.by_name.values():
