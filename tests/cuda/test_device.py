@@ -10,6 +10,8 @@ from paddle_layers.runtime import DeviceWarning, devices
 from paddle_layers.runtime.devices import cuda
 from paddle_layers.runtime.devices.cuda import Cuda, SimulatedCard, simulated_device
 from paddle_layers.runtime.devices.cuda.compile import CudaDriver
+from paddle_layers.runtime.plan.footprint import footprint
+from tests.benchmarks.networks import residual
 
 NETWORK = """
 layer { name: "x" type: "data" data { shape: [2, 6, 6] } }
@@ -49,6 +51,17 @@ def test_the_same_numbers_as_on_the_cpu():
     for name, values in expected.items():
         scale = np.abs(values).max(initial=1e-30)
         np.testing.assert_allclose(found[name] / scale, values / scale, atol=2e-5, err_msg=name)
+
+
+def test_the_footprint_is_what_a_net_holds():
+    network = pl.loads(residual(8, 8, 8).text(loss=True))
+    told = {device: footprint(network, 8, device=device).training for device in ("cpu", "cuda")}
+    assert told["cpu"] != told["cuda"], "the devices fuse different launches, or this shows nothing"
+    for name, device in (("cpu", "cpu"), ("cuda", simulated_device())):
+        with pl.Net(network, device=device) as net:
+            net.plan_for(8)
+            arrays = [p.value.nbytes + (p.gradient is not None) * p.value.nbytes for p in net.parameters.values()]
+            assert told[name] == net.memory("train") + sum(arrays) + sum(s.value.nbytes for s in net.states.values())
 
 
 def test_a_network_without_launches_gives_what_it_is_fed():
