@@ -24,6 +24,7 @@ from paddle_layers.define.machine import as_bytes
 from paddle_layers.runtime.devices import open_device
 from paddle_layers.runtime.devices.cpu import peaks, threads
 from paddle_layers.runtime.profile import step
+from tests.benchmarks.networks import residual
 
 NET = """\
 name: "small"
@@ -199,6 +200,12 @@ def test_show(run: Run) -> None:
     assert row[:6] == ["y", "fc", "+", "relu", "x", "3"]
     assert "15" in row
     assert lines[-1].startswith("total, 64 rows")
+
+
+def test_show_has_the_memory_of_the_device_that_is_asked_for(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "image.textproto").write_text(residual(8, 8, 8).text(loss=True))
+    shown = {device: run("show", "image.textproto", "--device", device).stdout for device in ("cpu", "cuda")}
+    assert shown["cpu"] == run("show", "image.textproto").stdout != shown["cuda"]
 
 
 def test_show_lists_what_is_inside_of_a_layer_below_it(run: Run, tmp_path: Path) -> None:

@@ -9,11 +9,13 @@ import time
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from paddle_layers.runtime import DeviceWarning
 from tests.gpu import program
 from tests.gpu.children import run_part
+from tests.gpu.conformance import allowed
 from tests.gpu.page import table
 from tests.gpu.parts import Part, Setup, load
 
@@ -110,3 +112,12 @@ def test_items_are_shared_among_processes():
     outcome = run_part("tests.cuda.test_gpu_program", shared, Setup(), time.monotonic() + 60, io.StringIO())
     assert list(outcome.facts) == ["1", "2", "3"]
     assert outcome.facts["1"]["process"] == outcome.facts["3"]["process"] != outcome.facts["2"]["process"]
+
+
+@pytest.mark.parametrize(
+    ("rounding", "may_differ"), [(0.0, 2e-5), (2e-6, 2e-5), (1e-5, 4e-5), (1e-2, 1e-4), (float("nan"), 1e-4)]
+)
+def test_a_device_may_round_as_much_as_the_cpu_where_terms_cancel_out(rounding, may_differ):
+    exact = np.array([0.5, 1.0])
+    assert allowed(np.array([0.5, 1.0 + rounding]), exact, "float32") == pytest.approx(may_differ)
+    assert allowed(exact, exact, "float64") == 1e-12

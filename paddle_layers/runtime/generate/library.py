@@ -35,7 +35,7 @@ class _Cache(FunctionCache):
     """numba's, with check sums; a disk that takes nothing costs the result of this run only."""
 
     def __init__(self, function: Any, root: Path) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]  # numba is untyped; mypy's `untyped_calls_exclude` overlooks calls through super()
+        super().__init__(function)
         self._root, self._base = root, self._impl.filename_base
         files = sorted(Path(function.__code__.co_filename).parent.glob("*.py"))
         stamp = tuple((file.name, file.stat().st_mtime, file.stat().st_size) for file in files)
@@ -45,12 +45,12 @@ class _Cache(FunctionCache):
     def load_overload(self, signature: Any, context: Any) -> Any:
         """What is kept for a signature, unless it is damaged."""
         remove_damaged(self._files(), self._listed)
-        return super().load_overload(signature, context)  # type: ignore[no-untyped-call]  # numba is untyped, which `untyped_calls_exclude` overlooks in calls through super()
+        return super().load_overload(signature, context)
 
     def save_overload(self, signature: Any, data: Any) -> None:
         """Keep what was compiled."""
         try:
-            super().save_overload(signature, data)  # type: ignore[no-untyped-call]  # numba is untyped, which `untyped_calls_exclude` overlooks in calls through super()
+            super().save_overload(signature, data)
             keep_private(self._files(), self._listed)
         except OSError as error:
             give_up(self._root, error)

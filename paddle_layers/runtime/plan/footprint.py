@@ -48,7 +48,7 @@ class Footprint:
 def footprint(network: Network, batch_size: int, dtype: str = "float32", device: str = "cpu") -> Footprint:
     """The footprint for batches of `batch_size` rows; sequences are taken to hold one row each.
 
-    A device's kernels decide which buffers there are, so that two devices may differ by a few.
+    Devices differ: each fuses other launches, and what is fused needs no buffer between.
     """
     itemsize = np.dtype(dtype).itemsize
     parameters = ParameterSet(dtype)
