@@ -154,13 +154,13 @@ class Net:
         Gives the outputs that no layer reads, as arrays (`Sequences` for values in sequences). `step` decides the
         random numbers of layers such as dropout; without it, steps are counted. Raises `FeedError`.
         """
+        if phase == "test" and (before := self._repeated) is not None:
+            if before.take(feeds):
+                return self._repeat(before)
+            self._repeated = None  # a pass that fails may leave another number of rows in the plan
         check_feeds(feeds, self._phases["train"].graph.feeds)
         check_phase(phase)
         chosen = self._phases[phase]
-        if phase == "test" and (before := self._repeated) is not None:
-            if before.take(feeds):
-                return self._repeat(before, chosen)
-            self._repeated = None  # a pass that fails may leave another number of rows in the plan
         feeds = self.carried.feed(phase, chosen.graph, feeds, self.dtype)
         if rebind(chosen, feeds, self.arena):
             self._forget(chosen)
@@ -179,10 +179,10 @@ class Net:
             self._repeated = RepeatedPass.of(chosen.graph, plan, batch, outputs)
         return {value.name: read_value(plan, batch, value) for value in outputs}
 
-    def _repeat(self, before: RepeatedPass, phase: Phase) -> dict[str, Any]:
+    def _repeat(self, before: RepeatedPass) -> dict[str, Any]:
         self._running, self._states_before = None, {}
         before.plan.repeat(self.arena.changes.version(), self.add_up)
-        self._note_pass(phase, before.plan, before.batch)
+        self._note_pass(self._phases["test"], before.plan, before.batch)
         self._statistics.note(before.plan.stats)
         return before.read()
 

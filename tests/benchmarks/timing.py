@@ -49,3 +49,17 @@ def compare(
     counts = {name: max(1, round(seconds / block(side, counts[name], clock))) for name, side in sides.items()}
     turns = [{name: block(side, counts[name], clock) for name, side in sides.items()} for _ in range(rounds)]
     return {name: of(turn[name] for turn in turns) for name in sides}
+
+
+def undisturbed(sides: Mapping[str, Timed], *, rounds: int, seconds: float) -> dict[str, float]:
+    """The tenth percentile of the seconds of single runs: a virtual machine is slow for seconds at times."""
+    found: dict[str, list[float]] = {name: [] for name in sides}
+    for _ in range(rounds):
+        for name, side in sides.items():
+            block(side, 1)
+            end = time.perf_counter() + seconds
+            while (start := time.perf_counter()) < end:
+                side.run()
+                side.wait()
+                found[name].append(time.perf_counter() - start)
+    return {name: sorted(taken)[len(taken) // 10] for name, taken in found.items()}

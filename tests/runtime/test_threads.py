@@ -236,7 +236,7 @@ def test_as_many_threads_compute_as_may(monkeypatch: pytest.MonkeyPatch, limit: 
     found = np.zeros(ITEMS, np.int64)
     seen, deadline = [], time.monotonic() + 20
     while not seen or (max(seen) < threads.allowed_threads() and time.monotonic() < deadline):  # a core may be busy
-        pool().run(slow_launch(found), worth=True)
+        pool().run(slow_launch(found), 0, 1, worth=True)
         assert found.all()
         seen.append(len(set(found)))
         found[:] = 0
@@ -250,7 +250,7 @@ def test_one_caller_at_a_time_has_the_workers() -> None:
     def call() -> None:
         found = np.zeros(ITEMS, np.int64)
         for _ in range(10):
-            pool().run(slow_launch(found), worth=True)
+            pool().run(slow_launch(found), 0, 1, worth=True)
             assert found.all()
             found[:] = 0
         done.append(found)
@@ -266,6 +266,6 @@ def test_one_caller_at_a_time_has_the_workers() -> None:
 def test_without_workers_one_thread_computes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paddle_layers.runtime.devices.cpu.pool.HAS_WORKERS", False)
     found = np.zeros(ITEMS, np.int64)
-    Pool().run(slow_launch(found), worth=True)
+    Pool().run(slow_launch(found), 0, 1, worth=True)
     assert found.all()
     assert len(set(found)) == 1

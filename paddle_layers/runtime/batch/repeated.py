@@ -27,7 +27,6 @@ Array = NDArray[Any]
 class _Feed(NamedTuple):
     place: Array
     """Where the plan reads it."""
-    flat: Array
     ids: int
     """How many ids there are; 0 for real numbers."""
 
@@ -35,10 +34,7 @@ class _Feed(NamedTuple):
         """Whether an array can be copied as it is. What is wrong with others is for `Batch` to say."""
         if type(given) is not np.ndarray or given.shape != self.place.shape or given.dtype != self.place.dtype:
             return False
-        if not given.flags.c_contiguous:
-            return False
-        flat = given.reshape(-1)
-        return bool(all_below(flat, self.ids) if self.ids else all_finite(flat))
+        return bool(all_below(given.ravel(), self.ids) if self.ids else all_finite(given.ravel()))
 
 
 class RepeatedPass(NamedTuple):
@@ -64,16 +60,18 @@ class RepeatedPass(NamedTuple):
         feeds = {}
         for name, value in graph.feeds.items():
             place = rows_of(plan, plan.values[name], value)
-            feeds[name] = _Feed(place, place.reshape(-1), value.type.size if value.type.kind == "INT" else 0)
+            feeds[name] = _Feed(place, value.type.size if value.type.kind == "INT" else 0)
         return cls(plan, batch, feeds, {value.name: rows_of(plan, plan.values[value.name], value) for value in outputs})
 
     def take(self, given: Mapping[str, Any]) -> bool:
         """Copy the feeds of a batch in; False, with nothing changed, where they are not like those of the last one."""
-        feeds = self.feeds
-        if given.keys() != feeds.keys() or not all(feed.takes(given[name]) for name, feed in feeds.items()):
+        if type(given) is not dict or given.keys() != self.feeds.keys():
             return False
-        for name, feed in feeds.items():
-            np.copyto(feed.place, given[name])
+        for name, feed in self.feeds.items():
+            if not feed.takes(given[name]):
+                return False
+        for name, feed in self.feeds.items():
+            feed.place[...] = given[name]
         self.batch.arrays.update(given)
         return True
 

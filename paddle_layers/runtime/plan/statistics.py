@@ -58,7 +58,8 @@ class Statistics:
 
     def note(self, found: Iterable[tuple[Op, Mapping[str, Ref]]]) -> None:
         """Remember what has been counted, to be reported."""
-        self._counted |= {op.name: (op, refs) for op, refs in found}
+        for op, refs in found:
+            self._counted[op.name] = op, refs
 
     def results(self) -> dict[str, float]:
         """Reported numbers by `layer.type`, or `layer.type.name` where a layer reports several."""

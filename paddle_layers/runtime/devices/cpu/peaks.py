@@ -56,11 +56,11 @@ def _best(body: Any, items: int, threads: int, arrays: list[NDArray[Any]]) -> fl
     table = np.zeros((1, len(COLUMNS)), np.int64)
     table[0, [ADDRESS, TOTAL, CHUNKS, LENGTH]] = body.address, items, min(threads, MOST_CHUNKS), 1
     table[0, [POINTERS, INTS]] = pointers.ctypes.data, sizes.ctypes.data
-    pool().run(table, worth=True)  # wakes the threads
+    pool().run(table, 0, len(table), worth=True)  # wakes the threads
     best, end = float("inf"), time.perf_counter() + SECONDS
     while time.perf_counter() < end:
         begin = time.perf_counter()
-        pool().run(table, worth=True)
+        pool().run(table, 0, len(table), worth=True)
         best = min(best, time.perf_counter() - begin)
     return best
 

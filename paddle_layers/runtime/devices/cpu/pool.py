@@ -35,12 +35,12 @@ class Pool:
         self._starting = threading.Lock()
         self._workers: list[threading.Thread] = []
 
-    def run(self, rows: NDArray[np.int64], *, worth: bool) -> None:
-        """Run launches; workers that sleep are woken where it is worth it."""
-        if not HAS_WORKERS:
-            run_whole(rows, 0, len(rows))
-            return
-        run_launches(rows, 0, len(rows), self._threads(), worth, self._address)
+    def run(self, rows: NDArray[np.int64], start: int, stop: int, *, worth: bool) -> None:
+        """Run launches `start` to `stop`; workers that sleep are woken where it is worth it."""
+        if HAS_WORKERS:
+            run_launches(rows, start, stop, self._threads(), worth, self._address)
+        else:
+            run_whole(rows, start, stop)
 
     def time(self, rows: NDArray[np.int64], spent: NDArray[np.int64]) -> None:
         """Run launches one by one, and add the nanoseconds of each to `spent`."""
@@ -48,10 +48,10 @@ class Pool:
 
     def compile(self) -> None:
         """Compile, or load, what runs launches now, rather than when the first ones are to run."""
-        self.run(np.zeros((0, len(COLUMNS)), np.int64), worth=True)
+        self.run(np.zeros((0, len(COLUMNS)), np.int64), 0, 0, worth=True)
 
     def _threads(self) -> int:
-        threads = min(allowed_threads(), self._count + 1)
+        threads = allowed_threads()
         if threads > 1 and not self._workers:
             self._start()
         return min(threads, self._count + 1)

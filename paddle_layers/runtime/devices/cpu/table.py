@@ -86,6 +86,7 @@ class Table:
         self._weights = np.array([launch.weight for launch in launches], np.int64)
         self._work = np.array([launch.work for launch in launches], np.int64)
         self._by_caller = np.array([_calls_python(launch) for launch in launches], np.bool_)
+        self._calls_python, self._interpreted = bool(self._by_caller.any()), min(bodies, default=0) < 0
 
     def _put(
         self, argument: Any, refs: list[Ref], ints: list[Extent | Key], floats: list[float | Rate | Setting]
@@ -144,11 +145,24 @@ class Table:
         """Run launches `start` to `stop`; a loop runs whole where its first launch is among them."""
         for section, loop in zip(self._sections, self._loops, strict=False):
             if start < section.last and section.first < stop:
-                _run(self.rows[start : section.first], worth=self._worth)
+                self._run(self.rows, start, section.first, worth=self._worth)
                 if start <= section.first:
-                    _run(loop.rows, worth=loop.worth)
+                    self._run(loop.rows, 0, len(loop.rows), worth=loop.worth)
                 start = section.last
-        _run(self.rows[start:stop], worth=self._worth)
+        self._run(self.rows, start, stop, worth=self._worth)
+
+    def _run(self, rows: NDArray[np.int64], start: int, stop: int, *, worth: bool) -> None:
+        if start >= stop:
+            return
+        if self._interpreted:
+            interpret(rows[start:stop])
+            return
+        if _CUTTING.get() == "backwards":
+            run_backwards(rows, start, stop)
+        else:
+            pool().run(rows, start, stop, worth=worth)
+        if self._calls_python:
+            raise_failure()
 
     def time(self, start: int, stop: int) -> NDArray[np.float64]:
         """Run as `run` does, but one launch behind the other; the seconds of each, in a loop of all its steps."""
@@ -173,19 +187,6 @@ def _cut(rows: NDArray[np.int64], work: NDArray[Any], by_caller: NDArray[np.bool
     rows[:, CHUNKS] = np.where(work < (0 if cut else SERIAL_WORK), 1, np.minimum(rows[:, PARTS], PIECES))
     rows[by_caller, CHUNKS] = BY_CALLER
     return cut or bool(work.sum() >= FEW * SERIAL_WORK)
-
-
-def _run(rows: NDArray[np.int64], *, worth: bool) -> None:
-    if not len(rows):
-        return
-    if rows[0, 0] < 0:
-        interpret(rows)
-        return
-    if _CUTTING.get() == "backwards":
-        run_backwards(rows, 0, len(rows))
-    else:
-        pool().run(rows, worth=worth)
-    raise_failure()
 
 
 def _time(rows: NDArray[np.int64]) -> NDArray[np.float64]:
