@@ -9,6 +9,7 @@ from llvmlite import binding, ir
 import paddle_layers as pl
 from paddle_layers.kernels import tuned
 from paddle_layers.kernels.images.separate_windows import windows_suit
+from paddle_layers.kernels.images.winograd_items import pays
 from paddle_layers.kernels.primitives.resampling import resampling_function
 from paddle_layers.kernels.primitives.tiles import DOTS, Machine, dots_function, machine_of, shapes, tile_function
 from paddle_layers.kernels.primitives.transforms import KINDS as TRANSFORMS
@@ -162,6 +163,21 @@ def test_winograd_equals_the_sums(kind, rows, capacity, shape, attributes):
     assert not {"winograd_y", "winograd_dx"} & others
     assert largest_error(expected, exact) < 1e-13
     assert largest_error(expected, actual) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("N", "filters", "channels", "side", "worth"),
+    [
+        (1, 192, 48, 13, False),  # 16 tiles, a vector: to read the transformed filters takes longer than the sums
+        (1, 256, 64, 13, True),
+        (1, 192, 48, 17, True),
+        (8, 192, 48, 13, True),
+        (8, 192, 15, 13, False),  # less than a vector of channels
+        (1, 320, 160, 7, False),  # four tiles, a quarter of a vector
+    ],
+)
+def test_winograd_pays_where_products_are_many(N, filters, channels, side, worth):
+    assert pays(N, filters, channels, side, side, training=False) == worth
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ NETWORK = pl.loads("""
     layer { name: "groups" type: "conv" input: "norm3"
             conv { num_filters: 18 filter_size: 3 groups: 2 dilation: 2 act: "relu6" } }
     layer { name: "wide" type: "conv" input: "image" conv { num_filters: 17 filter_size: 1 act: "relu" } }
-    layer { name: "tiles" type: "conv" input: "wide" conv { num_filters: 64 filter_size: 3 padding: 1 act: "relu" } }
+    layer { name: "tiles" type: "conv" input: "wide" conv { num_filters: 64 filter_size: 3 padding: 2 act: "relu" } }
     layer { name: "leaky" type: "conv" input: "groups" conv { num_filters: 4 filter_size: 1 }
             activation { type: "relu" relu { negative_slope: 0.1 } } }
     layer { name: "all" type: "fc" input: "tiles" input: "leaky" fc { size: 7 } }

@@ -19,6 +19,9 @@ BLOCK = 1 << 19
 """Numbers of transformed pixels and of products of a block at most, if it has more than two vectors of tiles."""
 FILTERS = 4000
 """What transforming the filters takes, in products of one filter and channel: more than small images are worth."""
+FEW_PAIRS = 1 << 14
+"""Pairs of a filter and a channel below which one vector of tiles does not pay: transformed filters are four times as
+many numbers, which come from memory far away for so few products each."""
 SKEW = 16
 """Numbers behind the tiles of a place, for vectors that reach over."""
 
@@ -70,9 +73,10 @@ def pays(N: int, filters: int, channels: int, P: int, Q: int, training: bool) ->
     """
     planes = tile_parts(N, filters, P, Q)[0]
     tiles = planes * -(-P // SIDE) * -(-Q // SIDE)
-    products = N // planes * rounded(tiles) * POINTS
+    places = N // planes * rounded(tiles)
     wide_enough = min(filters, channels) >= LANES and tile_items(N, filters, P, Q) > 1
-    return wide_enough and products * OVERHEAD + FILTERS * training < N * P * (Q + 1) * 9
+    enough = places > LANES or filters * channels >= FEW_PAIRS
+    return wide_enough and enough and places * POINTS * OVERHEAD + FILTERS * training < N * P * (Q + 1) * 9
 
 
 @also_in_python
