@@ -1,4 +1,4 @@
-"""fc with one row, whose sums are cut into parts: NumPy's product in float64, the same bits however it is cut."""
+"""fc with one row, whose sums are cut into parts, and with few: NumPy's products in float64, however they are cut."""
 
 from contextlib import nullcontext
 
@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
+from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime.devices.cpu.table import always_cut
+from paddle_layers.runtime.generate.drivers import TunedCall
 
 TEXT = """
 layer {{ name: "a" type: "data" data {{ shape: [{inputs}] }} }}
@@ -40,3 +42,76 @@ def test_one_row_in_parts(inputs, size):
 @pytest.mark.parametrize("cut", ["pieces", "backwards"])
 def test_same_bits_however_it_is_cut(cut):
     np.testing.assert_array_equal(sums(1031, 517)[0], sums(1031, 517, cut)[0])
+
+
+FEW = """
+layer {{ name: "x" type: "data" data {{ shape: {inputs} }} }}
+layer {{ name: "s" type: "scale" input: "x" }}
+layer {{ name: "a" type: "fc" input: "s" fc {{ size: {size} bias: false }} param {{ of: "weight" share: "w" }} }}
+layer {{ name: "b" type: "fc" input: "x" fc {{ size: {size} bias: false }} param {{ of: "weight" share: "w" }} }}
+layer {{ name: "c" type: "fc" input: "x" input: "s" fc {{ size: {size} bias: false }} }}
+layer {{ name: "y" type: "addto" input: "a" input: "b" input: "c" }}
+"""
+
+
+def few(rows, inputs, size, dtype, cut):
+    """Products that share a weight, an input and a target; the same as NumPy has them; and the kernels."""
+    net = pl.Net(pl.loads(FEW.format(inputs=inputs, size=size)), dtype=dtype, keep=["s"])
+    rng = np.random.default_rng(rows)
+    for parameter in net.parameters.values():
+        parameter.value = rng.standard_normal(parameter.value.shape)
+    x, dy = (rng.standard_normal((rows, many)).astype(dtype) for many in (inputs, size))
+    with tuned_at_every_size(), nullcontext() if cut is None else always_cut(cut):
+        found = {"y": net.forward({"x": x})["y"].copy()}
+        net.backward({"y": dy})
+    found |= {"ds": net.gradient("s")} | {name: parameter.gradient for name, parameter in net.parameters.items()}
+    gain, bias, w, of_x, of_s = (parameter.value.astype(np.float64) for parameter in net.parameters.values())
+    s, ds = x * gain + bias, dy @ (w + of_s).T
+    expected = {"y": (s + x) @ w + x @ of_x + s @ of_s, "ds": ds}
+    expected |= dict(zip(net.parameters, ((ds * x).sum(0), ds.sum(0), (s + x).T @ dy, x.T @ dy, s.T @ dy), strict=True))
+    return found, expected, kernels_of(net)
+
+
+def kernels_of(net):
+    """The tuned kernels of the last pass by name."""
+    codes = [launch.code for launch in net.plan("train").launches]
+    return {code.tuned.function.__name__ for code in codes if isinstance(code, TunedCall)}
+
+
+@pytest.mark.parametrize(
+    ("rows", "inputs", "size"),
+    [(2, 6, 16), (2, 700, 528), (7, 33, 1040), (32, 97, 64), (33, 130, 48), (128, 65, 544)],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_few_rows(rows, inputs, size, dtype):
+    found, expected, kernels = few(rows, inputs, size, dtype, None)
+    assert {"rows_y", "rows_dx", "rows_dweight"} <= kernels
+    for name, values in expected.items():
+        tolerance = {"float32": 2e-6, "float64": 1e-14}[dtype] * np.abs(values).max()
+        np.testing.assert_allclose(found[name], values, rtol=0, atol=tolerance, err_msg=name)
+
+
+@pytest.mark.parametrize("cut", ["pieces", "backwards"])
+def test_the_same_bits_of_a_few_rows_however_they_are_cut(cut):
+    expected, _, _ = few(5, 70, 272, "float32", None)
+    found, _, _ = few(5, 70, 272, "float32", cut)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(found[name], values)
+
+
+@pytest.mark.parametrize(("rows", "size"), [(1, 64), (129, 64), (8, 60)])
+def test_other_products_are_of_blas(rows, size):
+    assert not {"rows_y", "rows_dx", "rows_dweight"} & few(rows, 20, size, "float32", None)[2]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+def test_fewer_rows_than_there_is_memory_for(rows):
+    network, rng = pl.loads(FEW.format(inputs=40, size=48)), np.random.default_rng(0)
+    x, dy = rng.standard_normal((rows, 40)), rng.standard_normal((rows, 48))
+    with tuned_at_every_size(), pl.Net(network, dtype="float64", batch_size=40) as net:
+        y = net.forward({"x": x})["y"]
+        net.backward({"y": dy})
+        s, _, w, of_x, of_s = (parameter.value for parameter in net.parameters.values())
+        np.testing.assert_allclose(y, (x * s + x) @ w + x @ of_x + x * s @ of_s, atol=1e-13)
+        np.testing.assert_allclose(net.parameters["c.weight_0"].gradient, x.T @ dy, atol=1e-13)
+        assert "rows_dweight" in kernels_of(net)

@@ -10,11 +10,11 @@ from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.primitives.epilogues import from_filter
 from paddle_layers.kernels.primitives.moves import set_entry
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import VECTOR, VECTORS
+from paddle_layers.kernels.primitives.tiles import ENTRY, VECTOR, VECTORS, rounded
 from paddle_layers.kernels.primitives.vectors import total
 
-from .correlations import ENTRY, correlate, correlate_back, mix_channels
-from .filter_vectors import correlate_vectors, correlate_vectors_back, rounded, turn_filters
+from .correlations import correlate, correlate_back, mix_channels
+from .filter_vectors import correlate_vectors, correlate_vectors_back, turn_filters
 from .weightgradients import correlate_weights
 from .work_items import (
     SLICES,

@@ -14,7 +14,7 @@ import math
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
 from paddle_layers.kernels.primitives.epilogues import end_run
 from paddle_layers.kernels.primitives.moves import add_run, fetch_run, get_entry, pack_factors, set_entry
-from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR, VECTORS, products, vectors_of
+from paddle_layers.kernels.primitives.tiles import ENTRY, ROWS, VECTOR, VECTORS, products, vectors_of
 
 from .planes import SLACK, lay_plane, pitch_of, plane_size, shared, take_pairs, take_rows
 
@@ -22,8 +22,6 @@ BAND = 1 << 17
 """Numbers of a band, which should stay in a core's second cache."""
 PIXELS = 1 << 12
 """Pixels of a band: so many sums of a few filters stay in the cache, too."""
-ENTRY = 4
-"""Numbers that an entry of a table takes."""
 RUN = 1 << 9
 """Numbers of a plane of small images that go together, so that filters are read less often."""
 PACKED = 12

@@ -13,9 +13,9 @@ from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
 from paddle_layers.kernels.primitives.epilogues import from_filter
 from paddle_layers.kernels.primitives.moves import set_entry
 from paddle_layers.kernels.primitives.scratch import place_of_piece
+from paddle_layers.kernels.primitives.tiles import ENTRY, LANES
 
-from .correlations import BAND, ENTRY, mix_channels, residues
-from .filter_vectors import LANES
+from .correlations import BAND, mix_channels, residues
 from .planes import lay_plane
 
 CHANNELS = 4

@@ -9,28 +9,18 @@ from __future__ import annotations
 
 from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
-from paddle_layers.kernels.primitives.moves import add_run, get_entry, set_entry, turn, zeros
-from paddle_layers.kernels.primitives.tiles import VECTOR, VECTORS, products
+from paddle_layers.kernels.primitives.moves import get_entry, give_back, set_entry, turn, zeros
+from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, VECTOR, VECTORS, products, rounded
 
 from .correlations import BAND, divisor
 from .planes import lay_plane, take_pairs, take_rows
 
-LANES = 16
-"""Numbers of the widest vectors: turned filters are as many, or a multiple."""
 FACTORS = 1 << 13
 """Numbers of turned filters that are read for all rows of a band before the next ones, from a core's first cache."""
 PIXELS = 1 << 9
 """Pixels of a band."""
-ENTRY = 4
-"""Numbers that an entry of a table takes."""
 BYTES = 16
 """Bytes of an entry."""
-
-
-@also_in_python
-def rounded(count):
-    """The next multiple of the widest vectors."""
-    return (count + LANES - 1) // LANES * LANES
 
 
 @also_in_python
@@ -171,20 +161,6 @@ def vectors_of_block(vectors):
     """Vectors of the next block, out of those that are left."""
     blocks = (vectors + VECTORS - 1) // VECTORS
     return (vectors + blocks - 1) // max(blocks, 1)
-
-
-@copied
-def give_back(to, to_row, sums, spare, pixels, count, width, adding, size, one):
-    """Turn the sums of `pixels` pixels so that those of each of `count` filters lie side by side, or add them.
-
-    `spare` is the address of memory for what is to be added.
-    """
-    if adding:
-        turn(spare, sums, pixels, count, width, pixels, 1, size, one)
-        for k in range(count):
-            add_run(to + k * to_row, spare + k * pixels * size, pixels, size, one)
-    else:
-        turn(to, sums, pixels, count, width, to_row // size, 1, size, one)
 
 
 @also_in_python

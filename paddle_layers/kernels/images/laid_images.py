@@ -12,9 +12,9 @@ from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
 from paddle_layers.kernels.primitives.epilogues import end_run
 from paddle_layers.kernels.primitives.moves import set_entry
 from paddle_layers.kernels.primitives.scratch import piece_of
-from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR, vectors_of
+from paddle_layers.kernels.primitives.tiles import ENTRY, ROWS, VECTOR, vectors_of
 
-from .correlations import ENTRY, forward_layout, tile_sums
+from .correlations import forward_layout, tile_sums
 from .planes import SLACK, lay_plane, plane_size, take_rows
 from .work_items import image_parts, one_pixel
 

@@ -21,10 +21,9 @@ from paddle_layers.kernels.primitives.moves import (
     zeros,
 )
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import VECTORS, products, vectors_of
+from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, VECTORS, products, rounded, vectors_of
 
-from .correlations import ENTRY, divisor
-from .filter_vectors import LANES, rounded
+from .correlations import divisor
 from .work_items import FEW, Steps, for_every_piece
 
 BLOCK = VECTORS * LANES

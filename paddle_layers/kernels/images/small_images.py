@@ -12,9 +12,9 @@ from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
 from paddle_layers.kernels.primitives.epilogues import end_run
 from paddle_layers.kernels.primitives.moves import set_entry, turn
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import VECTOR, VECTORS, products, vectors_of
+from paddle_layers.kernels.primitives.tiles import ENTRY, VECTOR, VECTORS, products, vectors_of
 
-from .correlations import ENTRY, divisor
+from .correlations import divisor
 from .work_items import one_pixel
 
 FILLED = 0.9

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from paddle_layers.kernels.primitives.compiling import also_in_python, copied
 from paddle_layers.kernels.primitives.moves import move_8, set_entry, spread_run, turn, zeros
-from paddle_layers.kernels.primitives.tiles import add_dots, products, vectors_of
+from paddle_layers.kernels.primitives.tiles import ENTRY, add_dots, products, rounded, vectors_of
 
-from .correlations import ENTRY, band_numbers, forward_layout
-from .filter_vectors import rounded
+from .correlations import band_numbers, forward_layout
 from .planes import SLACK, lay_plane, plane_size
 
 TURNED = 1 << 16

@@ -15,10 +15,10 @@ from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.primitives.moves import set_entry
 from paddle_layers.kernels.primitives.plane_code import MASKS
 from paddle_layers.kernels.primitives.scratch import place_of_piece
+from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, rounded
 from paddle_layers.kernels.primitives.windows import lay_windows, sum_windows
 
-from .correlations import BAND, ENTRY, mix_channels
-from .filter_vectors import LANES, rounded
+from .correlations import BAND, mix_channels
 
 FILTERS = 32
 """Filters from which on the copies pay."""

@@ -18,7 +18,7 @@ from paddle_layers.kernels.primitives.epilogues import end_run
 from paddle_layers.kernels.primitives.interleaving import deal
 from paddle_layers.kernels.primitives.moves import copy_run, set_entry, spread_run, turn, zeros
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import VECTOR, products, vectors_of
+from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, VECTOR, products, rounded, vectors_of
 from paddle_layers.kernels.primitives.transforms import (
     EDGE,
     POINTS,
@@ -28,8 +28,6 @@ from paddle_layers.kernels.primitives.transforms import (
     transform_pixels,
 )  # fmt: skip
 
-from .correlations import ENTRY
-from .filter_vectors import LANES, rounded
 from .winograd_items import SKEW, block_tiles, line_numbers, skewed, tile_parts, tiles_of
 
 WITHOUT_END = 1 << 40

@@ -11,7 +11,7 @@ from __future__ import annotations
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
 from paddle_layers.kernels.primitives.moves import set_entry, spread_run, turn
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import VECTOR, products, vectors_of
+from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, VECTOR, products, vectors_of
 from paddle_layers.kernels.primitives.transforms import (
     EDGE,
     POINTS,
@@ -21,8 +21,6 @@ from paddle_layers.kernels.primitives.transforms import (
     transform_pixels,
 )
 
-from .correlations import ENTRY
-from .filter_vectors import LANES
 from .winograd import gather
 from .winograd_items import SKEW, line_numbers
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from paddle_layers.kernels.primitives.compiling import also_in_python
+from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, rounded
 from paddle_layers.kernels.primitives.transforms import EDGE, POINTS, SIDE
 
-from .correlations import ENTRY
-from .filter_vectors import LANES, rounded
 from .work_items import Steps
 
 SHORTEST = 32

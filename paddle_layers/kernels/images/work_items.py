@@ -12,15 +12,13 @@ from typing import Any
 
 from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import also_in_python
-from paddle_layers.kernels.primitives.tiles import ROWS
+from paddle_layers.kernels.primitives.tiles import LANES, ROWS, rounded
 
 from .correlations import BAND, backward_images, backward_numbers, divisor, forward_images, forward_numbers
 from .filter_vectors import (
-    LANES,
     backward_pitch,
     forward_pitch,
     most_vector_images,
-    rounded,
     scratch_numbers,
     turned_numbers,
     vector_parts,

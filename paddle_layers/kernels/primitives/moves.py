@@ -12,7 +12,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compiling import once
+from paddle_layers.kernels.primitives.compiling import copied, once
 
 from .tiles import VECTOR, out_of_line
 
@@ -301,3 +301,18 @@ def turn(to, of, rows, columns, of_row, to_row, step, size, one):
     for row in range(done, rows):
         for column in range(columns):
             move_1(to + (column * to_row + row) * size, of + (row * of_row + column * step) * size, one)
+
+
+@copied
+def give_back(to, to_row, sums, spare, pixels, count, width, adding, size, one):
+    """Write `count` columns of a matrix of sums as rows of `pixels` numbers, or add them to what is there.
+
+    `to_row` are bytes from one row to the next, `width` numbers of a row of sums; `spare` is the address of memory for
+    what is to be added.
+    """
+    if adding:
+        turn(spare, sums, pixels, count, width, pixels, 1, size, one)
+        for k in range(count):
+            add_run(to + k * to_row, spare + k * pixels * size, pixels, size, one)
+    else:
+        turn(to, sums, pixels, count, width, to_row // size, 1, size, one)

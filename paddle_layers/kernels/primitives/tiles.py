@@ -19,7 +19,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compiling import once
+from paddle_layers.kernels.primitives.compiling import also_in_python, once
 
 
 class Machine(NamedTuple):
@@ -47,9 +47,19 @@ VECTOR = HOST.bytes
 ROWS, VECTORS = HOST.rows, HOST.vectors
 LONG = 8
 """Vectors of a tile of one row."""
+LANES = 16
+"""Numbers of the widest vectors of any machine: what is laid out for vectors are as many, or a multiple."""
+ENTRY = 4
+"""Numbers that an entry of a table takes."""
 
 _I64 = ir.IntType(64)
 _ARGUMENTS = 11
+
+
+@also_in_python
+def rounded(count):
+    """The next multiple of the widest vectors."""
+    return (count + LANES - 1) // LANES * LANES
 
 
 def _constant(value: int) -> Any:

@@ -1,5 +1,7 @@
 """fc by BLAS, cut into tiles of rows or columns, whichever there are more of; one row is cut along its sums.
 
+A few rows of whole vectors go by tiles of registers.
+
 A part of a row's sums reads neighbouring rows of the weight, so memory is read in its order: 9216 to 4096 comes at 58
 GB/s on two cores in 8 parts, at 34 in 8 tiles of columns.
 """
@@ -8,13 +10,26 @@ from __future__ import annotations
 
 from paddle_layers.kernels.primitives.blas import matrix_product, vector_product
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.primitives.scratch import place_of_piece
+from paddle_layers.kernels.primitives.tiles import LANES
 from paddle_layers.kernels.primitives.vectors import add_to, copy
 from paddle_layers.kernels.tuned import tuned
+
+from .few_rows import (
+    add_outer_products,
+    few_rows,
+    multiply_rows,
+    multiply_rows_back,
+    numbers_of_dx,
+    table_numbers,
+)
 
 WORTH_IT = 1 << 16
 """Multiplications below which the point function stays: what a step gains does not pay the compiler."""
 ONE_ROW_WORTH_IT = 1 << 12
 """The same for one row: there the point function takes numbers that lie a row of the weight apart."""
+FEW_WORTH_IT = 1 << 23
+"""The same for a few rows, beside BLAS."""
 TILES = 8
 PART = 1 << 16
 """Multiplications of a part of a row's sums, at least."""
@@ -76,6 +91,18 @@ def tiles_of_dweight(C_i: int, K: int) -> int:
     return int(tiles(C_i, K))
 
 
+@also_in_python
+def runs_of_columns(K):
+    """Runs of the output's columns where rows are few, of a vector at least."""
+    return max(1, min(TILES, K // LANES))
+
+
+@also_in_python
+def runs_of_inputs(C_i):
+    """Runs of the weight's rows where rows are few."""
+    return max(1, min(TILES, C_i // LANES))
+
+
 @compiled
 def tile_bounds(tile, rows, columns):
     """Rows and columns of a tile: the longer side is cut, so that little is packed twice."""
@@ -111,6 +138,55 @@ def row_y(first, last, y, scratch, accumulate):
         copy(sums, scratch[low:high])
     for part in range(1, scratch.size // K):
         add_to(sums, scratch[part * K + low : part * K + high])
+
+
+@tuned(
+    "fc", "fc_y", items=runs_of_columns, scratch=table_numbers, scratch_of_pieces=True, when=few_rows,
+    work=multiplications, least=FEW_WORTH_IT,
+)  # fmt: skip
+@compiled
+def rows_y(first, last, y, x, weight, scratch, adding):
+    size, one = y.itemsize, weight.dtype.type(1)
+    C, K = weight.shape
+    sizes, items = (x.shape[0], C, K), runs_of_columns(K)
+    for item in range(first, last):
+        left, right = K // LANES * item // items * LANES, K // LANES * (item + 1) // items * LANES
+        multiply_rows(
+            y.ctypes.data, x.ctypes.data, weight.ctypes.data, left, right, sizes, adding,
+            place_of_piece(scratch, item, items), size, one,
+        )  # fmt: skip
+
+
+@tuned(
+    "fc", "fc_dx", items=runs_of_inputs, scratch=numbers_of_dx, scratch_of_pieces=True, when=few_rows,
+    work=multiplications, least=FEW_WORTH_IT,
+)  # fmt: skip
+@compiled
+def rows_dx(first, last, dx, dy, weight, scratch, adding):
+    size, one = dx.itemsize, weight.dtype.type(1)
+    C, K = weight.shape
+    sizes, items = (dy.shape[0], C, K), runs_of_inputs(C)
+    for item in range(first, last):
+        multiply_rows_back(
+            dx.ctypes.data, dy.ctypes.data, weight.ctypes.data, C * item // items, C * (item + 1) // items, sizes,
+            adding, place_of_piece(scratch, item, items), size, one,
+        )  # fmt: skip
+
+
+@tuned(
+    "fc", "fc_dweight", items=runs_of_inputs, scratch=table_numbers, scratch_of_pieces=True, when=few_rows,
+    work=multiplications, least=FEW_WORTH_IT,
+)  # fmt: skip
+@compiled
+def rows_dweight(first, last, dweight, x, dy, scratch, adding):
+    size, one = x.itemsize, x.dtype.type(1)
+    C, K = dweight.shape
+    sizes, items = (x.shape[0], C, K), runs_of_inputs(C)
+    for item in range(first, last):
+        add_outer_products(
+            dweight.ctypes.data, x.ctypes.data, dy.ctypes.data, C * item // items, C * (item + 1) // items, sizes,
+            adding, place_of_piece(scratch, item, items), size, one,
+        )  # fmt: skip
 
 
 @tuned("fc", "fc_y", items=tiles_of_y, runs=rows_of_y, work=multiplications, least=WORTH_IT)

@@ -1,0 +1,88 @@
+"""Products of a few rows with a large weight, which goes through a core once: tiles of registers, without copies.
+
+BLAS first copies the weight into an order of its own, which for few rows takes longer than the products.
+"""
+
+from __future__ import annotations
+
+from paddle_layers.kernels.primitives.compiling import copied
+from paddle_layers.kernels.primitives.moves import fetch_run, give_back, set_entry, turn, zeros
+from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, VECTOR, VECTORS, products, rounded
+
+MOST = 128
+"""Rows that are few."""
+BLOCK = 64
+"""Rows of the weight of a block, whose columns for a tile stay in the first cache."""
+HALF = BLOCK // 2
+"""The same for as few rows, whose products take less time than the block takes to come: it is asked for in time."""
+SUMMED = 512
+"""Products that are summed up before they are added to the others: rounding grows less."""
+
+
+def few_rows(N: int, K: int) -> bool:
+    """Whether rows are few, and the weight's rows are whole vectors."""
+    return 1 < N <= MOST and K % LANES == 0
+
+
+def table_numbers() -> int:
+    """Numbers of scratch memory for the output and for the weight's gradient: a table of rows."""
+    return max(BLOCK, MOST) * ENTRY
+
+
+def numbers_of_dx(N: int, K: int) -> int:
+    """Numbers of scratch memory for the input's gradient: a table, the turned gradients, two blocks of sums."""
+    return LANES * ENTRY + (K + 2 * BLOCK) * int(rounded(N))
+
+
+@copied
+def multiply_rows(y, x, weight, left, right, sizes, adding, place, size, one):
+    """Columns `left` to `right` of y (N, K) = x (N, C) weight (C, K), or of y += it; `place` is scratch memory."""
+    N, C, K = sizes
+    most, high = VECTORS * (VECTOR // size), HALF if N <= HALF else BLOCK
+    for row in range(high):
+        set_entry(place, row, row * K * size, row * size)
+    for top in range(0, C, high):
+        for column in range(left, right, most):
+            wide, of = min(most, right - column), weight + (top * K + column) * size
+            for row in range(high, min(2 * high, C - top)):
+                fetch_run(of + row * K * size, wide, size)
+            products(
+                N, wide * size // VECTOR, 0, 1, 0, 0, min(high, C - top), place, x + top * size, C * size,
+                of, y + column * size, K * size, adding or top > 0, one,
+            )  # fmt: skip
+
+
+@copied
+def multiply_rows_back(dx, dy, weight, first, last, sizes, adding, place, size, one):
+    """Columns `first` to `last` of dx (N, C) = dy (N, K) times the turned weight, or of dx += it."""
+    N, C, K = sizes
+    wide = rounded(N)
+    turned = place + LANES * ENTRY * size
+    sums = turned + K * wide * size
+    spare = sums + BLOCK * wide * size
+    if wide > N:
+        zeros(turned, K * wide, size, one)
+    turn(turned, dy, N, K, K, wide, 1, size, one)
+    for column in range(LANES):
+        set_entry(place, column, column * wide * size, column * size)
+    for top in range(first, last, BLOCK):
+        count = min(BLOCK, last - top)
+        for left in range(0, K, SUMMED):
+            products(
+                count, wide * size // VECTOR, 0, min(SUMMED, K - left) // LANES, LANES * wide * size, LANES * size,
+                LANES, place, weight + (top * K + left) * size, K * size, turned + left * wide * size,
+                sums, wide * size, left > 0, one,
+            )  # fmt: skip
+        give_back(dx + top * size, C * size, sums, spare, count, N, wide, adding, size, one)
+
+
+@copied
+def add_outer_products(dweight, x, dy, first, last, sizes, adding, place, size, one):
+    """Rows `first` to `last` of dweight (C, K) = the turned x (N, C) times dy (N, K), or of dweight += it."""
+    N, C, K = sizes
+    for row in range(N):
+        set_entry(place, row, row * K * size, row * C * size)
+    products(
+        last - first, K * size // VECTOR, 0, 1, 0, 0, N, place, x + first * size, size, dy,
+        dweight + first * K * size, K * size, adding, one,
+    )  # fmt: skip
