@@ -46,7 +46,7 @@ def check_feeds(feeds: Any, names: Iterable[str]) -> None:
 
 def check_phase(phase: Any) -> None:
     """Raises `ValueError` for what is no phase."""
-    if phase not in ("train", "test"):
+    if not isinstance(phase, str) or phase not in ("train", "test"):
         raise ValueError(f'phase is {brief(phase)}, must be "train" or "test"')
 
 

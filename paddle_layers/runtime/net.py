@@ -154,7 +154,7 @@ class Net:
         Gives the outputs that no layer reads, as arrays (`Sequences` for values in sequences). `step` decides the
         random numbers of layers such as dropout; without it, steps are counted. Raises `FeedError`.
         """
-        if phase == "test" and (before := self._repeated) is not None:
+        if (before := self._repeated) is not None and isinstance(phase, str) and phase == "test":
             if before.take(feeds):
                 return self._repeat(before)
             self._repeated = None  # a pass that fails may leave another number of rows in the plan

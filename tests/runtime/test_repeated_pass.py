@@ -74,6 +74,16 @@ def test_wrong_feeds_are_refused_as_ever_and_change_nothing(net, changed, messag
     np.testing.assert_array_equal(net.value("x"), batch(1)["x"])
 
 
+def test_arrays_in_place_of_feeds_and_phase_are_refused_as_ever(net):
+    x, label = batch(1).values()
+    with pytest.raises(TypeError, match="feeds is a dict by the names of the data layers"):
+        net.forward(x, label)
+    with pytest.raises(TypeError, match="feeds is a dict by the names of the data layers"):
+        net.forward([x, label], phase="test")
+    with pytest.raises(ValueError, match=r"phase is a ndarray, must be \"train\" or \"test\""):
+        net.forward(batch(1), label)
+
+
 def test_a_pass_that_fails_in_its_middle_leads_back(net):
     broken = unittest.mock.patch("paddle_layers.runtime.plan.plan.Plan.forward", side_effect=MemoryError)
     with broken, pytest.raises(MemoryError):
