@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import itertools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -39,7 +40,8 @@ class Value(NamedTuple):
             yield from ast.walk(part)
 
 
-def merged_kernel(first: Kernel, second: Kernel, passed: Collection[str]) -> Merged | None:
+@functools.lru_cache(maxsize=1 << 12)
+def merged_kernel(first: Kernel, second: Kernel, passed: tuple[str, ...]) -> Merged | None:
     """The second kernel with the first one's result in the place of its own element of `passed`, its arguments.
 
     Both go through as many elements, in the same order, of one target. None where a function is no plain expression, or

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -147,9 +148,15 @@ def _with_long_rows(scope: Scope, kernel: Kernel, args: Mapping[str, Argument]) 
     indices = kernel.indices[: along + 2]
     shape = (*target.shape[: along + 1], Extent(math.prod(size.extra for size in behind)))
     args = {**args, name: target._replace(shape=shape)}
-    program = Program.parse(bias_text(kernel.name, indices, name, bias.name, bias.indices[0]))
+    program = _parsed(bias_text(kernel.name, indices, name, bias.name, bias.indices[0]))
     specs = {name: spec_of(value, sizes=True) for name, value in args.items()}
     return replace(kernel, program=program, indices=indices, args=specs), args
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _parsed(text: str) -> Program:
+    """One program for one text: kernels are equal where their programs are the same."""
+    return Program.parse(text)
 
 
 def _has_rows_of(target: Argument, used: Ref) -> bool:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
+import math
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from paddle_layers.define.functions.program import Program
 
@@ -18,29 +21,44 @@ def operations(program: Program, helpers: Mapping[str, Program], sizes: Mapping[
 
     `sizes` are those that loops may go to, by name.
     """
-    dearest = 1
-    stack: list[tuple[ast.AST, int]] = [(program.tree, 1)]
+    return max(
+        math.prod(max(sizes.get(end, ROUNDS), 1) for end in ends)
+        * (operations(helpers[called], helpers, {}) if called in helpers else other)
+        for ends, called, other in _places(program)
+    )
+
+
+class _Place(NamedTuple):
+    """A place in a text, within loops."""
+
+    ends: tuple[str, ...]
+    """Of each loop around it the name of how far it goes; empty where no name stands there."""
+    called: str
+    """The function that is called there, a helper maybe, or empty."""
+    other: int
+    """Operations where it is no helper."""
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _places(program: Program) -> frozenset[_Place]:
+    """All that differ in what they say of the operations."""
+    found = set()
+    stack: list[tuple[ast.AST, tuple[str, ...]]] = [(program.tree, ())]
     while stack:
-        node, rounds = stack.pop()
+        node, ends = stack.pop()
         if isinstance(node, (ast.For, ast.While)):
-            rounds *= _rounds(node, sizes)
-        dearest = max(dearest, rounds * _operations_of_call(node, helpers))
-        stack += [(child, rounds) for child in ast.iter_child_nodes(node)]
-    return dearest
+            ends = (*ends, _end(node))
+        call = node.func if isinstance(node, ast.Call) else None
+        called = call.id if isinstance(call, ast.Name) else ""
+        found.add(_Place(ends, called, ELEMENTARY if isinstance(call, ast.Attribute) else 1))
+        stack += [(child, ends) for child in ast.iter_child_nodes(node)]
+    return frozenset(found)
 
 
-def _rounds(loop: ast.For | ast.While, sizes: Mapping[str, int]) -> int:
-    """Rounds of a loop over all of a size; of any other loop a guess."""
+def _end(loop: ast.For | ast.While) -> str:
+    """The name of the size that a loop goes through; empty for any other loop."""
     if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and len(loop.iter.args) == 1:
         end = loop.iter.args[0]
         if isinstance(end, ast.Name):
-            return max(sizes.get(end.id, ROUNDS), 1)
-    return ROUNDS
-
-
-def _operations_of_call(node: ast.AST, helpers: Mapping[str, Program]) -> int:
-    if not isinstance(node, ast.Call):
-        return 1
-    if isinstance(node.func, ast.Name) and node.func.id in helpers:
-        return operations(helpers[node.func.id], helpers, {})
-    return ELEMENTARY if isinstance(node.func, ast.Attribute) else 1
+            return end.id
+    return ""

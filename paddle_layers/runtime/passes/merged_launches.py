@@ -64,7 +64,7 @@ def _merged(first: Launch, second: Launch, readers: Counter[Buffer], outside: se
     touched = [*accesses(first), *accesses(second)]
     if not all(access.own for access in touched if access.owner in (made, target)):
         return None
-    passed = [name for name, value in zip(other.args, second.args, strict=True) if _lies_in(value, made)]
+    passed = tuple(name for name, value in zip(other.args, second.args, strict=True) if _lies_in(value, made))
     found = merged_kernel(one, other, passed) if made in _read_by(second) else None
     return None if found is None else _launch(first, second, found)
 

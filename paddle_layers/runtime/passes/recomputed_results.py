@@ -7,8 +7,9 @@ they give the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.graph.domains import Extent
@@ -60,11 +61,13 @@ def compute_again(
     chosen = choose(finder.all(), uses.live_bytes(finder.kept), EXTRA_TRAFFIC * uses.traffic())
     boundary = len(forward)
     copies: dict[Held, Buffer] = {}
-    for one in sorted(chosen, key=lambda one: one.free.stop, reverse=True):  # so that places before stay as they are
+    inserted: dict[int, list[_Again]] = {}
+    for one in sorted(chosen, key=lambda one: one.free.stop, reverse=True):  # copies in the order of the network
         launches = [replace(forward[place]) for place in one.places]
         for launch in launches:
             forward += _copy_parameters(launch, copies, dtype)
-        _insert(launches, one.result, backward, one.free.stop - boundary)
+        inserted.setdefault(one.free.stop - boundary, []).append(_Again(one.result, launches))
+    _insert(inserted, backward)
     return [one.result for one in chosen]
 
 
@@ -173,12 +176,29 @@ def _copy_parameters(launch: Launch, copies: dict[Held, Buffer], dtype: str) -> 
     return made
 
 
-def _insert(launches: Sequence[Launch], result: Buffer, backward: list[Launch], at: int) -> None:
+class _Again(NamedTuple):
+    """What computes a result again."""
+
+    result: Buffer
+    launches: list[Launch]
+
+    def move(self) -> Buffer:
+        """Let the launches write into memory of their own; gives where the result is then."""
+        written = dict.fromkeys(buffer.root for launch in self.launches for buffer in launch.writes)
+        again = {root: Buffer(f"{root.name}, again", root.extent, root.dtype) for root in written}
+        for launch in self.launches:
+            launch.move(again)
+        return again[self.result]
+
+
+def _insert(inserted: Mapping[int, Sequence[_Again]], backward: list[Launch]) -> None:
     """Put launches before the first one that reads the result in the backward pass; all that do read what they make."""
-    written = dict.fromkeys(buffer.root for launch in launches for buffer in launch.writes)
-    again = {root: Buffer(f"{root.name}, again", root.extent, root.dtype) for root in written}
-    for launch in backward[at:]:
-        launch.move({result: again[result]})
-    for launch in launches:
+    again: dict[Buffer, Buffer] = {}
+    longer: list[Launch] = []
+    for at, launch in enumerate(backward):
+        for one in inserted.get(at, ()):
+            again[one.result] = one.move()
+            longer += one.launches
         launch.move(again)
-    backward[at:at] = launches
+        longer.append(launch)
+    backward[:] = longer

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Sequence
 
-from paddle_layers.runtime.launches.buffers import Storage
+import numpy as np
+
+from paddle_layers.runtime.launches.buffers import FOREVER, Storage
 
 from . import runs
 
@@ -13,15 +14,15 @@ from . import runs
 def place(storages: Sequence[Storage]) -> int:
     """Set the offsets, the largest first. Gives the bytes of the block."""
     sharing = runs("shared memory")
-    placed: list[tuple[int, int, int, int]] = []  # by offset: begin, end, first and last launch
+    begins, ends, firsts, lasts = placed = np.zeros((4, len(storages)), np.int64)  # in the order of the offsets
     sizes = [(storage.nbytes, storage) for storage in storages]
-    for size, storage in sorted(sizes, key=lambda sized: -sized[0]):
-        offset = 0
-        for begin, end, first, last in placed:
-            if not sharing or (first <= storage.last and storage.first <= last):
-                if begin >= offset + size:
-                    break
-                offset = max(offset, end)
-        storage.offset = offset
-        insort(placed, (offset, offset + size, storage.first, storage.last))
-    return max((end for _, end, _, _ in placed), default=0)
+    for count, (size, storage) in enumerate(sorted(sizes, key=lambda sized: -sized[0])):
+        first, last = (storage.first, storage.last) if sharing else (-1, FOREVER)
+        meets = np.flatnonzero((firsts[:count] <= last) & (lasts[:count] >= first))
+        free_from = np.concatenate([[0], np.maximum.accumulate(ends[meets])])
+        enough = begins[meets] >= free_from[:-1] + size
+        storage.offset = int(free_from[np.argmax(enough) if enough.any() else -1])
+        at = int(np.searchsorted(begins[:count], storage.offset))
+        placed[:, at + 1 : count + 1] = placed[:, at:count]
+        placed[:, at] = storage.offset, storage.offset + size, storage.first, storage.last
+    return int(ends.max(initial=0))
