@@ -10,9 +10,12 @@ from typing import Any
 
 from numba._dynfunc import make_function
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
-from numba.core.typed_passes import NativeLowering
+from numba.core.inline_closurecall import InlineWorker
+from numba.core.ir import Scope
+from numba.core.typed_passes import NativeLowering, NopythonRewrites
+from numba.core.untyped_passes import InlineInlinables
 
 
 class Part(JITCodeLibrary):
@@ -46,14 +49,55 @@ class PartLowering(NativeLowering):
         return True
 
 
+class SharedScope(Scope):
+    """The names of a function's variables, of which there is one."""
+
+    def __deepcopy__(self, memo: Any) -> SharedScope:
+        """The same one."""
+        return self
+
+
+class Copier(InlineWorker):
+    """Copies a function into a caller; numba copies the names of all variables with each block of statements."""
+
+    def run_untyped_passes(self, func: Any, enable_ssa: bool = False) -> Any:
+        """The statements of a function."""
+        self._compiler_pipeline = lambda state: with_own_steps(DefaultPassBuilder.define_untyped_pipeline(state))
+        function = super().run_untyped_passes(func, enable_ssa)
+        for block in function.blocks.values():
+            block.scope.__class__ = SharedScope
+        return function
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class PartInlining(InlineInlinables):
+    """The step that copies functions into their callers."""
+
+    _name = "part_inlining"
+
+    def _do_work(self, state: Any, work_list: Any, block: Any, i: int, expr: Any, inline_worker: Any) -> Any:
+        """Copy what is called in `expr`, if it is such a function."""
+        inline_worker.__class__ = Copier
+        return super()._do_work(state, work_list, block, i, expr, inline_worker)
+
+
+OWN = {NativeLowering: PartLowering, InlineInlinables: PartInlining}
+"""The steps in whose place there is another one."""
+NEEDLESS = {NopythonRewrites}
+"""Steps for expressions of arrays, of which kernels have none: they compute with numbers."""
+
+
+def with_own_steps(steps: PassManager) -> PassManager:
+    """numba's steps, but for those above."""
+    steps.passes = [(OWN.get(each, each), why) for each, why in steps.passes if each not in NEEDLESS]
+    steps._finalized = False
+    steps.finalize()
+    return steps
+
+
 class PartCompiler(Compiler):
-    """numba's steps, but for the last but one."""
+    """numba's steps in their order, but for some."""
 
     def define_pipelines(self) -> list[PassManager]:
-        """The steps in their order."""
-        pipelines: list[PassManager] = super().define_pipelines()
-        for pipeline in pipelines:
-            pipeline.passes = [(PartLowering if each is NativeLowering else each, why) for each, why in pipeline.passes]
-            pipeline._finalized = False
-            pipeline.finalize()
-        return pipelines
+        """The steps."""
+        return [with_own_steps(steps) for steps in super().define_pipelines()]

@@ -8,9 +8,11 @@ from typing import Any
 
 import llvmlite.binding
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from paddle_layers.kernels.primitives.compiling import compiled
 
 LINE = 16
 """Numbers between those that several threads write: two lines of a cache, which are fetched together."""
@@ -100,7 +102,7 @@ def let_others(typingctx: Any, microseconds: Any) -> Any:
     return types.void(types.int64), codegen
 
 
-@njit(nogil=True)
+@compiled
 def wait_for(address, count):
     """Wait until the number at an address is `count` at least."""
     looks = 0

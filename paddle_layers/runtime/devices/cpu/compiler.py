@@ -74,9 +74,9 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
         return [interpreted_address(driver.code, driver.text, driver.dtype) for driver in drivers]
     missing = _in_order([driver for driver in unique.values() if not driver.compiled])
     addresses: dict[str, int] = {}
-    with _kept(missing), compiling_beside([Text(driver.path, driver.text) for driver in missing]):
-        if missing:
-            pool().compile()  # while others compile, too
+    with _kept(missing), compiling_beside([Text(driver.path, driver.text) for driver in missing]) as others:
+        if others:
+            pool().compile()  # while they compile, too
         for driver in missing:
             if progress is not None and not driver.compiled:
                 progress(_done(missing), len(missing), driver.name)

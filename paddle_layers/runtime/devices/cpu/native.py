@@ -8,6 +8,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.runtime.generate.library import kept
 
 from .atomics import LINE, add_one, exchange, load, wait_for
@@ -46,7 +47,7 @@ def call_body(typingctx: Any, address: Any, first: Any, last: Any, pointers: Any
     return signature, codegen
 
 
-@njit(nogil=True)
+@compiled
 def call_row(table, row, first, last):
     """Call the body of a row for the work items `first` to `last`."""
     call_body(table[row, ADDRESS], first, last, table[row, POINTERS], table[row, INTS], table[row, FLOATS])
@@ -70,7 +71,7 @@ def run_parts(table, row, length, first, last):
                 call_row(table, other, cell * each, min(cell + width, end) * each)
 
 
-@njit(nogil=True)
+@compiled
 def group_length(table, row, stop):
     """How many launches run block by block from `row` on; 1 where the last of them is not to run."""
     return table[row, LENGTH] if row + table[row, LENGTH] <= stop else 1
@@ -104,13 +105,13 @@ def take_piece(place, chunks, own):
     return -1
 
 
-@njit(nogil=True)
+@compiled
 def count_size(start, stop):
     """How many numbers `share_launches` counts in: pieces that are finished, then those taken of each launch."""
     return LINE + stop - start
 
 
-@njit(nogil=True)
+@compiled
 def share_launches(table, start, stop, share, counts):
     """Run pieces of the launches `start` to `stop` until there are none left; other threads do the same.
 

@@ -34,15 +34,18 @@ class Text(NamedTuple):
 
 
 @contextlib.contextmanager
-def compiling_beside(drivers: Sequence[Text]) -> Iterator[None]:
-    """Within it, other processes compile the drivers, too; as many as there are other cores, and enough to do."""
+def compiling_beside(drivers: Sequence[Text]) -> Iterator[int]:
+    """Within it, other processes compile the drivers, too; as many as there are other cores, and enough to do.
+
+    Gives how many.
+    """
     others = min(most_threads() - 1, len(drivers) // LEAST)
     processes: list[subprocess.Popen[bytes]] = []
     try:
         for first in range(others):
             if (process := _start(drivers[::-1][first::others])) is not None:
                 processes.append(process)
-        yield
+        yield len(processes)
     finally:
         for process in processes:
             process.kill()

@@ -14,6 +14,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.runtime.generate.library import kept
 
 from .arrays import contiguous
@@ -60,7 +61,7 @@ def table_at(typingctx: Any, address: Any, rows: Any) -> Any:
     return array(types.int64, types.int64), codegen
 
 
-@njit(nogil=True)
+@compiled
 def join_pass(board, own, last):
     """Join the pass that is open, if it is not the one of the number `last`; what is at `OPEN`, or `CLOSED`."""
     now: Any = load(board + 8 * OPEN)
@@ -73,13 +74,13 @@ def join_pass(board, own, last):
     return now
 
 
-@njit(nogil=True)
+@compiled
 def threads_of(opened):
     """How many threads may compute by what is at `OPEN`."""
     return opened >> LIMIT & (1 << PASS - LIMIT) - 1
 
 
-@njit(nogil=True)
+@compiled
 def sleep(board, own):
     """Sleep until a caller wants this worker."""
     part = board + 8 * PART * own
@@ -132,7 +133,7 @@ def work(board, own):
             end, looks = nanoseconds() + AWAKE, SPINS
 
 
-@njit(nogil=True)
+@compiled
 def run_together(table, start, stop, threads, board):
     """Run launches together with the workers that join, at most `threads` in all."""
     counts = np.zeros(count_size(start, stop), np.int64)
@@ -153,7 +154,7 @@ def run_together(table, start, stop, threads, board):
     store(board + 8 * LAST, nanoseconds())
 
 
-@njit(nogil=True)
+@compiled
 def run_stretch(table, start, stop, threads, worth, board):
     """Run launches of which none is `BY_CALLER`.
 
