@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numba import carray, cfunc, types
+from numba import carray, cfunc, njit, types
 
 import paddle_layers as pl
 from paddle_layers.define.machine import usable_cores
@@ -32,6 +33,7 @@ from paddle_layers.runtime.devices.cpu.native import (
     take_piece,
 )
 from paddle_layers.runtime.devices.cpu.pool import Pool, pool
+from paddle_layers.runtime.devices.cpu.workers import run_together
 from paddle_layers.runtime.generate.cache import load_driver
 
 TEXT = """
@@ -80,6 +82,22 @@ assert names == ["MainThread"], names
 assert net.forward(many)["y"].tobytes() == expected
 print("the same,", threading.active_count() - 1)
 """
+
+
+def test_what_threads_count_in_is_freed_when_none_of_them_looks_at_it_any_more():
+    """numba frees an array behind its last use, whoever has its address, and workers read it until they have left."""
+
+    @njit("void(int64[:, ::1], int64, int64, int64, int64)")
+    def entry(table, start, stop, threads, board):
+        run_together(table, start, stop, threads, board)
+
+    (module,) = entry.inspect_llvm().values()
+    (text,) = [text for text in module.split("\n}") if "call i32 @clock_gettime" in text]
+    (allocated,) = re.findall(r"(%\S+) = .*@NRT_MemInfo_alloc", text)
+    freed = [found.start() for found in re.finditer(rf"@NRT_decref\([^)]*{re.escape(allocated)}\)", text)]
+    waited = text.index("call i32 @clock_gettime")  # when the pass has ended, after the wait
+    assert len(freed) == 1
+    assert freed[0] > waited
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

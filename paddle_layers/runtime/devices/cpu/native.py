@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
@@ -85,7 +86,7 @@ def run_whole(table, start, stop):
         length = group_length(table, row, stop)
         parts = table[row, PARTS if length > 1 else TOTAL]
         if parts > 0:
-            run_parts(table, row, length, 0, parts)
+            run_parts(table, row, length, np.int64(0), parts)  # of a literal 0 numba would compile another form
         row += length
 
 

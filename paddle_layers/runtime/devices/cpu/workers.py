@@ -136,22 +136,24 @@ def work(board, own):
 @compiled
 def run_together(table, start, stop, threads, board):
     """Run launches together with the workers that join, at most `threads` in all."""
-    counts = np.zeros(count_size(start, stop), np.int64)
+    zeros = np.zeros(count_size(start, stop), np.int64)
+    counts = np.int64(zeros.ctypes.data)
     number = load(board + 8 * NUMBER) + 1 & 0x3FFFFFFF
     store(board + 8 * NUMBER, number)
     store(board + 8 * TABLE, table.ctypes.data)
     store(board + 8 * START, start)
     store(board + 8 * STOP, stop)
-    store(board + 8 * COUNTS, counts.ctypes.data)
+    store(board + 8 * COUNTS, counts)
     store(board + 8 * LEFT, 0)
     store(board + 8 * OPEN, number << PASS | threads << LIMIT)
-    share_launches(table, start, stop, (0, threads), counts.ctypes.data)
+    share_launches(table, start, stop, (np.int64(0), threads), counts)
     now: Any = load(board + 8 * OPEN)
     before = now + 1
     while before != now:
         before, now = now, exchange(board + 8 * OPEN, now, CLOSED)
     wait_for(board + 8 * LEFT, now & (1 << LIMIT) - 1)
     store(board + 8 * LAST, nanoseconds())
+    zeros[0] = 0  # its last use, behind which numba frees it: workers that joined looked at it until now
 
 
 @compiled
