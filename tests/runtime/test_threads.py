@@ -14,11 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import carray, cfunc, njit, types
+from numba.core.dispatcher import Dispatcher
 
 import paddle_layers as pl
 from paddle_layers.define.machine import usable_cores
 from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.runtime.devices.cpu import threads
+from paddle_layers.runtime.devices.cpu import atomics, native, threads, workers
 from paddle_layers.runtime.devices.cpu.atomics import nanoseconds
 from paddle_layers.runtime.devices.cpu.native import (
     ADDRESS,
@@ -82,6 +83,16 @@ assert names == ["MainThread"], names
 assert net.forward(many)["y"].tobytes() == expected
 print("the same,", threading.active_count() - 1)
 """
+
+
+def test_nothing_of_the_loop_over_launches_is_compiled_twice():
+    """numba compiles another form for a literal and for a number without a sign, which take as long again."""
+    njit("void(int64, int64)", nogil=True)(workers.work.py_func)
+    njit("void(int64[:, ::1], int64, int64, int64, boolean, int64)", nogil=True)(workers.run_launches.py_func)
+    functions = [function for module in (atomics, native, workers) for function in vars(module).values()]
+    forms = {f.py_func: f.signatures for f in functions if isinstance(f, Dispatcher)}
+    assert run_together.signatures
+    assert {function.__name__: each for function, each in forms.items() if len(each) > 1} == {}
 
 
 def test_what_threads_count_in_is_freed_when_none_of_them_looks_at_it_any_more():

@@ -58,7 +58,7 @@ from .window_matrices import (
     matrix_pays,
     matrix_pays_back,
 )
-from .winograd import convolve_volumes, transform_weight, transform_weight_back
+from .winograd import ANEW, convolve_volumes, transform_weight, transform_weight_back
 from .winograd_gradients import gradients_pay, multiply_tiles, tile_gradient_items, tile_gradient_scratch
 from .winograd_items import (
     filters_prepared,
@@ -115,7 +115,7 @@ def winograd_filters(first, last, prepared, weight, scratch):
 @compiled
 def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y, epilogue):
     convolve_volumes(
-        first, last, volumes(y), volumes(x), prepared, False, epilogue, scratch, 1, (0, padding_y, padding)
+        first, last, volumes(y), volumes(x), prepared, ANEW, epilogue, scratch, 1, (0, padding_y, padding)
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ from .separate_windows import (
     spreading_scratch,
     windows_suit,
 )
-from .winograd import convolve_volumes, transform_weight, transform_weight_back
+from .winograd import ANEW, convolve_volumes, transform_weight, transform_weight_back
 from .winograd_items import (
     filters_prepared,
     filters_prepared_back,
@@ -137,7 +137,7 @@ def winograd_filters(first, last, prepared, weight, scratch):
 @compiled
 def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y):
     convolve_volumes(
-        first, last, volumes(y), volumes(x), prepared, False, NO_EPILOGUE, scratch, 1,
+        first, last, volumes(y), volumes(x), prepared, ANEW, NO_EPILOGUE, scratch, 1,
         (0, 2 - padding_y, 2 - padding),
     )  # fmt: skip
 

@@ -29,7 +29,7 @@ from .separate_windows import (
     spreading_scratch,
     windows_suit,
 )
-from .winograd import convolve_volumes, transform_weight, transform_weight_back
+from .winograd import ANEW, convolve_volumes, transform_weight, transform_weight_back
 from .winograd_items import (
     filters_prepared,
     filters_prepared_back,
@@ -81,7 +81,7 @@ def winograd_filters(first, last, prepared, weight, scratch):
 @tuned("conv3d", "conv3d_y", items=winograd_items, behind=winograd_filters)
 @compiled
 def winograd_y(first, last, y, x, prepared, scratch, E, ahead):
-    convolve_volumes(first, last, y, x, prepared, False, NO_EPILOGUE, scratch, E, ahead)
+    convolve_volumes(first, last, y, x, prepared, ANEW, NO_EPILOGUE, scratch, E, ahead)
 
 
 @tuned(

@@ -12,6 +12,8 @@ NaN makes all outputs of the tiles NaN that see it.
 
 from __future__ import annotations
 
+import numpy as np
+
 from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import compiled, copied
 from paddle_layers.kernels.primitives.epilogues import end_run
@@ -32,6 +34,8 @@ from .winograd_items import SKEW, block_tiles, line_numbers, skewed, tile_parts,
 
 WITHOUT_END = 1 << 40
 """Planes of a volume whose last one is asked for elsewhere."""
+ANEW = np.bool_(False)
+"""In place of `accumulate` where a result is written anew: of a literal `False` numba would compile a second form."""
 
 
 @copied

@@ -113,7 +113,7 @@ def work(board, own):
     part = board + 8 * PART * own
     _init_mutex(part + 8 * MUTEX, 0)
     _init_condition(part + 8 * CONDITION, 0)
-    last, end, looks = CLOSED, nanoseconds() + AWAKE, 0
+    last, end, looks = np.int64(CLOSED), nanoseconds() + AWAKE, 0
     while load(board + 8 * ENDED) == 0:
         opened = join_pass(board, own, last)
         if opened >= 0:
