@@ -62,7 +62,7 @@ class Copier(InlineWorker):
 
     def run_untyped_passes(self, func: Any, enable_ssa: bool = False) -> Any:
         """The statements of a function."""
-        self._compiler_pipeline = lambda state: with_own_steps(DefaultPassBuilder.define_untyped_pipeline(state))
+        self._compiler_pipeline = untyped_steps
         function = super().run_untyped_passes(func, enable_ssa)
         for block in function.blocks.values():
             block.scope.__class__ = SharedScope
@@ -93,6 +93,11 @@ def with_own_steps(steps: PassManager) -> PassManager:
     steps._finalized = False
     steps.finalize()
     return steps
+
+
+def untyped_steps(state: Any, name: Any = "untyped") -> PassManager:
+    """Those that come before types are known."""
+    return with_own_steps(DefaultPassBuilder.define_untyped_pipeline(state, name))
 
 
 class PartCompiler(Compiler):
