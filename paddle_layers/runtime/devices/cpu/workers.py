@@ -199,5 +199,5 @@ def time_launches(table, spent, threads, board):
     """Run all launches of a table one by one; the nanoseconds of each are added to `spent`."""
     for row in range(len(table)):
         spent[row] -= nanoseconds()
-        run_launches(table, row, row + 1, threads, True, board)
+        run_launches(table, row, row + 1, threads, np.bool_(True), board)
         spent[row] += nanoseconds()
