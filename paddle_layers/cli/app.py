@@ -107,7 +107,7 @@ def _errors_as_messages() -> Iterator[None]:
         if str(stop):
             echo(str(stop), err=True)
         raise
-    except Exception as error:  # `user_message` knows the user's mistakes; a fault of the library is raised again
+    except Exception as error:  # raised again unless it is a user's mistake; their classes are slow to import
         from .problems import user_message
 
         message = user_message(error)

@@ -30,7 +30,7 @@ def as_data_error(what: str) -> Iterator[None]:
         yield
     except DataError:
         raise
-    except Exception as error:  # NumPy, zlib and zipfile raise some fifteen kinds for damaged files, and document few
+    except Exception as error:  # for damaged files readers raise some fifteen kinds, few of them documented
         raise DataError(f"{what}: {first_line(error)[:200]}") from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":

@@ -79,7 +79,7 @@ def is_legal(config: Config) -> bool:
     """Whether inference takes the config."""
     try:
         config.definition.infer(config.places, config.definition.bind(config.attributes))
-    except Exception:  # a refusal, or a fault of the layer under test: `check_text` tells them apart and reports it
+    except Exception:  # whatever is raised, it is no legal config; `check_text` reports what is a fault
         return False
     return True
 

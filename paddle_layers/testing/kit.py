@@ -172,7 +172,7 @@ def _outcome(name: str, case: Case) -> tuple[bool, str, str | None]:
         return True, "memory", f"a function reads or writes outside of an array: {_with_place(error)}"
     except DefinitionError as error:
         return True, name, f"the layer does not run: {error}"
-    except Exception as error:  # the layer under test may raise anything; that is the finding
+    except Exception as error:  # the layer under test may raise anything; the report shows it
         return True, name, f"the layer does not run: {type(error).__name__}: {_with_place(error)}"
     return bool(found), name, _message(found)
 

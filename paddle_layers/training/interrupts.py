@@ -31,7 +31,7 @@ class Interrupts:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  Python calls handlers with both
+    def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  Python passes a frame to every signal handler
         if self.asked:
             raise KeyboardInterrupt
         self.asked = SIGNALS[number]

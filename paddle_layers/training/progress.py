@@ -108,7 +108,7 @@ class Lines:
         """Print it."""
         print(printable(text), file=self._stream, flush=True)
 
-    def compiling(self, done: int, total: int, what: str) -> None:  # noqa: ARG002  (a line for each kernel is too much)
+    def compiling(self, done: int, total: int, what: str) -> None:  # noqa: ARG002  `Progress.compiling` has it; lines name no kernels
         """A line at the start, at the end and every few seconds."""
         now, left = time.monotonic(), self._left.text(done, total)
         if not self._said:

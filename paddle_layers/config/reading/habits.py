@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..diagnostics.diagnostic import Fix
 
-_QUOTES = "“”„‟«»‹›‘’‚`"  # noqa: RUF001  characters like the straight quote are what is sought
+_QUOTES = "“”„‟«»‹›‘’‚`"  # noqa: RUF001  other quotes, which people paste in place of `"`
 _COMMENT = re.compile(r"//[^\n]*|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?|--[^\n]*|;[^\n]*")
 _OTHER_SPACES = re.compile(r"(?:(?![\t-\r ])\s|[\u200b\u2060\ufeff])+")
 _QUOTED = re.compile(rf'[{_QUOTES}]([^{_QUOTES}"\n]*)[{_QUOTES}]')

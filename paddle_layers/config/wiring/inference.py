@@ -70,7 +70,7 @@ class Inference:
             raise
         except DefinitionError as error:
             self._crash(draft, definition, str(error))
-        except Exception as error:  # code of plugins may raise anything; it becomes a diagnostic at the layer
+        except Exception as error:  # a plugin's function may raise anything; the user sees it as an error at the layer
             self._crash(draft, definition, f"{type(error).__name__}: {error}", _origin(error))
         return found
 

@@ -39,7 +39,7 @@ def wire_plain(drafts: Sequence[Draft]) -> list[Node] | None:
                 return None
             try:
                 result = known[setup, given] = types_of(setup, given), inside_of(setup, given)
-            except Exception:  # code of plugins may raise anything; None leaves the layer to `Wires`, which reports it
+            except Exception:  # a plugin's function may raise anything; `Wires` calls it again and reports it
                 return None
             if unknown_parameter(setup, result[1]):
                 return None

@@ -72,7 +72,7 @@ class Npz:
 
 class _Part:
     def __init__(self, folder: Path, like: Array) -> None:
-        self.file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  it outlives this call: `Npz.close` closes it
+        self.file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  open until `Npz.close`, over many calls
         self._dtype, self._tail, self._count = like.dtype, like.shape[1:], 0
 
     def add(self, array: Array) -> None:

@@ -81,7 +81,7 @@ def installed_plugins() -> list[Plugin]:
 
     try:
         points = list(importlib.metadata.entry_points(group=ENTRY_POINTS))
-    except Exception as error:  # any package's damaged metadata stops the listing, with whatever its parser raises
+    except Exception as error:  # one damaged package stops the listing of all, by any error; the user is warned
         warnings.warn(f"plugins cannot be listed, an installed package is damaged: {plain(error)}", PluginWarning, 2)
         points = []
     return sorted(map(_record, points), key=lambda plugin: (plugin.prefix, plugin.distribution))

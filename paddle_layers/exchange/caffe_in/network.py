@@ -14,7 +14,7 @@ from paddle_layers.config.writing.text import HEADER, Word, fields_text, value_t
 from paddle_layers.define import Type
 from paddle_layers.define.escaping import printable_line
 
-from . import costs, elementwise, images, inputs, reductions, rows  # noqa: F401  to import them fills `RULES`
+from . import costs, elementwise, images, inputs, reductions, rows  # noqa: F401  importing a module registers its rules in `RULES`
 from .blobs import Blobs, State, phases_of, type_of
 from .conversion import RULES, Conversion, convert
 from .inputs import Feed

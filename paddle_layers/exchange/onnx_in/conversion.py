@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import (  # noqa: F401  to import them fills `OPERATORS`
+from . import (  # noqa: F401  importing a module registers its operators in `OPERATORS`
     arithmetic,
     attentions,
     boxes,

@@ -35,7 +35,7 @@ def write_op(op: Op, graph: Graph, layouts: Layouts, named: Container[Value]) ->
         made = call(*arguments)
     except _Requirement as refusal:
         raise NoForm(refusal.message) from None
-    except Exception as error:  # code of plugins may raise anything; it becomes an error at its line
+    except Exception as error:  # a plugin's function may raise anything; it is the cause of an error at its line
         message = f"{call.__name__}: {type(error).__name__}: {error}"
         raise DefinitionError(message, code.co_filename, code.co_firstlineno) from error
     tensors = list(made) if isinstance(made, (tuple, list)) else [made]

@@ -50,7 +50,7 @@ class PartLowering(NativeLowering):
 
 
 class SharedScope(Scope):
-    """The names of a function's variables, of which there is one."""
+    """The names of a function's variables, kept when its statements are copied: nobody reads those of the original."""
 
     def __deepcopy__(self, memo: Any) -> SharedScope:
         """The same one."""
@@ -58,7 +58,11 @@ class SharedScope(Scope):
 
 
 class Copier(InlineWorker):
-    """Copies a function into a caller; numba copies the names of all variables with each block of statements."""
+    """Copies a function into a caller.
+
+    Without it numba copies the names of all variables once for each block of statements: a twelfth of the time that the
+    kernels of ResNet-50 take to compile.
+    """
 
     def run_untyped_passes(self, func: Any, enable_ssa: bool = False) -> Any:
         """The statements of a function."""
@@ -77,14 +81,14 @@ class PartInlining(InlineInlinables):
 
     def _do_work(self, state: Any, work_list: Any, block: Any, i: int, expr: Any, inline_worker: Any) -> Any:
         """Copy what is called in `expr`, if it is such a function."""
-        inline_worker.__class__ = Copier
+        inline_worker.__class__ = Copier  # numba makes it, and leaves no other place for one's own
         return super()._do_work(state, work_list, block, i, expr, inline_worker)
 
 
 OWN = {NativeLowering: PartLowering, InlineInlinables: PartInlining}
 """The steps in whose place there is another one."""
 NEEDLESS = {NopythonRewrites}
-"""Steps for expressions of arrays, of which kernels have none: they compute with numbers."""
+"""Steps for whole arrays, lists and fields of records, of which kernels have none: they compute with numbers."""
 
 
 def with_own_steps(steps: PassManager) -> PassManager:

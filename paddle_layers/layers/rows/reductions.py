@@ -138,7 +138,7 @@ def reduction_y(n, j, x, where, operation, count, sizes, steps, kept_sizes, kept
         return x[n, where[n, j]]
     start = place_of(j, kept_sizes, kept_steps)
     run, step = sizes[-1], steps[-1]
-    squared = operation == "SUMSQ" or operation == "L2"  # noqa: PLR1714  numba compiles no `in` of texts for CUDA
+    squared = operation == "SUMSQ" or operation == "L2"  # noqa: PLR1714  with `in` numba finds no CUDA kernel
     peak = 0.0
     if operation == "LOG_SUM_EXP":
         peak = x[n, start]

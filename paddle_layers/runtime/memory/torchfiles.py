@@ -31,7 +31,7 @@ def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
             f"{path} holds more than weights, or is damaged, and is not loaded: what it asks for may be code. Where "
             f"you trust it, save its state_dict alone: torch.save(model.state_dict(), ...)"
         ) from None
-    except Exception as error:  # torch.load documents no errors for damaged bytes; it becomes one line
+    except Exception as error:  # torch.load raises many kinds for damaged bytes, and documents none
         raise WeightsError(f"{path} is no file that PyTorch can load: {first_line(error)[:200]}") from None
     state = _state_of(torch, path, found)
     arrays: Tensors = {}

@@ -73,7 +73,7 @@ def _problem(kernel: Ptx) -> str | None:
     version = "sm_{}{}".format(*kernel.architecture)
     try:
         kernel.link()
-    except Exception as error:  # numba, NVVM and nvJitLink share no error class; each failure is a finding
+    except Exception as error:  # numba, NVVM and nvJitLink share no error class; the report shows it
         return f"does not compile for {version}: {type(error).__name__}: {first_line(error)}"
     if kernel.has_f64:
         return f"computes in float64 for {version}; write `real(...)` around whole numbers, or `double(...)` to mean it"

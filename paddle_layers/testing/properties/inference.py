@@ -35,7 +35,7 @@ def check_text(definition: LayerDefinition, types: tuple[Type, ...], attributes:
         inferred = definition.infer(types, definition.bind(attributes))
     except ShapeError:
         return problem_of(text, legal=False)
-    except Exception as error:  # the layer under test may raise anything; but for `ShapeError` that is a finding
+    except Exception as error:  # the layer under test may raise anything; only `ShapeError` is right
         return f"inference fails: {type(error).__name__}: {error}"
     wrong = [type_ for type_ in inferred if not _is_type(type_)]
     return f"{wrong[0]!r} is no type: a size is at least 1, a level 0 to 2" if wrong else problem_of(text)
@@ -45,7 +45,7 @@ def problem_of(text: str, *, legal: bool | None = None) -> str | None:
     """What is wrong with the reader's answer to a network, or None; `legal` says what the answer has to be."""
     try:
         found = examine_network(text)
-    except Exception as error:  # any exception is a finding: the reader answers with diagnostics
+    except Exception as error:  # the reader answers with diagnostics and must not raise; the report shows what it did
         return f"makes the reader fail: {type(error).__name__}: {error}"
     if found.network is not None and not found.failed:
         return "has to be refused, but is accepted" if legal is False else None

@@ -42,7 +42,7 @@ class WriteValues(Repeating):
         self._sink: Sink | None = None
         self._open = contextlib.ExitStack()
 
-    def prepare(self, base: Path) -> None:  # noqa: ARG002  all callbacks have this signature; this one reads no files
+    def prepare(self, base: Path) -> None:  # noqa: ARG002  every `prepare` is given the folder; this one reads no files
         """Look at the name of the files. Raises `DataError`."""
         from paddle_layers.data import DataError
         from paddle_layers.data.sinks.opening import check_sink
@@ -62,7 +62,7 @@ class WriteValues(Repeating):
         if self.phase == "test":
             self._add(run)
 
-    def on_test(self, run: Run) -> None:  # noqa: ARG002  all callbacks have this signature; this one only closes its file
+    def on_test(self, run: Run) -> None:  # noqa: ARG002  every `on_test` is given the run; this one only closes its file
         """The file of a test is whole."""
         self._close()
 

@@ -95,7 +95,7 @@ class Alone:
     on_machine = 0
     """The number of this process among those of its machine."""
 
-    def share(self, net: Net) -> str:  # noqa: ARG002  one that is alone shares nothing
+    def share(self, net: Net) -> str:  # noqa: ARG002  other ranks share the net's gradients; one alone has none to share
         """Get ready to sum the gradients of this net; gives what the user should know of how."""
         return ""
 

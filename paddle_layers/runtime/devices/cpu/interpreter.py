@@ -67,7 +67,7 @@ def _with_place(body: Body, code: Kernel | TunedCall, text: str) -> Body:
     def run(*arguments: Any) -> None:
         try:
             body(*arguments)
-        except Exception as error:  # any error is raised again, with its place as a note
+        except Exception as error:  # raised again, whatever it is, with the author's line as a note
             lines = [
                 line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == DRIVER
             ]

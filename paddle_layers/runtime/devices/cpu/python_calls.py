@@ -87,7 +87,7 @@ class PythonBody:
     def _call(self, given: dict[str, Any]) -> Any:
         try:
             return self.python.call(**given)
-        except Exception as error:  # a user's function may raise anything; the error names its line
+        except Exception as error:  # a user's function may raise anything; it is the cause of an error at its line
             file = self.python.call.__code__.co_filename
             lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == file]
             raise self._fault(f"{type(error).__name__}: {first_line(error)}", lines[-1] if lines else 0) from error

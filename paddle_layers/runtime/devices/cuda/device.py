@@ -114,7 +114,7 @@ class Cuda:
             return self._card.load(driver)
         except DeviceError:
             raise
-        except Exception as error:  # compilers share no error class; an error or a warning has the reason
+        except Exception as error:  # numba, NVVM and nvJitLink share no error class; the user sees the reason
             reason = first_line(error)
             if isinstance(driver.code, TunedCall):
                 raise DeviceError(f"the tuned kernel {driver.name} does not compile for CUDA: {reason}") from error
