@@ -370,6 +370,8 @@ def test_check_says_what_is_wrong(run: Run, tmp_path: Path) -> None:
     assert "1 of 2 layers failed" in result.stderr
     assert "relu: passed" in result.stdout
     assert "did you mean `relu`" in run("check", "rellu", status=1).stderr
+    result = run("check", "flatten", "--property", "tuned kernels", "--fast")
+    assert result.stdout == "flatten: has nothing of what `--property` asks for\n"
 
 
 # ---- train, predict, warm

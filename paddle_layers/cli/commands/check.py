@@ -32,8 +32,10 @@ def command(names: tuple[str, ...], properties: tuple[str, ...], fast: bool) -> 
         reports.append(report)
         if report.findings:
             echo(f"{name}: failed ({report})\n" + "\n".join(map(str, report.findings)), err=True)
-        else:
+        elif report.checks:
             echo(f"{name}: passed ({report})")
+        else:
+            echo(f"{name}: has nothing of what `--property` asks for")
     failed = sum(bool(report.findings) for report in reports)
     if not has_hypothesis():
         echo(NEEDS_HYPOTHESIS, err=True)
