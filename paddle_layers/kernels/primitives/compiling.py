@@ -10,9 +10,11 @@ from typing import Any
 from numba import njit
 from numba.extending import register_jitable
 
-from .parts import PartCompiler
+from .parts import BodyCompiler, PartCompiler
 
 INNER: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}
+OUTER: Any = {"pipeline_class": BodyCompiler}
+"""How the body of a driver is compiled."""
 
 compiled: Any = njit(error_model="numpy", **INNER)
 """Rounds every operation."""

@@ -1,13 +1,16 @@
-"""Functions that only other compiled functions call: compiled as a part of each caller, and never by themselves.
+"""Bodies of drivers, and parts: functions that only other compiled functions call, which are compiled with each caller.
 
 numba optimises every function and turns it into machine code before it links it into its callers, where it is optimised
-again. Nobody runs the machine code of a part, and what is known of its arguments is known in the callers only.
+again. Nobody runs the machine code of a part, and what is known of its arguments is known in the callers only. So a
+body is optimised once, when all of its parts are in it.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+from llvmlite.binding import Linkage
 from numba._dynfunc import make_function
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
@@ -27,7 +30,32 @@ class Part(JITCodeLibrary):
             if hasattr(library, "_reload_init"):  # numba 0.62 has none
                 self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.external:
+                function.linkage = Linkage.linkonce_odr  # as numba does in a copy for callers; there is nobody else
         self._finalized = True
+
+
+class Body(JITCodeLibrary):
+    """What a driver's body and all that it calls are in LLVM's language, and in the machine's."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Leave it to the end, when all that it calls is in it."""
+        ll_module.data_layout = self._codegen._data_layout
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class BodyLowering(NativeLowering):
+    """The step from typed instructions to machine code."""
+
+    _name = "body_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        """Lower and compile the function."""
+        state.library = Body(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        state.type_annotation = ""  # nobody reads it
+        return bool(super().run_pass(state))
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -40,8 +68,10 @@ class PartLowering(NativeLowering):
         """Lower the function, and make it known to its callers; it has no address."""
         state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
+        state.type_annotation = ""  # nobody reads it, and it would keep every statement in memory
         super().run_pass(state)
         lowered = state["cr"]
+        lowered.fndesc.typemap = lowered.fndesc.calltypes = {}  # so would these; callers read neither
         name = lowered.fndesc.qualname.rpartition(".")[2]
         known_as = make_function(lowered.fndesc.lookup_module(), name, "", 0, lowered.env, (state.library,))
         state.targetctx.insert_user_function(known_as, lowered.fndesc, [state.library])
@@ -85,15 +115,9 @@ class PartInlining(InlineInlinables):
         return super()._do_work(state, work_list, block, i, expr, inline_worker)
 
 
-OWN = {NativeLowering: PartLowering, InlineInlinables: PartInlining}
-"""The steps in whose place there is another one."""
-NEEDLESS = {NopythonRewrites}
-"""Steps for whole arrays, lists and fields of records, of which kernels have none: they compute with numbers."""
-
-
-def with_own_steps(steps: PassManager) -> PassManager:
-    """numba's steps, but for those above."""
-    steps.passes = [(OWN.get(each, each), why) for each, why in steps.passes if each not in NEEDLESS]
+def with_own_steps(steps: PassManager, own: Mapping[type, type | None]) -> PassManager:
+    """numba's steps, but for those in whose place there is an `own` one, or none."""
+    steps.passes = [(step, why) for each, why in steps.passes if (step := own.get(each, each)) is not None]
     steps._finalized = False
     steps.finalize()
     return steps
@@ -101,12 +125,24 @@ def with_own_steps(steps: PassManager) -> PassManager:
 
 def untyped_steps(state: Any, name: Any = "untyped") -> PassManager:
     """Those that come before types are known."""
-    return with_own_steps(DefaultPassBuilder.define_untyped_pipeline(state, name))
+    return with_own_steps(DefaultPassBuilder.define_untyped_pipeline(state, name), PartCompiler.own)
 
 
 class PartCompiler(Compiler):
     """numba's steps in their order, but for some."""
 
+    own: ClassVar[Mapping[type, type | None]] = {
+        NativeLowering: PartLowering,
+        InlineInlinables: PartInlining,
+        NopythonRewrites: None,  # for whole arrays, lists and fields of records: parts compute with numbers
+    }
+
     def define_pipelines(self) -> list[PassManager]:
         """The steps."""
-        return [with_own_steps(steps) for steps in super().define_pipelines()]
+        return [with_own_steps(steps, self.own) for steps in super().define_pipelines()]
+
+
+class BodyCompiler(PartCompiler):
+    """The same, to machine code; a plugin's kernel, which is copied into its body, may compute with whole arrays."""
+
+    own: ClassVar[Mapping[type, type | None]] = {NativeLowering: BodyLowering, InlineInlinables: PartInlining}

@@ -10,7 +10,7 @@ from typing import Any
 
 from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.digests import tuned_digest
-from paddle_layers.kernels.primitives import compiling, elementary, helper_forms
+from paddle_layers.kernels.primitives import compiling, elementary, helper_forms, parts
 from paddle_layers.kernels.primitives.compiling import INNER
 from paddle_layers.runtime.generate.authors import LIBRARY
 from paddle_layers.runtime.generate.checksums import sum_of
@@ -80,7 +80,7 @@ def cpu_prelude(dtype: str) -> list[str]:
     return [
         "import numba",
         "from numba import cfunc, njit",
-        f"from {compiling.__name__} import INNER",
+        f"from {compiling.__name__} import INNER, OUTER",
         "from paddle_layers.runtime.devices.cpu.arrays import LANES, argument as argument_, stack as stack_",
         "from paddle_layers.runtime.devices.cpu.native import BODY",
         f"# their own texts: {_imported_digest()}",
@@ -94,7 +94,7 @@ def cpu_prelude(dtype: str) -> list[str]:
 def _imported_digest() -> str:
     """Digest of the files that every driver imports from: numba does not notice an edit there."""
     here = Path(__file__)
-    files = (Path(compiling.__file__), here.with_name("arrays.py"), here.with_name("native.py"))
+    files = (Path(compiling.__file__), Path(parts.__file__), here.with_name("arrays.py"), here.with_name("native.py"))
     return sum_of(b"".join(file.read_bytes() for file in files))[:16]
 
 
@@ -102,7 +102,7 @@ def cpu_body(args: Mapping[str, Spec], lines: list[str], options: str = "") -> l
     """The compiled entry of a CPU driver around the lines of its loop; `options` are the compiler's."""
     return [
         "",
-        f'@cfunc(BODY, cache=True, error_model="numpy"{options})',
+        f'@cfunc(BODY, cache=True, error_model="numpy", **OUTER{options})',
         "def body(lo_, hi_, pa_, ia_, fa_):",
         *indent(unpack_lines(args), 1),
         *indent(lines, 1),
