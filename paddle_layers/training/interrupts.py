@@ -31,7 +31,7 @@ class Interrupts:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  Python passes a frame to every signal handler
+    def _note(self, number: int, _frame: FrameType | None) -> None:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = SIGNALS[number]

@@ -138,7 +138,7 @@ def reduction_y(n, j, x, where, operation, count, sizes, steps, kept_sizes, kept
         return x[n, where[n, j]]
     start = place_of(j, kept_sizes, kept_steps)
     run, step = sizes[-1], steps[-1]
-    squared = operation == "SUMSQ" or operation == "L2"  # noqa: PLR1714  with `in` numba finds no CUDA kernel
+    squared = operation == "SUMSQ" or operation == "L2"  # noqa: PLR1714  without a card, numba compiles no `in` of strings for CUDA
     peak = 0.0
     if operation == "LOG_SUM_EXP":
         peak = x[n, start]
