@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 import paddle_layers as pl
 from paddle_layers.config import render_text
 from paddle_layers.config.checking import examine
-from paddle_layers.define import Definition, registries
+from paddle_layers.define import Definition, registries, terms_of
 from paddle_layers.runtime.plan.footprint import footprint
 
 from .file_pages import FILES
@@ -208,11 +208,11 @@ def _write_navigation(pages: Path) -> dict[str, list[str]]:
 
 
 def _search_terms() -> dict[str, list[str]]:
-    """By page of a definition, what the search finds it by first: its name elsewhere, and both in words."""
+    """By page of a definition, what the search finds it by first: its terms and names elsewhere, also in words."""
     terms = {}
     for kind, folder in FOLDERS.items():
         for definition in registries[kind].values():
-            names = [name for listed in definition.elsewhere.values() for name in listed.split(", ")]
+            names = terms_of(definition)
             words = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in (definition.name, *names)]
             spoken = [word.replace("_", " ").replace("-", " ").lower() for word in words]
             plain = [term for term in (*names, *spoken) if re.fullmatch(r"[\w .-]+", term)]

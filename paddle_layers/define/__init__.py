@@ -23,6 +23,7 @@ from .definitions.elsewhere import meant_elsewhere, no_layer_here
 from .definitions.layers import Body, LayerDefinition, Part
 from .definitions.lazy_updates import AdaptiveStep, lazy_update, linear_penalty
 from .definitions.registry import Registry, registries
+from .definitions.search import search, terms_of
 from .derived import layer
 from .errors import (
     CountError,
@@ -117,9 +118,11 @@ __all__ = [
     "require",
     "result",
     "schedule",
+    "search",
     "source",
     "starts",
     "step",
+    "terms_of",
     "transform",
     "update",
 ]

@@ -90,6 +90,7 @@ def layer(name: str, *, common: tuple[str, ...] = (), **options: Any) -> Callabl
     """Register a layer type: a class of fields; point functions follow at module level.
 
     `common`: attribute groups to take (`act`, `drop_rate`, `error_clip`); `elsewhere`: names in other systems;
+    `terms`: established terms that people search for, such as "transposed convolution";
     `since`: version of the library. Raises `DefinitionError` with file and line.
     """
 

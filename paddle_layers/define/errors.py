@@ -9,7 +9,9 @@ from collections.abc import Iterable
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """`; did you mean ...?` when a known name is near, else nothing."""
-    near = difflib.get_close_matches(name, list(known), 1)
+    names = list(known)
+    same = [known_name for known_name in names if known_name.lower() == name.lower()]  # `ReLU` is near to nothing else
+    near = same or difflib.get_close_matches(name, names, 1)
     return f"; did you mean `{near[0]}`?" if near else ""
 
 

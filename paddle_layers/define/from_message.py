@@ -75,6 +75,7 @@ def _options(message: pb.LayerDef) -> dict[str, Any]:
     return {
         "common": tuple(message.common),
         "elsewhere": {entry.system: entry.name for entry in message.elsewhere},
+        "terms": tuple(message.search_terms),
         "since": message.since_version or 1,
         "version": message.version,
         "family": message.family,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from paddle_layers.config.binding.steps import GROUP, MEMORY
 from paddle_layers.config.wiring.insides import parameter_shapes
-from paddle_layers.define import Attribute, Definition, LayerDefinition, registries
+from paddle_layers.define import Attribute, Definition, LayerDefinition, registries, terms_of
 from paddle_layers.define.bodies.activations import activation_problem
 
 from .document import Document, net_of
@@ -61,7 +61,7 @@ def types(registry: str, *, activations: bool = False) -> Iterator[Value]:
     """The names of a registry; only what can be an activation, where one is wanted."""
     for definition in registries[registry].values():
         if not activations or not activation_problem(definition):
-            search = " ".join(definition.elsewhere.values())
+            search = " ".join(terms_of(definition))
             yield Value(definition.name, "type", True, definition.summary, definition_text(definition), search)
 
 

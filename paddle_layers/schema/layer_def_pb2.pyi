@@ -255,7 +255,7 @@ class FactsDef(_message.Message):
     def __init__(self, is_source: bool = ..., is_sink: bool = ..., has_param: bool = ..., has_neuron: bool = ..., can_do_bp: bool = ..., is_inplace: bool = ..., has_loss: bool = ..., has_stats: bool = ..., has_phase: bool = ..., is_random: bool = ..., has_state: bool = ..., is_composite: bool = ..., back_reads_x: _Optional[_Iterable[str]] = ..., back_reads_y: _Optional[_Iterable[str]] = ..., overwrites: bool = ..., devices: _Optional[_Iterable[str]] = ..., min_inputs: _Optional[int] = ..., max_inputs: _Optional[int] = ..., min_outputs: _Optional[int] = ..., max_outputs: _Optional[int] = ..., rows_independent: bool = ...) -> None: ...
 
 class LayerDef(_message.Message):
-    __slots__ = ("type", "description", "inputs", "parameter_attr", "bias_attr", "layer_attr", "outputs", "extra_parameters", "statistics", "facts", "rules", "examples", "family", "elsewhere", "since_version", "package", "registered_at", "common", "number", "version", "results")
+    __slots__ = ("type", "description", "inputs", "parameter_attr", "bias_attr", "layer_attr", "outputs", "extra_parameters", "statistics", "facts", "rules", "examples", "family", "elsewhere", "since_version", "package", "registered_at", "common", "number", "version", "results", "search_terms")
     class ParameterDef(_message.Message):
         __slots__ = ("attributes", "name", "description", "axes", "input", "initializer", "optional", "trained", "initializer_attributes")
         ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
@@ -298,6 +298,7 @@ class LayerDef(_message.Message):
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     RESULTS_FIELD_NUMBER: _ClassVar[int]
+    SEARCH_TERMS_FIELD_NUMBER: _ClassVar[int]
     type: str
     description: str
     inputs: _containers.RepeatedCompositeFieldContainer[ArgumentDef]
@@ -319,7 +320,8 @@ class LayerDef(_message.Message):
     number: int
     version: int
     results: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, type: _Optional[str] = ..., description: _Optional[str] = ..., inputs: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., parameter_attr: _Optional[_Iterable[_Union[LayerDef.ParameterDef, _Mapping]]] = ..., bias_attr: _Optional[_Union[LayerDef.ParameterDef, _Mapping]] = ..., layer_attr: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., outputs: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., extra_parameters: _Optional[_Iterable[_Union[LayerDef.ParameterDef, _Mapping]]] = ..., statistics: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., facts: _Optional[_Union[FactsDef, _Mapping]] = ..., rules: _Optional[_Iterable[_Union[RuleDef, _Mapping]]] = ..., examples: _Optional[_Iterable[_Union[ExampleDef, _Mapping]]] = ..., family: _Optional[str] = ..., elsewhere: _Optional[_Iterable[_Union[ElsewhereDef, _Mapping]]] = ..., since_version: _Optional[int] = ..., package: _Optional[str] = ..., registered_at: _Optional[_Union[SourceLocation, _Mapping]] = ..., common: _Optional[_Iterable[str]] = ..., number: _Optional[int] = ..., version: _Optional[int] = ..., results: _Optional[_Iterable[str]] = ...) -> None: ...
+    search_terms: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, type: _Optional[str] = ..., description: _Optional[str] = ..., inputs: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., parameter_attr: _Optional[_Iterable[_Union[LayerDef.ParameterDef, _Mapping]]] = ..., bias_attr: _Optional[_Union[LayerDef.ParameterDef, _Mapping]] = ..., layer_attr: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., outputs: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., extra_parameters: _Optional[_Iterable[_Union[LayerDef.ParameterDef, _Mapping]]] = ..., statistics: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., facts: _Optional[_Union[FactsDef, _Mapping]] = ..., rules: _Optional[_Iterable[_Union[RuleDef, _Mapping]]] = ..., examples: _Optional[_Iterable[_Union[ExampleDef, _Mapping]]] = ..., family: _Optional[str] = ..., elsewhere: _Optional[_Iterable[_Union[ElsewhereDef, _Mapping]]] = ..., since_version: _Optional[int] = ..., package: _Optional[str] = ..., registered_at: _Optional[_Union[SourceLocation, _Mapping]] = ..., common: _Optional[_Iterable[str]] = ..., number: _Optional[int] = ..., version: _Optional[int] = ..., results: _Optional[_Iterable[str]] = ..., search_terms: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class LayerOutputDef(_message.Message):
     __slots__ = ("name", "type", "size", "seq_nested_level", "dims")
@@ -336,7 +338,7 @@ class LayerOutputDef(_message.Message):
     def __init__(self, name: _Optional[str] = ..., type: _Optional[_Union[DataType, str]] = ..., size: _Optional[int] = ..., seq_nested_level: _Optional[int] = ..., dims: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ComponentDef(_message.Message):
-    __slots__ = ("kind", "type", "description", "attributes", "states", "elsewhere", "package", "since_version", "registered_at", "number", "version")
+    __slots__ = ("kind", "type", "description", "attributes", "states", "elsewhere", "package", "since_version", "registered_at", "number", "version", "search_terms")
     KIND_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
@@ -348,6 +350,7 @@ class ComponentDef(_message.Message):
     REGISTERED_AT_FIELD_NUMBER: _ClassVar[int]
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
+    SEARCH_TERMS_FIELD_NUMBER: _ClassVar[int]
     kind: str
     type: str
     description: str
@@ -359,7 +362,8 @@ class ComponentDef(_message.Message):
     registered_at: SourceLocation
     number: int
     version: int
-    def __init__(self, kind: _Optional[str] = ..., type: _Optional[str] = ..., description: _Optional[str] = ..., attributes: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., states: _Optional[_Iterable[str]] = ..., elsewhere: _Optional[_Iterable[_Union[ElsewhereDef, _Mapping]]] = ..., package: _Optional[str] = ..., since_version: _Optional[int] = ..., registered_at: _Optional[_Union[SourceLocation, _Mapping]] = ..., number: _Optional[int] = ..., version: _Optional[int] = ...) -> None: ...
+    search_terms: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, kind: _Optional[str] = ..., type: _Optional[str] = ..., description: _Optional[str] = ..., attributes: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., states: _Optional[_Iterable[str]] = ..., elsewhere: _Optional[_Iterable[_Union[ElsewhereDef, _Mapping]]] = ..., package: _Optional[str] = ..., since_version: _Optional[int] = ..., registered_at: _Optional[_Union[SourceLocation, _Mapping]] = ..., number: _Optional[int] = ..., version: _Optional[int] = ..., search_terms: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RegistryDef(_message.Message):
     __slots__ = ("version", "layers", "components")

@@ -307,12 +307,21 @@ def test_layers(run: Run) -> None:
     [
         ("value_printer_evaluator", "Paddle's `value_printer` is the callback `print` here"),
         ("sum_evaluator", "Paddle's `sum` is called `row_sum` here"),
-        ("InnerProduct", "Caffe's `InnerProduct` is called `fc` here"),
         ("acuracy", "did you mean `accuracy`?"),
     ],
 )
 def test_layers_of_a_name_elsewhere_says_what_it_is_here(run: Run, name: str, hint: str) -> None:
     assert f"no layer is called `{name}`; {hint}" in run("layers", name, status=1).stderr
+
+
+def test_layers_searches_for_what_is_no_name(run: Run) -> None:
+    found = run("layers", "InnerProduct")
+    assert found.stdout.startswith("# fc\n")
+    assert found.stderr == "`InnerProduct` is the layer `fc`.\n"
+    assert {"  batch_norm (layer) ", "  layer_norm (layer) "} <= {
+        line[:21] for line in run("layers", "norm").stdout.splitlines()
+    }
+    assert "no layer is called `frobnicate`" in run("layers", "frobnicate", status=1).stderr
 
 
 def test_docs(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

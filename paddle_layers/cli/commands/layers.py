@@ -1,41 +1,74 @@
-"""`layers`: what is registered, or the page of one definition."""
+"""`layers`: the list of definitions, a search among them, or the page of one definition."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import click
 
 from ..output.terminal import echo, print_markdown
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddle_layers.define import Definition
+
+MATCHES = 20
+"""Matches of a search that are listed."""
+
 
 @click.command()
-@click.argument("name", required=False)
-def command(name: str | None) -> None:
-    """List the layers and everything else that is registered; with NAME print its page."""
-    if name is None:
+@click.argument("words", metavar="[NAME|WORD...]", nargs=-1)
+def command(words: tuple[str, ...]) -> None:
+    """List the layers and all other definitions, print the page of NAME, or search for WORDs.
+
+    The search knows the established terms and the names in PyTorch, Keras, ONNX and Caffe: `layers deconvolution`.
+    """
+    from paddle_layers.define import registries
+
+    text = " ".join(words)
+    found = [registry.get(text) for registry in registries.values()]
+    named = [definition for definition in found if definition is not None]
+    if not words:
         _list()
+    elif named:
+        _pages(named)
     else:
-        _page(name)
+        _search(text)
 
 
 def _list() -> None:
     from paddle_layers.define import registries
 
     for kind, registry in registries.items():
-        definitions = registry.values()
-        if not definitions:
-            continue
-        click.secho(f"{kind}s" if not kind.endswith("y") else kind, bold=True)
-        width = max(len(definition.name) for definition in definitions)
-        for definition in definitions:
-            echo(f"  {definition.name:{width}}  {definition.summary}")
+        if definitions := registry.values():
+            click.secho(f"{kind}s" if not kind.endswith("y") else kind, bold=True)
+            _rows([(definition.name, definition.summary) for definition in definitions])
 
 
-def _page(name: str) -> None:
+def _search(text: str) -> None:
+    from paddle_layers.define import registries, search
+
+    matches = search(text)
+    best = [match for match in matches if match.is_exact]
+    if not matches:
+        registries["layer"][text]  # raises, with the nearest name
+    elif len(best) == 1:
+        echo(f"`{text}` is the {best[0].definition.kind} `{best[0].definition.name}`.", err=True)
+        _pages([best[0].definition])
+    else:
+        _rows([(f"{m.definition.name} ({m.definition.kind})", m.definition.summary) for m in matches[:MATCHES]])
+        if len(matches) > MATCHES:
+            echo(f"{len(matches) - MATCHES} more matches; add a word", err=True)
+
+
+def _rows(rows: Sequence[tuple[str, str]]) -> None:
+    width = max(len(name) for name, _ in rows)
+    for name, summary in rows:
+        echo(f"  {name:{width}}  {summary}")
+
+
+def _pages(definitions: Sequence[Definition]) -> None:
     from paddle_layers.codegen.pages import terminal_page
-    from paddle_layers.define import registries
 
-    found = [registry.get(name) for registry in registries.values()]
-    pages = [terminal_page(definition) for definition in found if definition is not None]
-    if not pages:
-        pages = [terminal_page(registries["layer"][name])]  # raises, with the nearest name
-    print_markdown("\n".join(pages))
+    print_markdown("\n".join(terminal_page(definition) for definition in definitions))

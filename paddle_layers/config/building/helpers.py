@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.define import registries
-from paddle_layers.define.errors import suggestion
+from paddle_layers.define.errors import UnknownName, suggestion
 
 from .builder import call_layer, signature_of
 
@@ -18,12 +18,13 @@ _HELPERS: dict[int, Callable[..., Any]] = {}
 
 
 def helper(name: str) -> Callable[..., Any]:
-    """The helper of a layer type. Raises `AttributeError`, with the nearest name, when there is none."""
+    """The helper of a layer type. Raises `AttributeError`, with the name that is meant, when there is none."""
     if name.startswith("__"):
         raise AttributeError(name)
-    definition: LayerDefinition | None = registries["layer"].get(name)
-    if definition is None:
-        raise AttributeError(f"there is no layer `{name}`{suggestion(name, registries['layer'])}")
+    try:
+        definition: LayerDefinition = registries["layer"][name]
+    except UnknownName as error:
+        raise AttributeError(str(error)) from None
     if id(definition) not in _HELPERS:
         _HELPERS[id(definition)] = _made(definition)
     return _HELPERS[id(definition)]

@@ -53,6 +53,7 @@ class Definition:
         owner: type,
         *,
         elsewhere: Mapping[str, str] | None = None,
+        terms: tuple[str, ...] = (),
         since: int = 1,
         version: int = 1,
         family: str = "",
@@ -60,6 +61,8 @@ class Definition:
     ) -> None:
         self.kind, self.name, self.owner = kind, name, owner
         self.elsewhere, self.since, self.version = dict(elsewhere or {}), since, version
+        self.terms = tuple(terms)
+        """Established terms that people search for: `deconvolution` for `conv_trans`."""
         self.description = inspect.cleandoc(owner.__doc__ or _left_out(owner))
         self.file, self.line = place or _location(owner)
         self.module: str = owner.__module__
@@ -157,6 +160,9 @@ class Definition:
             raise self.error("this name is a word of the config files")
         if not self.description:
             raise self.error("the class needs a docstring: it is the description on its page")
+        for term in self.terms:
+            if not (isinstance(term, str) and term.strip() == term and 0 < len(term) <= 60 and term.isprintable()):
+                raise self.error(f"search term {term!r}: a term is a few words on one line")
         seen: dict[str, str] = {}
         for name, attribute in self.attributes.items():
             for word in (name, *attribute.aliases):

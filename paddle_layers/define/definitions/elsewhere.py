@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -25,8 +26,12 @@ NO_LAYER = {
 """Layers that are several here, or none: a guide says what to write in their place."""
 
 
+SYSTEMS = ("PyTorch", "Keras", "ONNX", "Paddle", "Caffe", "Mocha", "KUnet")
+"""Which system is meant by a name that several have, from the most to the least likely."""
+
+
 class Meant(NamedTuple):
-    """A definition here, and the name of the same thing in another system."""
+    """A definition here, and the name of the same thing in another system, or a search term without a system."""
 
     definition: Definition
     system: str
@@ -36,22 +41,31 @@ class Meant(NamedTuple):
         """What to write instead, for somebody who looked for a definition of this kind."""
         own = self.definition
         what = f"called `{own.name}`" if own.kind == kind else f"the {own.kind} `{own.name}`"
-        return f"{self.system}'s `{self.name}` is {what} here"
+        owner = f"{self.system}'s " if self.system else ""
+        return f"{owner}`{self.name}` is {what} here"
 
 
 def meant_elsewhere(kind: str, name: str) -> Meant | None:
-    """What another system calls so, give or take an ending and the case; best with this name and of this kind.
+    """What another system, or the literature, calls so, give or take an ending and the case; best of this kind.
 
-    A name that differs in its case alone from one that is registered here is a misspelling, and nobody else's.
+    A name that differs in its case alone from one that is registered here is a misspelling, unless another system
+    has exactly this name: `Linear` is PyTorch's fully connected layer and not the identity.
     """
-    if name.lower() in registries[kind]:
-        return None
     plain, exact = _plain(name), {name, _stem(name)}
     found = [meant for meant in _names() if _plain(meant.name) == plain]
+    if name.lower() in registries[kind]:
+        found = [meant for meant in found if meant.name == name]
+        if any(meant.definition.name == name.lower() for meant in found):
+            return None
     ended = name != _stem(name)
     return min(
         found,
-        key=lambda m: (m.name not in exact, ended and m.system not in WITH_ENDINGS, m.definition.kind != kind),
+        key=lambda m: (
+            m.name not in exact,
+            ended and m.system not in WITH_ENDINGS,
+            m.definition.kind != kind,
+            SYSTEMS.index(m.system) if m.system in SYSTEMS else len(SYSTEMS),
+        ),
         default=None,
     )
 
@@ -61,6 +75,7 @@ def _names() -> Iterator[Meant]:
         for definition in registry.values():
             for system, names in definition.elsewhere.items():
                 yield from (Meant(definition, system, name) for name in names.split(", "))
+            yield from (Meant(definition, "", term) for term in definition.terms)
 
 
 def _stem(name: str) -> str:
@@ -69,7 +84,7 @@ def _stem(name: str) -> str:
 
 
 def _plain(name: str) -> str:
-    return _stem(name).lower().replace("_", "").replace("-", "")
+    return re.sub(r"[\W_]", "", _stem(name).lower())
 
 
 def no_layer_here(kind: str, name: str) -> str:

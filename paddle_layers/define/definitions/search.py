@@ -1,0 +1,70 @@
+"""Search for definitions by name, by equivalents in other systems, by established terms and by summary."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from .definition import Definition
+from .registry import registries
+
+NAME, TERM, PART_OF_NAME, PART_OF_TERM, SUMMARY = range(5)
+"""What matched, from the best to the weakest."""
+
+
+class Match(NamedTuple):
+    """A definition that was searched for, and the name or term that matched; empty where it was the summary."""
+
+    rank: int
+    definition: Definition
+    term: str
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the name or a term is what was searched for, apart from case and separators."""
+        return self.rank <= TERM
+
+
+def search(words: str) -> list[Match]:
+    """Search all registered definitions.
+
+    Args:
+        words: One or more words, in any case; `_`, `-` and capitals inside a name separate words.
+
+    Returns:
+        The matches, best first: equal names, equal terms, names, terms and summaries that contain all words.
+    """
+    wanted = _words(words)
+    found = [_match(wanted, d) for registry in registries.values() for d in registry.values()] if wanted else []
+    return sorted((match for match in found if match is not None), key=lambda m: (m.rank, len(_words(m.term))))
+
+
+def _match(wanted: tuple[str, ...], definition: Definition) -> Match | None:
+    if _joined(wanted) == _joined(_words(definition.name)):
+        return Match(NAME, definition, definition.name)
+    terms = terms_of(definition)
+    for term in terms:
+        if _joined(wanted) == _joined(_words(term)):
+            return Match(TERM, definition, term)
+    if set(wanted) <= set(_words(definition.name)):
+        return Match(PART_OF_NAME, definition, definition.name)
+    for term in terms:
+        if set(wanted) <= set(_words(term)):
+            return Match(PART_OF_TERM, definition, term)
+    return Match(SUMMARY, definition, "") if set(wanted) <= set(_words(definition.summary)) else None
+
+
+def terms_of(definition: Definition) -> list[str]:
+    """Search terms of a definition and its names in other systems: the one table that every search reads."""
+    names = [name for listed in definition.elsewhere.values() for name in listed.split(", ")]
+    return list(dict.fromkeys([*definition.terms, *names]))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """The words in lower case: `Conv2DTranspose`, `conv2d_transpose` and `conv2d transpose` have equal letters."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
+    return tuple(re.findall(r"\w+", spaced.replace("_", " ").lower()))
+
+
+def _joined(words: tuple[str, ...]) -> str:
+    return "".join(words)
