@@ -1,7 +1,7 @@
 """The vocabulary check: `python -m tests.project.vocabulary [FILE...]` lists words that the texts avoid.
 
-Texts are guides, docstrings, comments, messages and the comments of schemas. `vocabulary.toml` has the words and what to
-write instead.
+Texts are guides, docstrings, comments, messages and the comments of schemas. `vocabulary.toml` has the words and what
+to write instead.
 """
 
 from __future__ import annotations

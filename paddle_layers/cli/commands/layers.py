@@ -50,7 +50,7 @@ def _search(text: str) -> None:
     from paddle_layers.define import registries, search
 
     matches = search(text)
-    best = [match for match in matches if match.is_exact]
+    best = [match for match in matches if match.is_exact and match.rank == matches[0].rank]
     if not matches:
         registries["layer"][text]  # raises, with the nearest name
     elif len(best) == 1:

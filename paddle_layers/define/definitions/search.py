@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .definition import Definition
 from .registry import registries
 
-NAME, TERM, PART_OF_NAME, PART_OF_TERM, SUMMARY = range(5)
+NAME, TERM, EQUIVALENT, PART_OF_NAME, PART_OF_TERM, SUMMARY = range(6)
 """What matched, from the best to the weakest."""
 
 
@@ -21,8 +21,8 @@ class Match(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Whether the name or a term is what was searched for, apart from case and separators."""
-        return self.rank <= TERM
+        """Whether the whole name or term was searched for, apart from case and separators."""
+        return self.rank <= EQUIVALENT
 
 
 def search(words: str) -> list[Match]:
@@ -45,7 +45,7 @@ def _match(wanted: tuple[str, ...], definition: Definition) -> Match | None:
     terms = terms_of(definition)
     for term in terms:
         if _joined(wanted) == _joined(_words(term)):
-            return Match(TERM, definition, term)
+            return Match(TERM if term in definition.terms else EQUIVALENT, definition, term)
     if set(wanted) <= set(_words(definition.name)):
         return Match(PART_OF_NAME, definition, definition.name)
     for term in terms:

@@ -1,4 +1,4 @@
-"""Pooling to a given size: the windows follow from how many there are."""
+"""Adaptive pooling: pooling to a given output size."""
 
 from paddle_layers.define import (
     Choice,
@@ -31,23 +31,28 @@ KINDS = {"MAX": "its maximum", "AVERAGE": "its mean"}
         "PyTorch": "AdaptiveMaxPool2d, AdaptiveAvgPool2d",
         "Keras": "AdaptiveMaxPooling2D, AdaptiveAveragePooling2D",
     },
+    terms=(
+        "2-D adaptive pooling",
+        "adaptive average pooling",
+        "adaptive max pooling",
+    ),
     since=1,
 )
 class AdaptivePool:
-    """Maximum or mean under each of a given number of windows, which cover an image of any size evenly.
+    """2-D adaptive pooling: maximum or average pooling to a given output size.
 
-    Of `H` rows, window `p` of `P` has those from `floor(p * H / P)` to before `ceil((p + 1) * H / P)`, columns
-    likewise, as in PyTorch: every pixel is in a window, and where `P` does not divide `H`, neighbouring windows share a
-    row. There may be more windows than rows. NaN and equal maxima are as in `pool`, which is the same where the sizes
-    divide, and with `global_pooling` for a single window.
+    Of `H` rows, window `p` of `P` contains those from `floor(p * H / P)` up to, but not including, `ceil((p + 1) * H /
+    P)`, columns likewise, as in PyTorch: every pixel is in a window, and if `P` does not divide `H`, neighboring
+    windows share a row. There may be more windows than rows. NaN and equal maxima are handled as in `pool`, which is
+    equivalent if the sizes divide evenly, and with `global_pooling` for a single window.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2), kinks=("ties",))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2), kinks=("ties",))
     y = Output("N C P Q", "one value per window")
-    size = Int("columns of the result", min=1, axis="Q")
-    size_y = Int("rows of the result", min=1, default_from="size", axis="P")
-    pool_type = Choice("what a window gives", options=KINDS, default="MAX")
-    where = Temp("N C P Q", "position of the maximum, h * W + w", kind="INT")
+    size = Int("output width", min=1, axis="Q")
+    size_y = Int("output height", min=1, default_from="size", axis="P")
+    pool_type = Choice("type of pooling", options=KINDS, default="MAX")
+    where = Temp("N C P Q", "index of the maximum, h * W + w", kind="INT")
     examples = (
         Example(x="2x5x7", size=3, size_y=2),
         Example(x="1x4x6", size=3, size_y=2, pool_type="AVERAGE"),
@@ -136,18 +141,19 @@ def adaptive_pool_onnx(graph, x, H, W, P, Q, pool_type):
         "PyTorch": "AdaptiveMaxPool1d, AdaptiveAvgPool1d",
         "Keras": "AdaptiveMaxPooling1D, AdaptiveAveragePooling1D",
     },
+    terms=("1-D adaptive pooling",),
     since=1,
 )
 class AdaptivePool1d:
-    """Maximum or mean under each of a given number of windows, which cover a line of any length evenly.
+    """1-D adaptive pooling: maximum or average pooling to a given output length.
 
-    It is an `adaptive_pool` of images of one row.
+    It consists of an `adaptive_pool` on images of one row.
     """
 
-    x = Input("N C W", "lines: channels, elements", seq=(0, 1, 2), kinks=("ties",))
+    x = Input("N C W", "1-D signals: channels, length", seq=(0, 1, 2), kinks=("ties",))
     y = Output("N C Q", "one value per window")
-    size = Int("elements of the result", min=1, axis="Q")
-    pool_type = Choice("what a window gives", options=KINDS, default="MAX")
+    size = Int("output length", min=1, axis="Q")
+    pool_type = Choice("type of pooling", options=KINDS, default="MAX")
     examples = (
         Example(x="2x7", size=3),
         Example(x="1x6", size=4, pool_type="AVERAGE", act="relu"),
@@ -167,19 +173,20 @@ def adaptive_pool1d_body(net, x, size, pool_type):
         "PyTorch": "AdaptiveMaxPool3d, AdaptiveAvgPool3d",
         "Keras": "AdaptiveMaxPooling3D, AdaptiveAveragePooling3D",
     },
+    terms=("3-D adaptive pooling",),
     since=1,
 )
 class AdaptivePool3d:
-    """Maximum or mean under each of a given number of windows, which cover a volume of any size evenly.
+    """3-D adaptive pooling: maximum or average pooling to a given output size.
 
-    It is an `adaptive_pool` of every plane and then one along the planes, whose windows are all as large: maxima of
-    maxima, means of means. `size` is a list in the order of the axes, planes, rows, columns, or one number for all.
+    It consists of an `adaptive_pool` of every plane and one along the depth: maxima of maxima, means of means. `size`
+    is a list in the order depth, height, width, or one value for all.
     """
 
-    x = Input("N C Z H W", "volumes: channels, planes, rows, columns", seq=(0, 1, 2), kinks=("ties",))
+    x = Input("N C Z H W", "3-D volumes: channels, depth, height, width", seq=(0, 1, 2), kinks=("ties",))
     y = Output("N C R P Q", "one value per window")
-    size = Ints("size of the result along each axis", min=1, min_items=1, max_items=3)
-    pool_type = Choice("what a window gives", options=KINDS, default="MAX")
+    size = Ints("output size along each axis", min=1, min_items=1, max_items=3)
+    pool_type = Choice("type of pooling", options=KINDS, default="MAX")
     examples = (
         Example(x="2x3x5x4", size=[2, 3, 2]),
         Example(x="1x4x3x2", size=[3, 2, 4], pool_type="AVERAGE", act="relu"),

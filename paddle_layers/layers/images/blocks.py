@@ -24,7 +24,7 @@ class ResidualBlock:
     1 by 1 `conv` and a `batch_norm` of it where the number of channels or the size of the image changes.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
     y = Output("N K P Q", "images of `num_filters` channels")
     num_filters = Int("channels of the output", min=1, axis="K")
     stride = Int("step of the first convolution; the image becomes smaller by it", default=1, min=1)
@@ -58,7 +58,7 @@ class ImgConvGroup:
     convolution is `conv`, followed by `batch_norm` where `batch_norm` is set, and `act`.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
     y = Output("N K P Q", "images, made smaller by the pool")
     num_filters = Ints("filters of each convolution", min=1, min_items=1, aliases=("conv_num_filter",))
     filter_size = Int("rows and columns of the filters", default=3, min=1, aliases=("conv_filter_size",))

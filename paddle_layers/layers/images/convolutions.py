@@ -15,45 +15,52 @@ from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each,
         "Keras": "Conv2D",
         "PyTorch": "Conv2d",
     },
+    terms=(
+        "2-D convolution",
+        "convolution",
+        "grouped convolution",
+        "depthwise convolution",
+        "cross-correlation",
+    ),
     since=1,
 )
 class Conv:
-    """Slides `num_filters` filters over an image and sums the products under each.
+    """2-D convolution (cross-correlation) with strides, padding, dilation and groups.
 
     `y[n, k, p, q] = bias[k] + sum over d, a, b of weight[k, d, a, b] * x[n, first(k) + d, h, w]` with
     `h = p * stride_y - padding_y + a * dilation_y`, `w = q * stride - padding + b * dilation`; elements outside the
-    image count as zero. `first(k)` is the first channel of the filter's group: filters and channels are cut into
-    `groups` equal runs, and a filter sees the channels of its own run. With as many groups as channels this is the
-    depthwise convolution.
+    image are zero. `first(k)` is the first channel of the filter's group: filters and channels are divided into
+    `groups` equal groups, and a filter reads the channels of its group (grouped convolution). With as many groups as
+    channels this is the depthwise convolution.
 
-    The filter is not flipped (a cross-correlation), as in all the systems named here. The number of windows is
-    rounded down:
+    The filter is not flipped (cross-correlation), as in all frameworks named here. The output size is rounded down:
 
     `spread = (filter_size_y - 1) * dilation_y + 1`, `P = (H + padding_y + padding_end_y - spread) // stride_y + 1`
 
-    and `Q` in the same way. `padding_end` is that on the right and below where it is another one, as the second half of
-    ONNX's `pads`. With stride 1 Keras' "same" is a `padding` of `(spread - 1) // 2` and a `padding_end` of
-    `spread // 2`; with longer strides the sum is `max((P - 1) * stride + spread - H, 0)`, with `P = ceil(H / stride)`,
-    and the end has the odd one. Paddle's `caffe_mode = false` rounds up; its helpers never set it. As in Paddle, the
-    attributes that end in `_y` speak of rows and those without of columns, and a `_y` that is absent equals the other.
+    and `Q` in the same way. `padding_end` is the padding on the right and at the bottom if it differs, as the second
+    half of ONNX's `pads`. With stride 1 Keras' "same" is a `padding` of `(spread - 1) // 2` and a `padding_end` of
+    `spread // 2`; with longer strides the total is `max((P - 1) * stride + spread - H, 0)` with `P = ceil(H / stride)`,
+    and an odd pixel goes to the end. Paddle's `caffe_mode = false` rounds up; its helpers never set it. As in Paddle,
+    attributes ending in `_y` are vertical and those without horizontal; an absent `_y` equals its horizontal
+    counterpart.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
-    weight = Param("K D A B", "filters: channels of a group, rows, columns", init="msra")
-    bias = Bias("K", "one number per filter")
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
+    weight = Param("K D A B", "filters: channels per group, kernel height, kernel width", init="msra")
+    bias = Bias("K", "one value per filter")
     y = Output("N K P Q", "one channel per filter")
     num_filters = Int("number of filters", min=1, axis="K", aliases=("num_output",))
-    filter_size = Int("columns of a filter", min=1, axis="B", aliases=("kernel_size",))
-    filter_size_y = Int("rows of a filter", min=1, axis="A", default_from="filter_size")
-    stride = Int("columns from one window to the next", default=1, min=1)
-    stride_y = Int("rows from one window to the next", min=1, default_from="stride")
-    padding = Int("columns of zeros added on the left, and on the right", default=0, min=0)
-    padding_y = Int("rows of zeros added above, and below", min=0, default_from="padding")
-    padding_end = Int("columns of zeros on the right, where they are others", min=0, default_from="padding")
-    padding_end_y = Int("rows of zeros below, where they are others", min=0, default_from="padding_y")
-    dilation = Int("columns from one element of a filter to the next", default=1, min=1)
-    dilation_y = Int("rows from one element of a filter to the next", min=1, default_from="dilation")
-    groups = Int("runs that channels and filters are cut into", default=1, min=1)
+    filter_size = Int("kernel width", min=1, axis="B", aliases=("kernel_size",))
+    filter_size_y = Int("kernel height", min=1, axis="A", default_from="filter_size")
+    stride = Int("horizontal stride", default=1, min=1)
+    stride_y = Int("vertical stride", min=1, default_from="stride")
+    padding = Int("horizontal zero padding: columns added on the left and on the right", default=0, min=0)
+    padding_y = Int("vertical zero padding: rows added at the top and at the bottom", min=0, default_from="padding")
+    padding_end = Int("zero padding on the right, if it differs from the left", min=0, default_from="padding")
+    padding_end_y = Int("zero padding at the bottom, if it differs from the top", min=0, default_from="padding_y")
+    dilation = Int("horizontal dilation", default=1, min=1)
+    dilation_y = Int("vertical dilation", min=1, default_from="dilation")
+    groups = Int("number of groups of channels and filters", default=1, min=1)
     examples = (
         Example(x="3x6x7", num_filters=4, filter_size=3),
         Example(x="2x7x5", num_filters=3, filter_size=2, filter_size_y=3, stride=2, padding=1, act="relu"),

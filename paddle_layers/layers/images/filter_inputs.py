@@ -24,16 +24,16 @@ class ConvOperator:
     `C x num_filters`. In Paddle both are operators of `mixed` that run on cards only.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
     filter = Input("N F...", "the filters of each image", seq=(0, 1, 2))
     y = Output("N K P Q", "one channel per filter")
     num_filters = Int("number of filters", min=1, axis="K")
-    filter_size = Int("columns of a filter", min=1)
-    filter_size_y = Int("rows of a filter", min=1, default_from="filter_size")
-    stride = Int("columns from one window to the next", default=1, min=1)
-    stride_y = Int("rows from one window to the next", min=1, default_from="stride")
-    padding = Int("columns of zeros added on the left, and on the right", default=0, min=0)
-    padding_y = Int("rows of zeros added above, and below", min=0, default_from="padding")
+    filter_size = Int("kernel width", min=1)
+    filter_size_y = Int("kernel height", min=1, default_from="filter_size")
+    stride = Int("horizontal stride", default=1, min=1)
+    stride_y = Int("vertical stride", min=1, default_from="stride")
+    padding = Int("horizontal zero padding: columns added on the left and on the right", default=0, min=0)
+    padding_y = Int("vertical zero padding: rows added at the top and at the bottom", min=0, default_from="padding")
     trans = Bool("spread the image by the filters, as `conv_trans`", default=False)
     examples = (
         Example(x="2x4x5", filter="24", num_filters=3, filter_size=2),

@@ -45,12 +45,12 @@ class BilinearInterp:
     of PyTorch, `HALF_PIXEL` that of PyTorch's default, Keras and ONNX. A smaller image is not smoothed before.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
     y = Output("N C P Q", "the images in the other size")
-    out_size = Int("columns of the result", min=1, optional=True, aliases=("out_size_x",))
-    out_size_y = Int("rows of the result", min=1, optional=True, default_from="out_size")
-    scale = Int("how many times as many columns", min=1, optional=True)
-    scale_y = Int("how many times as many rows", min=1, optional=True, default_from="scale")
+    out_size = Int("output width", min=1, optional=True, aliases=("out_size_x",))
+    out_size_y = Int("output height", min=1, optional=True, default_from="out_size")
+    scale = Int("horizontal scale factor", min=1, optional=True)
+    scale_y = Int("vertical scale factor", min=1, optional=True, default_from="scale")
     corners = Choice("where a pixel of the result lies in the image", options=CORNERS, default="ALIGNED")
     examples = (
         Example(x="2x3x4", out_size=7, out_size_y=5),
@@ -170,12 +170,12 @@ class NearestInterp:
     `scale: 2` every pixel becomes a square of four.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
     y = Output("N C P Q", "the images in the other size")
-    out_size = Int("columns of the result", min=1, optional=True, aliases=("out_size_x",))
-    out_size_y = Int("rows of the result", min=1, optional=True, default_from="out_size")
-    scale = Int("how many times as many columns", min=1, optional=True)
-    scale_y = Int("how many times as many rows", min=1, optional=True, default_from="scale")
+    out_size = Int("output width", min=1, optional=True, aliases=("out_size_x",))
+    out_size_y = Int("output height", min=1, optional=True, default_from="out_size")
+    scale = Int("horizontal scale factor", min=1, optional=True)
+    scale_y = Int("vertical scale factor", min=1, optional=True, default_from="scale")
     examples = (
         Example(x="2x2x3", scale=2),
         Example(x="1x5x4", out_size=3, out_size_y=7),

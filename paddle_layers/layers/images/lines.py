@@ -1,4 +1,4 @@
-"""Convolutions and pools of lines, signals of a fixed length: those of images of one row."""
+"""1-D convolution, transposed convolution and pooling: composites of the 2-D layers on images of one row."""
 
 from paddle_layers.define import Bool, Choice, Example, Input, Int, Output, body, layer
 from paddle_layers.layers.images.poolings import DIVISORS, ROUNDINGS
@@ -8,27 +8,31 @@ from paddle_layers.layers.images.poolings import DIVISORS, ROUNDINGS
     "conv1d",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Caffe": "Convolution", "ONNX": "Conv", "Keras": "Conv1D", "PyTorch": "Conv1d"},
+    terms=(
+        "1-D convolution",
+        "temporal convolution",
+    ),
     since=1,
 )
 class Conv1d:
-    """Slides `num_filters` filters along a line of channels and sums the products: sound, sensors, heartbeats.
+    """1-D convolution (cross-correlation) over signals of a fixed length: audio, sensor data, time series.
 
     `y[n, k, p] = bias[k] + sum over d, b of weight[k, d, b] * x[n, first(k) + d, p * stride - padding + b * dilation]`.
-    It is a `conv` of images of one row, which is its part: `param { of: "conv.weight" }` speaks of its filters, of
-    `num_filters x channels x 1 x filter_size`. All lines have one length; along sequences, which differ in length, see
+    It consists of a `conv` on images of one row: `param { of: "conv.weight" }` configures its filters, of shape
+    `num_filters x channels x 1 x filter_size`. All signals have the same length; for sequences of varying length see
     `context` and `row_conv`.
     """
 
-    x = Input("N C W", "lines: channels, elements", seq=(0, 1, 2))
+    x = Input("N C W", "1-D signals: channels, length", seq=(0, 1, 2))
     y = Output("N K Q", "one channel per filter")
     num_filters = Int("number of filters", min=1, axis="K", aliases=("num_output",))
-    filter_size = Int("elements of a filter", min=1, aliases=("kernel_size",))
-    stride = Int("elements from one window to the next", default=1, min=1)
-    padding = Int("zeros added before the first element, and behind the last", default=0, min=0)
-    padding_end = Int("zeros behind the last element, where they are others", min=0, default_from="padding")
-    dilation = Int("elements from one element of a filter to the next", default=1, min=1)
-    groups = Int("runs that channels and filters are cut into", default=1, min=1)
-    bias = Bool("add `conv.bias`, a number per filter", default=True)
+    filter_size = Int("kernel size", min=1, aliases=("kernel_size",))
+    stride = Int("stride", default=1, min=1)
+    padding = Int("zero padding at both ends", default=0, min=0)
+    padding_end = Int("zero padding at the end, if it differs from the start", min=0, default_from="padding")
+    dilation = Int("dilation", default=1, min=1)
+    groups = Int("number of groups of channels and filters", default=1, min=1)
+    bias = Bool("add `conv.bias`, one value per filter", default=True)
     examples = (
         Example(x="3x7", num_filters=4, filter_size=3, padding=1, act="relu"),
         Example(x="2x8", num_filters=2, filter_size=2, stride=2, dilation=3, padding_end=2, groups=2, bias=False),
@@ -55,29 +59,31 @@ def conv1d_body(net, x, num_filters, filter_size, stride, padding, padding_end, 
         "Keras": "Conv1DTranspose",
         "PyTorch": "ConvTranspose1d",
     },
+    terms=(
+        "1-D transposed convolution",
+        "1-D deconvolution",
+    ),
     since=1,
 )
 class Conv1dTrans:
-    """Puts every element's multiple of the filters into a longer line and adds what overlaps.
+    """1-D transposed convolution: the gradient of `conv1d` with respect to its input.
 
-    It is a `conv_trans` of images of one row, which is its part: `param { of: "conv_trans.weight" }` speaks of its
-    filters, of `channels x num_filters / groups x 1 x filter_size`. The line becomes
+    It consists of a `conv_trans` on images of one row: `param { of: "conv_trans.weight" }` configures its filters, of
+    shape `channels x num_filters / groups x 1 x filter_size`. The output length is
 
-    `Q = (W - 1) * stride - 2 * padding + (filter_size - 1) * dilation + 1 + output_padding`
-
-    elements long.
+    `Q = (W - 1) * stride - 2 * padding + (filter_size - 1) * dilation + 1 + output_padding`.
     """
 
-    x = Input("N C W", "lines: channels, elements", seq=(0, 1, 2))
+    x = Input("N C W", "1-D signals: channels, length", seq=(0, 1, 2))
     y = Output("N K Q", "one channel per filter")
     num_filters = Int("number of filters", min=1, axis="K", aliases=("num_output",))
-    filter_size = Int("elements of a filter", min=1, aliases=("kernel_size",))
-    stride = Int("elements from one element's filter to the next", default=1, min=1)
-    padding = Int("elements taken off at both ends", default=0, min=0)
-    output_padding = Int("elements more at the end", default=0, min=0)
-    dilation = Int("elements from one element of a filter to the next", default=1, min=1)
-    groups = Int("runs that channels and filters are cut into", default=1, min=1)
-    bias = Bool("add `conv_trans.bias`, a number per filter", default=True)
+    filter_size = Int("kernel size", min=1, aliases=("kernel_size",))
+    stride = Int("stride: elements of the output per element of the input", default=1, min=1)
+    padding = Int("padding: elements removed from the output at both ends", default=0, min=0)
+    output_padding = Int("additional elements of the output at the end", default=0, min=0)
+    dilation = Int("dilation", default=1, min=1)
+    groups = Int("number of groups of channels and filters", default=1, min=1)
+    bias = Bool("add `conv_trans.bias`, one value per filter", default=True)
     examples = (
         Example(x="3x4", num_filters=2, filter_size=3, stride=2, padding=1, output_padding=1, act="relu"),
         Example(x="2x3", num_filters=4, filter_size=2, dilation=2, groups=2, bias=False),
@@ -104,25 +110,30 @@ def conv1d_trans_body(net, x, num_filters, filter_size, stride, padding, output_
         "Keras": "MaxPooling1D, AveragePooling1D",
         "PyTorch": "MaxPool1d, AvgPool1d",
     },
+    terms=(
+        "1-D pooling",
+        "1-D max pooling",
+        "1-D average pooling",
+    ),
     since=1,
 )
 class Pool1d:
-    """Maximum or mean under each window of a line, channel by channel.
+    """1-D pooling: maximum or average of each window, per channel.
 
-    It is a `pool` of images of one row: what that says of rounding, divisors and equal maxima holds here. For one
-    window as long as the line see `reduction` with `axes: -1`. Mocha's ChannelPooling, which takes windows of channels
-    of an image, is this between two `reshape`, with `divisor: KERNEL`.
+    It consists of a `pool` on images of one row; rounding, divisors and equal maxima are as described there. For global
+    pooling see `reduction` with `axes: -1`. Mocha's ChannelPooling, which pools over windows of the channels of an
+    image, is this layer between two `reshape` layers, with `divisor: KERNEL`.
     """
 
-    x = Input("N C W", "lines: channels, elements", seq=(0, 1, 2), kinks=("ties",))
+    x = Input("N C W", "1-D signals: channels, length", seq=(0, 1, 2), kinks=("ties",))
     y = Output("N C Q", "one value per window")
-    pool_type = Choice("what a window gives", options={"MAX": "its maximum", "AVERAGE": "its mean"}, default="MAX")
-    pool_size = Int("elements of a window", min=1, aliases=("kernel_size",))
-    stride = Int("elements from one window to the next", default=1, min=1)
-    padding = Int("elements added before the first, and behind the last", default=0, min=0)
-    padding_end = Int("elements added behind the last, where they are others", min=0, default_from="padding")
-    rounding = Choice("what becomes of a last window that does not fit", options=ROUNDINGS, default="CEIL")
-    divisor = Choice("what a mean divides by", options=DIVISORS, default="VALID")
+    pool_type = Choice("type of pooling", options={"MAX": "its maximum", "AVERAGE": "its mean"}, default="MAX")
+    pool_size = Int("window size", min=1, aliases=("kernel_size",))
+    stride = Int("stride", default=1, min=1)
+    padding = Int("padding at both ends", default=0, min=0)
+    padding_end = Int("padding at the end, if it differs from the start", min=0, default_from="padding")
+    rounding = Choice("treatment of a last window that exceeds the input", options=ROUNDINGS, default="CEIL")
+    divisor = Choice("divisor of average pooling", options=DIVISORS, default="VALID")
     examples = (
         Example(x="2x7", pool_size=2, stride=2),
         Example(x="1x6", pool_type="AVERAGE", pool_size=3, stride=2, padding=1, divisor="PADDED", rounding="FLOOR"),

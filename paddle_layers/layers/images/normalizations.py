@@ -230,7 +230,7 @@ class LocalResponseNorm:
     at 1 within a channel. ONNX knows the rule across channels alone. All divide `scale` by `count` as here.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
     y = Output("N C H W", "same shape as `x`")
     size = Int("channels, or rows and columns, of the neighbourhood", default=5, min=1, aliases=("local_size",))
     scale = Float("weight of the mean square", default=0.0128, min=0, aliases=("alpha",))

@@ -30,16 +30,16 @@ class Im2col:
     `block_expand`.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
     y = Output("N K P Q", "the elements under each window as channels")
-    filter_size = Int("columns of a window", min=1, aliases=("kernel_size",))
-    filter_size_y = Int("rows of a window", min=1, default_from="filter_size")
-    stride = Int("columns from one window to the next", default=1, min=1)
-    stride_y = Int("rows from one window to the next", min=1, default_from="stride")
-    padding = Int("columns of zeros added on the left, and on the right", default=0, min=0)
-    padding_y = Int("rows of zeros added above, and below", min=0, default_from="padding")
-    padding_end = Int("columns of zeros on the right, where they are others", min=0, default_from="padding")
-    padding_end_y = Int("rows of zeros below, where they are others", min=0, default_from="padding_y")
+    filter_size = Int("window width", min=1, aliases=("kernel_size",))
+    filter_size_y = Int("window height", min=1, default_from="filter_size")
+    stride = Int("horizontal stride", default=1, min=1)
+    stride_y = Int("vertical stride", min=1, default_from="stride")
+    padding = Int("horizontal zero padding: columns added on the left and on the right", default=0, min=0)
+    padding_y = Int("vertical zero padding: rows added at the top and at the bottom", min=0, default_from="padding")
+    padding_end = Int("zero padding on the right, if it differs from the left", min=0, default_from="padding")
+    padding_end_y = Int("zero padding at the bottom, if it differs from the top", min=0, default_from="padding_y")
     dilation = Int("columns from one element of a window to the next", default=1, min=1)
     dilation_y = Int("rows from one element of a window to the next", min=1, default_from="dilation")
     examples = (
@@ -117,7 +117,7 @@ class BlockExpand:
     Paddle's `stride` is 0 unless set, and does not work so; here blocks lie side by side then.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns")
+    x = Input("N C H W", "images: channels, height, width")
     y = Output("T:N K", "a sequence of blocks for each image")
     block = Int("columns of a block", min=1, aliases=("block_x",))
     block_y = Int("rows of a block", min=1, default_from="block")
@@ -161,7 +161,7 @@ class SpatialPyramidPool:
     bins would lie in the padding is refused: take fewer levels.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
     y = Output("N K", "the bins of all levels")
     pyramid_height = Int("number of levels", min=1, max=16)
     pool_type = Choice("what a bin gives", options={"MAX": "its maximum", "AVERAGE": "its mean"}, default="MAX")

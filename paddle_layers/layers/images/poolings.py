@@ -1,4 +1,4 @@
-"""Pooling of images."""
+"""2-D pooling."""
 
 from paddle_layers.define import (
     Bool,
@@ -43,50 +43,58 @@ DIVISORS = {
         "Keras": "MaxPooling2D, AveragePooling2D, GlobalAveragePooling2D",
         "PyTorch": "MaxPool2d, AvgPool2d",
     },
+    terms=(
+        "2-D pooling",
+        "max pooling",
+        "average pooling",
+        "global average pooling",
+        "subsampling",
+    ),
     since=1,
 )
 class Pool:
-    """Maximum or mean under each window of an image, channel by channel.
+    """2-D pooling: maximum (max pooling) or average (average pooling) of each window, per channel.
 
     Window `(p, q)` covers the rows from `p * stride_y - padding_y` on and the columns from `q * stride - padding` on,
     `pool_size_y` and `pool_size` of them. `P` is `(H + padding_y + padding_end_y - pool_size_y) / stride_y + 1`,
-    rounded as `rounding` says; `padding_end` is that on the right and below, where it is another one. As in Paddle, the
-    attributes that end in `_y` speak of rows and those without of columns, and a `_y` that is absent equals the other.
+    rounded according to `rounding`; `padding_end` is the padding on the right and at the bottom, if it differs. As in
+    Paddle, attributes ending in `_y` are vertical and those without horizontal; an absent `_y` equals its horizontal
+    counterpart.
 
-    Padding never wins a maximum, NaN always does. Of equal maxima the first in reading order wins and gets the whole
-    gradient, as in Caffe; in Paddle every one of them gets it. A window without a pixel, which only `CEIL_ALL` makes,
-    gives 0. For a result of a given size see `adaptive_pool`, for elements that are drawn `stochastic_pool`.
+    Padding is never the maximum, NaN always is. Of equal maxima the first in row-major order receives the whole
+    gradient, as in Caffe; in Paddle each of them receives it. A window without a pixel, which only `CEIL_ALL` produces,
+    gives 0. For a given output size see `adaptive_pool`, for stochastic pooling `stochastic_pool`.
 
-    What the systems do, and how to say it here:
+    Equivalent attributes for other frameworks:
 
     | | `rounding` | `divisor` of a mean | `stride` when absent |
     |---|---|---|---|
     | this library | `CEIL` | `VALID` | 1 |
-    | Paddle | `CEIL_ALL` at run time, whatever its `ceil_mode` says | `VALID`; `KERNEL` by `exclude_mode = false` | 1 |
+    | Paddle | `CEIL_ALL` at run time, regardless of `ceil_mode` | `VALID`; `KERNEL` by `exclude_mode = false` | 1 |
     | Caffe | `CEIL`; `FLOOR` by `round_mode: FLOOR` | `PADDED` | 1 |
     | Mocha | `CEIL` | `KERNEL` | 1 |
     | KUnet | `FLOOR` (cuDNN) | `KERNEL` or `VALID` by its mode | the window |
     | ONNX | `FLOOR`; `CEIL` by `ceil_mode = 1` | `VALID`; `PADDED` by `count_include_pad = 1` | 1 |
 
-    `CEIL` and `CEIL_ALL` differ only where the last window holds no pixel: Paddle keeps it, gives the lowest float as
-    its maximum and stops at its mean.
+    `CEIL` and `CEIL_ALL` differ only if the last window contains no pixel: Paddle keeps it, returns the lowest float as
+    its maximum and fails for its average.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2), kinks=("ties",))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2), kinks=("ties",))
     y = Output("N C P Q", "one value per window")
-    pool_type = Choice("what a window gives", options={"MAX": "its maximum", "AVERAGE": "its mean"}, default="MAX")
-    pool_size = Int("columns of a window", min=1, optional=True, aliases=("kernel_size",))
-    pool_size_y = Int("rows of a window", min=1, optional=True, default_from="pool_size")
-    stride = Int("columns from one window to the next", default=1, min=1)
-    stride_y = Int("rows from one window to the next", min=1, default_from="stride")
-    padding = Int("columns added on the left, and on the right", default=0, min=0)
-    padding_y = Int("rows added above, and below", min=0, default_from="padding")
-    padding_end = Int("columns added on the right, where they are others", min=0, default_from="padding")
-    padding_end_y = Int("rows added below, where they are others", min=0, default_from="padding_y")
-    rounding = Choice("what becomes of a last window that does not fit", options=ROUNDINGS, default="CEIL")
-    divisor = Choice("what a mean divides by", options=DIVISORS, default="VALID")
-    global_pooling = Bool("one window as large as the image", default=False)
-    where = Temp("N C P Q", "position of the maximum, h * W + w, or -1", kind="INT")
+    pool_type = Choice("type of pooling", options={"MAX": "its maximum", "AVERAGE": "its mean"}, default="MAX")
+    pool_size = Int("window width", min=1, optional=True, aliases=("kernel_size",))
+    pool_size_y = Int("window height", min=1, optional=True, default_from="pool_size")
+    stride = Int("horizontal stride", default=1, min=1)
+    stride_y = Int("vertical stride", min=1, default_from="stride")
+    padding = Int("horizontal padding: columns added on the left and on the right", default=0, min=0)
+    padding_y = Int("vertical padding: rows added at the top and at the bottom", min=0, default_from="padding")
+    padding_end = Int("padding on the right, if it differs from the left", min=0, default_from="padding")
+    padding_end_y = Int("padding at the bottom, if it differs from the top", min=0, default_from="padding_y")
+    rounding = Choice("treatment of a last window that exceeds the input", options=ROUNDINGS, default="CEIL")
+    divisor = Choice("divisor of average pooling", options=DIVISORS, default="VALID")
+    global_pooling = Bool("global pooling: one window of the size of the image", default=False)
+    where = Temp("N C P Q", "index of the maximum, h * W + w, or -1", kind="INT")
     examples = (
         Example(x="2x6x6", pool_size=2, stride=2),
         Example(x="2x7x5", pool_size=3, pool_size_y=2, stride=2, padding=1, rounding="FLOOR"),

@@ -28,7 +28,7 @@ class RandomCrop:
     for images that a network makes. For windows whose place is known see `crop`.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
     y = Output("N C P Q", "a window of each image")
     size = Int("columns of the window", min=1, axis="Q")
     size_y = Int("rows of the window", min=1, axis="P", default_from="size")

@@ -11,7 +11,7 @@ class Rotate:
     the input here. The transform `rotate` of a data source turns pictures by any angle, at random.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
     y = Output("N C W H", "the images, turned")
     examples = (Example(x="2x3x4"), Example(x="sequence of 1x2x1"))
 

@@ -1,4 +1,4 @@
-"""Pooling that draws: an element of each window while training, their weighted mean in the test phase."""
+"""Stochastic pooling: a sampled element of each window in training, the probability-weighted mean in the test phase."""
 
 import math
 
@@ -19,34 +19,40 @@ from paddle_layers.layers.helpers import uniform
 from paddle_layers.layers.images.poolings import first_window, windows
 
 
-@layer("stochastic_pool", common=("act", "drop_rate", "error_clip"), elsewhere={"Caffe": "Pooling"}, since=1)
+@layer(
+    "stochastic_pool",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Caffe": "Pooling"},
+    terms=("stochastic pooling",),
+    since=1,
+)
 class StochasticPool:
-    """Draws an element of each window of an image while training, channel by channel (Zeiler and Fergus 2013).
+    """Stochastic pooling: samples one element of each window in training, per channel (Zeiler and Fergus 2013).
 
-    The probability of an element is its share in the window's sum, `p_i = x_i / sum over j of x_j`. While training, `y`
-    is the element that is drawn, which gets the whole gradient; in the test phase it is the mean that such draws have:
+    The probability of an element is `p_i = x_i / sum over j of x_j`. In training, `y` is the sampled element, which
+    receives the whole gradient; in the test phase it is the expected value:
 
     `y = sum over i of p_i * x_i = sum of x_i ** 2 / sum of x_i`
 
-    Values have to be positive to have a share: those of 0 and below count as 0, as behind a `relu`. A window without a
-    positive value gives 0 and no gradient, one with NaN gives NaN. What is drawn follows from the seed, the step and
-    the place in the batch. Windows are those of `pool` without padding, which Caffe's `pool: STOCHASTIC` does not take
-    either; there negative values are not looked for.
+    Values of 0 and below have probability 0, as after a `relu`. A window without a positive value gives 0 and no
+    gradient, one with NaN gives NaN. The sample depends on the seed, the step and the position in the batch. Windows
+    are those of `pool` without padding, which Caffe's `pool: STOCHASTIC` does not support either; Caffe does not check
+    for negative values.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2), kinks=(0.0,), within=(0.0, 1.0))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2), kinks=(0.0,), within=(0.0, 1.0))
     y = Output("N C P Q", "one value per window")
-    pool_size = Int("columns of a window", min=1, aliases=("kernel_size",))
-    pool_size_y = Int("rows of a window", min=1, default_from="pool_size")
-    stride = Int("columns from one window to the next", default=1, min=1)
-    stride_y = Int("rows from one window to the next", min=1, default_from="stride")
+    pool_size = Int("window width", min=1, aliases=("kernel_size",))
+    pool_size_y = Int("window height", min=1, default_from="pool_size")
+    stride = Int("horizontal stride", default=1, min=1)
+    stride_y = Int("vertical stride", min=1, default_from="stride")
     rounding = Choice(
-        "what becomes of a last window that does not fit",
-        options={"CEIL": "it stays, unless it starts behind the last pixel", "FLOOR": "it is dropped"},
+        "treatment of a last window that exceeds the input",
+        options={"CEIL": "it is kept, unless it starts after the last pixel", "FLOOR": "it is dropped"},
         default="CEIL",
     )
     total = Temp("N C P Q", "sum of the positive values")
-    where = Temp("N C P Q", "position of the element that is drawn, h * W + w, or -1", kind="INT")
+    where = Temp("N C P Q", "index of the sampled element, h * W + w, or -1", kind="INT")
     examples = (
         Example(x="2x4x4", pool_size=2, stride=2),
         Example(x="1x5x6", pool_size=3, pool_size_y=2, stride=2, stride_y=1, rounding="FLOOR"),

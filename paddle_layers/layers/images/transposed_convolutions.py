@@ -1,4 +1,4 @@
-"""Transposed convolutions of images: they enlarge where a convolution shrinks."""
+"""2-D transposed convolution."""
 
 from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each, gradient, infer, layer, onnx, require
 
@@ -13,44 +13,52 @@ from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each,
         "Keras": "Conv2DTranspose",
         "PyTorch": "ConvTranspose2d",
     },
+    terms=(
+        "2-D transposed convolution",
+        "transposed convolution",
+        "deconvolution",
+        "fractionally strided convolution",
+        "upsampling convolution",
+    ),
     since=1,
 )
 class ConvTrans:
-    """Puts every pixel's multiple of the filters into a larger image and adds what overlaps.
+    """2-D transposed convolution: the gradient of `conv` with respect to its input.
 
     `y[n, k, p, q] = bias[k] + sum over c, a, b of weight[c, k - first(k), a, b] * x[n, c, h, w]` over the pixels with
     `p = h * stride_y - padding_y + a * dilation_y` and `q = w * stride - padding + b * dilation`; `c` runs over the
     channels of the filter's group, and `first(k)` is the group's first filter.
 
-    It is the gradient of `conv` for its input: a `conv` with the same settings makes an image of `H x W` out of one of
-    `P x Q`, and
+    A `conv` with the same attributes maps an image of `P x Q` to one of `H x W`, and
 
     `P = (H - 1) * stride_y - 2 * padding_y + (filter_size_y - 1) * dilation_y + 1 + output_padding_y`
 
-    and `Q` in the same way. With a stride, several sizes come to the same `H`; `output_padding` says how many rows and
-    columns more than the least there are, below and on the right. Paddle and Caffe have the least.
+    and `Q` in the same way. With a stride, a `conv` maps several input sizes to the same `H`; `output_padding` adds
+    rows and columns to the smallest of them, at the bottom and on the right. Paddle and Caffe use the smallest.
 
-    To enlarge `s` times by bilinear interpolation, as is usual with Caffe: as many filters and groups as channels,
+    Bilinear upsampling by a factor `s`, as is usual in Caffe: as many filters and groups as channels,
     `filter_size: 2 * s - s % 2`, `stride: s`, `padding: (s - 1) / 2` rounded up, no bias, and the initializer
     `bilinear` for `weight`.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
-    weight = Param("C D A B", "filters: channels of `x`, filters of a group, rows, columns", init="msra")
-    bias = Bias("K", "one number per filter")
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
+    weight = Param("C D A B", "filters: input channels, filters per group, kernel height, kernel width", init="msra")
+    bias = Bias("K", "one value per filter")
     y = Output("N K P Q", "one channel per filter")
     num_filters = Int("number of filters", min=1, axis="K", aliases=("num_output",))
-    filter_size = Int("columns of a filter", min=1, axis="B", aliases=("kernel_size",))
-    filter_size_y = Int("rows of a filter", min=1, axis="A", default_from="filter_size")
-    stride = Int("columns from one pixel's filter to the next", default=1, min=1)
-    stride_y = Int("rows from one pixel's filter to the next", min=1, default_from="stride")
-    padding = Int("columns taken off on the left and on the right", default=0, min=0)
-    padding_y = Int("rows taken off above and below", min=0, default_from="padding")
-    output_padding = Int("columns more on the right", default=0, min=0)
-    output_padding_y = Int("rows more below", min=0, default_from="output_padding")
-    dilation = Int("columns from one element of a filter to the next", default=1, min=1)
-    dilation_y = Int("rows from one element of a filter to the next", min=1, default_from="dilation")
-    groups = Int("runs that channels and filters are cut into", default=1, min=1)
+    filter_size = Int("kernel width", min=1, axis="B", aliases=("kernel_size",))
+    filter_size_y = Int("kernel height", min=1, axis="A", default_from="filter_size")
+    stride = Int("horizontal stride: columns of the output per column of the input", default=1, min=1)
+    stride_y = Int("vertical stride: rows of the output per row of the input", min=1, default_from="stride")
+    padding = Int("horizontal padding: columns removed from the output on the left and on the right", default=0, min=0)
+    padding_y = Int(
+        "vertical padding: rows removed from the output at the top and at the bottom", min=0, default_from="padding"
+    )
+    output_padding = Int("additional columns of the output on the right", default=0, min=0)
+    output_padding_y = Int("additional rows of the output at the bottom", min=0, default_from="output_padding")
+    dilation = Int("horizontal dilation", default=1, min=1)
+    dilation_y = Int("vertical dilation", min=1, default_from="dilation")
+    groups = Int("number of groups of channels and filters", default=1, min=1)
     examples = (
         Example(x="3x3x4", num_filters=2, filter_size=3, stride=2, padding=1, output_padding=1),
         Example(x="2x4x3", num_filters=3, filter_size=2, filter_size_y=3, stride_y=2, padding_y=1, act="relu"),

@@ -1,4 +1,4 @@
-"""Maxima with their places, and images made larger by these."""
+"""Max pooling with indices, and max unpooling."""
 
 from paddle_layers.define import Choice, Example, Input, Int, Output, each, fill, gradient, infer, layer, onnx, require
 from paddle_layers.layers.helpers import exceeds
@@ -9,28 +9,32 @@ from .poolings import first_window, windows
 @layer(
     "max_pool_with_mask",
     elsewhere={"Paddle": "max-pool-with-mask", "Caffe": "Pooling", "ONNX": "MaxPool", "PyTorch": "MaxPool2d"},
+    terms=(
+        "max pooling with indices",
+        "2-D max pooling",
+    ),
     since=1,
 )
 class MaxPoolWithMask:
-    """Maximum under each window of an image, channel by channel, and its place.
+    """2-D max pooling that also returns the indices of the maxima.
 
-    `y` is what `pool` gives for `MAX`. `mask` is the place of each maximum in its channel, `h * W + w`, of equal ones
-    the first; `upsample` puts values back there. It is ids with axes, which nothing learns through. Caffe's second top
-    has them as real numbers, ONNX counts through all rows and channels.
+    `y` equals that of `pool` with `MAX`. `mask` is the index of each maximum in its channel, `h * W + w`, the first of
+    equal ones; `upsample` reads it. It has integer values and no gradient. Caffe's second top stores the indices as
+    floats, and ONNX counts them across all samples and channels.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2), kinks=("ties",))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2), kinks=("ties",))
     y = Output("N C P Q", "one value per window")
-    mask = Output("N C P Q", "place of the maximum in the channel", kind="INT", size="M")
-    pool_size = Int("columns of a window", min=1, aliases=("kernel_size",))
-    pool_size_y = Int("rows of a window", min=1, default_from="pool_size")
-    stride = Int("columns from one window to the next", default=1, min=1)
-    stride_y = Int("rows from one window to the next", min=1, default_from="stride")
-    padding = Int("columns added on the left, and on the right", default=0, min=0)
-    padding_y = Int("rows added above, and below", min=0, default_from="padding")
+    mask = Output("N C P Q", "index of the maximum in the channel", kind="INT", size="M")
+    pool_size = Int("window width", min=1, aliases=("kernel_size",))
+    pool_size_y = Int("window height", min=1, default_from="pool_size")
+    stride = Int("horizontal stride", default=1, min=1)
+    stride_y = Int("vertical stride", min=1, default_from="stride")
+    padding = Int("horizontal padding: columns added on the left and on the right", default=0, min=0)
+    padding_y = Int("vertical padding: rows added at the top and at the bottom", min=0, default_from="padding")
     rounding = Choice(
-        "what becomes of a last window that does not fit",
-        options={"CEIL": "it stays, unless it starts behind the last pixel", "FLOOR": "it is dropped"},
+        "treatment of a last window that exceeds the input",
+        options={"CEIL": "it is kept, unless it starts after the last pixel", "FLOOR": "it is dropped"},
         default="CEIL",
     )
     examples = (
@@ -91,23 +95,32 @@ def max_pool_with_mask_onnx(graph, x, H, W, P, Q, pool_size, pool_size_y, stride
     return y, graph.Mod(places, H * W)
 
 
-@layer("upsample", elsewhere={"Paddle": "upsample", "ONNX": "MaxUnpool", "PyTorch": "MaxUnpool2d"}, since=1)
+@layer(
+    "upsample",
+    elsewhere={"Paddle": "upsample", "ONNX": "MaxUnpool", "PyTorch": "MaxUnpool2d"},
+    terms=(
+        "max unpooling",
+        "2-D max unpooling",
+        "unpooling",
+    ),
+    since=1,
+)
 class Upsample:
-    """Puts every value of a small image where the maximum of a window was, and zeros elsewhere.
+    """2-D max unpooling: writes every value to the index of a maximum, and zeros to all other pixels.
 
-    `y[n, c, m] = sum of x[n, c, p, q]` over the windows with `mask[n, c, p, q] = m`, the place `h * W + w` in the large
-    image: `mask` is that of `max_pool_with_mask` on an image of the same size. Where windows overlap, one place may be
-    the maximum of several: here their values are added up, elsewhere one of them stays. Interpolation is
-    `bilinear_interp` and `nearest_interp`, a learned enlargement `conv_trans`.
+    `y[n, c, m] = sum of x[n, c, p, q]` over the windows with `mask[n, c, p, q] = m`, the index `h * W + w` in the
+    output: `mask` is that of `max_pool_with_mask` on an image of that size. If windows overlap, one pixel may be the
+    maximum of several: here their values are added, in other frameworks one of them is kept. For interpolation see
+    `bilinear_interp` and `nearest_interp`, for learned upsampling `conv_trans`.
     """
 
-    x = Input("N C P Q", "images: channels, rows, columns", seq=(0, 1, 2))
-    mask = Input("N C P Q", "place in the large image's channel for each value", kinds=("INT",), seq=(0, 1, 2))
-    y = Output("N C H W", "the values at their places")
-    scale = Int("how many times as many columns", min=1, optional=True)
-    scale_y = Int("how many times as many rows", min=1, optional=True, default_from="scale")
-    upsample_size = Int("columns of the result", min=1, optional=True)
-    upsample_size_y = Int("rows of the result", min=1, optional=True, default_from="upsample_size")
+    x = Input("N C P Q", "images: channels, height, width", seq=(0, 1, 2))
+    mask = Input("N C P Q", "index in the channel of the output for each value", kinds=("INT",), seq=(0, 1, 2))
+    y = Output("N C H W", "the values at their indices, zeros elsewhere in the image")
+    scale = Int("horizontal scale factor", min=1, optional=True)
+    scale_y = Int("vertical scale factor", min=1, optional=True, default_from="scale")
+    upsample_size = Int("output width", min=1, optional=True)
+    upsample_size_y = Int("output height", min=1, optional=True, default_from="upsample_size")
     examples = (
         Example(x="2x2x3", mask="2x2x3 ids<24", scale=2),
         Example(x="1x2x2", mask="1x2x2 ids<15", upsample_size=5, upsample_size_y=3),

@@ -1,4 +1,4 @@
-"""Pooling of volumes. Attributes are lists: depth, rows, columns, as volumes have them."""
+"""3-D pooling. Attributes are lists in the order depth, height, width."""
 
 from paddle_layers.define import (
     Choice,
@@ -37,38 +37,41 @@ from paddle_layers.layers.images.volumes import UNITS, each_axis
         "Keras": "MaxPooling3D, AveragePooling3D",
         "PyTorch": "MaxPool3d, AvgPool3d",
     },
+    terms=(
+        "3-D pooling",
+        "3-D max pooling",
+        "3-D average pooling",
+    ),
     since=1,
 )
 class Pool3d:
-    """Maximum or mean under each window of a volume, channel by channel.
+    """3-D pooling: maximum or average of each window of a volume, per channel.
 
-    `pool` with one axis more: what it says of windows, rounding, divisors, NaN and equal maxima holds here. What is
-    said of axes is a list in their order, depth, rows, columns, `pool_size: [1, 2, 2]`, or one number for all three.
-    For one window as large as the volume see `reduction` with `axes: [2, 3, 4]`.
+    `pool` with one more axis; windows, rounding, divisors, NaN and equal maxima are as described there. Attributes per
+    axis are lists in the order depth, height, width, such as `pool_size: [1, 2, 2]`, or one value for all three. For
+    global pooling see `reduction` with `axes: [2, 3, 4]`.
 
-    Paddle's lists begin with the columns; its helper of version 0.11 names kinds that its layer does not know. ONNX,
+    Paddle's lists begin with the width; its helper of version 0.11 accepts pooling types that its layer rejects. ONNX,
     Keras and PyTorch round down: `rounding: FLOOR`.
     """
 
-    x = Input("N C Z H W", "volumes: channels, planes, rows, columns", seq=(0, 1, 2), kinks=("ties",))
+    x = Input("N C Z H W", "3-D volumes: channels, depth, height, width", seq=(0, 1, 2), kinks=("ties",))
     y = Output("N C R P Q", "one value per window")
-    pool_type = Choice("what a window gives", options={"MAX": "its maximum", "AVERAGE": "its mean"}, default="MAX")
-    pool_size = Ints("size of a window along each axis", min=1, min_items=1, max_items=3, aliases=("kernel_size",))
-    stride = Ints("from one window to the next along each axis", default=(1,), min=1, min_items=1, max_items=3)
-    padding = Ints(
-        "elements added before the first, and behind the last", default=(0,), min=0, min_items=1, max_items=3
-    )
+    pool_type = Choice("type of pooling", options={"MAX": "its maximum", "AVERAGE": "its mean"}, default="MAX")
+    pool_size = Ints("window size along each axis", min=1, min_items=1, max_items=3, aliases=("kernel_size",))
+    stride = Ints("stride along each axis", default=(1,), min=1, min_items=1, max_items=3)
+    padding = Ints("padding at both ends", default=(0,), min=0, min_items=1, max_items=3)
     padding_end = Ints(
-        "elements added behind the last, where they are others",
+        "padding at the end, if it differs from the start",
         min=0, min_items=1, max_items=3, default_from="padding",
     )  # fmt: skip
-    rounding = Choice("what becomes of a last window that does not fit", options=ROUNDINGS, default="CEIL")
-    divisor = Choice("what a mean divides by", options=DIVISORS, default="VALID")
-    size = Numbers("size of a window along each axis")
+    rounding = Choice("treatment of a last window that exceeds the input", options=ROUNDINGS, default="CEIL")
+    divisor = Choice("divisor of average pooling", options=DIVISORS, default="VALID")
+    size = Numbers("window size along each axis")
     step = Numbers("stride along each axis")
-    ahead = Numbers("padding before the first element")
-    behind = Numbers("padding behind the last one")
-    where = Temp("N C R P Q", "position of the maximum, (z * H + h) * W + w, or -1", kind="INT")
+    ahead = Numbers("padding at the start of each axis")
+    behind = Numbers("padding at the end of each axis")
+    where = Temp("N C R P Q", "index of the maximum, (z * H + h) * W + w, or -1", kind="INT")
     examples = (
         Example(x="2x4x4x4", pool_size=[2], stride=[2]),
         Example(x="1x3x5x4", pool_size=[1, 3, 2], stride=[1, 2, 2], padding=[0, 1, 1], rounding="FLOOR"),

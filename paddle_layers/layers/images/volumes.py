@@ -1,4 +1,4 @@
-"""Convolutions of volumes, and their transposes. Attributes are lists: depth, rows, columns, as volumes have them."""
+"""3-D convolution and transposed convolution. Attributes are lists in the order depth, height, width."""
 
 from paddle_layers.define import (
     Bias,
@@ -28,40 +28,44 @@ UNITS = ("planes", "rows", "columns")
     "conv3d",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "conv3d", "Caffe": "Convolution", "ONNX": "Conv", "Keras": "Conv3D", "PyTorch": "Conv3d"},
+    terms=(
+        "3-D convolution",
+        "volumetric convolution",
+    ),
     since=1,
 )
 class Conv3d:
-    """Slides `num_filters` filters over a volume and sums the products under each: scans of bodies, short films.
+    """3-D convolution (cross-correlation) over volumes: CT and MRI scans, video.
 
     `y[n, k, r, p, q] = bias[k] + sum over d, e, a, b of weight[k, d, e, a, b] * x[n, first(k) + d, z, h, w]` with
     `z = r * stride - padding + e * dilation` along the depth, and `h` and `w` in the same way along rows and columns:
-    `conv` with one axis more. Elements outside count as zero; `groups` cut channels and filters as in `conv`.
+    `conv` with one more axis. Elements outside are zero; `groups` divide channels and filters as in `conv`.
 
-    What is said of axes is a list in their order, depth, rows, columns, `filter_size: [3, 5, 5]`, or one number for all
-    three. The number of windows along an axis is rounded down:
+    Attributes per axis are lists in the order depth, height, width, such as `filter_size: [3, 5, 5]`, or one value for
+    all three. The output size along an axis is rounded down:
 
     `R = (Z + padding + padding_end - ((filter_size - 1) * dilation + 1)) // stride + 1`
 
-    `padding_end` is that behind the last element, where it is another one. Paddle's lists begin with the columns, it
-    has no dilation, and what it calls channels of the filter are those of a group, as here. For lines see `conv1d`.
+    `padding_end` is the padding at the end, if it differs. Paddle's lists begin with the width, it has no dilation, and
+    its filter channels are those of a group, as here. For 1-D signals see `conv1d`.
     """
 
-    x = Input("N C Z H W", "volumes: channels, planes, rows, columns", seq=(0, 1, 2))
-    weight = Param("K D E A B", "filters: channels of a group, planes, rows, columns", init="msra")
-    bias = Bias("K", "one number per filter")
+    x = Input("N C Z H W", "3-D volumes: channels, depth, height, width", seq=(0, 1, 2))
+    weight = Param("K D E A B", "filters: channels per group, kernel depth, height and width", init="msra")
+    bias = Bias("K", "one value per filter")
     y = Output("N K R P Q", "one channel per filter")
     num_filters = Int("number of filters", min=1, axis="K", aliases=("num_output",))
-    filter_size = Ints("size of a filter along each axis", min=1, min_items=1, max_items=3, aliases=("kernel_size",))
-    stride = Ints("from one window to the next along each axis", default=(1,), min=1, min_items=1, max_items=3)
-    padding = Ints("zeros added before the first, and behind the last", default=(0,), min=0, min_items=1, max_items=3)
+    filter_size = Ints("kernel size along each axis", min=1, min_items=1, max_items=3, aliases=("kernel_size",))
+    stride = Ints("stride along each axis", default=(1,), min=1, min_items=1, max_items=3)
+    padding = Ints("zero padding at both ends of each axis", default=(0,), min=0, min_items=1, max_items=3)
     padding_end = Ints(
-        "zeros behind the last element, where they are others", min=0, min_items=1, max_items=3, default_from="padding"
+        "zero padding at the end, if it differs from the start", min=0, min_items=1, max_items=3, default_from="padding"
     )
-    dilation = Ints("from one element of a filter to the next", default=(1,), min=1, min_items=1, max_items=3)
-    groups = Int("runs that channels and filters are cut into", default=1, min=1)
+    dilation = Ints("dilation along each axis", default=(1,), min=1, min_items=1, max_items=3)
+    groups = Int("number of groups of channels and filters", default=1, min=1)
     step = Numbers("stride along each axis")
-    ahead = Numbers("zeros before the first element of each axis")
-    behind = Numbers("zeros behind the last one")
+    ahead = Numbers("zero padding at the start of each axis")
+    behind = Numbers("zero padding at the end of each axis")
     gap = Numbers("dilation along each axis")
     examples = (
         Example(x="2x3x4x4", num_filters=3, filter_size=[2, 3, 3]),
@@ -171,36 +175,50 @@ def conv3d_onnx(graph, x, weight, bias, step, ahead, behind, gap, groups):
         "Keras": "Conv3DTranspose",
         "PyTorch": "ConvTranspose3d",
     },
+    terms=(
+        "3-D transposed convolution",
+        "3-D deconvolution",
+    ),
     since=1,
 )
 class Conv3dTrans:
-    """Puts every element's multiple of the filters into a larger volume and adds what overlaps.
+    """3-D transposed convolution: the gradient of `conv3d` with respect to its input.
 
-    It is the gradient of `conv3d` for its input, `conv_trans` with one axis more: element `(z, h, w)` adds
+    `conv_trans` with one more axis: element `(z, h, w)` adds
     `weight[c, d, e, a, b] * x[n, c, z, h, w]` to the element with `r = z * stride - padding + e * dilation`, and `p`
-    and `q` in the same way. A `conv3d` with the same settings makes a volume of the size of `x` out of one of
-    `R x P x Q`, and
+    and `q` in the same way. A `conv3d` with the same attributes maps a volume of `R x P x Q` to one of the size of `x`,
+    and
 
     `R = (Z - 1) * stride - 2 * padding + (filter_size - 1) * dilation + 1 + output_padding`
 
-    What is said of axes is a list in their order, depth, rows, columns, or one number for all three. Paddle's lists
-    begin with the columns, and it has no dilation.
+    Attributes per axis are lists in the order depth, height, width, or one value for all three. Paddle's lists begin
+    with the width, and it has no dilation.
     """
 
-    x = Input("N C Z H W", "volumes: channels, planes, rows, columns", seq=(0, 1, 2))
-    weight = Param("C D E A B", "filters: channels of `x`, filters of a group, planes, rows, columns", init="msra")
-    bias = Bias("K", "one number per filter")
+    x = Input("N C Z H W", "3-D volumes: channels, depth, height, width", seq=(0, 1, 2))
+    weight = Param(
+        "C D E A B", "filters: input channels, filters per group, kernel depth, height and width", init="msra"
+    )
+    bias = Bias("K", "one value per filter")
     y = Output("N K R P Q", "one channel per filter")
     num_filters = Int("number of filters", min=1, axis="K", aliases=("num_output",))
-    filter_size = Ints("size of a filter along each axis", min=1, min_items=1, max_items=3, aliases=("kernel_size",))
-    stride = Ints("from one element's filter to the next", default=(1,), min=1, min_items=1, max_items=3)
-    padding = Ints("elements taken off at both ends", default=(0,), min=0, min_items=1, max_items=3)
-    output_padding = Ints("elements more at the end", default=(0,), min=0, min_items=1, max_items=3)
-    dilation = Ints("from one element of a filter to the next", default=(1,), min=1, min_items=1, max_items=3)
-    groups = Int("runs that channels and filters are cut into", default=1, min=1)
+    filter_size = Ints("kernel size along each axis", min=1, min_items=1, max_items=3, aliases=("kernel_size",))
+    stride = Ints(
+        "stride along each axis: elements of the output per element of the input",
+        default=(1,),
+        min=1,
+        min_items=1,
+        max_items=3,
+    )
+    padding = Ints(
+        "padding: elements removed from the output at both ends", default=(0,), min=0, min_items=1, max_items=3
+    )
+    output_padding = Ints("additional elements of the output at the end", default=(0,), min=0, min_items=1, max_items=3)
+    dilation = Ints("dilation along each axis", default=(1,), min=1, min_items=1, max_items=3)
+    groups = Int("number of groups of channels and filters", default=1, min=1)
     step = Numbers("stride along each axis")
-    ahead = Numbers("elements taken off along each axis")
-    more = Numbers("elements more along each axis")
+    ahead = Numbers("padding along each axis")
+    more = Numbers("output padding along each axis")
     gap = Numbers("dilation along each axis")
     examples = (
         Example(x="2x2x3x2", num_filters=3, filter_size=[2, 3, 2], stride=[2, 1, 3], padding=[0, 1, 1], act="relu"),
