@@ -75,17 +75,17 @@ def adaptive_pool(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Maximum or mean under each of a given number of windows, which cover an image of any size evenly.
+    """2-D adaptive pooling: maximum or average pooling to a given output size.
 
-    Of `H` rows, window `p` of `P` has those from `floor(p * H / P)` to before `ceil((p + 1) * H / P)`, columns
-    likewise, as in PyTorch: every pixel is in a window, and where `P` does not divide `H`, neighbouring windows share a
-    row. There may be more windows than rows. NaN and equal maxima are as in `pool`, which is the same where the sizes
-    divide, and with `global_pooling` for a single window.
+    Of `H` rows, window `p` of `P` contains those from `floor(p * H / P)` up to, but not including, `ceil((p + 1) * H /
+    P)`, columns likewise, as in PyTorch: every pixel is in a window, and if `P` does not divide `H`, neighboring
+    windows share a row. There may be more windows than rows. NaN and equal maxima are handled as in `pool`, which is
+    equivalent if the sizes divide evenly, and with `global_pooling` for a single window.
 
-    x: images: channels, rows, columns
-    size: columns of the result (>= 1, required)
-    size_y: rows of the result (>= 1, same as size)
-    pool_type: what a window gives (MAX)
+    x: images: channels, height, width
+    size: output width (>= 1, required)
+    size_y: output height (>= 1, same as size)
+    pool_type: type of pooling (MAX)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -108,13 +108,13 @@ def adaptive_pool1d(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Maximum or mean under each of a given number of windows, which cover a line of any length evenly.
+    """1-D adaptive pooling: maximum or average pooling to a given output length.
 
-    It is an `adaptive_pool` of images of one row.
+    It consists of an `adaptive_pool` on images of one row.
 
-    x: lines: channels, elements
-    size: elements of the result (>= 1, required)
-    pool_type: what a window gives (MAX)
+    x: 1-D signals: channels, length
+    size: output length (>= 1, required)
+    pool_type: type of pooling (MAX)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -137,14 +137,14 @@ def adaptive_pool3d(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Maximum or mean under each of a given number of windows, which cover a volume of any size evenly.
+    """3-D adaptive pooling: maximum or average pooling to a given output size.
 
-    It is an `adaptive_pool` of every plane and then one along the planes, whose windows are all as large: maxima of
-    maxima, means of means. `size` is a list in the order of the axes, planes, rows, columns, or one number for all.
+    It consists of an `adaptive_pool` of every plane and one along the depth: maxima of maxima, means of means. `size`
+    is a list in the order depth, height, width, or one value for all.
 
-    x: volumes: channels, planes, rows, columns
-    size: size of the result along each axis (1 to 3 values, each >= 1, required)
-    pool_type: what a window gives (MAX)
+    x: 3-D volumes: channels, depth, height, width
+    size: output size along each axis (1 to 3 values, each >= 1, required)
+    pool_type: type of pooling (MAX)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -516,11 +516,11 @@ def bilinear_interp(
     A size is given in pixels or as a multiple of that of the image. `ALIGNED` is Paddle's rule and `align_corners=True`
     of PyTorch, `HALF_PIXEL` that of PyTorch's default, Keras and ONNX. A smaller image is not smoothed before.
 
-    x: images: channels, rows, columns
-    out_size: columns of the result (>= 1, none)
-    out_size_y: rows of the result (>= 1, same as out_size)
-    scale: how many times as many columns (>= 1, none)
-    scale_y: how many times as many rows (>= 1, same as scale)
+    x: images: channels, height, width
+    out_size: output width (>= 1, none)
+    out_size_y: output height (>= 1, same as out_size)
+    scale: horizontal scale factor (>= 1, none)
+    scale_y: vertical scale factor (>= 1, same as scale)
     corners: where a pixel of the result lies in the image (ALIGNED)
     """
 
@@ -578,7 +578,7 @@ def block_expand(
 
     Paddle's `stride` is 0 unless set, and does not work so; here blocks lie side by side then.
 
-    x: images: channels, rows, columns
+    x: images: channels, height, width
     block: columns of a block (>= 1, required)
     block_y: rows of a block (>= 1, same as block)
     stride: columns from one block to the next (>= 1, same as block)
@@ -867,38 +867,38 @@ def conv(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Slides `num_filters` filters over an image and sums the products under each.
+    """2-D convolution (cross-correlation) with strides, padding, dilation and groups.
 
     `y[n, k, p, q] = bias[k] + sum over d, a, b of weight[k, d, a, b] * x[n, first(k) + d, h, w]` with
     `h = p * stride_y - padding_y + a * dilation_y`, `w = q * stride - padding + b * dilation`; elements outside the
-    image count as zero. `first(k)` is the first channel of the filter's group: filters and channels are cut into
-    `groups` equal runs, and a filter sees the channels of its own run. With as many groups as channels this is the
-    depthwise convolution.
+    image are zero. `first(k)` is the first channel of the filter's group: filters and channels are divided into
+    `groups` equal groups, and a filter reads the channels of its group (grouped convolution). With as many groups as
+    channels this is the depthwise convolution.
 
-    The filter is not flipped (a cross-correlation), as in all the systems named here. The number of windows is
-    rounded down:
+    The filter is not flipped (cross-correlation), as in all frameworks named here. The output size is rounded down:
 
     `spread = (filter_size_y - 1) * dilation_y + 1`, `P = (H + padding_y + padding_end_y - spread) // stride_y + 1`
 
-    and `Q` in the same way. `padding_end` is that on the right and below where it is another one, as the second half of
-    ONNX's `pads`. With stride 1 Keras' "same" is a `padding` of `(spread - 1) // 2` and a `padding_end` of
-    `spread // 2`; with longer strides the sum is `max((P - 1) * stride + spread - H, 0)`, with `P = ceil(H / stride)`,
-    and the end has the odd one. Paddle's `caffe_mode = false` rounds up; its helpers never set it. As in Paddle, the
-    attributes that end in `_y` speak of rows and those without of columns, and a `_y` that is absent equals the other.
+    and `Q` in the same way. `padding_end` is the padding on the right and at the bottom if it differs, as the second
+    half of ONNX's `pads`. With stride 1 Keras' "same" is a `padding` of `(spread - 1) // 2` and a `padding_end` of
+    `spread // 2`; with longer strides the total is `max((P - 1) * stride + spread - H, 0)` with `P = ceil(H / stride)`,
+    and an odd pixel goes to the end. Paddle's `caffe_mode = false` rounds up; its helpers never set it. As in Paddle,
+    attributes ending in `_y` are vertical and those without horizontal; an absent `_y` equals its horizontal
+    counterpart.
 
-    x: images: channels, rows, columns
+    x: images: channels, height, width
     num_filters: number of filters (>= 1, required)
-    filter_size: columns of a filter (>= 1, required)
-    filter_size_y: rows of a filter (>= 1, same as filter_size)
-    stride: columns from one window to the next (>= 1, 1)
-    stride_y: rows from one window to the next (>= 1, same as stride)
-    padding: columns of zeros added on the left, and on the right (>= 0, 0)
-    padding_y: rows of zeros added above, and below (>= 0, same as padding)
-    padding_end: columns of zeros on the right, where they are others (>= 0, same as padding)
-    padding_end_y: rows of zeros below, where they are others (>= 0, same as padding_y)
-    dilation: columns from one element of a filter to the next (>= 1, 1)
-    dilation_y: rows from one element of a filter to the next (>= 1, same as dilation)
-    groups: runs that channels and filters are cut into (>= 1, 1)
+    filter_size: kernel width (>= 1, required)
+    filter_size_y: kernel height (>= 1, same as filter_size)
+    stride: horizontal stride (>= 1, 1)
+    stride_y: vertical stride (>= 1, same as stride)
+    padding: horizontal zero padding: columns added on the left and on the right (>= 0, 0)
+    padding_y: vertical zero padding: rows added at the top and at the bottom (>= 0, same as padding)
+    padding_end: zero padding on the right, if it differs from the left (>= 0, same as padding)
+    padding_end_y: zero padding at the bottom, if it differs from the top (>= 0, same as padding_y)
+    dilation: horizontal dilation (>= 1, 1)
+    dilation_y: vertical dilation (>= 1, same as dilation)
+    groups: number of groups of channels and filters (>= 1, 1)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
@@ -928,22 +928,22 @@ def conv1d(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Slides `num_filters` filters along a line of channels and sums the products: sound, sensors, heartbeats.
+    """1-D convolution (cross-correlation) over signals of a fixed length: audio, sensor data, time series.
 
     `y[n, k, p] = bias[k] + sum over d, b of weight[k, d, b] * x[n, first(k) + d, p * stride - padding + b * dilation]`.
-    It is a `conv` of images of one row, which is its part: `param { of: "conv.weight" }` speaks of its filters, of
-    `num_filters x channels x 1 x filter_size`. All lines have one length; along sequences, which differ in length, see
+    It consists of a `conv` on images of one row: `param { of: "conv.weight" }` configures its filters, of shape
+    `num_filters x channels x 1 x filter_size`. All signals have the same length; for sequences of varying length see
     `context` and `row_conv`.
 
-    x: lines: channels, elements
+    x: 1-D signals: channels, length
     num_filters: number of filters (>= 1, required)
-    filter_size: elements of a filter (>= 1, required)
-    stride: elements from one window to the next (>= 1, 1)
-    padding: zeros added before the first element, and behind the last (>= 0, 0)
-    padding_end: zeros behind the last element, where they are others (>= 0, same as padding)
-    dilation: elements from one element of a filter to the next (>= 1, 1)
-    groups: runs that channels and filters are cut into (>= 1, 1)
-    bias: add `conv.bias`, a number per filter (true)
+    filter_size: kernel size (>= 1, required)
+    stride: stride (>= 1, 1)
+    padding: zero padding at both ends (>= 0, 0)
+    padding_end: zero padding at the end, if it differs from the start (>= 0, same as padding)
+    dilation: dilation (>= 1, 1)
+    groups: number of groups of channels and filters (>= 1, 1)
+    bias: add `conv.bias`, one value per filter (true)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -972,24 +972,22 @@ def conv1d_trans(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Puts every element's multiple of the filters into a longer line and adds what overlaps.
+    """1-D transposed convolution: the gradient of `conv1d` with respect to its input.
 
-    It is a `conv_trans` of images of one row, which is its part: `param { of: "conv_trans.weight" }` speaks of its
-    filters, of `channels x num_filters / groups x 1 x filter_size`. The line becomes
+    It consists of a `conv_trans` on images of one row: `param { of: "conv_trans.weight" }` configures its filters, of
+    shape `channels x num_filters / groups x 1 x filter_size`. The output length is
 
-    `Q = (W - 1) * stride - 2 * padding + (filter_size - 1) * dilation + 1 + output_padding`
+    `Q = (W - 1) * stride - 2 * padding + (filter_size - 1) * dilation + 1 + output_padding`.
 
-    elements long.
-
-    x: lines: channels, elements
+    x: 1-D signals: channels, length
     num_filters: number of filters (>= 1, required)
-    filter_size: elements of a filter (>= 1, required)
-    stride: elements from one element's filter to the next (>= 1, 1)
-    padding: elements taken off at both ends (>= 0, 0)
-    output_padding: elements more at the end (>= 0, 0)
-    dilation: elements from one element of a filter to the next (>= 1, 1)
-    groups: runs that channels and filters are cut into (>= 1, 1)
-    bias: add `conv_trans.bias`, a number per filter (true)
+    filter_size: kernel size (>= 1, required)
+    stride: stride: elements of the output per element of the input (>= 1, 1)
+    padding: padding: elements removed from the output at both ends (>= 0, 0)
+    output_padding: additional elements of the output at the end (>= 0, 0)
+    dilation: dilation (>= 1, 1)
+    groups: number of groups of channels and filters (>= 1, 1)
+    bias: add `conv_trans.bias`, one value per filter (true)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -1018,28 +1016,28 @@ def conv3d(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Slides `num_filters` filters over a volume and sums the products under each: scans of bodies, short films.
+    """3-D convolution (cross-correlation) over volumes: CT and MRI scans, video.
 
     `y[n, k, r, p, q] = bias[k] + sum over d, e, a, b of weight[k, d, e, a, b] * x[n, first(k) + d, z, h, w]` with
     `z = r * stride - padding + e * dilation` along the depth, and `h` and `w` in the same way along rows and columns:
-    `conv` with one axis more. Elements outside count as zero; `groups` cut channels and filters as in `conv`.
+    `conv` with one more axis. Elements outside are zero; `groups` divide channels and filters as in `conv`.
 
-    What is said of axes is a list in their order, depth, rows, columns, `filter_size: [3, 5, 5]`, or one number for all
-    three. The number of windows along an axis is rounded down:
+    Attributes per axis are lists in the order depth, height, width, such as `filter_size: [3, 5, 5]`, or one value for
+    all three. The output size along an axis is rounded down:
 
     `R = (Z + padding + padding_end - ((filter_size - 1) * dilation + 1)) // stride + 1`
 
-    `padding_end` is that behind the last element, where it is another one. Paddle's lists begin with the columns, it
-    has no dilation, and what it calls channels of the filter are those of a group, as here. For lines see `conv1d`.
+    `padding_end` is the padding at the end, if it differs. Paddle's lists begin with the width, it has no dilation, and
+    its filter channels are those of a group, as here. For 1-D signals see `conv1d`.
 
-    x: volumes: channels, planes, rows, columns
+    x: 3-D volumes: channels, depth, height, width
     num_filters: number of filters (>= 1, required)
-    filter_size: size of a filter along each axis (1 to 3 values, each >= 1, required)
-    stride: from one window to the next along each axis (1 to 3 values, each >= 1, [1])
-    padding: zeros added before the first, and behind the last (1 to 3 values, each >= 0, [0])
-    padding_end: zeros behind the last element, where they are others (1 to 3 values, each >= 0, same as padding)
-    dilation: from one element of a filter to the next (1 to 3 values, each >= 1, [1])
-    groups: runs that channels and filters are cut into (>= 1, 1)
+    filter_size: kernel size along each axis (1 to 3 values, each >= 1, required)
+    stride: stride along each axis (1 to 3 values, each >= 1, [1])
+    padding: zero padding at both ends of each axis (1 to 3 values, each >= 0, [0])
+    padding_end: zero padding at the end, if it differs from the start (1 to 3 values, each >= 0, same as padding)
+    dilation: dilation along each axis (1 to 3 values, each >= 1, [1])
+    groups: number of groups of channels and filters (>= 1, 1)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
@@ -1069,26 +1067,26 @@ def conv3d_trans(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Puts every element's multiple of the filters into a larger volume and adds what overlaps.
+    """3-D transposed convolution: the gradient of `conv3d` with respect to its input.
 
-    It is the gradient of `conv3d` for its input, `conv_trans` with one axis more: element `(z, h, w)` adds
+    `conv_trans` with one more axis: element `(z, h, w)` adds
     `weight[c, d, e, a, b] * x[n, c, z, h, w]` to the element with `r = z * stride - padding + e * dilation`, and `p`
-    and `q` in the same way. A `conv3d` with the same settings makes a volume of the size of `x` out of one of
-    `R x P x Q`, and
+    and `q` in the same way. A `conv3d` with the same attributes maps a volume of `R x P x Q` to one of the size of `x`,
+    and
 
     `R = (Z - 1) * stride - 2 * padding + (filter_size - 1) * dilation + 1 + output_padding`
 
-    What is said of axes is a list in their order, depth, rows, columns, or one number for all three. Paddle's lists
-    begin with the columns, and it has no dilation.
+    Attributes per axis are lists in the order depth, height, width, or one value for all three. Paddle's lists begin
+    with the width, and it has no dilation.
 
-    x: volumes: channels, planes, rows, columns
+    x: 3-D volumes: channels, depth, height, width
     num_filters: number of filters (>= 1, required)
-    filter_size: size of a filter along each axis (1 to 3 values, each >= 1, required)
-    stride: from one element's filter to the next (1 to 3 values, each >= 1, [1])
-    padding: elements taken off at both ends (1 to 3 values, each >= 0, [0])
-    output_padding: elements more at the end (1 to 3 values, each >= 0, [0])
-    dilation: from one element of a filter to the next (1 to 3 values, each >= 1, [1])
-    groups: runs that channels and filters are cut into (>= 1, 1)
+    filter_size: kernel size along each axis (1 to 3 values, each >= 1, required)
+    stride: stride along each axis: elements of the output per element of the input (1 to 3 values, each >= 1, [1])
+    padding: padding: elements removed from the output at both ends (1 to 3 values, each >= 0, [0])
+    output_padding: additional elements of the output at the end (1 to 3 values, each >= 0, [0])
+    dilation: dilation along each axis (1 to 3 values, each >= 1, [1])
+    groups: number of groups of channels and filters (>= 1, 1)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
@@ -1129,15 +1127,15 @@ def conv_operator(
     With `trans` it is `conv_trans` instead, Paddle's `conv_trans_operator`: the first axes of a filter are then
     `C x num_filters`. In Paddle both are operators of `mixed` that run on cards only.
 
-    x: images: channels, rows, columns
+    x: images: channels, height, width
     filter: the filters of each image
     num_filters: number of filters (>= 1, required)
-    filter_size: columns of a filter (>= 1, required)
-    filter_size_y: rows of a filter (>= 1, same as filter_size)
-    stride: columns from one window to the next (>= 1, 1)
-    stride_y: rows from one window to the next (>= 1, same as stride)
-    padding: columns of zeros added on the left, and on the right (>= 0, 0)
-    padding_y: rows of zeros added above, and below (>= 0, same as padding)
+    filter_size: kernel width (>= 1, required)
+    filter_size_y: kernel height (>= 1, same as filter_size)
+    stride: horizontal stride (>= 1, 1)
+    stride_y: vertical stride (>= 1, same as stride)
+    padding: horizontal zero padding: columns added on the left and on the right (>= 0, 0)
+    padding_y: vertical zero padding: rows added at the top and at the bottom (>= 0, same as padding)
     trans: spread the image by the filters, as `conv_trans` (false)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
@@ -1195,37 +1193,36 @@ def conv_trans(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Puts every pixel's multiple of the filters into a larger image and adds what overlaps.
+    """2-D transposed convolution: the gradient of `conv` with respect to its input.
 
     `y[n, k, p, q] = bias[k] + sum over c, a, b of weight[c, k - first(k), a, b] * x[n, c, h, w]` over the pixels with
     `p = h * stride_y - padding_y + a * dilation_y` and `q = w * stride - padding + b * dilation`; `c` runs over the
     channels of the filter's group, and `first(k)` is the group's first filter.
 
-    It is the gradient of `conv` for its input: a `conv` with the same settings makes an image of `H x W` out of one of
-    `P x Q`, and
+    A `conv` with the same attributes maps an image of `P x Q` to one of `H x W`, and
 
     `P = (H - 1) * stride_y - 2 * padding_y + (filter_size_y - 1) * dilation_y + 1 + output_padding_y`
 
-    and `Q` in the same way. With a stride, several sizes come to the same `H`; `output_padding` says how many rows and
-    columns more than the least there are, below and on the right. Paddle and Caffe have the least.
+    and `Q` in the same way. With a stride, a `conv` maps several input sizes to the same `H`; `output_padding` adds
+    rows and columns to the smallest of them, at the bottom and on the right. Paddle and Caffe use the smallest.
 
-    To enlarge `s` times by bilinear interpolation, as is usual with Caffe: as many filters and groups as channels,
+    Bilinear upsampling by a factor `s`, as is usual in Caffe: as many filters and groups as channels,
     `filter_size: 2 * s - s % 2`, `stride: s`, `padding: (s - 1) / 2` rounded up, no bias, and the initializer
     `bilinear` for `weight`.
 
-    x: images: channels, rows, columns
+    x: images: channels, height, width
     num_filters: number of filters (>= 1, required)
-    filter_size: columns of a filter (>= 1, required)
-    filter_size_y: rows of a filter (>= 1, same as filter_size)
-    stride: columns from one pixel's filter to the next (>= 1, 1)
-    stride_y: rows from one pixel's filter to the next (>= 1, same as stride)
-    padding: columns taken off on the left and on the right (>= 0, 0)
-    padding_y: rows taken off above and below (>= 0, same as padding)
-    output_padding: columns more on the right (>= 0, 0)
-    output_padding_y: rows more below (>= 0, same as output_padding)
-    dilation: columns from one element of a filter to the next (>= 1, 1)
-    dilation_y: rows from one element of a filter to the next (>= 1, same as dilation)
-    groups: runs that channels and filters are cut into (>= 1, 1)
+    filter_size: kernel width (>= 1, required)
+    filter_size_y: kernel height (>= 1, same as filter_size)
+    stride: horizontal stride: columns of the output per column of the input (>= 1, 1)
+    stride_y: vertical stride: rows of the output per row of the input (>= 1, same as stride)
+    padding: horizontal padding: columns removed from the output on the left and on the right (>= 0, 0)
+    padding_y: vertical padding: rows removed from the output at the top and at the bottom (>= 0, same as padding)
+    output_padding: additional columns of the output on the right (>= 0, 0)
+    output_padding_y: additional rows of the output at the bottom (>= 0, same as output_padding)
+    dilation: horizontal dilation (>= 1, 1)
+    dilation_y: vertical dilation (>= 1, same as dilation)
+    groups: number of groups of channels and filters (>= 1, 1)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
@@ -2364,15 +2361,15 @@ def im2col(
     places. PyTorch's Unfold has the windows as one axis: put a `reshape` behind. For windows as rows of a sequence see
     `block_expand`.
 
-    x: images: channels, rows, columns
-    filter_size: columns of a window (>= 1, required)
-    filter_size_y: rows of a window (>= 1, same as filter_size)
-    stride: columns from one window to the next (>= 1, 1)
-    stride_y: rows from one window to the next (>= 1, same as stride)
-    padding: columns of zeros added on the left, and on the right (>= 0, 0)
-    padding_y: rows of zeros added above, and below (>= 0, same as padding)
-    padding_end: columns of zeros on the right, where they are others (>= 0, same as padding)
-    padding_end_y: rows of zeros below, where they are others (>= 0, same as padding_y)
+    x: images: channels, height, width
+    filter_size: window width (>= 1, required)
+    filter_size_y: window height (>= 1, same as filter_size)
+    stride: horizontal stride (>= 1, 1)
+    stride_y: vertical stride (>= 1, same as stride)
+    padding: horizontal zero padding: columns added on the left and on the right (>= 0, 0)
+    padding_y: vertical zero padding: rows added at the top and at the bottom (>= 0, same as padding)
+    padding_end: zero padding on the right, if it differs from the left (>= 0, same as padding)
+    padding_end_y: zero padding at the bottom, if it differs from the top (>= 0, same as padding_y)
     dilation: columns from one element of a window to the next (>= 1, 1)
     dilation_y: rows from one element of a window to the next (>= 1, same as dilation)
     """
@@ -2402,7 +2399,7 @@ def img_conv_group(
     One number of filters makes Paddle's `simple_img_conv_pool`, or `img_conv_bn_pool` with `batch_norm`. Every
     convolution is `conv`, followed by `batch_norm` where `batch_norm` is set, and `act`.
 
-    x: images: channels, rows, columns
+    x: images: channels, height, width
     num_filters: filters of each convolution (at least 1 values, each >= 1, required)
     filter_size: rows and columns of the filters (>= 1, 3)
     padding: zeros around the image before each convolution (>= 0, 1)
@@ -2705,7 +2702,7 @@ def lrn(
     Caffe calls them alpha, beta and k, with 1, 0.75 and 1, and wants an odd `size`; so does Mocha, with `shift` fixed
     at 1 within a channel. ONNX knows the rule across channels alone. All divide `scale` by `count` as here.
 
-    x: images: channels, rows, columns
+    x: images: channels, height, width
     size: channels, or rows and columns, of the neighbourhood (>= 1, 5)
     scale: weight of the mean square (>= 0, 0.0128)
     power: exponent (>= 0, 0.75)
@@ -2815,20 +2812,20 @@ def max_pool_with_mask(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> tuple[Value, ...]:
-    """Maximum under each window of an image, channel by channel, and its place.
+    """2-D max pooling that also returns the indices of the maxima.
 
-    `y` is what `pool` gives for `MAX`. `mask` is the place of each maximum in its channel, `h * W + w`, of equal ones
-    the first; `upsample` puts values back there. It is ids with axes, which nothing learns through. Caffe's second top
-    has them as real numbers, ONNX counts through all rows and channels.
+    `y` equals that of `pool` with `MAX`. `mask` is the index of each maximum in its channel, `h * W + w`, the first of
+    equal ones; `upsample` reads it. It has integer values and no gradient. Caffe's second top stores the indices as
+    floats, and ONNX counts them across all samples and channels.
 
-    x: images: channels, rows, columns
-    pool_size: columns of a window (>= 1, required)
-    pool_size_y: rows of a window (>= 1, same as pool_size)
-    stride: columns from one window to the next (>= 1, 1)
-    stride_y: rows from one window to the next (>= 1, same as stride)
-    padding: columns added on the left, and on the right (>= 0, 0)
-    padding_y: rows added above, and below (>= 0, same as padding)
-    rounding: what becomes of a last window that does not fit (CEIL)
+    x: images: channels, height, width
+    pool_size: window width (>= 1, required)
+    pool_size_y: window height (>= 1, same as pool_size)
+    stride: horizontal stride (>= 1, 1)
+    stride_y: vertical stride (>= 1, same as stride)
+    padding: horizontal padding: columns added on the left and on the right (>= 0, 0)
+    padding_y: vertical padding: rows added at the top and at the bottom (>= 0, same as padding)
+    rounding: treatment of a last window that exceeds the input (CEIL)
     """
 
 def maxid(
@@ -3297,11 +3294,11 @@ def nearest_interp(
     as PyTorch's and Keras' `nearest` has it. A size is given in pixels or as a multiple of that of the image: with
     `scale: 2` every pixel becomes a square of four.
 
-    x: images: channels, rows, columns
-    out_size: columns of the result (>= 1, none)
-    out_size_y: rows of the result (>= 1, same as out_size)
-    scale: how many times as many columns (>= 1, none)
-    scale_y: how many times as many rows (>= 1, same as scale)
+    x: images: channels, height, width
+    out_size: output width (>= 1, none)
+    out_size_y: output height (>= 1, same as out_size)
+    scale: horizontal scale factor (>= 1, none)
+    scale_y: vertical scale factor (>= 1, same as scale)
     """
 
 def out_prod(
@@ -3505,44 +3502,45 @@ def pool(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Maximum or mean under each window of an image, channel by channel.
+    """2-D pooling: maximum (max pooling) or average (average pooling) of each window, per channel.
 
     Window `(p, q)` covers the rows from `p * stride_y - padding_y` on and the columns from `q * stride - padding` on,
     `pool_size_y` and `pool_size` of them. `P` is `(H + padding_y + padding_end_y - pool_size_y) / stride_y + 1`,
-    rounded as `rounding` says; `padding_end` is that on the right and below, where it is another one. As in Paddle, the
-    attributes that end in `_y` speak of rows and those without of columns, and a `_y` that is absent equals the other.
+    rounded according to `rounding`; `padding_end` is the padding on the right and at the bottom, if it differs. As in
+    Paddle, attributes ending in `_y` are vertical and those without horizontal; an absent `_y` equals its horizontal
+    counterpart.
 
-    Padding never wins a maximum, NaN always does. Of equal maxima the first in reading order wins and gets the whole
-    gradient, as in Caffe; in Paddle every one of them gets it. A window without a pixel, which only `CEIL_ALL` makes,
-    gives 0. For a result of a given size see `adaptive_pool`, for elements that are drawn `stochastic_pool`.
+    Padding is never the maximum, NaN always is. Of equal maxima the first in row-major order receives the whole
+    gradient, as in Caffe; in Paddle each of them receives it. A window without a pixel, which only `CEIL_ALL` produces,
+    gives 0. For a given output size see `adaptive_pool`, for stochastic pooling `stochastic_pool`.
 
-    What the systems do, and how to say it here:
+    Equivalent attributes for other frameworks:
 
     | | `rounding` | `divisor` of a mean | `stride` when absent |
     |---|---|---|---|
     | this library | `CEIL` | `VALID` | 1 |
-    | Paddle | `CEIL_ALL` at run time, whatever its `ceil_mode` says | `VALID`; `KERNEL` by `exclude_mode = false` | 1 |
+    | Paddle | `CEIL_ALL` at run time, regardless of `ceil_mode` | `VALID`; `KERNEL` by `exclude_mode = false` | 1 |
     | Caffe | `CEIL`; `FLOOR` by `round_mode: FLOOR` | `PADDED` | 1 |
     | Mocha | `CEIL` | `KERNEL` | 1 |
     | KUnet | `FLOOR` (cuDNN) | `KERNEL` or `VALID` by its mode | the window |
     | ONNX | `FLOOR`; `CEIL` by `ceil_mode = 1` | `VALID`; `PADDED` by `count_include_pad = 1` | 1 |
 
-    `CEIL` and `CEIL_ALL` differ only where the last window holds no pixel: Paddle keeps it, gives the lowest float as
-    its maximum and stops at its mean.
+    `CEIL` and `CEIL_ALL` differ only if the last window contains no pixel: Paddle keeps it, returns the lowest float as
+    its maximum and fails for its average.
 
-    x: images: channels, rows, columns
-    pool_type: what a window gives (MAX)
-    pool_size: columns of a window (>= 1, none)
-    pool_size_y: rows of a window (>= 1, same as pool_size)
-    stride: columns from one window to the next (>= 1, 1)
-    stride_y: rows from one window to the next (>= 1, same as stride)
-    padding: columns added on the left, and on the right (>= 0, 0)
-    padding_y: rows added above, and below (>= 0, same as padding)
-    padding_end: columns added on the right, where they are others (>= 0, same as padding)
-    padding_end_y: rows added below, where they are others (>= 0, same as padding_y)
-    rounding: what becomes of a last window that does not fit (CEIL)
-    divisor: what a mean divides by (VALID)
-    global_pooling: one window as large as the image (false)
+    x: images: channels, height, width
+    pool_type: type of pooling (MAX)
+    pool_size: window width (>= 1, none)
+    pool_size_y: window height (>= 1, same as pool_size)
+    stride: horizontal stride (>= 1, 1)
+    stride_y: vertical stride (>= 1, same as stride)
+    padding: horizontal padding: columns added on the left and on the right (>= 0, 0)
+    padding_y: vertical padding: rows added at the top and at the bottom (>= 0, same as padding)
+    padding_end: padding on the right, if it differs from the left (>= 0, same as padding)
+    padding_end_y: padding at the bottom, if it differs from the top (>= 0, same as padding_y)
+    rounding: treatment of a last window that exceeds the input (CEIL)
+    divisor: divisor of average pooling (VALID)
+    global_pooling: global pooling: one window of the size of the image (false)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -3570,20 +3568,20 @@ def pool1d(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Maximum or mean under each window of a line, channel by channel.
+    """1-D pooling: maximum or average of each window, per channel.
 
-    It is a `pool` of images of one row: what that says of rounding, divisors and equal maxima holds here. For one
-    window as long as the line see `reduction` with `axes: -1`. Mocha's ChannelPooling, which takes windows of channels
-    of an image, is this between two `reshape`, with `divisor: KERNEL`.
+    It consists of a `pool` on images of one row; rounding, divisors and equal maxima are as described there. For global
+    pooling see `reduction` with `axes: -1`. Mocha's ChannelPooling, which pools over windows of the channels of an
+    image, is this layer between two `reshape` layers, with `divisor: KERNEL`.
 
-    x: lines: channels, elements
-    pool_type: what a window gives (MAX)
-    pool_size: elements of a window (>= 1, required)
-    stride: elements from one window to the next (>= 1, 1)
-    padding: elements added before the first, and behind the last (>= 0, 0)
-    padding_end: elements added behind the last, where they are others (>= 0, same as padding)
-    rounding: what becomes of a last window that does not fit (CEIL)
-    divisor: what a mean divides by (VALID)
+    x: 1-D signals: channels, length
+    pool_type: type of pooling (MAX)
+    pool_size: window size (>= 1, required)
+    stride: stride (>= 1, 1)
+    padding: padding at both ends (>= 0, 0)
+    padding_end: padding at the end, if it differs from the start (>= 0, same as padding)
+    rounding: treatment of a last window that exceeds the input (CEIL)
+    divisor: divisor of average pooling (VALID)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -3611,23 +3609,23 @@ def pool3d(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Maximum or mean under each window of a volume, channel by channel.
+    """3-D pooling: maximum or average of each window of a volume, per channel.
 
-    `pool` with one axis more: what it says of windows, rounding, divisors, NaN and equal maxima holds here. What is
-    said of axes is a list in their order, depth, rows, columns, `pool_size: [1, 2, 2]`, or one number for all three.
-    For one window as large as the volume see `reduction` with `axes: [2, 3, 4]`.
+    `pool` with one more axis; windows, rounding, divisors, NaN and equal maxima are as described there. Attributes per
+    axis are lists in the order depth, height, width, such as `pool_size: [1, 2, 2]`, or one value for all three. For
+    global pooling see `reduction` with `axes: [2, 3, 4]`.
 
-    Paddle's lists begin with the columns; its helper of version 0.11 names kinds that its layer does not know. ONNX,
+    Paddle's lists begin with the width; its helper of version 0.11 accepts pooling types that its layer rejects. ONNX,
     Keras and PyTorch round down: `rounding: FLOOR`.
 
-    x: volumes: channels, planes, rows, columns
-    pool_type: what a window gives (MAX)
-    pool_size: size of a window along each axis (1 to 3 values, each >= 1, required)
-    stride: from one window to the next along each axis (1 to 3 values, each >= 1, [1])
-    padding: elements added before the first, and behind the last (1 to 3 values, each >= 0, [0])
-    padding_end: elements added behind the last, where they are others (1 to 3 values, each >= 0, same as padding)
-    rounding: what becomes of a last window that does not fit (CEIL)
-    divisor: what a mean divides by (VALID)
+    x: 3-D volumes: channels, depth, height, width
+    pool_type: type of pooling (MAX)
+    pool_size: window size along each axis (1 to 3 values, each >= 1, required)
+    stride: stride along each axis (1 to 3 values, each >= 1, [1])
+    padding: padding at both ends (1 to 3 values, each >= 0, [0])
+    padding_end: padding at the end, if it differs from the start (1 to 3 values, each >= 0, same as padding)
+    rounding: treatment of a last window that exceeds the input (CEIL)
+    divisor: divisor of average pooling (VALID)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -3812,7 +3810,7 @@ def random_crop(
     before they enter the network, by the transforms `crop` and `mirror`, which cost no memory on a card; this layer is
     for images that a network makes. For windows whose place is known see `crop`.
 
-    x: images: channels, rows, columns
+    x: images: channels, height, width
     size: columns of the window (>= 1, required)
     size_y: rows of the window (>= 1, same as size)
     mirror: mirror half of the images while training (true)
@@ -4139,7 +4137,7 @@ def residual_block(
     Each is a 3 by 3 `conv` without bias and a `batch_norm`, the first one with `relu`. The shortcut is `x` itself, or a
     1 by 1 `conv` and a `batch_norm` of it where the number of channels or the size of the image changes.
 
-    x: images: channels, rows, columns
+    x: images: channels, height, width
     num_filters: channels of the output (>= 1, required)
     stride: step of the first convolution; the image becomes smaller by it (>= 1, 1)
     """
@@ -4320,7 +4318,7 @@ def rotate(
     Of `H` rows and `W` columns become `W` rows and `H` columns. Paddle wants `height` and `width`, which follow from
     the input here. The transform `rotate` of a data source turns pictures by any angle, at random.
 
-    x: images: channels, rows, columns
+    x: images: channels, height, width
     """
 
 def row_conv(
@@ -5461,7 +5459,7 @@ def spp(
     A mean is that of the pixels in the bin, as in Paddle; Caffe counts the padding, too. As in Caffe, an image whose
     bins would lie in the padding is refused: take fewer levels.
 
-    x: images: channels, rows, columns
+    x: images: channels, height, width
     pyramid_height: number of levels (>= 1 and <= 16, required)
     pool_type: what a bin gives (MAX)
     """
@@ -5536,24 +5534,24 @@ def stochastic_pool(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Draws an element of each window of an image while training, channel by channel (Zeiler and Fergus 2013).
+    """Stochastic pooling: samples one element of each window in training, per channel (Zeiler and Fergus 2013).
 
-    The probability of an element is its share in the window's sum, `p_i = x_i / sum over j of x_j`. While training, `y`
-    is the element that is drawn, which gets the whole gradient; in the test phase it is the mean that such draws have:
+    The probability of an element is `p_i = x_i / sum over j of x_j`. In training, `y` is the sampled element, which
+    receives the whole gradient; in the test phase it is the expected value:
 
     `y = sum over i of p_i * x_i = sum of x_i ** 2 / sum of x_i`
 
-    Values have to be positive to have a share: those of 0 and below count as 0, as behind a `relu`. A window without a
-    positive value gives 0 and no gradient, one with NaN gives NaN. What is drawn follows from the seed, the step and
-    the place in the batch. Windows are those of `pool` without padding, which Caffe's `pool: STOCHASTIC` does not take
-    either; there negative values are not looked for.
+    Values of 0 and below have probability 0, as after a `relu`. A window without a positive value gives 0 and no
+    gradient, one with NaN gives NaN. The sample depends on the seed, the step and the position in the batch. Windows
+    are those of `pool` without padding, which Caffe's `pool: STOCHASTIC` does not support either; Caffe does not check
+    for negative values.
 
-    x: images: channels, rows, columns
-    pool_size: columns of a window (>= 1, required)
-    pool_size_y: rows of a window (>= 1, same as pool_size)
-    stride: columns from one window to the next (>= 1, 1)
-    stride_y: rows from one window to the next (>= 1, same as stride)
-    rounding: what becomes of a last window that does not fit (CEIL)
+    x: images: channels, height, width
+    pool_size: window width (>= 1, required)
+    pool_size_y: window height (>= 1, same as pool_size)
+    stride: horizontal stride (>= 1, 1)
+    stride_y: vertical stride (>= 1, same as stride)
+    rounding: treatment of a last window that exceeds the input (CEIL)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -5899,19 +5897,19 @@ def upsample(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Puts every value of a small image where the maximum of a window was, and zeros elsewhere.
+    """2-D max unpooling: writes every value to the index of a maximum, and zeros to all other pixels.
 
-    `y[n, c, m] = sum of x[n, c, p, q]` over the windows with `mask[n, c, p, q] = m`, the place `h * W + w` in the large
-    image: `mask` is that of `max_pool_with_mask` on an image of the same size. Where windows overlap, one place may be
-    the maximum of several: here their values are added up, elsewhere one of them stays. Interpolation is
-    `bilinear_interp` and `nearest_interp`, a learned enlargement `conv_trans`.
+    `y[n, c, m] = sum of x[n, c, p, q]` over the windows with `mask[n, c, p, q] = m`, the index `h * W + w` in the
+    output: `mask` is that of `max_pool_with_mask` on an image of that size. If windows overlap, one pixel may be the
+    maximum of several: here their values are added, in other frameworks one of them is kept. For interpolation see
+    `bilinear_interp` and `nearest_interp`, for learned upsampling `conv_trans`.
 
-    x: images: channels, rows, columns
-    mask: place in the large image's channel for each value
-    scale: how many times as many columns (>= 1, none)
-    scale_y: how many times as many rows (>= 1, same as scale)
-    upsample_size: columns of the result (>= 1, none)
-    upsample_size_y: rows of the result (>= 1, same as upsample_size)
+    x: images: channels, height, width
+    mask: index in the channel of the output for each value
+    scale: horizontal scale factor (>= 1, none)
+    scale_y: vertical scale factor (>= 1, same as scale)
+    upsample_size: output width (>= 1, none)
+    upsample_size_y: output height (>= 1, same as upsample_size)
     """
 
 def wasserstein_loss(
