@@ -41,10 +41,10 @@ KINDS = {"MAX": "its maximum", "AVERAGE": "its mean"}
 class AdaptivePool:
     """2-D adaptive pooling: maximum or average pooling to a given output size.
 
-    Of `H` rows, window `p` of `P` contains those from `floor(p * H / P)` up to, but not including, `ceil((p + 1) * H /
-    P)`, columns likewise, as in PyTorch: every pixel is in a window, and if `P` does not divide `H`, neighboring
-    windows share a row. There may be more windows than rows. NaN and equal maxima are handled as in `pool`, which is
-    equivalent if the sizes divide evenly, and with `global_pooling` for a single window.
+    Of `H` rows, window `p` of `P` contains those from `floor(p * H / P)` up to, but not including,
+    `ceil((p + 1) * H / P)`, columns likewise, as in PyTorch: every pixel is in a window, and if `P` does not divide
+    `H`, neighboring windows share a row. There may be more windows than rows. NaN and equal maxima are handled as in
+    `pool`, which is equivalent if the sizes divide evenly, and with `global_pooling` for a single window.
     """
 
     x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2), kinks=("ties",))

@@ -1,4 +1,4 @@
-"""Layers made of layers, for images: blocks with a way around them, groups of convolutions."""
+"""Composite layers for images: residual blocks, groups of convolutions."""
 
 from paddle_layers.define import (
     Bool,
@@ -16,18 +16,27 @@ from paddle_layers.define import (
 )
 
 
-@layer("residual_block", since=1)
+@layer(
+    "residual_block",
+    terms=(
+        "residual block",
+        "ResNet block",
+        "skip connection",
+    ),
+    since=1,
+)
 class ResidualBlock:
-    """Two convolutions with a way around them (He et al. 2015): `relu(two convolutions of x + shortcut of x)`.
+    """Residual block with two 3x3 convolutions and a skip connection (He et al. 2015).
 
-    Each is a 3 by 3 `conv` without bias and a `batch_norm`, the first one with `relu`. The shortcut is `x` itself, or a
-    1 by 1 `conv` and a `batch_norm` of it where the number of channels or the size of the image changes.
+    `y = relu(f(x) + shortcut(x))`, where `f` is two `conv` layers without bias, each followed by a `batch_norm`, the
+    first one with `relu`. The shortcut is the identity, or a 1x1 `conv` and a `batch_norm` (projection shortcut) if the
+    number of channels or the image size changes.
     """
 
     x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
-    y = Output("N K P Q", "images of `num_filters` channels")
-    num_filters = Int("channels of the output", min=1, axis="K")
-    stride = Int("step of the first convolution; the image becomes smaller by it", default=1, min=1)
+    y = Output("N K P Q", "images with `num_filters` channels")
+    num_filters = Int("number of output channels", min=1, axis="K")
+    stride = Int("stride of the first convolution", default=1, min=1)
     examples = (
         Example(x="2x3x4", num_filters=2),
         Example(x="2x5x4", num_filters=3, stride=2),
@@ -50,24 +59,32 @@ def residual_block_body(net, x, num_filters, stride, C):
     return net.addto(inner, shortcut, act="relu", name="sum")
 
 
-@layer("img_conv_group", elsewhere={"Paddle": "img_conv_group"}, since=1)
+@layer(
+    "img_conv_group",
+    elsewhere={"Paddle": "img_conv_group"},
+    terms=(
+        "VGG block",
+        "convolution and pooling",
+    ),
+    since=1,
+)
 class ImgConvGroup:
-    """Convolutions one after the other, then a pool: the stages of LeNet and of VGG networks.
+    """Convolutions followed by pooling: one stage of LeNet or VGG.
 
-    One number of filters makes Paddle's `simple_img_conv_pool`, or `img_conv_bn_pool` with `batch_norm`. Every
-    convolution is `conv`, followed by `batch_norm` where `batch_norm` is set, and `act`.
+    With one number of filters it is Paddle's `simple_img_conv_pool`, or `img_conv_bn_pool` with `batch_norm`. Each
+    convolution is a `conv`, followed by a `batch_norm` if `batch_norm` is set, and `act`.
     """
 
     x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
-    y = Output("N K P Q", "images, made smaller by the pool")
-    num_filters = Ints("filters of each convolution", min=1, min_items=1, aliases=("conv_num_filter",))
-    filter_size = Int("rows and columns of the filters", default=3, min=1, aliases=("conv_filter_size",))
-    padding = Int("zeros around the image before each convolution", default=1, min=0, aliases=("conv_padding",))
-    act = String("elementwise layer applied to each convolution", default="relu", aliases=("conv_act",))
-    batch_norm = Bool("a `batch_norm` in place of the bias", default=False, aliases=("conv_with_batchnorm",))
-    pool_type = Choice("what the pool keeps", options={"MAX": "the largest", "AVERAGE": "the mean"}, default="MAX")
-    pool_size = Int("rows and columns of the pool's window", min=1)
-    pool_stride = Int("steps of the pool's window", min=1, default_from="pool_size")
+    y = Output("N K P Q", "the pooled images")
+    num_filters = Ints("number of filters of each convolution", min=1, min_items=1, aliases=("conv_num_filter",))
+    filter_size = Int("kernel size", default=3, min=1, aliases=("conv_filter_size",))
+    padding = Int("zero padding of each convolution", default=1, min=0, aliases=("conv_padding",))
+    act = String("activation of each convolution", default="relu", aliases=("conv_act",))
+    batch_norm = Bool("batch normalization instead of the bias", default=False, aliases=("conv_with_batchnorm",))
+    pool_type = Choice("type of pooling", options={"MAX": "the largest", "AVERAGE": "the mean"}, default="MAX")
+    pool_size = Int("window size of the pooling", min=1)
+    pool_stride = Int("stride of the pooling", min=1, default_from="pool_size")
     examples = (
         Example(x="1x6x6", num_filters=[2], filter_size=3, padding=0, pool_size=2),
         Example(x="2x4x5", num_filters=[2, 3], batch_norm=True, pool_type="AVERAGE", pool_size=3, pool_stride=1),
@@ -86,17 +103,17 @@ def img_conv_group_body(
     return net.pool(x, pool_type=pool_type, pool_size=pool_size, stride=pool_stride, name="pool")
 
 
-@layer("maxout", elsewhere={"Paddle": "maxout"}, since=1)
+@layer("maxout", elsewhere={"Paddle": "maxout"}, terms=("maxout",), since=1)
 class Maxout:
-    """The largest of each run of neighbouring channels, at every pixel (Goodfellow et al. 2013).
+    """Maxout activation: the maximum of each group of adjacent channels, at every pixel (Goodfellow et al. 2013).
 
-    `y[n, k] = max of x[n, k * groups] to x[n, k * groups + groups - 1]`; equal maxima and NaN are as in `pool`. Behind
-    a `conv` or an `fc` it is an activation that is learned, with `groups` straight pieces.
+    `y[n, k] = max of x[n, k * groups] to x[n, k * groups + groups - 1]`; equal maxima and NaN are handled as in `pool`.
+    After a `conv` or an `fc` it is a learned, piecewise linear activation with `groups` pieces.
     """
 
-    x = Input("N C ...", "rows or images", seq=(0, 1, 2), kinks=("ties",))
-    y = Output("N K ...", "a channel for each run")
-    groups = Int("channels of a run", min=2)
+    x = Input("N C ...", "feature vectors or images", seq=(0, 1, 2), kinks=("ties",))
+    y = Output("N K ...", "one channel per group")
+    groups = Int("number of channels per group", min=2)
     examples = (
         Example(x="6x2x3", groups=2),
         Example(x="6", groups=3),

@@ -1,4 +1,4 @@
-"""Convolutions whose filters are an input: each image is convolved with filters of its own."""
+"""Dynamic filter convolution: the filters are an input."""
 
 from paddle_layers.define import Bool, Example, Input, Int, Output, each, gradient, infer, layer, onnx, require
 from paddle_layers.layers.images.convolutions import positions
@@ -10,22 +10,26 @@ from paddle_layers.layers.images.transposed_convolutions import enlarged
     "conv_operator",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "conv_operator, conv_trans_operator"},
+    terms=(
+        "dynamic filter convolution",
+        "dynamic convolution",
+    ),
     since=1,
 )
 class ConvOperator:
-    """Convolves every image with filters of its own, which another layer has made; or spreads it by them.
+    """Dynamic filter convolution: 2-D convolution of every image with its own filters, which are an input.
 
     `y[n, k, p, q] = sum over c, a, b of filter[n, k, c, a, b] * x[n, c, p * stride_y - padding_y + a, q * stride -
-    padding + b]`, as `conv` without bias, 0 outside of the image. A row of `filter` has `num_filters * C *
-    filter_size_y * filter_size` numbers in this order, from an `fc` say: a network that looks for what another one
-    describes, or that makes its own filters (Jia et al., "Dynamic filter networks", 2016).
+    padding + b]`, as `conv` without bias, zero outside the image. A row of `filter` has
+    `num_filters * C * filter_size_y * filter_size` values in this order, computed by an `fc`, for example (Jia et al.,
+    "Dynamic filter networks", 2016).
 
-    With `trans` it is `conv_trans` instead, Paddle's `conv_trans_operator`: the first axes of a filter are then
-    `C x num_filters`. In Paddle both are operators of `mixed` that run on cards only.
+    With `trans` it is a transposed convolution, Paddle's `conv_trans_operator`: the first axes of a filter are then
+    `C x num_filters`. In Paddle both are operators of `mixed` and run on GPUs only.
     """
 
     x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
-    filter = Input("N F...", "the filters of each image", seq=(0, 1, 2))
+    filter = Input("N F...", "filters of each image, flattened", seq=(0, 1, 2))
     y = Output("N K P Q", "one channel per filter")
     num_filters = Int("number of filters", min=1, axis="K")
     filter_size = Int("kernel width", min=1)
@@ -34,7 +38,7 @@ class ConvOperator:
     stride_y = Int("vertical stride", min=1, default_from="stride")
     padding = Int("horizontal zero padding: columns added on the left and on the right", default=0, min=0)
     padding_y = Int("vertical zero padding: rows added at the top and at the bottom", min=0, default_from="padding")
-    trans = Bool("spread the image by the filters, as `conv_trans`", default=False)
+    trans = Bool("transposed convolution, as `conv_trans`", default=False)
     examples = (
         Example(x="2x4x5", filter="24", num_filters=3, filter_size=2),
         Example(x="1x5x4", filter="2x1x3x2", num_filters=2, filter_size=2, filter_size_y=3, stride=2, padding=1),

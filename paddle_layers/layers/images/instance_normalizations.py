@@ -1,4 +1,4 @@
-"""Images brought to mean 0 and variance 1 each by itself: all batches give the same, also those of one image."""
+"""Group, instance and mean-variance normalization: statistics per sample, independent of the batch."""
 
 import math
 
@@ -28,25 +28,25 @@ from paddle_layers.layers.places import place_of_axis
     "group_norm",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"ONNX": "GroupNormalization", "Keras": "GroupNormalization", "PyTorch": "GroupNorm"},
+    terms=("group normalization",),
     since=1,
 )
 class GroupNorm:
-    """Brings every group of an image's channels to mean 0 and variance 1, then scales channels and adds `bias`.
+    """Group normalization: normalizes each group of channels of a sample to zero mean and unit variance.
 
     `y = (x - mean) / sqrt(var + epsilon) * gain + bias`
 
-    (Wu and He 2018), mean and variance over the `C / groups` channels of a group and all their pixels, the variance
-    divided by their number; `gain` and `bias` have a number for each channel. One group is `layer_norm` with fewer
-    gains; as many groups as channels are `instance_norm`. Unlike `batch_norm` it does the same in all phases, and small
-    batches do no harm.
+    (Wu and He 2018). Mean and biased variance are computed over the `C / groups` channels of a group and all their
+    pixels; `gain` and `bias` have one value per channel. One group is `layer_norm` with one gain per channel; as many
+    groups as channels are `instance_norm`. Unlike `batch_norm` it is the same in all phases and for all batch sizes.
     """
 
-    x = Input("N C ...", "rows or images", seq=(0, 1, 2))
-    gain = Param("C", "scale of a channel", init="one")
-    bias = Bias("C", "added to a channel")
+    x = Input("N C ...", "feature vectors or images", seq=(0, 1, 2))
+    gain = Param("C", "scale per channel", init="one")
+    bias = Bias("C", "offset per channel")
     y = Output("N C ...", "same shape as `x`")
-    groups = Int("runs of neighbouring channels", min=1, axis="G", aliases=("num_groups",))
-    epsilon = Float("added to the variance", default=1e-5, above=0, aliases=("eps",))
+    groups = Int("number of groups of channels", min=1, axis="G", aliases=("num_groups",))
+    epsilon = Float("epsilon for numerical stability, added to the variance", default=1e-5, above=0, aliases=("eps",))
     mean = Temp("N G", "mean of the group")
     scale = Temp("N G", "one over its standard deviation")
     a = Temp("N G", "mean of the gradient times gain")
@@ -128,19 +128,21 @@ def group_norm_onnx(graph, x, gain, bias, groups, epsilon):
     "instance_norm",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"ONNX": "InstanceNormalization", "PyTorch": "InstanceNorm1d, InstanceNorm2d, InstanceNorm3d"},
+    terms=("instance normalization",),
     since=1,
 )
 class InstanceNorm:
-    """Brings every channel of every image to mean 0 and variance 1, as networks that paint in a style do.
+    """Instance normalization: normalizes each channel of each image to zero mean and unit variance.
 
-    (Ulyanov, Vedaldi and Lempitsky 2016): `group_norm` with a group for each channel, which is its part: its numbers
-    are `norm.gain` and `norm.bias`. PyTorch has them with `affine=True` only; without, see `mvn`.
+    Used in style transfer (Ulyanov, Vedaldi and Lempitsky 2016). It consists of a `group_norm` with one channel per
+    group, whose parameters are `norm.gain` and `norm.bias`. PyTorch has them only with `affine=True`; without them, see
+    `mvn`.
     """
 
-    x = Input("N C ...", "images, lines or volumes", seq=(0, 1, 2))
+    x = Input("N C ...", "images, 1-D signals or 3-D volumes", seq=(0, 1, 2))
     y = Output("N C ...", "same shape as `x`")
-    epsilon = Float("added to the variance", default=1e-5, above=0, aliases=("eps",))
-    bias = Bool("add `norm.bias`, a number per channel", default=True)
+    epsilon = Float("epsilon for numerical stability, added to the variance", default=1e-5, above=0, aliases=("eps",))
+    bias = Bool("add `norm.bias`, one value per channel", default=True)
     examples = (
         Example(x="2x3x2"),
         Example(x="3x4", epsilon=0.1, bias=False, act="relu"),
@@ -163,25 +165,28 @@ def instance_norm_body(net, x, epsilon, bias, C):
     "mvn",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Caffe": "MVN", "ONNX": "MeanVarianceNormalization"},
+    terms=("mean-variance normalization",),
     since=1,
 )
 class MeanVarianceNorm:
-    """Takes the mean off, channel by channel of each image, and divides by the standard deviation.
+    """Mean-variance normalization of each channel of each image, without learned parameters.
 
-    `y = (x - mean) / (sqrt(var) + epsilon)`; without `normalize_variance` only `x - mean`. Nothing is learned. `axis`
-    and `end_axis` name the first and the last of the axes that mean and variance are over: from axis 2 on are the
-    pixels of a channel, from axis 1 on all of an image, Caffe's `across_channels`. As in Caffe and ONNX `epsilon` is
-    added to the deviation, where `instance_norm` and `layer_norm` add it to the variance. ONNX's default axes have the
-    rows with them: that is a `batch_norm` without averages.
+    `y = (x - mean) / (sqrt(var) + epsilon)`; without `normalize_variance` only `x - mean`. `axis` and `end_axis` are
+    the first and the last axis of the statistics: from axis 2 on, the pixels of a channel; from axis 1 on, the whole
+    image, Caffe's `across_channels`. As in Caffe and ONNX, `epsilon` is added to the standard deviation, whereas
+    `instance_norm` and `layer_norm` add it to the variance. ONNX's default axes include the batch: that is a
+    `batch_norm` without running averages.
     """
 
-    x = Input("N... C...@axis:end_axis ...", "images or rows", seq=(0, 1, 2))
+    x = Input("N... C...@axis:end_axis ...", "images or feature vectors", seq=(0, 1, 2))
     y = Output("N... C...@axis:end_axis ...", "same shape as `x`")
-    axis = Int("first axis of those that are brought to mean 0 together: 1 is the first behind the rows", default=2)
-    end_axis = Int("last axis of those, -1 is the last", default=-1)
+    axis = Int("first axis of the statistics: 1 is the first after the batch axis", default=2)
+    end_axis = Int("last axis of the statistics, -1 is the last", default=-1)
     normalize_variance = Bool("divide by the standard deviation", default=True)
-    epsilon = Float("added to the standard deviation", default=1e-9, above=0, aliases=("eps",))
-    mean = Temp("N... ...", "mean of what is brought to 0 together")
+    epsilon = Float(
+        "epsilon for numerical stability, added to the standard deviation", default=1e-9, above=0, aliases=("eps",)
+    )
+    mean = Temp("N... ...", "mean over the axes")
     deviation = Temp("N... ...", "standard deviation")
     a = Temp("N... ...", "mean of the gradient")
     b = Temp("N... ...", "mean of the gradient times the difference to the mean")

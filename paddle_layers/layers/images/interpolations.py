@@ -1,4 +1,4 @@
-"""Images in another size, interpolated."""
+"""Image resizing by interpolation."""
 
 from paddle_layers.define import (
     Choice,
@@ -31,27 +31,33 @@ CORNERS = {
         "Keras": "UpSampling2D, Resizing",
         "PyTorch": "Upsample",
     },
+    terms=(
+        "bilinear interpolation",
+        "resize",
+        "upsampling",
+        "interpolate",
+    ),
     since=1,
 )
 class BilinearInterp:
-    """Brings images to another size; a pixel is the mean of the four around its place, by how near they are.
+    """Bilinear interpolation: resizes images to a given size or by a scale factor.
 
-    A pixel `(p, q)` of the result lies at a place `(u, v)` of the image, which `corners` says. With
+    A pixel `(p, q)` of the output corresponds to the coordinates `(u, v)` of the input, depending on `corners`. With
     `h = floor(u)`, `w = floor(v)`, `s = u - h` and `t = v - w`
 
     `y[p, q] = (1 - s) * ((1 - t) * x[h, w] + t * x[h, w + 1]) + s * ((1 - t) * x[h + 1, w] + t * x[h + 1, w + 1])`
 
-    A size is given in pixels or as a multiple of that of the image. `ALIGNED` is Paddle's rule and `align_corners=True`
-    of PyTorch, `HALF_PIXEL` that of PyTorch's default, Keras and ONNX. A smaller image is not smoothed before.
+    `ALIGNED` is Paddle's rule and PyTorch's `align_corners=True`, `HALF_PIXEL` the default of PyTorch, Keras and ONNX.
+    Downscaling applies no antialiasing filter.
     """
 
     x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
-    y = Output("N C P Q", "the images in the other size")
+    y = Output("N C P Q", "the resized images")
     out_size = Int("output width", min=1, optional=True, aliases=("out_size_x",))
     out_size_y = Int("output height", min=1, optional=True, default_from="out_size")
     scale = Int("horizontal scale factor", min=1, optional=True)
     scale_y = Int("vertical scale factor", min=1, optional=True, default_from="scale")
-    corners = Choice("where a pixel of the result lies in the image", options=CORNERS, default="ALIGNED")
+    corners = Choice("coordinate transformation", options=CORNERS, default="ALIGNED")
     examples = (
         Example(x="2x3x4", out_size=7, out_size_y=5),
         Example(x="1x5x4", out_size=3, corners="HALF_PIXEL"),
@@ -159,19 +165,24 @@ def bilinear_interp_onnx(graph, x, P, Q, corners):
 @layer(
     "nearest_interp",
     elsewhere={"ONNX": "Resize, Upsample", "Keras": "UpSampling2D", "PyTorch": "Upsample, UpsamplingNearest2d"},
+    terms=(
+        "nearest-neighbor interpolation",
+        "resize",
+        "upsampling",
+        "interpolate",
+    ),
     since=1,
 )
 class NearestInterp:
-    """Brings images to another size; a pixel is the one at its place, no mean.
+    """Nearest-neighbor interpolation: resizes images to a given size or by a scale factor.
 
     `y[p, q] = x[floor(p * H / P), floor(q * W / Q)]`
 
-    as PyTorch's and Keras' `nearest` has it. A size is given in pixels or as a multiple of that of the image: with
-    `scale: 2` every pixel becomes a square of four.
+    as `nearest` in PyTorch and Keras. With `scale: 2` every pixel becomes a square of four.
     """
 
     x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
-    y = Output("N C P Q", "the images in the other size")
+    y = Output("N C P Q", "the resized images")
     out_size = Int("output width", min=1, optional=True, aliases=("out_size_x",))
     out_size_y = Int("output height", min=1, optional=True, default_from="out_size")
     scale = Int("horizontal scale factor", min=1, optional=True)

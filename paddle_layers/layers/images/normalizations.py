@@ -1,4 +1,4 @@
-"""Channels brought to a common scale, over the batch or among neighbours. Rows are images of one pixel."""
+"""Batch normalization, local response normalization and L2 normalization across channels."""
 
 import math
 
@@ -37,56 +37,63 @@ from paddle_layers.define import (
         "Keras": "BatchNormalization",
         "PyTorch": "BatchNorm1d, BatchNorm2d, SyncBatchNorm",
     },
+    terms=(
+        "batch normalization",
+        "synchronized batch normalization",
+        "batch renormalization",
+    ),
     since=1,
 )
 class BatchNorm:
-    """Brings every channel to mean 0 and variance 1 over the batch, then scales by `gain` and adds `bias`.
+    """Batch normalization: normalizes each channel to zero mean and unit variance over the batch.
 
     `y = (x - mean) / sqrt(var + epsilon) * gain + bias`
 
-    (Ioffe and Szegedy 2015). In training, mean and variance of a channel are those of all rows and pixels of the batch,
-    the variance divided by their number, and the running averages move with every step:
+    (Ioffe and Szegedy 2015). In training, mean and biased variance of a channel are computed over all samples and
+    pixels of the batch, and the running averages are updated in every step:
 
     `running = momentum * running + (1 - momentum) * batch`
 
-    In the test phase they stand in place of the batch's. A batch without rows has no averages: it takes the running
-    ones and leaves them as they are.
+    In the test phase the running averages are used instead. An empty batch uses the running averages and leaves them
+    unchanged.
 
-    Paddle: `momentum` is its `moving_average_fraction`, 0.9. Caffe: 0.999, the running variance is the unbiased one
-    (`unbiased`), the averages do not start from 0 and 1 but are divided by the weights of the batches so far, and
-    `gain` and `bias` are a Scale layer of their own. With `use_global_stats` true the running values
-    are used in training too and stand still, with false the batch's values are used in the test phase too.
+    Paddle: `momentum` is its `moving_average_fraction`, 0.9. PyTorch's `momentum` is `1 - momentum` here. Caffe: 0.999,
+    the running variance is the unbiased one (`unbiased`), the averages are not initialized with 0 and 1 but divided by
+    the accumulated weights, and `gain` and `bias` are a separate Scale layer. With `use_global_stats` true the running
+    averages are used in training too and not updated, with false the statistics of the batch are used in the test phase
+    too.
 
-    With `r_max` or `d_max` it is batch renormalisation (Ioffe 2017): in training, the batch's values are corrected
-    towards the running ones, which the test phase will use, as far as the two limits allow:
+    With `r_max` or `d_max` it is batch renormalization (Ioffe 2017): in training, the statistics of the batch are
+    corrected towards the running averages, within two limits:
 
     `y = ((x - mean) / sqrt(var + epsilon) * r + d) * gain + bias`
 
     where `r = sqrt(var + epsilon) / sqrt(running_var + epsilon)`, between `1 / r_max` and `r_max`, and
-    `d = (mean - running_mean) / sqrt(running_var + epsilon)`, between `-d_max` and `d_max`, with the running values
-    from before the step. Both count as constants in the gradient. The paper begins with limits of 1 and 0, which is
-    batch normalisation, and lets them grow to 3 and 5 once the averages are good; here a training has one of each.
+    `d = (mean - running_mean) / sqrt(running_var + epsilon)`, between `-d_max` and `d_max`, with the running averages
+    from before the step. Both are constants in the gradient. The paper starts with limits of 1 and 0, which is batch
+    normalization, and raises them to 3 and 5; here a training uses one value of each.
 
-    Where several processes share a batch, each normalizes by its own rows, unless it is `synchronised`: then by those
-    of all processes, as one with the whole batch does. That takes two sums over the processes on the way there, and one
-    on the way back.
+    If several processes share a batch, each normalizes by its own samples, unless `synchronised` is set: then by those
+    of all processes. That takes two all-reduce operations in the forward pass and one in the backward pass.
     """
 
-    x = Input("N C ...", "rows or images", seq=(0, 1, 2), derivative=False)  # r and d count as constants
-    gain = Param("C", "scale of a channel", init="one")
+    x = Input("N C ...", "feature vectors or images", seq=(0, 1, 2), derivative=False)  # r and d count as constants
+    gain = Param("C", "scale per channel", init="one")
     bias = Bias("C")
-    running_mean = State("C", "moving average of the means", init="zero")
-    running_var = State("C", "moving average of the variances", init="one")
+    running_mean = State("C", "running mean", init="zero")
+    running_var = State("C", "running variance", init="one")
     y = Output("N C ...", "same shape as `x`")
-    momentum = Float(
-        "share of the old average that stays", default=0.9, min=0, max=1, aliases=("moving_average_fraction",)
+    momentum = Float("decay of the running averages", default=0.9, min=0, max=1, aliases=("moving_average_fraction",))
+    epsilon = Float("epsilon for numerical stability, added to the variance", default=1e-5, above=0, aliases=("eps",))
+    use_global_stats = Bool("normalize by the running averages; if absent, only in the test phase", optional=True)
+    unbiased = Bool("average the unbiased variance estimate", default=False)
+    r_max = Float("limit of the scale correction of batch renormalization; if absent, none", min=1, optional=True)
+    d_max = Float(
+        "limit of the mean correction of batch renormalization, in running standard deviations; if absent, none",
+        min=0,
+        optional=True,
     )
-    epsilon = Float("added to the variance", default=1e-5, above=0, aliases=("eps",))
-    use_global_stats = Bool("use the running averages; when absent: in the test phase", optional=True)
-    unbiased = Bool("the running variance averages the unbiased estimate", default=False)
-    r_max = Float("how much renormalisation may change the spread; when absent: not at all", min=1, optional=True)
-    d_max = Float("running deviations it may move the mean by; when absent: not at all", min=0, optional=True)
-    synchronised = Bool("the batch is that of all processes which share it", default=False)
+    synchronised = Bool("synchronize the statistics across processes (SyncBatchNorm)", default=False)
     mean = Temp("C", "mean used")
     var = Temp("C", "variance used")
     scale = Temp("C", "one over the standard deviation")
@@ -215,30 +222,38 @@ def batch_norm_onnx(graph, x, gain, bias, running_mean, running_var, epsilon, us
     return graph.BatchNormalization(x, gain, bias, running_mean, running_var, epsilon=epsilon)
 
 
-@layer("lrn", elsewhere={"Paddle": "norm", "Caffe": "LRN", "Mocha": "LRNLayer", "ONNX": "LRN"}, since=1)
+@layer(
+    "lrn",
+    elsewhere={"Paddle": "norm", "Caffe": "LRN", "Mocha": "LRNLayer", "ONNX": "LRN"},
+    terms=("local response normalization",),
+    since=1,
+)
 class LocalResponseNorm:
-    """Divides by a power of the mean square of the neighbourhood.
+    """Local response normalization (LRN): divides by a power of the mean square of the neighborhood.
 
-    `y = x * (shift + scale * s / count) ** -power` (Krizhevsky, Sutskever and Hinton 2012). Across channels, `s` sums
-    the squares of `size` neighbouring channels at the pixel and `count` is `size`; within a channel, `s` sums the
-    squares in a window of `size` by `size` pixels and `count` is `size * size`. The neighbourhood starts
-    `(size - 1) // 2` before the element; what lies outside counts as zero.
+    `y = x * (shift + scale * s / count) ** -power` (Krizhevsky, Sutskever and Hinton 2012). Across channels, `s` is the
+    sum of squares of `size` adjacent channels at the pixel and `count` is `size`; within a channel, `s` is the sum of
+    squares in a window of `size` by `size` pixels and `count` is `size * size`. The neighborhood starts
+    `(size - 1) // 2` before the element; elements outside are zero.
 
-    Paddle's `norm` of the type `cmrnorm-projection` knows `scale` 0.0128 and `power` 0.75 and only `shift` 1; its type
-    within a channel does not run, and its `cross-channel-norm` is another layer.
-    Caffe calls them alpha, beta and k, with 1, 0.75 and 1, and wants an odd `size`; so does Mocha, with `shift` fixed
-    at 1 within a channel. ONNX knows the rule across channels alone. All divide `scale` by `count` as here.
+    Paddle's `norm` of the type `cmrnorm-projection` has `scale` 0.0128, `power` 0.75 and only `shift` 1; its type
+    within a channel does not work, and its `cross-channel-norm` is another layer. Caffe names the attributes alpha,
+    beta and k, with defaults 1, 0.75 and 1, and requires an odd `size`; so does Mocha, with `shift` fixed at 1 within a
+    channel. ONNX supports only normalization across channels. All divide `scale` by `count` as here.
     """
 
     x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
     y = Output("N C H W", "same shape as `x`")
-    size = Int("channels, or rows and columns, of the neighbourhood", default=5, min=1, aliases=("local_size",))
-    scale = Float("weight of the mean square", default=0.0128, min=0, aliases=("alpha",))
-    power = Float("exponent", default=0.75, min=0, aliases=("beta",))
-    shift = Float("added to the weighted mean square", default=1.0, above=0, aliases=("k",))
+    size = Int("size of the neighborhood: channels, or height and width", default=5, min=1, aliases=("local_size",))
+    scale = Float("weight of the mean square, alpha", default=0.0128, min=0, aliases=("alpha",))
+    power = Float("exponent, beta", default=0.75, min=0, aliases=("beta",))
+    shift = Float("offset of the weighted mean square, k", default=1.0, above=0, aliases=("k",))
     region = Choice(
-        "where the neighbours are",
-        options={"ACROSS_CHANNELS": "same pixel, other channels", "WITHIN_CHANNEL": "same channel, pixels around"},
+        "normalization region",
+        options={
+            "ACROSS_CHANNELS": "neighboring channels at the same pixel",
+            "WITHIN_CHANNEL": "neighboring pixels in the same channel",
+        },
         default="ACROSS_CHANNELS",
         aliases=("norm_region",),
     )
@@ -304,21 +319,24 @@ def lrn_onnx(graph, x, C, H, W, size, scale, power, shift, region):
 @layer(
     "cross_channel_norm",
     elsewhere={"Paddle": "norm, cross_channel_norm_layer, normalize", "Caffe": "Normalize"},
+    terms=(
+        "L2 normalization across channels",
+        "L2Norm of SSD",
+    ),
     since=1,
 )
 class CrossChannelNorm:
-    """Brings the channels of every pixel to length 1, then scales each by a number that is learned.
+    """L2 normalization across the channels of every pixel, with a learned scale per channel.
 
-    `y = x / sqrt(s + epsilon) * scale`, where `s` sums the squares of all channels at the pixel (Liu, Rabinovich and
-    Berg 2016, ParseNet). SSD has it in front of its first maps, with `scale` 20 to begin with. Caffe's Normalize, of
-    that branch, has one number for all channels where `channel_shared` is true, and the length of the whole image
-    where `across_spatial` is.
+    `y = x / sqrt(s + epsilon) * scale`, where `s` is the sum of squares of all channels at the pixel (Liu, Rabinovich
+    and Berg 2016, ParseNet). SSD applies it to its first feature maps, with an initial `scale` of 20. Caffe's Normalize
+    has one scale for all channels if `channel_shared` is true, and the norm of the whole image if `across_spatial` is.
     """
 
-    x = Input("N C ...", "rows or images", seq=(0, 1, 2))
-    scale = Param("C", "length of a channel", init="one")
+    x = Input("N C ...", "feature vectors or images", seq=(0, 1, 2))
+    scale = Param("C", "scale per channel", init="one")
     y = Output("N C ...", "same shape as `x`")
-    epsilon = Float("added to the sum of squares", default=1e-6, above=0)
+    epsilon = Float("epsilon for numerical stability, added to the sum of squares", default=1e-6, above=0)
     inverse = Temp("N ...", "one over the length of the pixel")
     along = Temp("N ...", "how far the gradient goes along the pixel")
     examples = (Example(x="3x4x5"), Example(x="6", epsilon=0.5), Example(x="sequence of 2x3"))

@@ -1,4 +1,4 @@
-"""Windows of images, taken out: as channels, as rows of a sequence, or pooled in several sizes."""
+"""Image patches: im2col, patch sequences, spatial pyramid pooling."""
 
 import numpy as np
 
@@ -19,19 +19,27 @@ from paddle_layers.define import (
 from paddle_layers.layers.images.convolutions import positions
 
 
-@layer("im2col", elsewhere={"Caffe": "Im2col", "PyTorch": "Unfold"}, since=1)
+@layer(
+    "im2col",
+    elsewhere={"Caffe": "Im2col", "PyTorch": "Unfold"},
+    terms=(
+        "im2col",
+        "unfold",
+    ),
+    since=1,
+)
 class Im2col:
-    """Puts the elements under each window of an image side by side, as channels.
+    """Im2col (unfold): the elements of each window of an image as channels.
 
     `y[n, (c * A + a) * B + b, p, q] = x[n, c, p * stride_y - padding_y + a * dilation_y, q * stride - padding + b *
-    dilation]`, 0 outside of the image, for windows of `A = filter_size_y` rows and `B = filter_size` columns: what the
-    filters of a `conv` with the same settings see. An element of the image gets the sum of the gradients of all its
-    places. PyTorch's Unfold has the windows as one axis: put a `reshape` behind. For windows as rows of a sequence see
-    `block_expand`.
+    dilation]`, zero outside the image, for windows of `A = filter_size_y` rows and `B = filter_size` columns: what the
+    filters of a `conv` with the same attributes read. The gradient of an element is the sum over all windows that
+    contain it (col2im). PyTorch's Unfold flattens the windows to one axis: add a `reshape`. For windows as steps of a
+    sequence see `block_expand`.
     """
 
     x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
-    y = Output("N K P Q", "the elements under each window as channels")
+    y = Output("N K P Q", "the elements of each window as channels")
     filter_size = Int("window width", min=1, aliases=("kernel_size",))
     filter_size_y = Int("window height", min=1, default_from="filter_size")
     stride = Int("horizontal stride", default=1, min=1)
@@ -40,8 +48,8 @@ class Im2col:
     padding_y = Int("vertical zero padding: rows added at the top and at the bottom", min=0, default_from="padding")
     padding_end = Int("zero padding on the right, if it differs from the left", min=0, default_from="padding")
     padding_end_y = Int("zero padding at the bottom, if it differs from the top", min=0, default_from="padding_y")
-    dilation = Int("columns from one element of a window to the next", default=1, min=1)
-    dilation_y = Int("rows from one element of a window to the next", min=1, default_from="dilation")
+    dilation = Int("horizontal dilation", default=1, min=1)
+    dilation_y = Int("vertical dilation", min=1, default_from="dilation")
     examples = (
         Example(x="2x4x5", filter_size=2),
         Example(x="1x6x5", filter_size=2, filter_size_y=3, stride=2, stride_y=1, padding=1, dilation_y=2),
@@ -105,26 +113,37 @@ def single_elements(channels, rows, columns):
     return np.tile(np.eye(size).reshape(size, 1, rows, columns), (channels, 1, 1, 1))
 
 
-@layer("block_expand", elsewhere={"Paddle": "blockexpand"}, since=1)
+@layer(
+    "block_expand",
+    elsewhere={"Paddle": "blockexpand"},
+    terms=(
+        "patch extraction",
+        "image patches",
+        "patch embedding",
+    ),
+    since=1,
+)
 class BlockExpand:
-    """Cuts images into blocks that become the rows of a sequence, from left to right and from the top down.
+    """Patch extraction: divides images into patches that become the steps of a sequence, in row-major order.
 
-    A row has the elements of a block, channel by channel, as `im2col` has them; so columns of a text line can be read
-    by a recurrent network, and patches by a `transformer_block`. The number of blocks along an axis is rounded up,
-    `1 + ceil((H + 2 * padding_y - block_y) / stride_y)`, and what lies outside of the image is 0; where the image is
-    smaller than a block there is one.
+    A step has the elements of a patch, channel by channel, as in `im2col`: columns of a line of text for a recurrent
+    network, or patches for a `transformer_block` (vision transformer). The number of patches along an axis is rounded
+    up, `1 + ceil((H + 2 * padding_y - block_y) / stride_y)`, and pixels outside the image are 0; an image smaller than
+    a patch has one patch.
 
-    Paddle's `stride` is 0 unless set, and does not work so; here blocks lie side by side then.
+    Paddle's `stride` defaults to 0, which does not work; here patches are adjacent by default.
     """
 
     x = Input("N C H W", "images: channels, height, width")
-    y = Output("T:N K", "a sequence of blocks for each image")
-    block = Int("columns of a block", min=1, aliases=("block_x",))
-    block_y = Int("rows of a block", min=1, default_from="block")
-    stride = Int("columns from one block to the next", min=1, default_from="block", aliases=("stride_x",))
-    stride_y = Int("rows from one block to the next", min=1, default_from="block_y")
-    padding = Int("columns of zeros on the left, and on the right", default=0, min=0, aliases=("padding_x",))
-    padding_y = Int("rows of zeros above, and below", min=0, default_from="padding")
+    y = Output("T:N K", "one sequence of patches per image")
+    block = Int("patch width", min=1, aliases=("block_x",))
+    block_y = Int("patch height", min=1, default_from="block")
+    stride = Int("horizontal stride", min=1, default_from="block", aliases=("stride_x",))
+    stride_y = Int("vertical stride", min=1, default_from="block_y")
+    padding = Int(
+        "horizontal zero padding: columns on the left and on the right", default=0, min=0, aliases=("padding_x",)
+    )
+    padding_y = Int("vertical zero padding: rows at the top and at the bottom", min=0, default_from="padding")
     examples = (
         Example(x="2x4x6", block=2),
         Example(x="1x3x5", block=2, block_y=3, stride=1, padding_y=1),
@@ -149,22 +168,22 @@ def rest(extent, block, stride, padding):
     return more * stride + block - extent - padding
 
 
-@layer("spp", elsewhere={"Paddle": "spp", "Caffe": "SPP"}, since=1)
+@layer("spp", elsewhere={"Paddle": "spp", "Caffe": "SPP"}, terms=("spatial pyramid pooling",), since=1)
 class SpatialPyramidPool:
-    """Pools an image into 1, 4, 16, ... bins and puts all side by side: rows of one width from images of any size.
+    """Spatial pyramid pooling: pools an image into 1, 4, 16, ... bins, so that images of any size give equal widths.
 
-    (He et al. 2014): level l has `2 ** l` bins along each axis, each of `ceil(H / 2 ** l)` rows and
-    `ceil(W / 2 ** l)` columns, pooled as by a `pool` whose padding, as much as lacks, lies around the image, the odd
-    one before it. A row of `C * (4 ** pyramid_height - 1) / 3` numbers has level after level, each channel by channel.
+    (He et al. 2014): level l has `2 ** l` bins along each axis, each of `ceil(H / 2 ** l)` rows and `ceil(W / 2 ** l)`
+    columns, computed by a `pool` with the necessary padding around the image, an odd pixel at the start. A row of
+    `C * (4 ** pyramid_height - 1) / 3` values contains level after level, each channel by channel.
 
-    A mean is that of the pixels in the bin, as in Paddle; Caffe counts the padding, too. As in Caffe, an image whose
-    bins would lie in the padding is refused: take fewer levels.
+    An average counts only the pixels in the bin, as in Paddle; Caffe also counts the padding. As in Caffe, an image
+    whose bins would be inside the padding is rejected: use fewer levels.
     """
 
     x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
-    y = Output("N K", "the bins of all levels")
+    y = Output("N K", "the bins of all levels, concatenated")
     pyramid_height = Int("number of levels", min=1, max=16)
-    pool_type = Choice("what a bin gives", options={"MAX": "its maximum", "AVERAGE": "its mean"}, default="MAX")
+    pool_type = Choice("type of pooling", options={"MAX": "its maximum", "AVERAGE": "its mean"}, default="MAX")
     examples = (
         Example(x="2x4x6", pyramid_height=2),
         Example(x="1x7x5", pyramid_height=2, pool_type="AVERAGE"),

@@ -20,14 +20,14 @@ from paddle_layers.define import (
 from paddle_layers.layers.helpers import exceeds
 
 ROUNDINGS = {
-    "CEIL": "it stays, unless it starts behind the last element",
-    "CEIL_ALL": "it stays, even if it holds no element",
+    "CEIL": "it is kept, unless it starts after the last element",
+    "CEIL_ALL": "it is kept, even if it contains no element",
     "FLOOR": "it is dropped",
 }
 DIVISORS = {
-    "VALID": "the elements under the window",
-    "PADDED": "the elements and the padding under the window, not what hangs over",
-    "KERNEL": "the size of the window",
+    "VALID": "number of elements in the window",
+    "PADDED": "number of elements and padding in the window, without what exceeds the padded input",
+    "KERNEL": "window size",
 }
 
 

@@ -1,4 +1,4 @@
-"""Parts of images, at a random place while training."""
+"""Random crops of images."""
 
 from paddle_layers.define import (
     Bool,
@@ -18,21 +18,29 @@ from paddle_layers.define import (
 from paddle_layers.layers.helpers import uniform
 
 
-@layer("random_crop", elsewhere={"Mocha": "CropLayer", "Keras": "RandomCrop"}, since=1)
+@layer(
+    "random_crop",
+    elsewhere={"Mocha": "CropLayer", "Keras": "RandomCrop"},
+    terms=(
+        "random crop",
+        "data augmentation",
+    ),
+    since=1,
+)
 class RandomCrop:
-    """Takes a window out of every image, at a random place while training and from the middle in the test phase.
+    """Random crop: a random window of every image in training, the central window in the test phase.
 
-    Each image has a place of its own, and with `mirror` every second one is mirrored from left to right, by the seed,
-    the step and the place in the batch; Mocha draws once for a batch. Pictures that are fed can be cropped and mirrored
-    before they enter the network, by the transforms `crop` and `mirror`, which cost no memory on a card; this layer is
-    for images that a network makes. For windows whose place is known see `crop`.
+    Each image has its own position, and with `mirror` half of the images are flipped horizontally, depending on the
+    seed, the step and the position in the batch; Mocha samples once per batch. Images that are fed can be cropped and
+    flipped before they enter the network, by the transforms `crop` and `mirror`, which need no GPU memory; this layer
+    is for images computed by a network. For windows at a given position see `crop`.
     """
 
     x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
-    y = Output("N C P Q", "a window of each image")
-    size = Int("columns of the window", min=1, axis="Q")
-    size_y = Int("rows of the window", min=1, axis="P", default_from="size")
-    mirror = Bool("mirror half of the images while training", default=True)
+    y = Output("N C P Q", "one crop per image")
+    size = Int("crop width", min=1, axis="Q")
+    size_y = Int("crop height", min=1, axis="P", default_from="size")
+    mirror = Bool("flip half of the images horizontally in training", default=True)
     top = Temp("N", "first row of the window", kind="INT")
     left = Temp("N", "first column of the window", kind="INT")
     turned = Temp("N", "1 where the window is mirrored", kind="INT")

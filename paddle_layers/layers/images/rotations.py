@@ -1,18 +1,26 @@
-"""Images turned round."""
+"""Image rotation."""
 
 from paddle_layers.define import Example, Input, Output, each, gradient, layer, onnx
 
 
-@layer("rotate", elsewhere={"Paddle": "rotate", "PyTorch": "rot90"}, since=1)
+@layer(
+    "rotate",
+    elsewhere={"Paddle": "rotate", "PyTorch": "rot90"},
+    terms=(
+        "rotation",
+        "rotation by 90 degrees",
+    ),
+    since=1,
+)
 class Rotate:
-    """Turns every channel of an image by 90 degrees to the right: `y[w, h] = x[H - 1 - h, w]`.
+    """Rotation of images by 90 degrees clockwise: `y[w, h] = x[H - 1 - h, w]`.
 
-    Of `H` rows and `W` columns become `W` rows and `H` columns. Paddle wants `height` and `width`, which follow from
-    the input here. The transform `rotate` of a data source turns pictures by any angle, at random.
+    `H` rows and `W` columns become `W` rows and `H` columns. Paddle requires `height` and `width`, which are derived
+    from the input here. The transform `rotate` of a data source rotates images by a random angle.
     """
 
     x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
-    y = Output("N C W H", "the images, turned")
+    y = Output("N C W H", "the rotated images")
     examples = (Example(x="2x3x4"), Example(x="sequence of 1x2x1"))
 
 
