@@ -1,39 +1,50 @@
-"""Where values enter a network."""
+"""Inputs of a network."""
 
 from paddle_layers.define import Choice, Example, Int, Ints, Output, String, Type, layer, output_types, require
 
 
-@layer("data", elsewhere={"Paddle": "data", "Caffe": "Input"}, since=1)
+@layer(
+    "data",
+    elsewhere={"Paddle": "data", "Caffe": "Input"},
+    terms=(
+        "input",
+        "placeholder",
+        "Input layer",
+    ),
+    since=1,
+)
 class Data:
-    """A value that is fed to the network under the layer's name.
+    """Input of a network: a value that is fed under the name of the layer.
 
-    Real numbers have a `shape`, the axes behind the row axis; without one, a row is a single number. Ids have a `size`,
-    which is how many there are, and a `shape` where a row has several, as a label for each pixel of an image; sparse
-    rows have a `size` only. Rows may be grouped in sequences, or in sequences of sub-sequences, and then follow
-    one another without padding. Paddle's `data_layer` gives a dense value its width as `size`; Caffe's shapes include
-    the batch, which here is never part of a shape.
+    Floating-point values have a `shape`, the axes of a sample without the batch axis; without one, a sample is a
+    scalar. Integer ids have a `size`, their number, and a `shape` if a sample has several, such as a label for each
+    pixel of an image; sparse vectors have only a `size`. Samples may be sequences, or nested sequences, whose steps are
+    concatenated without padding. Paddle's `data_layer` gives the width of a dense value as `size`; Caffe's shapes
+    include the batch axis, which is never part of a shape here.
 
-    With `carry` nobody has to feed it: it has the rows of another value in the batch before, zeros in the first one.
-    So states of recurrent layers go on from batch to batch, and gradients end where the batch begins (truncated
-    backpropagation through time); every batch then has the same number of samples. To begin anew somewhere, multiply
-    the rows by a fed 0 or 1 (`scaling`), which is the `cont` of Caffe.
+    With `carry` it is not fed: it has the rows of another value of the previous batch, zeros in the first one. This
+    carries recurrent states over from batch to batch (stateful recurrence), while gradients stop at the start of the
+    batch (truncated backpropagation through time); every batch then has the same number of samples. To reset states,
+    multiply the rows by a fed 0 or 1 (`scaling`), the `cont` of Caffe.
     """
 
-    y = Output("N ...", "the rows that were fed")
-    shape = Ints("axes behind the row axis, without the batch", optional=True, min=1)
+    y = Output("N ...", "the fed values")
+    shape = Ints("shape of a sample, without the batch axis", optional=True, min=1)
     data_type = Choice(
-        "what a row is",
+        "type of the values",
         options={
-            "DENSE": "real numbers",
-            "INT": "one id, or one at each place of the shape",
-            "SPARSE": "a few columns with their values, the others zero",
-            "SPARSE_INT": "a few columns that are one, the others zero",
+            "DENSE": "floating-point values",
+            "INT": "one integer id per sample, or one per element of the shape",
+            "SPARSE": "sparse vectors: column indices with values",
+            "SPARSE_INT": "sparse binary vectors: column indices",
         },
         default="DENSE",
     )
-    size = Int("number of ids, or width of a sparse row", min=1, optional=True)
-    seq_nested_level = Int("0: single rows, 1: sequences, 2: sequences of sub-sequences", default=0, min=0, max=2)
-    carry = String("value whose rows in the batch before are fed; absent: the data's", optional=True)
+    size = Int("number of ids (classes, vocabulary size), or width of a sparse vector", min=1, optional=True)
+    seq_nested_level = Int("0: single samples, 1: sequences, 2: nested sequences", default=0, min=0, max=2)
+    carry = String(
+        "value of the previous batch to feed (stateful recurrence); if absent, the value is fed", optional=True
+    )
     examples = (
         Example(shape=[1, 28, 28]),
         Example(),

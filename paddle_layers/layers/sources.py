@@ -1,4 +1,4 @@
-"""Values that come from the network itself: learned constants and noise. An input says how many rows there are."""
+"""Learned constants and noise. An input determines the number of rows."""
 
 import math
 
@@ -6,18 +6,27 @@ from paddle_layers.define import Example, Input, Ints, Output, Param, each, grad
 from paddle_layers.layers.helpers import uniform
 
 
-@layer("parameter", elsewhere={"Caffe": "Parameter", "PyTorch": "Parameter"}, since=1)
+@layer(
+    "parameter",
+    elsewhere={"Caffe": "Parameter", "PyTorch": "Parameter"},
+    terms=(
+        "learned constant",
+        "trainable constant",
+        "learned embedding of positions",
+    ),
+    since=1,
+)
 class Parameter:
-    """The same learned numbers in every row: a constant that the training finds.
+    """Learned constant: the same trained values in every row.
 
-    `y[n] = weight`, in as many rows as `x` has, whose numbers do not matter. Give the numbers that it starts with by
-    `param { of: "weight" init { ... } }`. Caffe's layer has no input, and its blob no axis of the batch.
+    `y[n] = weight`, with as many rows as `x`, whose values do not matter. Initialize it by
+    `param { of: "weight" init { ... } }`. Caffe's layer has no input, and its blob no batch axis.
     """
 
-    x = Input("N C...", "values in whose rows it is wanted", seq=(0, 1, 2))
-    weight = Param("...", "the numbers", init="zero")
-    y = Output("N ...", "the same numbers in every row")
-    shape = Ints("axes of the numbers, without the rows", min=1, min_items=1)
+    x = Input("N C...", "values that determine the number of rows", seq=(0, 1, 2))
+    weight = Param("...", "the learned values", init="zero")
+    y = Output("N ...", "the learned values in every row")
+    shape = Ints("shape, without the batch axis", min=1, min_items=1)
     examples = (
         Example(x="3", shape=[2]),
         Example(x="2x2", shape=[2, 3, 1]),
@@ -52,20 +61,25 @@ def parameter_onnx(graph, x, weight, shape):
 @layer(
     "random_normal",
     elsewhere={"Mocha": "RandomNormalLayer", "ONNX": "RandomNormalLike", "PyTorch": "randn_like"},
+    terms=(
+        "normal noise",
+        "Gaussian noise",
+        "standard normal noise",
+    ),
     since=1,
 )
 class RandomNormal:
-    """Independent numbers of the standard normal distribution, in the shape of `x`, new in every pass.
+    """Standard normal noise in the shape of `x`, sampled anew in every pass.
 
-    The numbers are a function of the seed, the step and the position, so that they are the same on every device; those
-    of `x` do not matter, and nothing learns through it. Pairs of uniform numbers become normal ones by Box and Muller's
-    "A note on the generation of random normal deviates" (1958). `slope_intercept` gives another mean and deviation,
-    and a mean and a deviation that are learned are `mean + deviation * noise`, by two layers `eltwise`: the noise of a
-    variational autoencoder. Mocha's layer has no input; the size of its batch is an attribute.
+    The values depend on the seed, the step and the position, so they are the same on every device; those of `x` do not
+    matter, and there is no gradient. Samples are computed by the Box-Muller transform, "A note on the generation of
+    random normal deviates" (1958). `slope_intercept` sets another mean and standard deviation; learned ones, as in a
+    variational autoencoder, are `mean + deviation * noise`, by two layers `eltwise`. Mocha's layer has no input; its
+    batch size is an attribute.
     """
 
-    x = Input("...", "values in whose shape the numbers are", seq=(0, 1, 2))
-    y = Output("...", "independent numbers of mean 0 and variance 1")
+    x = Input("...", "values that determine the shape", seq=(0, 1, 2))
+    y = Output("...", "independent samples with mean 0 and variance 1")
     examples = (Example(x="5"), Example(x="2x3x2"), Example(x="sequence of scalar"))
 
 

@@ -35,7 +35,7 @@ REFUSALS = [
     ("pool", ("1x4x4",), {"stride": 2, "global_pooling": True}, "stride", "one window and no stride"),
     (
         "pool", ("1x4x4",), {"pool_size": 2, "padding": 2}, "pool_size_y",
-        "a window of 2 rows would lie in the padding of 2 altogether",
+        "a window of 2 rows would contain only padding, which is 2",
     ),
     (
         "pool", ("1x4x6",), {"pool_size": 9, "pool_size_y": 1}, "pool_size",

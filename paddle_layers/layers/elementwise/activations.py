@@ -1,4 +1,4 @@
-"""Activations: functions of one value or of the values of a row. Any of them can be named by `act`."""
+"""Activation functions. Any of them can be used as the attribute `act`."""
 
 import math
 
@@ -36,19 +36,24 @@ GELU_CUBE = 0.044715
         "Keras": "ReLU, LeakyReLU",
         "PyTorch": "ReLU, LeakyReLU",
     },
+    terms=(
+        "rectified linear unit",
+        "leaky ReLU",
+        "relu activation",
+    ),
     since=1,
 )
 class Relu:
-    """Rectifier: keeps positive values and scales the others by `negative_slope`.
+    """Rectified linear unit (ReLU): `y = max(x, 0)`, or leaky ReLU with a `negative_slope`.
 
     `y = x` for `x > 0`, else `negative_slope * x`; the derivative at 0 is `negative_slope`, as in Caffe. With slope 0,
-    minus infinity becomes 0.
-    Paddle, KUnet and Mocha's ReLU have slope 0; Mocha's LReLU has 0.01; ONNX calls it LeakyRelu.
+    minus infinity becomes 0. The slope is 0 in Paddle, KUnet and Mocha's ReLU, and 0.01 in Mocha's LReLU; ONNX's
+    equivalent with a slope is LeakyRelu.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(0.0,))
     y = Output("...", "same shape as `x`")
-    negative_slope = Float("gain on the negative side", default=0.0, min=0)
+    negative_slope = Float("slope for negative values", default=0.0, min=0)
     examples = (Example(x="5"), Example(x="sequence of 2x3x3", negative_slope=0.1), Example(x="scalar"))
 
 
@@ -67,17 +72,22 @@ def relu_onnx(graph, x, negative_slope):
     return graph.LeakyRelu(x, alpha=negative_slope) if negative_slope else graph.Relu(x)
 
 
-@layer("elu", elsewhere={"Caffe": "ELU", "ONNX": "Elu", "Keras": "ELU", "PyTorch": "ELU"}, since=1)
+@layer(
+    "elu",
+    elsewhere={"Caffe": "ELU", "ONNX": "Elu", "Keras": "ELU", "PyTorch": "ELU"},
+    terms=("exponential linear unit",),
+    since=1,
+)
 class Elu:
-    """Exponential linear unit: keeps positive values and bends the others towards -`alpha`.
+    """Exponential linear unit (ELU): `y = x` for `x > 0`, else `alpha * (exp(x) - 1)`.
 
-    `y = x` for `x > 0`, else `alpha * (exp(x) - 1)`. Clevert et al., "Fast and accurate deep network learning by
-    exponential linear units" (2015). Caffe and ONNX have the same default.
+    Clevert et al., "Fast and accurate deep network learning by exponential linear units" (2015). Caffe and ONNX have
+    the same default.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(0.0,))
     y = Output("...", "same shape as `x`")
-    alpha = Float("minus the limit on the negative side", default=1.0, min=0)
+    alpha = Float("negative of the limit for large negative values", default=1.0, min=0)
     examples = (Example(x="5"), Example(x="nested sequence of 3", alpha=0.3), Example(x="2x3x3", alpha=0.0))
 
 
@@ -107,12 +117,16 @@ def elu_onnx(graph, x, alpha):
         "Keras": "sigmoid",
         "PyTorch": "Sigmoid",
     },
+    terms=(
+        "sigmoid",
+        "logistic function",
+    ),
     since=1,
 )
 class Sigmoid:
-    """Logistic function, which maps every value between 0 and 1.
+    """Sigmoid (logistic function): `y = 1 / (1 + exp(-x))`.
 
-    `y = 1 / (1 + exp(-x))`, computed so that nothing overflows; `dx = dy * y * (1 - y)`.
+    Computed without overflow; `dx = dy * y * (1 - y)`.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
@@ -146,12 +160,13 @@ def sigmoid_onnx(graph, x):
         "Keras": "tanh",
         "PyTorch": "Tanh",
     },
+    terms=("hyperbolic tangent",),
     since=1,
 )
 class Tanh:
-    """Hyperbolic tangent, which maps every value between -1 and 1.
+    """Hyperbolic tangent: `y = tanh(x)`.
 
-    `y = tanh(x)`; `dx = dy * (1 - y * y)`.
+    `dx = dy * (1 - y * y)`.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
@@ -174,20 +189,25 @@ def tanh_onnx(graph, x):
     return graph.Tanh(x)
 
 
-@layer("gelu", elsewhere={"ONNX": "Gelu", "Keras": "gelu", "PyTorch": "GELU"}, since=1)
+@layer(
+    "gelu",
+    elsewhere={"ONNX": "Gelu", "Keras": "gelu", "PyTorch": "GELU"},
+    terms=("Gaussian error linear unit",),
+    since=1,
+)
 class Gelu:
-    """Gaussian error linear unit: every value times the probability that a normal number is smaller.
+    """Gaussian error linear unit (GELU): `x` times the standard normal distribution function of `x`.
 
     `y = x * (1 + erf(x / sqrt(2))) / 2`, or with `approximate: TANH`
-    `y = x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2`.
-    Hendrycks and Gimpel, "Gaussian error linear units" (2016). ONNX has the same choice under the same name.
+    `y = x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2`. Hendrycks and Gimpel, "Gaussian error linear units"
+    (2016). ONNX has the same choice under the same name.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
     y = Output("...", "same shape as `x`")
     approximate = Choice(
-        "how the probability is computed",
-        options={"NONE": "by the error function", "TANH": "by the hyperbolic tangent of a cubic polynomial"},
+        "computation of the normal distribution function",
+        options={"NONE": "exact, by the error function", "TANH": "approximation by the hyperbolic tangent"},
         default="NONE",
     )
     examples = (Example(x="5"), Example(x="sequence of 2x3", approximate="TANH"))
@@ -218,10 +238,14 @@ def gelu_onnx(graph, x, approximate):
 @layer(
     "linear",
     elsewhere={"Paddle": "linear", "Mocha": "Identity", "ONNX": "Identity", "Keras": "linear", "PyTorch": "Identity"},
+    terms=(
+        "identity",
+        "pass-through",
+    ),
     since=1,
 )
 class Linear:
-    """Identity: the activation that changes nothing, used where a layer names none."""
+    """Identity: `y = x`, the default activation. For a fully connected (linear) layer see `fc`."""
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
     y = Output("...", "the same values")
@@ -254,20 +278,21 @@ def linear_onnx(graph, x):
         "Keras": "Softmax",
         "PyTorch": "Softmax",
     },
+    terms=("softmax",),
     since=1,
 )
 class Softmax:
-    """Exponentials of every row, divided by their sum; of an image, over the channels of every point, or another axis.
+    """Softmax along an axis, by default over the columns of a row or the channels of an image.
 
-    `y[n, c] = exp(x[n, c] - peak[n]) / sum over d of exp(x[n, d] - peak[n])`, `peak` the largest of the row.
-    The gradient is `y * (dy - sum over d of dy[n, d] * y[n, d])`.
-    Caffe (`axis` 1) and Mocha (`dim` -2) run over the channels too; in ONNX and PyTorch it is often the last axis.
-    Paddle and KUnet run over all values of an image: put a `flatten` before it for that.
+    `y[n, c] = exp(x[n, c] - peak[n]) / sum over d of exp(x[n, d] - peak[n])`, where `peak` is the maximum, which
+    prevents overflow. The gradient is `y * (dy - sum over d of dy[n, d] * y[n, d])`. Caffe (`axis` 1) and Mocha (`dim`
+    -2) normalize over the channels too; ONNX and PyTorch often use the last axis. Paddle and KUnet normalize over all
+    values of an image: add a `flatten` before the layer.
     """
 
     x = Input("N... C@axis ...", "scores", seq=(0, 1, 2))
     y = Output("N... C@axis ...", "probabilities: the channels sum to one")
-    axis = Int("axis that is normalised: 1 is the first behind the rows, -1 the last", default=1)
+    axis = Int("normalized axis: 1 is the first after the batch axis, -1 the last", default=1)
     peak = Temp("N... ...", "largest score")
     total = Temp("N... ...", "sum of the exponentials")
     dot = Temp("N... ...", "gradient times output")
@@ -323,24 +348,25 @@ def softmax_onnx(graph, x, axis):
 @layer(
     "prelu",
     elsewhere={"Paddle": "prelu", "Caffe": "PReLU", "ONNX": "PRelu", "Keras": "PReLU", "PyTorch": "PReLU"},
+    terms=("parametric ReLU",),
     since=1,
 )
 class Prelu:
-    """Rectifier whose slopes on the negative side are learned: one per channel, along other axes, or one for all.
+    """Parametric ReLU (PReLU): leaky ReLU with learned slopes, per channel, along other axes, or shared.
 
-    `y = x` for `x > 0`, else `slope * x`. He et al., "Delving deep into rectifiers" (2015). `axis` and `end_axis` name
-    the first and the last of the axes that have slopes of their own: from 1 to -1 is one for each value.
+    `y = x` for `x > 0`, else `slope * x`. He et al., "Delving deep into rectifiers" (2015). `axis` and `end_axis` are
+    the first and the last axis with separate slopes: from 1 to -1 means one slope per element.
 
-    Caffe has one per channel or one for all. Paddle's `partial_sum` of height times width is one slope per channel; its
-    default of 1 is one for each value. Keras has one for each value, save for its `shared_axes`.
+    Caffe has one per channel or one in total. Paddle's `partial_sum` of height times width is one slope per channel;
+    its default of 1 is one per element. Keras has one per element, except along its `shared_axes`.
     """
 
-    x = Input("N... C...@axis:end_axis ...", "rows or images", seq=(0, 1, 2), kinks=(0.0,))
-    slope = Param("K", "gain on the negative side, one per channel or only one", init=("constant", {"value": 0.25}))
+    x = Input("N... C...@axis:end_axis ...", "feature vectors or images", seq=(0, 1, 2), kinks=(0.0,))
+    slope = Param("K", "slope for negative values, one per channel or only one", init=("constant", {"value": 0.25}))
     y = Output("N... C...@axis:end_axis ...", "same shape as `x`")
     channel_shared = Bool("one slope for all channels", default=False)
-    axis = Int("first axis with slopes of its own: 1 is the first behind the rows, -1 the last", default=1)
-    end_axis = Int("last axis with slopes of its own", default_from="axis")
+    axis = Int("first axis with separate slopes: 1 is the first after the batch axis, -1 the last", default=1)
+    end_axis = Int("last axis with separate slopes", default_from="axis")
     examples = (
         Example(x="5"),
         Example(x="3x2x5"),

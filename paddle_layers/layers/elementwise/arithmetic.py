@@ -1,4 +1,4 @@
-"""Arithmetic on elements: of several inputs of one shape, and with learned numbers for every channel."""
+"""Elementwise arithmetic: sums and products of inputs, learned scales and offsets."""
 
 from paddle_layers.define import (
     Bias,
@@ -31,14 +31,19 @@ from paddle_layers.layers.places import along_axes
         "ONNX": "Sum, Add",
         "Keras": "Add",
     },
+    terms=(
+        "elementwise sum",
+        "residual connection",
+        "skip connection",
+        "add inputs",
+    ),
     since=1,
 )
 class AddTo:
-    """Sum of inputs of one shape, as at the end of a residual block.
+    """Elementwise sum of inputs of the same shape, as at the end of a residual block.
 
-    `y = sum_i x_i`. Paddle may add a bias to it, off by default: put a `shift` behind the layer for that. Caffe's
-    coefficients are in `eltwise`, a summand of one number for each channel in `add`. Mocha and KUnet take exactly two
-    inputs.
+    `y = sum_i x_i`. Paddle can add a bias, off by default: add a `shift` for that. For Caffe's coefficients see
+    `eltwise`, for broadcasting see `add`. Mocha and KUnet take exactly two inputs.
     """
 
     x = Input("...", "terms", repeatable=True, seq=(0, 1, 2))
@@ -76,28 +81,34 @@ def addto_onnx(graph, x):
         "ONNX": "Mul, Max, Min",
         "Keras": "Multiply, Maximum, Minimum",
     },
+    terms=(
+        "elementwise sum",
+        "elementwise product",
+        "elementwise maximum",
+    ),
     since=1,
 )
 class Eltwise:
-    """Sum, product, maximum or minimum of inputs of one shape, element by element.
+    """Elementwise sum, product, maximum or minimum of inputs of the same shape.
 
     `SUM`: `y = sum_i coefficients_i * x_i`; `PROD`: `y = prod_i x_i`; `MAX`: `y = max_i x_i`; `MIN`: `y = min_i x_i`.
 
-    The gradient of a product multiplies the other inputs, as Caffe's `stable_prod_grad`, so that zeros do no harm.
-    Where several inputs are the largest, or the smallest, the first of them gets the gradient; Caffe gives it to the
-    second of the first two. Two inputs of which one has a number for each channel only are for `mul`, `div`, `add` and
-    `sub`, as are Mocha's `Subtract` and `Divide`. The factor of Paddle's operator `dot_mul` is a `slope_intercept`
-    behind the layer.
+    The gradient of a product multiplies the other inputs, as Caffe's `stable_prod_grad`, and is right for zeros too. If
+    several inputs are the maximum, or the minimum, the first of them receives the gradient; Caffe gives it to the
+    second of the first two. For two inputs with broadcasting see `mul`, `div`, `add` and `sub`, which are also Mocha's
+    `Subtract` and `Divide`. For the factor of Paddle's operator `dot_mul` add a `slope_intercept`.
     """
 
     x = Input("...", "operands", repeatable=True, seq=(0, 1, 2), kinks=("ties",))
     y = Output("...", "result")
     operation = Choice(
-        "how the operands combine",
-        options={"SUM": "added up", "PROD": "multiplied", "MAX": "the largest", "MIN": "the smallest"},
+        "operation",
+        options={"SUM": "sum", "PROD": "product", "MAX": "the largest", "MIN": "the smallest"},
         default="SUM",
     )
-    coefficients = Floats("factor of each operand of a sum; without it all are 1", optional=True, aliases=("coeff",))
+    coefficients = Floats(
+        "coefficient of each operand of a sum; if absent, all are 1", optional=True, aliases=("coeff",)
+    )
     examples = (
         Example(x=["5", "5"]),
         Example(x=["2x3x3", "2x3x3", "2x3x3"], coefficients=[1, -1, 0.5]),
@@ -166,25 +177,33 @@ def eltwise_onnx(graph, x, operation, coefficients):
     return product
 
 
-@layer("scale", elsewhere={"Paddle": "scale_shift", "Caffe": "Scale", "ONNX": "Mul"}, since=1)
+@layer(
+    "scale",
+    elsewhere={"Paddle": "scale_shift", "Caffe": "Scale", "ONNX": "Mul"},
+    terms=(
+        "learned scale",
+        "per-channel scale",
+        "affine per channel",
+    ),
+    since=1,
+)
 class Scale:
-    """Multiplies every channel by a learned number and adds another one; or does so along other axes.
+    """Learned scale and offset per channel, or along other axes: `y = gain * x + bias`.
 
-    `y[n, c] = gain[c] * x[n, c] + bias[c]` at every point of an image. `axis` and `end_axis` name the first and the
-    last of the axes that have numbers of their own: from 1 to -1 is one for every element of an image, -1 one for every
-    column.
+    `y[n, c] = gain[c] * x[n, c] + bias[c]` at every pixel of an image. `axis` and `end_axis` are the first and the last
+    axis with separate values: from 1 to -1 means one per element, -1 one per column.
 
     Caffe's Scale has no bias unless `bias_term` is set; its `num_axes` is `end_axis - axis + 1`. For a second input see
-    `mul`. Paddle's scale_shift has one number for all: put `reshape { dims: [1, -1] }` before the layer. ONNX's Mul by
-    a constant is this without `bias`.
+    `mul`. Paddle's scale_shift has one scalar for all: add `reshape { dims: [1, -1] }` before the layer. ONNX's Mul by
+    a constant is this layer without `bias`.
     """
 
-    x = Input("N... C...@axis:end_axis ...", "rows or images", seq=(0, 1, 2))
-    gain = Param("C", "factor of a channel", init="one")
-    bias = Bias("C", "added to a channel")
+    x = Input("N... C...@axis:end_axis ...", "feature vectors or images", seq=(0, 1, 2))
+    gain = Param("C", "scale per channel", init="one")
+    bias = Bias("C", "offset per channel")
     y = Output("N... C...@axis:end_axis ...", "same shape as `x`")
-    axis = Int("first axis with numbers of its own: 1 is the first behind the rows, -1 the last", default=1)
-    end_axis = Int("last axis with numbers of its own", default_from="axis")
+    axis = Int("first axis with separate values: 1 is the first after the batch axis, -1 the last", default=1)
+    end_axis = Int("last axis with separate values", default_from="axis")
     examples = (
         Example(x="5"),
         Example(x="3x2x5", bias=False),
@@ -219,22 +238,29 @@ def scale_onnx(graph, x, gain, bias, axis, end_axis):
     return y if bias is None else graph.Add(y, along_axes(graph, bias, x, axis, end_axis))
 
 
-@layer("shift", elsewhere={"Caffe": "Bias", "KUnet": "Bias", "ONNX": "Add"}, since=1)
+@layer(
+    "shift",
+    elsewhere={"Caffe": "Bias", "KUnet": "Bias", "ONNX": "Add"},
+    terms=(
+        "learned offset",
+        "bias",
+    ),
+    since=1,
+)
 class Shift:
-    """Adds a learned number to every channel, or along other axes.
+    """Learned offset (bias) per channel, or along other axes: `y = x + offset`.
 
-    `y[n, c] = x[n, c] + offset[c]` at every point of an image. `axis` and `end_axis` name the first and the last of the
-    axes that have numbers of their own: from 1 to -1 is one for every element, as behind a `conv` without `bias`, which
-    Paddle calls biases that are not shared. Caffe's `num_axes` is `end_axis - axis + 1`; for a second input see `add`.
-    In Paddle and Mocha a bias is part of the layers that need one. ONNX's Add of a constant is this; that of two values
-    is `add` or `addto`.
+    `y[n, c] = x[n, c] + offset[c]` at every pixel of an image. `axis` and `end_axis` are the first and the last axis
+    with separate values: from 1 to -1 means one per element, as after a `conv` without `bias`, which Paddle calls
+    biases that are not shared. Caffe's `num_axes` is `end_axis - axis + 1`; for a second input see `add`. In Paddle and
+    Mocha a bias is part of other layers. ONNX's Add of a constant is this layer; Add of two values is `add` or `addto`.
     """
 
-    x = Input("N... C...@axis:end_axis ...", "rows or images", seq=(0, 1, 2))
-    offset = Param("C", "added to a channel", init="zero")
+    x = Input("N... C...@axis:end_axis ...", "feature vectors or images", seq=(0, 1, 2))
+    offset = Param("C", "offset per channel", init="zero")
     y = Output("N... C...@axis:end_axis ...", "same shape as `x`")
-    axis = Int("first axis with numbers of its own: 1 is the first behind the rows, -1 the last", default=1)
-    end_axis = Int("last axis with numbers of its own", default_from="axis")
+    axis = Int("first axis with separate values: 1 is the first after the batch axis, -1 the last", default=1)
+    end_axis = Int("last axis with separate values", default_from="axis")
     examples = (
         Example(x="5"),
         Example(x="3x2x5"),

@@ -1,20 +1,20 @@
-"""Arithmetic of two inputs, the second of which may have one number for each channel, point or row of the first."""
+"""Elementwise arithmetic of two inputs with broadcasting of the second one."""
 
 from paddle_layers.define import Example, Input, Output, each, gradient, helper, infer, layer, onnx
 from paddle_layers.layers.checks import check_spread
 
-OTHER = "the same shape, or 1 in place of the channels, of the other axes, or of both"
+OTHER = "the same shape, or size 1 for the channels, for the other axes, or for both"
 
 
 @helper
 def place(c, size):
-    """Place in `other` of the number for a place of `x`: the same, or the only one, where an axis has no more."""
+    """Index in `other` for an index of `x`: the same, or 0 if the axis is broadcast."""
     return c if size > 1 else 0
 
 
 @helper
 def end(b, size, whole):
-    """End of the places of `x` that a place of `other` stands for: of all of them, where it is the only one."""
+    """End of the range of indices of `x` that read index `b` of `other`: all of them if the axis is broadcast."""
     return b + 1 if size > 1 else whole
 
 
@@ -22,19 +22,24 @@ def end(b, size, whole):
     "mul",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Caffe": "Scale", "ONNX": "Mul", "Keras": "Multiply", "PyTorch": "mul"},
+    terms=(
+        "elementwise product",
+        "broadcasting",
+        "squeeze-and-excitation",
+        "multiply",
+    ),
     since=1,
 )
 class Mul:
-    """Product of two inputs, of which the second may have one number for each channel, as in squeeze and excitation.
+    """Elementwise product with broadcasting of the second input, as in squeeze-and-excitation.
 
-    `y[n, c, i] = x[n, c, i] * other[n, c, i]`. Where `other` has one channel only, it stands for all channels of `x`,
-    and one point for all points; its gradient is the sum over what it stands for. So `other` has the shape of `x`, or
-    one number for each channel (`C` or `C x 1 x 1`), for each point (`1 x H x W`) or for each row (`1`). Caffe's Scale
-    with two inputs is this with one number for each channel. Learned factors are in `scale`, products of more than two
-    inputs in `eltwise`, a factor for each row that comes first in `scaling`.
+    `y[n, c, i] = x[n, c, i] * other[n, c, i]`. Axes of size 1 in `other` are broadcast, and its gradient is summed over
+    them. So `other` has the shape of `x`, or one value per channel (`C` or `C x 1 x 1`), per pixel (`1 x H x W`) or per
+    sample (`1`). Caffe's Scale with two inputs is this layer with one value per channel. For learned factors see
+    `scale`, for products of more than two inputs `eltwise`, for a factor per sample as the first input `scaling`.
     """
 
-    x = Input("N C ...", "rows or images", seq=(0, 1, 2))
+    x = Input("N C ...", "feature vectors or images", seq=(0, 1, 2))
     other = Input("N B J...", OTHER, seq=(0, 1, 2))
     y = Output("N C ...", "same shape as `x`")
     examples = (
@@ -80,17 +85,21 @@ def mul_onnx(graph, x, other):
     "div",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Mocha": "ElementWiseLayer", "ONNX": "Div", "Keras": "divide", "PyTorch": "div"},
+    terms=(
+        "elementwise quotient",
+        "divide",
+    ),
     since=1,
 )
 class Div:
-    """Quotient of two inputs, of which the second may have one number for each channel, point or row.
+    """Elementwise quotient with broadcasting of the second input.
 
-    `y[n, c, i] = x[n, c, i] / other[n, c, i]`, and `other` may have 1 in place of axes, as in `mul`. A number by 0 is
-    infinite, 0 by 0 is NaN. Mocha's `Divide` takes inputs of one shape.
+    `y[n, c, i] = x[n, c, i] / other[n, c, i]`; `other` is broadcast as in `mul`. A nonzero value divided by 0 is
+    infinite, 0 divided by 0 is NaN. Mocha's `Divide` takes inputs of the same shape.
     """
 
-    x = Input("N C ...", "rows or images that are divided", seq=(0, 1, 2))
-    other = Input("N B J...", "the divisor: " + OTHER, seq=(0, 1, 2), within=(0.2, 2.0))
+    x = Input("N C ...", "dividend", seq=(0, 1, 2))
+    other = Input("N B J...", "divisor: " + OTHER, seq=(0, 1, 2), within=(0.2, 2.0))
     y = Output("N C ...", "same shape as `x`", nan="where both are 0")
     examples = (
         Example(x="3x2x5", other="3"),
@@ -134,17 +143,21 @@ def div_onnx(graph, x, other):
     "add",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Caffe": "Bias", "ONNX": "Add", "PyTorch": "add"},
+    terms=(
+        "elementwise sum",
+        "broadcast add",
+    ),
     since=1,
 )
 class Add:
-    """Sum of two inputs, of which the second may have one number for each channel, point or row.
+    """Elementwise sum with broadcasting of the second input.
 
-    `y[n, c, i] = x[n, c, i] + other[n, c, i]`, and `other` may have 1 in place of axes, as in `mul`. Caffe's Bias with
-    two inputs is this with one number for each channel. Learned summands are in `shift`, sums of any number of inputs
-    of one shape in `addto`.
+    `y[n, c, i] = x[n, c, i] + other[n, c, i]`; `other` is broadcast as in `mul`. Caffe's Bias with two inputs is this
+    layer with one value per channel. For learned offsets see `shift`, for sums of any number of inputs of the same
+    shape `addto`.
     """
 
-    x = Input("N C ...", "rows or images", seq=(0, 1, 2))
+    x = Input("N C ...", "feature vectors or images", seq=(0, 1, 2))
     other = Input("N B J...", OTHER, seq=(0, 1, 2))
     y = Output("N C ...", "same shape as `x`")
     examples = (
@@ -189,17 +202,21 @@ def add_onnx(graph, x, other):
     "sub",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Mocha": "ElementWiseLayer", "ONNX": "Sub", "Keras": "Subtract", "PyTorch": "sub"},
+    terms=(
+        "elementwise difference",
+        "subtract",
+    ),
     since=1,
 )
 class Sub:
-    """Difference of two inputs, of which the second may have one number for each channel, point or row.
+    """Elementwise difference with broadcasting of the second input.
 
-    `y[n, c, i] = x[n, c, i] - other[n, c, i]`, and `other` may have 1 in place of axes, as in `mul`. Mocha's `Subtract`
-    takes inputs of one shape.
+    `y[n, c, i] = x[n, c, i] - other[n, c, i]`; `other` is broadcast as in `mul`. Mocha's `Subtract` takes inputs of the
+    same shape.
     """
 
-    x = Input("N C ...", "rows or images", seq=(0, 1, 2))
-    other = Input("N B J...", "what is taken away: " + OTHER, seq=(0, 1, 2))
+    x = Input("N C ...", "feature vectors or images", seq=(0, 1, 2))
+    other = Input("N B J...", "subtrahend: " + OTHER, seq=(0, 1, 2))
     y = Output("N C ...", "same shape as `x`")
     examples = (
         Example(x="3x2x5", other="3"),

@@ -1,4 +1,4 @@
-"""Exponentials and logarithms, and the activations that are made of them."""
+"""Exponential and logarithm, and activation functions based on them."""
 
 import math
 
@@ -20,20 +20,21 @@ SELU_LIMIT = 1.7580993408473766  # SELU_SCALE times alpha, 1.6732632423543772
         "Keras": "exponential",
         "PyTorch": "exp",
     },
+    terms=("exponential",),
     since=1,
 )
 class Exp:
-    """Exponential function, of a straight line: `y = base ** (shift + scale * x)`.
+    """Elementwise exponential: `y = base ** (shift + scale * x)`.
 
-    Without `base` it is e, for which Caffe writes -1. What is too large for the precision becomes infinity: above 88 in
-    float32, above 709 in float64.
+    Without `base` it is e, for which Caffe writes -1. Overflow gives infinity: for exponents above 88 in float32, above
+    709 in float64.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
     y = Output("...", "same shape as `x`, not below 0")
-    base = Float("what is raised; without it e", above=0, optional=True)
+    base = Float("base; if absent, e", above=0, optional=True)
     scale = Float("factor of `x`", default=1.0)
-    shift = Float("added to it", default=0.0)
+    shift = Float("offset, added to `scale * x`", default=0.0)
     examples = (
         Example(x="5"),
         Example(x="2x3x3", base=2.0, scale=-0.5, shift=1.0),
@@ -62,20 +63,21 @@ def exp_onnx(graph, x, base, scale, shift):
 @layer(
     "log",
     elsewhere={"Paddle": "log", "Caffe": "Log", "ONNX": "Log", "Keras": "log", "PyTorch": "log"},
+    terms=("logarithm",),
     since=1,
 )
 class Log:
-    """Logarithm, of a straight line: `y = log(shift + scale * x) / log(base)`.
+    """Elementwise logarithm: `y = log(shift + scale * x) / log(base)`.
 
-    Without `base` it is the natural one, for which Caffe writes -1. The logarithm of 0 is minus infinity, as is the
-    derivative there; that of a negative number is NaN. A small `shift` keeps away from both.
+    Without `base` it is the natural logarithm, for which Caffe writes -1. The logarithm of 0 is minus infinity, as is
+    the derivative there; that of a negative number is NaN. A small `shift` avoids both.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2), within=(0.2, 2.0))
     y = Output("...", "same shape as `x`", nan="for negative numbers")
-    base = Float("what the result is a power of; without it e", above=0, optional=True)
+    base = Float("base; if absent, e", above=0, optional=True)
     scale = Float("factor of `x`", default=1.0)
-    shift = Float("added to it", default=0.0)
+    shift = Float("offset, added to `scale * x`", default=0.0)
     examples = (
         Example(x="5"),
         Example(x="2x3x3", base=2.0, scale=0.5, shift=1.0),
@@ -120,19 +122,23 @@ def log_onnx(graph, x, base, scale, shift):
         "Keras": "softplus",
         "PyTorch": "Softplus",
     },
+    terms=(
+        "softplus",
+        "smooth ReLU",
+    ),
     since=1,
 )
 class Softplus:
-    """Rectifier without a corner: close to 0 far below 0, close to `x` far above.
+    """Softplus: a smooth approximation of ReLU, `y = log(1 + exp(beta * x)) / beta`.
 
-    `y = log(1 + exp(beta * x)) / beta`, computed so that nothing overflows; `dx = dy * (1 - exp(-beta * y))`, which is
-    the logistic function of `beta * x`. Caffe calls it BNLL; Paddle, as softrelu, takes values beyond -40 and 40 for
-    these. PyTorch's `threshold`, from which on it takes `x` itself, makes no difference that float32 could show.
+    Computed without overflow; `dx = dy * (1 - exp(-beta * y))`, the sigmoid of `beta * x`. Caffe calls it BNLL;
+    Paddle's softrelu clips its input to [-40, 40]. PyTorch's `threshold`, above which it returns `x`, makes no
+    difference in float32.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
     y = Output("...", "same shape as `x`, not below 0")
-    beta = Float("how sharp the bend is", default=1.0, above=0)
+    beta = Float("sharpness of the transition", default=1.0, above=0)
     examples = (Example(x="5"), Example(x="2x3x3", beta=3.0), Example(x="nested sequence of 3", beta=0.25))
 
 
@@ -155,13 +161,18 @@ def softplus_onnx(graph, x, beta):
 @layer(
     "swish",
     elsewhere={"Caffe": "Swish", "ONNX": "Swish", "Keras": "swish, silu", "PyTorch": "SiLU"},
+    terms=(
+        "SiLU",
+        "sigmoid linear unit",
+        "swish",
+    ),
     since=1,
 )
 class Swish:
-    """Every value times the logistic function of `beta` times it; with the `beta` of 1 it is called SiLU.
+    """Swish: `y = x * sigmoid(beta * x)`; with `beta` 1 it is the sigmoid linear unit (SiLU).
 
-    `y = x / (1 + exp(-beta * x))`, computed so that nothing overflows, and 0 at minus infinity. Ramachandran et al.,
-    "Searching for activation functions" (2017). ONNX calls `beta` alpha.
+    Computed without overflow, and 0 at minus infinity. Ramachandran et al., "Searching for activation functions"
+    (2017). ONNX calls `beta` alpha.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
@@ -186,13 +197,19 @@ def swish_onnx(graph, x, beta):
     return graph.Mul(x, graph.Sigmoid(graph.Mul(x, beta)))
 
 
-@layer("selu", elsewhere={"ONNX": "Selu", "Keras": "selu", "PyTorch": "SELU"}, since=1)
+@layer(
+    "selu",
+    elsewhere={"ONNX": "Selu", "Keras": "selu", "PyTorch": "SELU"},
+    terms=("scaled exponential linear unit",),
+    since=1,
+)
 class Selu:
-    """Scaled exponential linear unit: an `elu` whose outputs tend to mean 0 and deviation 1 from layer to layer.
+    """Scaled exponential linear unit (SELU): activation of self-normalizing networks.
 
     `y = scale * x` for `x > 0`, else `scale * alpha * (exp(x) - 1)`, with scale 1.0507 and alpha 1.6733. Klambauer et
-    al., "Self-normalizing neural networks" (2017), who derive the two numbers; ONNX has them as defaults. The weights
-    before it want the initializer `gaussian` with a deviation of one by the root of the inputs.
+    al., "Self-normalizing neural networks" (2017), who derive the two constants; ONNX has them as defaults. The
+    preceding weights should be initialized by `gaussian` with a standard deviation of one over the square root of the
+    number of inputs (LeCun normal).
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(0.0,))
@@ -215,11 +232,12 @@ def selu_onnx(graph, x):
     return graph.Selu(x)
 
 
-@layer("stanh", elsewhere={"Paddle": "stanh"}, since=1)
+@layer("stanh", elsewhere={"Paddle": "stanh"}, terms=("scaled hyperbolic tangent",), since=1)
 class Stanh:
-    """Hyperbolic tangent, scaled so that 1 becomes about 1: `y = scale * tanh(slope * x)`.
+    """Scaled hyperbolic tangent: `y = scale * tanh(slope * x)`.
 
-    LeCun et al., "Efficient backprop" (1998), have the numbers 1.7159 and 2/3 of the defaults. Paddle has no others.
+    LeCun et al., "Efficient backprop" (1998), with the constants 1.7159 and 2/3 of the defaults, which are fixed in
+    Paddle.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
@@ -247,20 +265,24 @@ def stanh_onnx(graph, x, scale, slope):
 @layer(
     "log_softmax",
     elsewhere={"KUnet": "Logp", "ONNX": "LogSoftmax", "Keras": "log_softmax", "PyTorch": "LogSoftmax"},
+    terms=(
+        "log softmax",
+        "logarithm of the softmax",
+    ),
     since=1,
 )
 class LogSoftmax:
-    """Logarithm of the `softmax` of every row; of an image, over the channels of every point, or another axis.
+    """Logarithm of the softmax along an axis, by default over the columns of a row or the channels of an image.
 
-    `y[n, c] = x[n, c] - peak[n] - log(sum over d of exp(x[n, d] - peak[n]))`, `peak` the largest of the row, so that
+    `y[n, c] = x[n, c] - peak[n] - log(sum over d of exp(x[n, d] - peak[n]))`, where `peak` is the maximum, so that
     nothing overflows and small probabilities do not become 0. The gradient is `dy - exp(y) * sum over d of dy[n, d]`.
-    KUnet's Logp passes gradients on as they are, which is right below its own cost only; for training see
-    `softmax_with_loss`, which contains this.
+    KUnet's Logp passes gradients through unchanged, which is right only for its own loss; for training see
+    `softmax_with_loss`, which includes this layer.
     """
 
     x = Input("N... C@axis ...", "scores", seq=(0, 1, 2))
     y = Output("N... C@axis ...", "logarithms of probabilities: not above 0")
-    axis = Int("axis that is normalised: 1 is the first behind the rows, -1 the last", default=1)
+    axis = Int("normalized axis: 1 is the first after the batch axis, -1 the last", default=1)
     peak = Temp("N... ...", "largest score")
     log_total = Temp("N... ...", "logarithm of the sum of the exponentials")
     total_dy = Temp("N... ...", "sum of the gradients")

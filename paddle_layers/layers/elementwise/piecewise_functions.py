@@ -1,4 +1,4 @@
-"""Functions of one value that are made of pieces: straight lines with corners, and what is cut off at limits."""
+"""Piecewise linear and piecewise smooth activation functions, clipping."""
 
 import math
 
@@ -8,14 +8,18 @@ from paddle_layers.define import Example, Float, Input, Output, each, gradient, 
 @layer(
     "relu6",
     elsewhere={"Paddle": "brelu", "ONNX": "Clip", "Keras": "relu6", "PyTorch": "ReLU6"},
+    terms=(
+        "ReLU6",
+        "clipped ReLU",
+    ),
     since=1,
 )
 class Relu6:
-    """Rectifier that goes no higher than `max`, as in MobileNet: 0 below 0, `max` above it, `x` in between.
+    """ReLU6: rectified linear unit with an upper limit, `y = min(max(x, 0), max)`, as in MobileNet.
 
-    `y = min(max(x, 0), 6)`; the derivative is 0 at both corners, as in PyTorch. Krizhevsky, "Convolutional deep belief
-    networks on CIFAR-10" (2010). Paddle's `brelu` is this with `max: 24`, ONNX's Clip with `min` 0 and `max` 6. For
-    limits of your own, and gradients at them, see `clip`.
+    The derivative is 0 at both limits, as in PyTorch. Krizhevsky, "Convolutional deep belief networks on CIFAR-10"
+    (2010). Paddle's `brelu` is this layer with `max: 24`, ONNX's Clip with `min` 0 and `max` 6. For other limits, and
+    gradients at them, see `clip`.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(0.0, 6.0))
@@ -50,20 +54,25 @@ def relu6_onnx(graph, x, max):
 @layer(
     "clip",
     elsewhere={"Paddle": "clip", "Caffe": "Clip", "ONNX": "Clip", "Keras": "clip", "PyTorch": "clamp, Hardtanh"},
+    terms=(
+        "clip",
+        "clamp",
+        "hardtanh",
+    ),
     since=1,
 )
 class Clip:
-    """Keeps every value within limits: below `min` it becomes `min`, above `max` it becomes `max`.
+    """Clips every value to the interval from `min` to `max`: `y = min(max(x, min), max)`.
 
-    `y = min(max(x, min), max)`, without one of the limits if that is not set. Values at a limit pass the gradient on,
-    those beyond it do not, as in Caffe and Paddle, which want both limits; PyTorch's Hardtanh has -1 and 1 unless told
-    otherwise, and stops the gradient at the limits too. To limit gradients instead, see `gradient_clip`.
+    A limit that is not set does not apply. Values at a limit pass the gradient on, values beyond it do not, as in Caffe
+    and Paddle, which require both limits; PyTorch's Hardtanh defaults to -1 and 1 and stops the gradient at the limits
+    too. To clip gradients, see `gradient_clip`.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(-1.0, 1.0))
     y = Output("...", "same shape as `x`")
-    min = Float("smallest output; without it there is no lower limit", optional=True)
-    max = Float("largest output; without it there is no upper limit", optional=True)
+    min = Float("lower limit; if absent, none", optional=True)
+    max = Float("upper limit; if absent, none", optional=True)
     examples = (
         Example(x="5", min=-1.0, max=1.0),
         Example(x="2x3x3", min=0.25),
@@ -105,18 +114,19 @@ def clip_onnx(graph, x, min, max):
 @layer(
     "hard_sigmoid",
     elsewhere={"ONNX": "HardSigmoid", "Keras": "hard_sigmoid", "PyTorch": "Hardsigmoid"},
+    terms=("hard sigmoid",),
     since=1,
 )
 class HardSigmoid:
-    """Straight line in place of the logistic function: from 0 to 1, and no further.
+    """Hard sigmoid: a piecewise linear approximation of the sigmoid, `y = min(max(slope * x + offset, 0), 1)`.
 
-    `y = min(max(slope * x + offset, 0), 1)`; the derivative is 0 at both corners. PyTorch, Keras and MobileNetV3 have
-    the slope 1/6 of the default, so that the corners are at -3 and 3; ONNX's default is 0.2.
+    The derivative is 0 at both corners. PyTorch, Keras and MobileNetV3 use the default slope 1/6, with corners at -3
+    and 3; ONNX's default is 0.2.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(-3.0, 3.0))
     y = Output("...", "same shape as `x`, between 0 and 1")
-    slope = Float("rise of the line", default=1 / 6, above=0)
+    slope = Float("slope of the linear part", default=1 / 6, above=0)
     offset = Float("value at 0", default=0.5)
     examples = (
         Example(x="5"),
@@ -147,10 +157,14 @@ def hard_sigmoid_onnx(graph, x, slope, offset):
 @layer(
     "hard_swish",
     elsewhere={"ONNX": "HardSwish", "Keras": "hard_swish, hard_silu", "PyTorch": "Hardswish"},
+    terms=(
+        "hard swish",
+        "hard SiLU",
+    ),
     since=1,
 )
 class HardSwish:
-    """Every value times its `hard_sigmoid`: an approximation of `swish` without exponentials.
+    """Hard swish: `x` times its hard sigmoid, an approximation of `swish` without exponentials.
 
     `y = x * min(max(x + 3, 0), 6) / 6`: 0 up to -3, `x` from 3 on. The derivative is 0 at -3 and 1 at 3. Howard et al.,
     "Searching for MobileNetV3" (2019).
@@ -183,10 +197,11 @@ def hard_swish_onnx(graph, x):
 @layer(
     "abs",
     elsewhere={"Paddle": "abs", "Caffe": "AbsVal", "ONNX": "Abs", "Keras": "abs", "PyTorch": "abs"},
+    terms=("absolute value",),
     since=1,
 )
 class Abs:
-    """Size of every value without its sign: `y = |x|`. The derivative at 0 is 0, as in Paddle and Caffe."""
+    """Elementwise absolute value: `y = |x|`. The derivative at 0 is 0, as in Paddle and Caffe."""
 
     x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(0.0,))
     y = Output("...", "same shape as `x`, not below 0")
@@ -213,12 +228,13 @@ def abs_onnx(graph, x):
 @layer(
     "softsign",
     elsewhere={"Paddle": "softsign", "ONNX": "Softsign", "Keras": "softsign", "PyTorch": "Softsign"},
+    terms=("softsign",),
     since=1,
 )
 class Softsign:
-    """Maps every value between -1 and 1, as `tanh` does, but approaches the limits slowly.
+    """Softsign: `y = x / (1 + |x|)`, which approaches its limits -1 and 1 more slowly than `tanh`.
 
-    `y = x / (1 + |x|)`, and the limit at infinity; `dx = dy / (1 + |x|)**2`.
+    At infinity it is the limit; `dx = dy / (1 + |x|)**2`.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
@@ -244,17 +260,26 @@ def softsign_onnx(graph, x):
     return graph.Softsign(x)
 
 
-@layer("threshold", elsewhere={"Caffe": "Threshold"}, since=1)
+@layer(
+    "threshold",
+    elsewhere={"Caffe": "Threshold"},
+    terms=(
+        "threshold",
+        "step function",
+        "binarize",
+    ),
+    since=1,
+)
 class Threshold:
-    """Says which values are above a threshold: `y = 1` for `x > threshold`, else 0.
+    """Binary threshold (step function): `y = 1` for `x > threshold`, else 0.
 
-    Nothing learns through it: its derivative is 0 wherever there is one. PyTorch's Threshold keeps the values that are
-    above; with the threshold 0 that is `relu`.
+    It has no gradient: the derivative is 0 wherever it exists. PyTorch's Threshold keeps the values above the
+    threshold; with threshold 0 that is `relu`.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(0.0,))
     y = Output("...", "same shape as `x`: 0 or 1")
-    threshold = Float("largest value that becomes 0", default=0.0)
+    threshold = Float("threshold: larger values become 1", default=0.0)
     examples = (Example(x="5"), Example(x="2x3x3", threshold=0.5), Example(x="sequence of 3", threshold=-1.0))
 
 

@@ -1,21 +1,29 @@
-"""Straight lines and powers of elements."""
+"""Linear functions and powers with constants."""
 
 import math
 
 from paddle_layers.define import Example, Float, Input, Output, each, gradient, layer, onnx
 
 
-@layer("slope_intercept", elsewhere={"Paddle": "slope_intercept", "Caffe": "Power"}, since=1)
+@layer(
+    "slope_intercept",
+    elsewhere={"Paddle": "slope_intercept", "Caffe": "Power"},
+    terms=(
+        "linear function",
+        "constant scale and offset",
+    ),
+    since=1,
+)
 class SlopeIntercept:
-    """A straight line with constants: `y = slope * x + intercept`. Learned ones are in `scale`.
+    """Linear function with constants: `y = slope * x + intercept`. For learned values see `scale`.
 
-    Caffe's Power is this with its default `power` 1, and `power` here with another one.
+    Caffe's Power is this layer with its default `power` 1, and `power` here with another exponent.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
     y = Output("...", "same shape as `x`")
     slope = Float("factor", default=1.0)
-    intercept = Float("summand", default=0.0)
+    intercept = Float("offset", default=0.0)
     examples = (
         Example(x="5", slope=2.0, intercept=-0.5),
         Example(x="sequence of 2x3"),
@@ -48,21 +56,27 @@ def slope_intercept_onnx(graph, x, slope, intercept):
         "Keras": "square, sqrt",
         "PyTorch": "pow, square, sqrt, reciprocal",
     },
+    terms=(
+        "power",
+        "square",
+        "square root",
+        "reciprocal",
+    ),
     since=1,
 )
 class Power:
-    """A constant power of a straight line: `y = (shift + scale * x) ** power`.
+    """Elementwise power: `y = (shift + scale * x) ** power`.
 
-    A negative base has whole powers only, NaN otherwise. Where `power * scale` is 0 there is no gradient, not even
-    at a base of 0, as in Caffe. A square is `power: 2`, a square root 0.5, a reciprocal -1, also as an activation:
-    `activation { type: "power" power { power: 2 } }`. Paddle's `power` is `row_power`.
+    A negative base requires an integer exponent, otherwise the result is NaN. If `power * scale` is 0 there is no
+    gradient, not even at a base of 0, as in Caffe. A square is `power: 2`, a square root 0.5, a reciprocal -1, also as
+    an activation: `activation { type: "power" power { power: 2 } }`. Paddle's `power` is `row_power`.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2), within=(0.2, 2.0))
-    y = Output("...", "same shape as `x`", nan="for powers of negative numbers that are not whole")
+    y = Output("...", "same shape as `x`", nan="for negative bases with a non-integer exponent")
     power = Float("exponent", default=1.0)
     scale = Float("factor of `x`", default=1.0)
-    shift = Float("added to it", default=0.0)
+    shift = Float("offset, added to `scale * x`", default=0.0)
     examples = (
         Example(x="5", power=2.0, shift=-1.0),
         Example(x="2x3x2", power=-0.5, scale=0.5, shift=1.0),
@@ -88,15 +102,15 @@ def power_onnx(graph, x, power, scale, shift):
     return graph.Pow(graph.Add(graph.Mul(x, scale), shift), power)
 
 
-@layer("row_power", elsewhere={"Paddle": "power", "ONNX": "Pow"}, since=1)
+@layer("row_power", elsewhere={"Paddle": "power", "ONNX": "Pow"}, terms=("power",), since=1)
 class RowPower:
-    """Raises every row to its own power: `y[n, c] = x[n, c] ** exponent[n]`.
+    """Elementwise power with one exponent per sample: `y[n, c] = x[n, c] ** exponent[n]`.
 
-    Meant for values that are not negative; a negative one has whole powers only. The exponent gets no gradient from
-    values that are zero or below, which have no logarithm.
+    Intended for nonnegative values; a negative one requires an integer exponent. The exponent gets no gradient from
+    values of zero or below, which have no logarithm.
     """
 
-    exponent = Input("N 1", "power of every row", seq=(0, 1, 2))
+    exponent = Input("N 1", "exponent per sample", seq=(0, 1, 2))
     x = Input("N C", "rows", seq=(0, 1, 2), within=(0.2, 2.0))
     y = Output("N C", "same shape as `x`")
     examples = (Example(exponent="1", x="4"), Example(exponent="sequence of scalar", x="sequence of 1"))

@@ -1,4 +1,4 @@
-"""Layers that change nothing but the training: dropout, clipping of gradients."""
+"""Regularization: dropout, gradient clipping."""
 
 import math
 
@@ -17,27 +17,28 @@ from paddle_layers.layers.helpers import uniform
         "Keras": "Dropout",
         "PyTorch": "Dropout",
     },
+    terms=("dropout",),
     since=1,
 )
 class Dropout:
-    """Sets a random share of the values to zero while training; changes nothing, or only the scale, in the test phase.
+    """Dropout: sets a random fraction of the values to zero in training.
 
-    The mask is a function of the seed, the step and the position, so that it is the same on every device. In training a
-    dropped value is -0.0, which equals 0, and a kept zero is 0.0: by the sign the gradient knows which were dropped.
-    Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014).
-    Caffe, Mocha, KUnet and ONNX scale the kept values up while training (`scale_in: TRAIN`), Paddle scales all values
+    The mask depends on the seed, the step and the position, so it is the same on every device. In training a dropped
+    value is -0.0, which equals 0, and a zero that is kept is 0.0: the gradient distinguishes them by the sign.
+    Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014). Caffe, Mocha, KUnet
+    and ONNX scale the remaining values up in training (`scale_in: TRAIN`, inverted dropout), Paddle scales all values
     down in the test phase (`scale_in: TEST`), Mocha's `auto_scale: false` and its RandomMaskLayer never scale.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
     y = Output("...", "same shape as `x`")
-    drop_rate = Float("share of values that are dropped", default=0.5, min=0, below=1)
+    drop_rate = Float("dropout rate: fraction of the values that are set to zero", default=0.5, min=0, below=1)
     scale_in = Choice(
-        "phase that makes up for the dropped values",
+        "phase in which outputs are rescaled",
         options={
-            "TRAIN": "kept values are divided by 1 - drop_rate while training",
+            "TRAIN": "values that are kept are divided by 1 - drop_rate in training (inverted dropout)",
             "TEST": "all values are multiplied by 1 - drop_rate in the test phase",
-            "NEVER": "values keep their size",
+            "NEVER": "no rescaling",
         },
         default="TRAIN",
     )
@@ -71,16 +72,16 @@ def dropout_onnx(graph, x, drop_rate, scale_in):
     return graph.Mul(x, 1.0 - drop_rate) if scale_in == "TEST" else x
 
 
-@layer("gradient_clip", elsewhere={"Paddle": "error_clipping_threshold"}, since=1)
+@layer("gradient_clip", elsewhere={"Paddle": "error_clipping_threshold"}, terms=("gradient clipping",), since=1)
 class GradientClip:
-    """Passes values on as they are and limits each element of the gradient to [-threshold, threshold].
+    """Gradient clipping: the identity, which clips each element of the gradient to [-threshold, threshold].
 
-    The common attribute `error_clip` puts this layer behind another one, as Paddle's `error_clipping_threshold` does.
+    The common attribute `error_clip` adds this layer after another one, as Paddle's `error_clipping_threshold` does.
     """
 
     x = Input("...", "values", seq=(0, 1, 2), derivative=False)
     y = Output("...", "the same values")
-    threshold = Float("limit of the gradient's elements", above=0)
+    threshold = Float("limit of the absolute value of each element of the gradient", above=0)
     examples = (Example(x="7", threshold=0.5), Example(x="sequence of 2x3", threshold=100.0))
 
 

@@ -64,13 +64,13 @@ class AdaptivePool:
 
 @helper
 def window_start(p, count, extent):
-    """First pixel of window `p` of `count` along an axis; of the next window, one behind the last."""
+    """First pixel of window `p` of `count` along an axis; for `p = count`, the end of the axis."""
     return p * extent // count
 
 
 @helper
 def window_end(p, count, extent):
-    """One behind the last pixel of window `p` of `count` along an axis."""
+    """End (exclusive) of window `p` of `count` along an axis."""
     return ((p + 1) * extent + count - 1) // count
 
 
@@ -115,7 +115,7 @@ def adaptive_pool_dx(n, c, h, w, dy, where, H, W, P, Q, pool_type):
 
 @onnx(AdaptivePool)
 def adaptive_pool_onnx(graph, x, H, W, P, Q, pool_type):
-    """One pool where the windows are alike; otherwise windows of rows, side by side, and then of columns."""
+    """A single pooling node if all windows have equal sizes; otherwise slices of rows, then of columns."""
     if P == Q == 1:
         return graph.GlobalMaxPool(x) if pool_type == "MAX" else graph.GlobalAveragePool(x)
     if H % P == 0 and W % Q == 0:

@@ -123,7 +123,7 @@ class Maxout:
 
 @infer(Maxout)
 def maxout_channels(C, groups):
-    require(C % groups == 0, "groups", f"runs of {groups} channels do not make {C}")
+    require(C % groups == 0, "groups", f"{C} channels cannot be divided into groups of {groups}")
     return {"K": C // groups}
 
 

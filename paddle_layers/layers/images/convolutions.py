@@ -87,7 +87,7 @@ def conv_sizes(
 
 
 def positions(extent: int, size: int, stride: int, padding: int, dilation: int, attribute: str, unit: str) -> int:
-    """In how many places a filter lies along an axis of pixels and padding; refuses one that does not fit."""
+    """Number of filter positions along an axis of pixels and padding; rejects a filter that does not fit."""
     reach = (size - 1) * dilation + 1
     spread = f"{size} {unit} spread over {reach}" if dilation > 1 else f"{size} {unit}"
     require(

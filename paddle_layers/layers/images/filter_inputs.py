@@ -52,7 +52,7 @@ def conv_operator_sizes(
     C, H, W, F, num_filters, filter_size, filter_size_y, stride, stride_y, padding, padding_y, trans
 ):
     numbers = num_filters * C * filter_size_y * filter_size
-    wanted = f"{num_filters} filters of {C} x {filter_size_y} x {filter_size} have {numbers} numbers, not {F}"
+    wanted = f"{num_filters} filters of {C} x {filter_size_y} x {filter_size} have {numbers} values, not {F}"
     require(numbers == F, "filter", wanted)
     if trans:
         return {

@@ -17,10 +17,10 @@ from paddle_layers.define import (
 )
 
 CORNERS = {
-    "ALIGNED": "the middles of the corner pixels stay: pixel `p` is from `p * (H - 1) / (P - 1)`, from 0 if `P` is 1",
-    "HALF_PIXEL": "the edges stay: pixel `p` is from `(p + 0.5) * H / P - 0.5`, within the image",
+    "ALIGNED": "align the centers of the corner pixels: pixel `p` is at `p * (H - 1) / (P - 1)`, from 0 if `P` is 1",
+    "HALF_PIXEL": "align the edges: pixel `p` is at `(p + 0.5) * H / P - 0.5`, within the image",
 }
-"""Where a pixel of the result lies in the image, by rows; columns likewise."""
+"""Vertical coordinate in the input of a pixel of the output; horizontal likewise."""
 
 
 @layer(
@@ -84,7 +84,7 @@ def resized(extent: int, size: int | None, scale: int | None, of_size: str, of_s
 
 @helper
 def place(p, extent, count, aligned):
-    """Where pixel `p` of `count` lies along an axis of `extent` pixels."""
+    """Coordinate of pixel `p` of `count` along an axis of `extent` pixels."""
     if aligned:
         return real(p) * (real(extent - 1) / real(max(count - 1, 1)))
     return min(max((real(p) + 0.5) * (real(extent) / real(count)) - 0.5, 0.0), real(extent - 1))
@@ -122,7 +122,7 @@ def first_reached(h, extent, count, aligned):
 
 @helper
 def last_reached(h, extent, count, aligned):
-    """One behind all pixels of the result that pixel `h` adds to."""
+    """End (exclusive) of the output pixels that read pixel `h`."""
     if h == extent - 1:
         return count
     if aligned:

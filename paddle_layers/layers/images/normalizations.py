@@ -286,7 +286,9 @@ def lrn_y(n, c, h, w, x, base, power):
 
 @gradient(LocalResponseNorm.x)
 def lrn_dx(n, c, h, w, dy, x, y, base, C, H, W, size, scale, power, region):
-    after = size // 2  # the element lies in the neighbourhoods of those as far after it as theirs reach before them
+    after = (
+        size // 2
+    )  # a neighborhood reaches (size - 1) // 2 back, so an element is in those of size // 2 elements after it
     total = 0.0
     if region == "ACROSS_CHANNELS":
         for d in range(max(0, c - after), min(C, c - after + size)):

@@ -163,7 +163,7 @@ def block_expand_body(net, x, block, block_y, stride, stride_y, padding, padding
 
 
 def rest(extent, block, stride, padding):
-    """Zeros behind an axis with which as many blocks lie along it as rounding up gives."""
+    """Padding after an axis with which the number of patches equals the rounded-up one."""
     more = -(-max(extent + 2 * padding - block, 0) // stride)
     return more * stride + block - extent - padding
 
@@ -196,7 +196,7 @@ def spp_sizes(C, H, W, pyramid_height):
     for level in range(pyramid_height):
         for extent, unit in ((H, "rows"), (W, "columns")):
             size, before, _ = bins(extent, 2**level)
-            empty = f"{2**level} bins of level {level} are too many for {extent} {unit}: take fewer levels"
+            empty = f"{2**level} bins of level {level} are too many for {extent} {unit}: use fewer levels"
             require(before < size, "pyramid_height", empty)
     return {"K": C * (4**pyramid_height - 1) // 3}
 
@@ -216,7 +216,7 @@ def spp_body(net, x, pyramid_height, pool_type, H, W):
 
 
 def bins(extent, count):
-    """Size of a bin, and how much padding before and behind the axis makes as many."""
+    """Size of a bin, and the padding before and after the axis that yields `count` bins."""
     size = -(-extent // count)
     lacks = size * count - extent
     return size, (lacks + 1) // 2, lacks // 2

@@ -130,9 +130,9 @@ def pool_sizes(
 def windows(
     extent: int, size: int, stride: int, padding: int, padding_end: int, rounding: str, attribute: str, unit: str
 ) -> int:
-    """How many windows lie along an axis of `extent` pixels; refuses one that does not fit or sees padding only."""
+    """Number of windows along an axis of `extent` pixels; rejects one that does not fit or contains only padding."""
     longest = max(padding, padding_end)
-    require(longest < size, attribute, f"a window of {size} {unit} would lie in the padding of {longest} altogether")
+    require(longest < size, attribute, f"a window of {size} {unit} would contain only padding, which is {longest}")
     require(
         size <= extent + padding + padding_end,
         attribute,
@@ -220,7 +220,7 @@ def pool_onnx(
 
 
 def pool_nodes(graph, x, pool_type, divisor, extents, counts, sizes, steps, ahead, behind):
-    """Padding behind the last element makes as many windows as there are here, whatever engines round up to."""
+    """Explicit padding after the last element gives the same number of windows in all engines."""
     if pool_type == "AVERAGE" and divisor == "PADDED" and any([*ahead, *behind]):
         x = graph.Pad(x, [0, 0, *ahead, 0, 0, *behind])
         extents = [sum(parts) for parts in zip(ahead, extents, behind, strict=True)]
@@ -248,13 +248,13 @@ def first_window(h, size, stride, padding):
 
 @helper
 def pixels(p, size, stride, padding, extent):
-    """Pixels of an axis under window `p`; 1 where there are none, so that an empty window gives 0."""
+    """Number of pixels of an axis in window `p`; at least 1, so that an empty window gives 0."""
     start = p * stride - padding
     return max(1, min(start + size, extent) - max(start, 0))
 
 
 @helper
 def inside(p, size, stride, padding, end):
-    """Pixels of an axis and padding before `end` under window `p`; 1 where there are none: an empty window gives 0."""
+    """Number of pixels and padding before `end` in window `p`; at least 1, so that an empty window gives 0."""
     start = p * stride - padding
     return max(1, min(start + size, end) - start)

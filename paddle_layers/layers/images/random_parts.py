@@ -53,8 +53,8 @@ class RandomCrop:
 
 @infer(RandomCrop)
 def random_crop_check(H, W, size, size_y):
-    require(size_y <= H, "size_y", f"a window of {size_y} rows is larger than the image, which has {H}")
-    require(size <= W, "size", f"a window of {size} columns is larger than the image, which has {W}")
+    require(size_y <= H, "size_y", f"a crop of {size_y} rows is larger than the image, which has {H}")
+    require(size <= W, "size", f"a crop of {size} columns is larger than the image, which has {W}")
     return {}
 
 

@@ -96,14 +96,14 @@ def conv_trans_sizes(
 def enlarged(
     extent: int, spread: int, stride: int, padding: int, more: int, of_padding: str, of_more: str, unit: str
 ) -> int:
-    """Pixels along an axis of the result; refuses more padding than there are, and a size of another `extent`."""
+    """Output size along an axis; rejects padding that leaves nothing and a too large output padding."""
     require(
         more < stride,
         of_more,
-        f"{more} {unit} more are no fewer than the {stride} from one filter to the next",
+        f"an output padding of {more} {unit} must be smaller than the stride, {stride}",
     )
     whole = (extent - 1) * stride + spread + more
-    require(whole > 2 * padding, of_padding, f"padding {padding} takes off all of the {whole} {unit}")
+    require(whole > 2 * padding, of_padding, f"padding {padding} removes all {whole} {unit} of the output")
     return whole - 2 * padding
 
 

@@ -116,7 +116,7 @@ class Upsample:
 
     x = Input("N C P Q", "images: channels, height, width", seq=(0, 1, 2))
     mask = Input("N C P Q", "index in the channel of the output for each value", kinds=("INT",), seq=(0, 1, 2))
-    y = Output("N C H W", "the values at their indices, zeros elsewhere in the image")
+    y = Output("N C H W", "the values at their indices, zeros at all other pixels")
     scale = Int("horizontal scale factor", min=1, optional=True)
     scale_y = Int("vertical scale factor", min=1, optional=True, default_from="scale")
     upsample_size = Int("output width", min=1, optional=True)
@@ -136,8 +136,8 @@ def upsample_sizes(P, Q, mask, scale, scale_y, upsample_size, upsample_size_y):
     require((scale_y is None) != (upsample_size_y is None), "scale_y", f"{both} for the rows")
     H = P * scale_y if scale_y is not None else upsample_size_y
     W = Q * scale if scale is not None else upsample_size
-    places = f"places are below {mask.size}, but the result has {H}x{W} = {H * W}; `mask` is of an image of its size"
-    require(mask.size == H * W, "mask", places)
+    wrong = f"indices are below {mask.size}, but the output has {H}x{W} = {H * W} pixels; `mask` must fit the output"
+    require(mask.size == H * W, "mask", wrong)
     return {"H": H, "W": W}
 
 
