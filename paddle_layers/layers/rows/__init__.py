@@ -1,1 +1,1 @@
-"""Functions of rows: maps, products, norms, shapes."""
+"""Dense layers, products, normalizations and reshaping of feature vectors."""

@@ -1,4 +1,4 @@
-"""Axes of a row in another order."""
+"""Axis permutation."""
 
 from paddle_layers.define import (
     Example,
@@ -27,24 +27,29 @@ from paddle_layers.layers.places import place_of, strides, walk
         "Keras": "Permute",
         "PyTorch": "permute, transpose",
     },
+    terms=(
+        "permute axes",
+        "transpose",
+        "channels last",
+    ),
     since=1,
 )
 class Permute:
-    """Puts the axes of a row into another order: images with their channels last, the transpose of a matrix.
+    """Permutes the axes of each sample (transpose): channels-last images, the transpose of a matrix.
 
-    Axis k of `y` is axis `order[k]` of `x`, `y[n, i, j, k] = x[n, k, i, j]` with `order: [2, 3, 1]`: 1 is the first
-    axis behind the rows, which stay where they are. That makes channels last of an image, which Paddle's `switch_order`
-    does; [3, 1, 2] is the way back. Caffe's and ONNX's orders begin with 0, the rows; Caffe's may leave out the last
-    axes, if they stay; Keras counts as this library.
+    Axis k of `y` is axis `order[k]` of `x`, such as `y[n, i, j, k] = x[n, k, i, j]` with `order: [2, 3, 1]`; 1 is the
+    first axis after the batch axis, which stays. This converts images to channels-last, as Paddle's `switch_order`
+    does; [3, 1, 2] is the inverse. The orders of Caffe and ONNX start with 0, the batch axis; Caffe's may omit trailing
+    axes that stay; Keras counts as this library.
     """
 
     x = Input("N ...", "rows of any shape", seq=(0, 1, 2))
-    y = Output("N ...", "the same values with the axes in another order")
-    order = Ints("axes of `x` in the order in which `y` has them, from 1 on", min=1, min_items=1)
-    sizes = Numbers("sizes of the axes of `y`; neighbours that stay so are one")
-    steps = Numbers("how far it is in `x` from one element of each to the next")
-    back_sizes = Numbers("sizes of the axes of `x`, likewise")
-    back_steps = Numbers("how far it is in `y` from one element of each to the next")
+    y = Output("N ...", "`x` with its axes permuted")
+    order = Ints("axes of `x` in the order of `y`, from 1 on", min=1, min_items=1)
+    sizes = Numbers("sizes of the axes of `y`, adjacent axes merged where possible")
+    steps = Numbers("strides in `x` of each of them")
+    back_sizes = Numbers("sizes of the axes of `x`, likewise merged")
+    back_steps = Numbers("strides in `y` of each of them")
     examples = (
         Example(x="3x2x4", order=[2, 3, 1]),
         Example(x="2x3", order=[2, 1]),

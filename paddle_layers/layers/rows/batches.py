@@ -1,23 +1,28 @@
-"""Rows of the batch chosen or cut anew: a sample becomes a sequence of those it has, so that the batch keeps it."""
+"""Selection and reshaping along the batch axis: the rows of each sample become a sequence."""
 
 import numpy as np
 
 from paddle_layers.define import Example, Input, Int, Output, each, gradient, infer, layer, onnx, starts
 
 
-@layer("batch_reindex", elsewhere={"Caffe": "BatchReindex", "ONNX": "Gather", "PyTorch": "index_select"}, since=1)
+@layer(
+    "batch_reindex",
+    elsewhere={"Caffe": "BatchReindex", "ONNX": "Gather", "PyTorch": "index_select"},
+    terms=("gather rows",),
+    since=1,
+)
 class BatchReindex:
-    """Takes rows of the batch by their numbers, in any order and as often as they are named.
+    """Gathers rows of the batch by index, in any order and with repetition.
 
-    `y[r] = x[index[r]]`, where rows of the batch count from 0. The numbers of a sample are a sequence, and so are the
-    rows that it takes; Caffe's BatchReindex has one list of numbers for the batch. The row of the sample itself, as
-    often as it has boxes or words, is `expand`, which needs no numbers. With several processes the numbers are those of
-    the rows that a process has. Numbers that the batch does not have are refused when it is fed.
+    `y[r] = x[index[r]]`, with indices from 0. The indices of a sample are a sequence, and so are the rows that it
+    gathers; Caffe's BatchReindex has one list of indices per batch. To repeat the row of a sample for each of its boxes
+    or words see `expand`, which needs no indices. With several processes the indices refer to the samples of the
+    process. Indices outside the batch are rejected when they are fed.
     """
 
     x = Input("N C...", "rows of any shape")
-    index = Input("T:N", "numbers of rows of the batch, from 0", kinds=("INT",), seq=(1,), places="N")
-    y = Output("R:N C...", "the rows that are named")
+    index = Input("T:N", "indices of samples of the batch, from 0", kinds=("INT",), seq=(1,), places="N")
+    y = Output("R:N C...", "the selected rows")
     examples = (
         Example(x="3", index="sequence of ids<5"),
         Example(x="2x1x2", index="sequence of ids<9"),
@@ -48,19 +53,27 @@ def batch_reindex_onnx(graph, x, index, T_lengths):
     return graph.Gather(x, index, axis=0), T_lengths
 
 
-@layer("filter", elsewhere={"Caffe": "Filter"}, since=1)
+@layer(
+    "filter",
+    elsewhere={"Caffe": "Filter"},
+    terms=(
+        "filter rows",
+        "mask samples",
+    ),
+    since=1,
+)
 class Filter:
-    """Leaves rows of the batch out: a sample becomes a sequence of its row, or one without rows.
+    """Filters rows of the batch by a mask: a sample becomes a sequence of one row or an empty one.
 
-    The row stays where `keep` is not 0; `keep` may be fed, or made by the network, by `maxid` say, and gets no
-    gradient. Costs of such sequences are divided by the rows that are left, as in Caffe, whose Filter makes a smaller
-    batch of them. Labels are left out by `filter_ids` with the same `keep`, rows of sequences by `seq_filter`. Where
-    rows are left out for their label alone, costs have `ignore_label`.
+    A row is kept if `keep` is not 0; `keep` may be fed or computed by the network, by `maxid`, for example, and has no
+    gradient. Losses of such sequences are divided by the number of rows that are kept, as in Caffe, whose Filter makes
+    a smaller batch of them. To filter labels use `filter_ids` with the same `keep`, for steps of sequences
+    `seq_filter`. If rows are filtered only by their label, losses have `ignore_label`.
     """
 
     x = Input("N C...", "rows of any shape")
-    keep = Input("N", "which rows stay: all that are not 0", kinds=("INT",))
-    y = Output("R:N C...", "the rows that stay")
+    keep = Input("N", "mask: rows with a nonzero value are kept", kinds=("INT",))
+    y = Output("R:N C...", "the rows that are kept")
     examples = (Example(x="3", keep="ids<2"), Example(x="2x1x2", keep="ids<3"))
 
 
@@ -84,13 +97,15 @@ def filter_onnx(graph, x, keep):
     return graph.Unsqueeze(x, [1]), graph.Cast(graph.Not(graph.Equal(keep, 0)), to=7)
 
 
-@layer("filter_ids", elsewhere={"Caffe": "Filter"}, since=1)
+@layer("filter_ids", elsewhere={"Caffe": "Filter"}, terms=("filter ids",), since=1)
 class FilterIds:
-    """Leaves ids of the batch out, as `filter` does with rows: a sample becomes a sequence of its id, or of none."""
+    """Filters ids of the batch by a mask, as `filter` does with rows: a sample becomes a sequence of one id or an empty
+    one.
+    """
 
     x = Input("N", "ids", kinds=("INT",))
-    keep = Input("N", "which ids stay: all where it is not 0", kinds=("INT",))
-    y = Output("R:N", "the ids that stay", kind="INT", size="B")
+    keep = Input("N", "mask: ids with a nonzero value are kept", kinds=("INT",))
+    y = Output("R:N", "the ids that are kept", kind="INT", size="B")
     examples = (Example(x="ids<5", keep="ids<2"), Example(x="ids<2", keep="ids<3"))
 
 
@@ -114,22 +129,22 @@ def filter_ids_onnx(graph, x, keep):
     return graph.Unsqueeze(x, [1]), graph.Cast(graph.Not(graph.Equal(keep, 0)), to=7)
 
 
-@layer("resize", elsewhere={"Paddle": "resize"}, since=1)
+@layer("resize", elsewhere={"Paddle": "resize"}, terms=("reshape the batch",), since=1)
 class Resize:
-    """Cuts the numbers of the whole batch into rows of another width.
+    """Reshapes the values of the whole batch into rows of another width.
 
-    The numbers keep their order: `N` rows of `C` become `N * C / size` rows, and a batch that `size` does not divide is
-    refused. A row belongs to the sample with its first number: that sample becomes a sequence of such rows, and one
-    without any where all of its numbers stand in a row that another sample began. Of `N` rows of 3 with `size: 6`, each
-    second sample has the row of both. Labels of the rows are fed as such sequences; costs count the rows that there
-    are. Where `size` does not divide `C`, samples are mixed: a batch is cut as a whole, by each process its own, and
-    the last, smaller one of an epoch has to be divided, too. Where it does, `to_sequence` is the same. Rows of
-    sequences are cut by `seq_reshape`.
+    The values keep their order: `N` rows of `C` values become `N * C / size` rows, and a batch that `size` does not
+    divide is rejected. A row belongs to the sample that contains its first value: that sample becomes a sequence of
+    such rows, an empty one if all of its values belong to a row that another sample started. Of `N` rows of 3 with
+    `size: 6`, every second sample has the row of both. Labels are fed as such sequences; losses count the resulting
+    rows. If `size` does not divide `C`, samples are mixed: a batch is reshaped as a whole, separately in each process,
+    and the last, smaller batch of an epoch has to be divisible, too. If it does, `to_sequence` is equivalent. To
+    reshape the steps of sequences see `seq_reshape`.
     """
 
     x = Input("N C...", "rows of any shape")
-    y = Output("R:N K", "the rows that begin in each sample")
-    size = Int("width of a row", min=1, axis="K")
+    y = Output("R:N K", "the rows that start in each sample")
+    size = Int("row width", min=1, axis="K")
     examples = (Example(x="3", size=6), Example(x="2x2x2", size=4), Example(x="6", size=4), Example(x="scalar", size=1))
 
 

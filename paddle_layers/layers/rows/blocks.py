@@ -1,20 +1,28 @@
-"""Layers made of layers, for rows: maps with a gate."""
+"""Composite layers for feature vectors: gated linear units."""
 
 from paddle_layers.define import Bool, Example, Input, Int, Output, String, body, layer
 
 
-@layer("gated_unit", elsewhere={"Paddle": "gated_unit"}, since=1)
+@layer(
+    "gated_unit",
+    elsewhere={"Paddle": "gated_unit"},
+    terms=(
+        "gated linear unit",
+        "GLU",
+    ),
+    since=1,
+)
 class GatedUnit:
-    """A map of every row times a gate: `y = act(x @ V + c) * sigmoid(x @ W + b)` (Dauphin et al. 2017).
+    """Gated linear unit (GLU): `y = act(x @ V + c) * sigmoid(x @ W + b)` (Dauphin et al. 2017).
 
-    `V` and `c` are `value.weight` and `value.bias`, `W` and `b` those of `gate`. Images are taken as rows, as by `fc`.
+    `V` and `c` are `value.weight` and `value.bias`, `W` and `b` those of `gate`. Images are flattened, as in `fc`.
     """
 
-    x = Input("N C...", "rows of features", seq=(0, 1, 2))
-    y = Output("N K", "`size` values per row")
+    x = Input("N C...", "feature vectors: samples, tokens, images", seq=(0, 1, 2))
+    y = Output("N K", "`size` values per sample")
     size = Int("number of outputs", min=1, axis="K")
-    act = String("elementwise layer applied to the map, before the gate", default="linear")
-    bias = Bool("add a bias to the map", default=True, aliases=("inproj_bias_attr",))
+    act = String("activation of the value branch", default="linear")
+    bias = Bool("add a bias to the value branch", default=True, aliases=("inproj_bias_attr",))
     gate_bias = Bool("add a bias to the gate", default=True)
     examples = (
         Example(x="4", size=3),

@@ -1,18 +1,27 @@
-"""Rows of which a second input says what becomes of them: which of several it is, how far it is turned, which box."""
+"""Selection among inputs, circular convolution and scaling of sub-regions."""
 
 from paddle_layers.define import Example, Float, Input, Output, each, gradient, infer, layer, onnx, real, require
 
 
-@layer("multiplex", elsewhere={"Paddle": "multiplex"}, since=1)
+@layer(
+    "multiplex",
+    elsewhere={"Paddle": "multiplex"},
+    terms=(
+        "select among inputs",
+        "multiplexer",
+        "switch",
+    ),
+    since=1,
+)
 class Multiplex:
-    """Takes every row from one of several inputs; `index` says from which, counted from 0.
+    """Selects each row from one of several inputs by an index, counted from 0.
 
-    `y[n] = x_i[n]` with `i = index[n]`. The gradient goes to the input that was chosen. Paddle does the same.
+    `y[n] = x_i[n]` with `i = index[n]`. The gradient flows to the selected input. Paddle's layer is the same.
     """
 
-    index = Input("N", "number of the input that a row is taken from", kinds=("INT",), seq=(0, 1, 2))
-    x = Input("N ...", "the inputs that rows are taken from", repeatable=True, seq=(0, 1, 2))
-    y = Output("N ...", "the rows that were chosen")
+    index = Input("N", "index of the input that each row is selected from", kinds=("INT",), seq=(0, 1, 2))
+    x = Input("N ...", "the inputs to select from", repeatable=True, seq=(0, 1, 2))
+    y = Output("N ...", "the selected rows")
     examples = (
         Example(index="ids<2", x=["3", "3"]),
         Example(index="ids<3", x=["2x2", "2x2", "2x2"]),
@@ -43,17 +52,25 @@ def multiplex_onnx(graph, index, x):
     return graph.GatherND(together, graph.Unsqueeze(index, [1]), batch_dims=1)
 
 
-@layer("conv_shift", elsewhere={"Paddle": "conv_shift"}, since=1)
+@layer(
+    "conv_shift",
+    elsewhere={"Paddle": "conv_shift"},
+    terms=(
+        "circular convolution",
+        "location-based attention",
+    ),
+    since=1,
+)
 class ConvShift:
-    """Turns every row around by as much as the weights in a second one say: a circular convolution.
+    """Circular convolution of each row with a kernel that is a second input.
 
     `y[n, i] = sum over j of x[n, (i + j - (K - 1) / 2) mod C] * weights[n, j]`, with an odd number K of weights. A
-    single 1 in the middle changes nothing, one behind it turns the row one place to the front. Neural Turing machines
-    (Graves, Wayne and Danihelka 2014) move their attention so. Paddle does the same.
+    single 1 at the center is the identity, a 1 right after it shifts the row by one column to the left. Used for
+    location-based attention in neural Turing machines (Graves, Wayne and Danihelka 2014). Paddle's layer is the same.
     """
 
-    x = Input("N C", "rows that are turned", seq=(0, 1, 2))
-    weights = Input("N K", "an odd number of weights, the middle one for no turn", seq=(0, 1, 2))
+    x = Input("N C", "the signals", seq=(0, 1, 2))
+    weights = Input("N K", "kernel: an odd number of weights, the center one for shift 0", seq=(0, 1, 2))
     y = Output("N C", "same shape as `x`")
     examples = (
         Example(x="5", weights="3"),
@@ -98,19 +115,19 @@ def conv_shift_onnx(graph, x, weights, C, K):
     return graph.Squeeze(graph.MatMul(graph.Gather(x, turned, axis=1), graph.Unsqueeze(weights, [2])), [2])
 
 
-@layer("scale_sub_region", elsewhere={"Paddle": "scale_sub_region, mul_value"}, since=1)
+@layer("scale_sub_region", elsewhere={"Paddle": "scale_sub_region, mul_value"}, terms=("scale a region",), since=1)
 class ScaleSubRegion:
-    """Multiplies a box of every image by `value`; what is outside of the box stays.
+    """Scales a box-shaped region of every image by `value`; values outside of it are unchanged.
 
-    `indices` has six numbers a row: the first and the last channel of the box, the first and the last row, the first
-    and the last column, counted from 1 as in Paddle, the last ones included. A box may reach beyond the image, and one
-    whose last number is before its first is empty. The box gets no gradient.
+    `indices` has six values per sample: first and last channel, first and last row, first and last column of the
+    region, counted from 1 as in Paddle, inclusive. A region may exceed the image, and one whose last index is smaller
+    than its first is empty. The indices have no gradient.
     """
 
-    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
-    indices = Input("N B", "six numbers a row", seq=(0, 1, 2), within=(1, 4))
+    x = Input("N C H W", "images: channels, height, width", seq=(0, 1, 2))
+    indices = Input("N B", "six values per sample", seq=(0, 1, 2), within=(1, 4))
     y = Output("N C H W", "same shape as `x`")
-    value = Float("what the box is multiplied by")
+    value = Float("scale of the region")
     examples = (
         Example(x="2x4x5", indices="6", value=0.5),
         Example(x="3x2x2", indices="6", value=-2.0),

@@ -1,19 +1,27 @@
-"""Combinations of rows: weighted, interpolated, multiplied, compared."""
+"""Products, interpolation and similarity of vectors."""
 
 import math
 
 from paddle_layers.define import Example, Float, Input, Output, Temp, each, gradient, infer, layer, onnx, require
 
 
-@layer("scaling", elsewhere={"Paddle": "scaling"}, since=1)
+@layer(
+    "scaling",
+    elsewhere={"Paddle": "scaling"},
+    terms=(
+        "weight per sample",
+        "multiply by attention weights",
+    ),
+    since=1,
+)
 class Scaling:
-    """Multiplies every row by its own weight, as attention does: `y[n] = weight[n] * x[n]`.
+    """Scales each sample by its own weight, as in attention: `y[n] = weight[n] * x[n]`.
 
-    `mul` takes the weight second, and one for each channel, too.
+    `mul` has the weight as the second input, and also broadcasts one weight per channel.
     """
 
-    weight = Input("N 1", "factor of every row", seq=(0, 1, 2))
-    x = Input("N ...", "rows or images", seq=(0, 1, 2))
+    weight = Input("N 1", "weight per sample", seq=(0, 1, 2))
+    x = Input("N ...", "feature vectors or images", seq=(0, 1, 2))
     y = Output("N ...", "same shape as `x`")
     examples = (
         Example(weight="1", x="4"),
@@ -45,14 +53,24 @@ def scaling_onnx(graph, weight, x):
     return graph.Mul(x, graph.shaped(weight, *[1] * len(x.dims)))
 
 
-@layer("interpolation", elsewhere={"Paddle": "interpolation"}, since=1)
+@layer(
+    "interpolation",
+    elsewhere={"Paddle": "interpolation"},
+    terms=(
+        "linear interpolation",
+        "lerp",
+    ),
+    since=1,
+)
 class Interpolation:
-    """Goes from one row to another by a share: `y[n] = weight[n] * a[n] + (1 - weight[n]) * b[n]`."""
+    """Linear interpolation between two vectors with one weight per sample:
+    `y[n] = weight[n] * a[n] + (1 - weight[n]) * b[n]`.
+    """
 
-    weight = Input("N 1", "share of `a`, usually between 0 and 1", seq=(0, 1, 2))
-    a = Input("N C", "rows where the weight is 1", seq=(0, 1, 2))
-    b = Input("N C", "rows where the weight is 0", seq=(0, 1, 2))
-    y = Output("N C", "rows in between")
+    weight = Input("N 1", "weight of `a`, usually between 0 and 1", seq=(0, 1, 2))
+    a = Input("N C", "first input", seq=(0, 1, 2))
+    b = Input("N C", "second input", seq=(0, 1, 2))
+    y = Output("N C", "weighted averages")
     examples = (
         Example(weight="1", a="4", b="4"),
         Example(weight="nested sequence of scalar", a="nested sequence of 2", b="nested sequence of 2"),
@@ -88,17 +106,25 @@ def interpolation_onnx(graph, weight, a, b):
     return graph.Add(graph.Mul(share, a), graph.Mul(graph.Sub(1.0, share), b))
 
 
-@layer("linear_comb", elsewhere={"Paddle": "convex_comb"}, since=1)
+@layer(
+    "linear_comb",
+    elsewhere={"Paddle": "convex_comb"},
+    terms=(
+        "linear combination",
+        "weighted sum",
+    ),
+    since=1,
+)
 class LinearComb:
-    """Adds up the vectors that lie side by side in a row, each with a weight of that row.
+    """Linear combination of the K concatenated vectors of a row, with one weight per vector.
 
-    `y[n, c] = sum_k weights[n, k] * vectors[n, k * C + c]`. There are as many vectors as weights, so Paddle's `size`
-    follows; nothing makes the combination convex but a `softmax` before the weights.
+    `y[n, c] = sum_k weights[n, k] * vectors[n, k * C + c]`. The number of vectors equals the number of weights, so
+    Paddle's `size` is derived; the combination is convex only if a `softmax` computes the weights.
     """
 
-    weights = Input("N K", "factor of each vector", seq=(0, 1, 2))
-    vectors = Input("N D", "K vectors side by side", seq=(0, 1, 2))
-    y = Output("N C", "their weighted sum")
+    weights = Input("N K", "weight of each vector", seq=(0, 1, 2))
+    vectors = Input("N D", "K concatenated vectors", seq=(0, 1, 2))
+    y = Output("N C", "weighted sums")
     examples = (
         Example(weights="3", vectors="6"),
         Example(weights="1", vectors="4"),
@@ -139,13 +165,21 @@ def linear_comb_onnx(graph, weights, vectors, K, C):
     return graph.shaped(product, C)
 
 
-@layer("dot_prod", elsewhere={"Paddle": "dot_prod"}, since=1)
+@layer(
+    "dot_prod",
+    elsewhere={"Paddle": "dot_prod"},
+    terms=(
+        "dot product",
+        "inner product",
+    ),
+    since=1,
+)
 class DotProd:
-    """Inner product of two rows: `y[n] = sum_c a[n, c] * b[n, c]`."""
+    """Dot (inner) product of two vectors: `y[n] = sum_c a[n, c] * b[n, c]`."""
 
     a = Input("N C", "rows", seq=(0, 1, 2))
-    b = Input("N C", "as many columns", seq=(0, 1, 2))
-    y = Output("N 1", "one number per row")
+    b = Input("N C", "vectors of the same width", seq=(0, 1, 2))
+    y = Output("N 1", "one value per sample")
     examples = (Example(a="4", b="4"), Example(a="sequence of 3", b="sequence of 3"))
 
 
@@ -172,12 +206,12 @@ def dot_prod_onnx(graph, a, b):
     return graph.ReduceSum(graph.Mul(a, b), [1], keepdims=1)
 
 
-@layer("out_prod", elsewhere={"Paddle": "out_prod"}, since=1)
+@layer("out_prod", elsewhere={"Paddle": "out_prod"}, terms=("outer product",), since=1)
 class OutProd:
-    """Outer product of two rows, row by row of the matrix: `y[n, c * D + d] = a[n, c] * b[n, d]`."""
+    """Outer product of two vectors, in row-major order: `y[n, c * D + d] = a[n, c] * b[n, d]`."""
 
-    a = Input("N C", "rows of the matrix", seq=(0, 1, 2))
-    b = Input("N D", "columns of the matrix", seq=(0, 1, 2))
+    a = Input("N C", "vectors that index the rows of the matrix", seq=(0, 1, 2))
+    b = Input("N D", "vectors that index the columns of the matrix", seq=(0, 1, 2))
     y = Output("N E", "C * D products")
     examples = (
         Example(a="2", b="3"),
@@ -218,22 +252,25 @@ def out_prod_onnx(graph, a, b, C, D):
 
 
 @layer(
-    "cos_sim", elsewhere={"Paddle": "cos, cos_vm", "Keras": "CosineSimilarity", "PyTorch": "CosineSimilarity"}, since=1
+    "cos_sim",
+    elsewhere={"Paddle": "cos, cos_vm", "Keras": "CosineSimilarity", "PyTorch": "CosineSimilarity"},
+    terms=("cosine similarity",),
+    since=1,
 )
 class CosSim:
-    """Cosine of the angle between a row and each of the vectors that lie side by side in another row.
+    """Cosine similarity of a vector to one or more concatenated vectors of another row.
 
-    `y[n, k] = scale * (a . b_k) / (|a| * |b_k|)` with `b_k` the columns `k * C` and on of `b`. As many columns as in
-    `a` are one vector; Paddle calls it `cos_vm` where there are more. A vector of zeros has no direction: its
-    similarity is 0, and so is its gradient. Paddle stops there.
+    `y[n, k] = scale * (a . b_k) / (|a| * |b_k|)`, where `b_k` are the columns of `b` from `k * C` on. If `b` has the
+    width of `a` it is one vector; Paddle's name for several is `cos_vm`. The similarity to a zero vector is 0, and so
+    is its gradient; Paddle fails there.
     """
 
     a = Input("N C", "rows", seq=(0, 1, 2))
-    b = Input("N D", "K vectors side by side, as long as the rows of `a`", seq=(0, 1, 2))
-    y = Output("N K", "similarity to each of them")
-    scale = Float("factor of the cosine", default=1.0, aliases=("cos_scale",))
-    shrink_a = Temp("N", "one over the length of the row, 0 for zeros")
-    shrink_b = Temp("N K", "one over the length of the vector, 0 for zeros")
+    b = Input("N D", "K concatenated vectors, each of the width of `a`", seq=(0, 1, 2))
+    y = Output("N K", "similarity to each vector")
+    scale = Float("scale of the cosine", default=1.0, aliases=("cos_scale",))
+    shrink_a = Temp("N", "inverse norm of the row, 0 for zeros")
+    shrink_b = Temp("N K", "inverse norm of the vector, 0 for zeros")
     examples = (
         Example(a="4", b="4"),
         Example(a="2", b="6", scale=5.0),

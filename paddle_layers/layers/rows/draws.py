@@ -1,20 +1,29 @@
-"""Ids that are drawn."""
+"""Sampling from a categorical distribution."""
 
 from paddle_layers.define import Example, Input, Output, each, layer
 from paddle_layers.layers.helpers import uniform
 
 
-@layer("sampling_id", elsewhere={"Paddle": "sampling_id", "ONNX": "Multinomial", "PyTorch": "multinomial"}, since=1)
+@layer(
+    "sampling_id",
+    elsewhere={"Paddle": "sampling_id", "ONNX": "Multinomial", "PyTorch": "multinomial"},
+    terms=(
+        "sampling",
+        "categorical distribution",
+        "multinomial sampling",
+    ),
+    since=1,
+)
 class SamplingId:
-    """An id drawn for every row, with the probabilities that the row has.
+    """Sampling from a categorical distribution: one id per row, with the probabilities of the row.
 
-    The probabilities need not sum to one, but none may be negative; where all are zero, the last id is drawn. What is
-    drawn is a function of the seed, the step and the row, in both phases, so that it is the same on every device. ONNX
-    takes logarithms of the probabilities. Texts are drawn by the command `generate`.
+    The probabilities need not sum to one, but must not be negative; if all are zero, the last id is sampled. The sample
+    depends on the seed, the step and the row, in both phases, so it is the same on every device. ONNX takes
+    log-probabilities. To generate text see the command `generate`.
     """
 
-    x = Input("N C...", "probability of every class", seq=(0, 1, 2), within=(0.0, 1.0))
-    y = Output("N", "id that was drawn", kind="INT", size="C")
+    x = Input("N C...", "probability per class", seq=(0, 1, 2), within=(0.0, 1.0))
+    y = Output("N", "sampled id", kind="INT", size="C")
     examples = (
         Example(x="5"),
         Example(x="2x1x3"),

@@ -1,20 +1,30 @@
-"""Learned interactions: products of columns, each with a weight."""
+"""Bilinear layers and factorization machines."""
 
 from paddle_layers.define import Bias, Example, Input, Int, Output, Param, Temp, each, gradient, layer, onnx
 
 
-@layer("tensor", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "tensor"}, since=1)
+@layer(
+    "tensor",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "tensor"},
+    terms=(
+        "bilinear layer",
+        "neural tensor layer",
+        "Bilinear",
+    ),
+    since=1,
+)
 class Tensor:
-    """A bilinear form of two rows for every output: `y[n, k] = sum_c sum_d a[n, c] * weight[k, c, d] * b[n, d]`.
+    """Bilinear (neural tensor) layer: `y[n, k] = sum_c sum_d a[n, c] * weight[k, c, d] * b[n, d] + bias[k]`.
 
-    A bias for every output is added. Paddle stores the weight with the outputs last.
+    Paddle stores the weight with the outputs last.
     """
 
     a = Input("N C", "rows", seq=(0, 1, 2))
-    b = Input("N D", "rows, of other width perhaps", seq=(0, 1, 2))
-    weight = Param("K C D", "a matrix per output", init="xavier")
+    b = Input("N D", "vectors, possibly of another width", seq=(0, 1, 2))
+    weight = Param("K C D", "one matrix per output", init="xavier")
     bias = Bias("K")
-    y = Output("N K", "`size` values per row")
+    y = Output("N K", "`size` values per sample")
     size = Int("number of outputs", min=1, axis="K")
     examples = (
         Example(a="3", b="2", size=4),
@@ -69,22 +79,26 @@ def tensor_onnx(graph, a, b, weight, bias, C, D, K):
     "factorization_machine",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "factorization_machine"},
+    terms=(
+        "factorization machine",
+        "feature interactions",
+    ),
     since=1,
 )
 class FactorizationMachine:
-    """Interactions of all pairs of columns, the weight of a pair being the inner product of two learned vectors.
+    """Factorization machine: second-order interactions of all pairs of features with factorized weights.
 
     `y[n] = sum over pairs c < d of (factors[c] . factors[d]) * x[n, c] * x[n, d]` (Rendle 2010), computed as
-    `1/2 sum_f ((sum_c x[n, c] * factors[c, f]) ** 2 - sum_c (x[n, c] * factors[c, f]) ** 2)`, which takes as many
-    steps as there are factors. The linear part of the machine is an `fc` of size 1, added behind it. A sparse row
-    costs as much as it has entries, and names a column once.
+    `1/2 sum_f ((sum_c x[n, c] * factors[c, f]) ** 2 - sum_c (x[n, c] * factors[c, f]) ** 2)`, which is linear in the
+    number of factors. The linear part of the machine is an `fc` of size 1, to be added. A sparse row costs in
+    proportion to its entries, and may name a column only once.
     """
 
-    x = Input("N C", "rows of features", kinds=("DENSE", "SPARSE_INT", "SPARSE"), seq=(0, 1, 2))
-    factors = Param("C F", "a vector per column", init=("gaussian", {"std": 0.1}))
-    y = Output("N 1", "one number per row")
-    factor_size = Int("length of the vectors", min=1, axis="F")
-    mixed = Temp("N F", "sum of the vectors of the columns, weighted by the row")
+    x = Input("N C", "feature vectors: samples, tokens, images", kinds=("DENSE", "SPARSE_INT", "SPARSE"), seq=(0, 1, 2))
+    factors = Param("C F", "one vector per column", init=("gaussian", {"std": 0.1}))
+    y = Output("N 1", "one value per sample")
+    factor_size = Int("rank of the factorization: length of the vectors", min=1, axis="F")
+    mixed = Temp("N F", "sum of the vectors of the columns, weighted by the sample")
     examples = (
         Example(x="5", factor_size=3),
         Example(x="1", factor_size=2, act="sigmoid"),

@@ -1,4 +1,4 @@
-"""The largest values of rows, and their places."""
+"""Maxima, argmax and top-k."""
 
 import math
 
@@ -25,20 +25,28 @@ from paddle_layers.layers.helpers import exceeds
 from paddle_layers.layers.places import place_of_axis
 
 FLOAT = 1
-"""Real numbers, to ONNX's Cast."""
+"""FLOAT as a target type of ONNX's Cast."""
 
 
-@layer("maxid", elsewhere={"Paddle": "maxid"}, since=1)
+@layer(
+    "maxid",
+    elsewhere={"Paddle": "maxid"},
+    terms=(
+        "argmax",
+        "predicted class",
+    ),
+    since=1,
+)
 class MaxId:
-    """Number of the best score of every row; of equal scores the first, and NaN before all others.
+    """Argmax over the classes of each sample, as an integer id; the first of equal scores, NaN before all others.
 
-    Paddle gives `beam_size` ids a row, and their values, inside its beam search, and one elsewhere; here it is one id,
-    which an embedding takes as it is, and several with their values are those of `top_k`. Caffe's ArgMax gives real
-    numbers, of equal scores the last, and Mocha's runs over any axis: see `arg_max`.
+    In Paddle it returns `beam_size` ids with their values inside its beam search, and one id otherwise; here it is one
+    id, which an `embedding` reads; for several with their values see `top_k`. Caffe's ArgMax returns floats and the
+    last of equal scores, and Mocha's reduces any axis: see `arg_max`.
     """
 
-    x = Input("N C...", "score of every class", seq=(0, 1, 2), kinks=("ties",))
-    y = Output("N", "id of the best score", kind="INT", size="C")
+    x = Input("N C...", "score per class", seq=(0, 1, 2), kinks=("ties",))
+    y = Output("N", "index of the maximum", kind="INT", size="C")
     examples = (
         Example(x="5"),
         Example(x="2x1x3"),
@@ -69,24 +77,28 @@ def maxid_onnx(graph, x):
         "Keras": "argmax, argmin",
         "PyTorch": "argmax, argmin",
     },
+    terms=(
+        "argmax",
+        "argmin",
+    ),
     since=1,
 )
 class ArgMax:
-    """Place of the largest value along an axis, or of the smallest, as a real number: 0 is the first place.
+    """Argmax or argmin along an axis, as floating-point indices from 0.
 
-    An image of C channels becomes H x W places with `axis: 1`. Of equal values the first counts, or the last with
-    `last`; where one is NaN, so is the place. Nothing learns through it. Ids of classes, which an embedding and
-    statistics take, are in `maxid`, the largest values with their places in `top_k`, those alone in `reduction`.
-    Caffe's ArgMax takes the whole row unless `axis` is set, and the last of equal values; its `top_k` and `out_max_val`
-    are in `top_k`.
+    An image of C channels becomes H x W indices with `axis: 1`. Of equal values the first is selected, or the last with
+    `last`; if one is NaN, so is the index. It has no gradient. For class ids, which embeddings and metrics read, see
+    `maxid`, for the largest values with their indices `top_k`, for the values alone `reduction`. Caffe's ArgMax reduces
+    the whole sample unless `axis` is set, and selects the last of equal values; its `top_k` and `out_max_val` are in
+    `top_k`.
     """
 
     x = Input("N... C@axis ...", "rows of any shape", seq=(0, 1, 2), kinks=("ties",))
-    y = Output("N... ...", "places along the axis, the other axes as in `x`")
-    axis = Int("axis that is searched: 1 is the first behind the rows, -1 the last", default=1)
-    operation = Choice("what is sought", options={"MAX": "the largest", "MIN": "the smallest"}, default="MAX")
-    last = Bool("of equal values the last counts", default=False)
-    keep_dims = Bool("leave an axis of one element in the place of it", default=False)
+    y = Output("N... ...", "indices along the axis, the other axes as in `x`")
+    axis = Int("reduced axis: 1 is the first after the batch axis, -1 the last", default=1)
+    operation = Choice("maximum or minimum", options={"MAX": "maximum", "MIN": "minimum"}, default="MAX")
+    last = Bool("select the last of equal values", default=False)
+    keep_dims = Bool("keep the reduced axis with size 1", default=False)
     examples = (
         Example(x="5"),
         Example(x="3x2x4", axis=-1, operation="MIN"),
@@ -121,19 +133,24 @@ def arg_max_onnx(graph, x, axis, operation, last, keep_dims):
     return graph.Cast(found, to=FLOAT)
 
 
-@layer("top_k", elsewhere={"Caffe": "ArgMax", "ONNX": "TopK", "Keras": "top_k", "PyTorch": "topk"}, since=1)
+@layer(
+    "top_k",
+    elsewhere={"Caffe": "ArgMax", "ONNX": "TopK", "Keras": "top_k", "PyTorch": "topk"},
+    terms=("top-k",),
+    since=1,
+)
 class TopK:
-    """The `k` largest values along an axis, or the smallest, from the best on, and their places as real numbers.
+    """Top-k: the `k` largest or smallest values along an axis in order, and their indices as floats.
 
-    An axis of C elements becomes one of `k`. Of equal values the first comes first; where one is NaN, all are. The
-    places are the second output, 0 is the first one; their gradient goes nowhere. Of sequences, see `kmax_seq_score`.
+    An axis of size C becomes one of size `k`. Of equal values the first comes first; if one is NaN, all are. The second
+    output are the indices from 0, which have no gradient. For sequences see `kmax_seq_score`.
     """
 
     x = Input("N... C@axis ...", "rows of any shape", seq=(0, 1, 2), kinks=("ties",))
-    y = Output("N... B@axis ...", "the best values")
-    places = Output("N... B@axis ...", "where they are along the axis")
-    k = Int("how many", min=1, axis="B")
-    axis = Int("axis that is searched: 1 is the first behind the rows, -1 the last", default=1)
+    y = Output("N... B@axis ...", "the top values")
+    places = Output("N... B@axis ...", "their indices along the axis")
+    k = Int("number of values, k", min=1, axis="B")
+    axis = Int("reduced axis: 1 is the first after the batch axis, -1 the last", default=1)
     largest = Bool("the largest values; false: the smallest", default=True)
     examples = (
         Example(x="5", k=2),
@@ -168,13 +185,13 @@ def top_k_places(n, x, places, C, B, largest):
 
 @helper
 def is_ahead(v, best, largest):
-    """Whether a value comes before another one that is equal or has another place."""
+    """Whether value `v` comes before `best` in the order."""
     return exceeds(v, best) if largest else exceeds(-v, -best)
 
 
 @helper
 def comes_after(v, c, best, last, largest):
-    """Whether place `c` comes behind `last`, which came already: with a worse value, or an equal one further on."""
+    """Whether index `c` comes after `last` in the order: with a worse value, or an equal one at a larger index."""
     return is_ahead(best, v, largest) or (c > last and not is_ahead(v, best, largest))
 
 

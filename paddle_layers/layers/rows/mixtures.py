@@ -1,4 +1,4 @@
-"""Sums of terms, each of them a word: the `mixed` layer."""
+"""Mixed layer: a sum of projections and operators."""
 
 from paddle_layers.define import Bool, Example, Input, Int, Output, Strings, body, layer, require
 from paddle_layers.define.errors import suggestion
@@ -11,34 +11,42 @@ COLUMNWISE = ("identity", "dot_mul", "scaling", "context", "dot_mul_operator")
 TERMS = (*MAPS, *COLUMNWISE)
 
 
-@layer("mixed", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "mixed"}, since=1)
+@layer(
+    "mixed",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "mixed"},
+    terms=("sum of projections",),
+    since=1,
+)
 class Mixed:
-    """Sum of terms: each word of `terms` takes the next input, `dot_mul_operator` the next two.
+    """Sum of projections and operators: each of `terms` reads the next input, `dot_mul_operator` the next two.
 
-    | word | term |
+    | term | value |
     |---|---|
     | `full_matrix` | `x @ weight`, as `fc` without bias; `x` may be sparse |
-    | `trans_full_matrix` | `x @ weight.T`, the weight stored as that of an `fc` in the other direction, to share it |
-    | `table` | the row of a table that has the number `x`, as `embedding` |
-    | `identity` | `x` as it is, or its columns from `offset` on |
-    | `dot_mul` | every column of `x` times a learned number |
-    | `scaling` | `x` times one learned number |
-    | `context` | the rows around each row side by side, `context_len` of them |
-    | `dot_mul_operator` | the product of two inputs, column by column |
+    | `trans_full_matrix` | `x @ weight.T`, with the weight of an `fc` in the other direction (tied weights) |
+    | `table` | the row of a table at index `x`, as `embedding` |
+    | `identity` | `x`, or its columns from `offset` on |
+    | `dot_mul` | `x` times a learned value per column |
+    | `scaling` | `x` times a learned scalar |
+    | `context` | a window of `context_len` steps around each step, concatenated |
+    | `dot_mul_operator` | the elementwise product of two inputs |
 
-    Each term is a layer of its own here that is called by its word: `param { of: "full_matrix.weight" }` speaks of a
-    parameter. Words that are there several times are numbered: `full_matrix_0.weight`, `full_matrix_1.weight`. Paddle
-    calls the terms projections and operators, and has some for images: for these put `addto` behind `conv` layers.
+    Each term is a layer here, named like the term: `param { of: "full_matrix.weight" }` configures a parameter.
+    Repeated terms are numbered: `full_matrix_0.weight`, `full_matrix_1.weight`. Paddle also has terms for images: for
+    these add `conv` layers with `addto`.
     """
 
-    x = Input("N C_i...", "what the terms take, in their order", repeatable=True, kinds=KINDS, seq=(0, 1, 2))
+    x = Input("N C_i...", "inputs of the terms, in their order", repeatable=True, kinds=KINDS, seq=(0, 1, 2))
     y = Output("N K", "the sum")
-    terms = Strings("a word for each term: " + ", ".join(f"`{term}`" for term in TERMS), min_items=1)
-    size = Int("number of columns; when absent: that of the first term with columns of its own", min=1, optional=True)
-    offset = Int("first of the columns that `identity` takes; when absent: all of them", min=0, optional=True)
-    context_len = Int("rows of `context`", default=3, min=1, max=1024)
-    context_start = Int("first row of `context`, counted from the row; when absent: it lies around it", optional=True)
-    bias = Bool("add `bias.offset`, a learned number for every column", default=False)
+    terms = Strings("type of each term: " + ", ".join(f"`{term}`" for term in TERMS), min_items=1)
+    size = Int("number of outputs; if absent, that of the first term with a known width", min=1, optional=True)
+    offset = Int("first column that `identity` reads; if absent, all columns", min=0, optional=True)
+    context_len = Int("window length of `context`", default=3, min=1, max=1024)
+    context_start = Int(
+        "start of the window of `context` relative to the current step; if absent, centered", optional=True
+    )
+    bias = Bool("add `bias.offset`, a learned value per column", default=False)
     examples = (
         Example(x=["3", "ids<5"], terms=["full_matrix", "table"], size=4, act="tanh"),
         Example(x=["3", "3", "1x3", "3"], terms=["dot_mul", "scaling", "dot_mul_operator"], bias=True),

@@ -1,4 +1,4 @@
-"""Rows brought to a length, a sum, or one mean and variance."""
+"""Layer normalization, RMS normalization and other normalizations of each sample."""
 
 import math
 
@@ -27,26 +27,27 @@ from paddle_layers.layers.places import place_of_axis
     "layer_norm",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"ONNX": "LayerNormalization", "Keras": "LayerNormalization", "PyTorch": "LayerNorm"},
+    terms=("layer normalization",),
     since=1,
 )
 class LayerNorm:
-    """Brings every row to mean 0 and variance 1, then scales by `gain` and adds `bias`.
+    """Layer normalization: normalizes each sample to zero mean and unit variance, with a learned scale and offset.
 
     `y = (x - mean) / sqrt(var + epsilon) * gain + bias`
 
-    (Ba, Kiros and Hinton 2016), mean and variance over all numbers of the row, the variance divided by their count; an
-    image is a row with its axes side by side. `axis` and `end_axis` name the first and the last of the axes that are
-    brought to mean 0 together: `axis: -1` is each vector along the last axis, as in most transformers, `axis: 1
-    end_axis: 1` the channels at each point of an image. There are as many numbers in `gain` as in those axes.
+    (Ba, Kiros and Hinton 2016). Mean and biased variance are computed over all values of the sample; images are
+    flattened. `axis` and `end_axis` are the first and the last normalized axis: `axis: -1` is each vector along the
+    last axis, as in most Transformers, `axis: 1 end_axis: 1` the channels at each pixel of an image. `gain` has the
+    size of these axes.
     """
 
     x = Input("N... C...@axis:end_axis ...", "rows", seq=(0, 1, 2))
-    gain = Param("C", "scale of a column", init="one")
+    gain = Param("C", "scale per column", init="one")
     bias = Bias("C")
     y = Output("N... C...@axis:end_axis ...", "same shape as `x`")
-    axis = Int("first axis that is normalised: 1 is the first behind the rows, -1 the last", default=1)
-    end_axis = Int("last axis that is normalised", default=-1)
-    epsilon = Float("added to the variance", default=1e-5, above=0, aliases=("eps",))
+    axis = Int("first normalized axis: 1 is the first after the batch axis, -1 the last", default=1)
+    end_axis = Int("last normalized axis", default=-1)
+    epsilon = Float("epsilon for numerical stability, added to the variance", default=1e-5, above=0, aliases=("eps",))
     mean = Temp("N... ...", "mean of the row")
     scale = Temp("N... ...", "one over the standard deviation")
     a = Temp("N... ...", "mean of the gradient times gain")
@@ -125,21 +126,24 @@ def layer_norm_onnx(graph, x, gain, bias, epsilon, axis, end_axis):
     "rms_norm",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"ONNX": "RMSNormalization", "Keras": "RMSNormalization", "PyTorch": "RMSNorm"},
+    terms=("root mean square normalization",),
     since=1,
 )
 class RmsNorm:
-    """Divides every row by the root of the mean of its squares, then scales every column by `gain`.
+    """Root mean square normalization (RMSNorm) with a learned scale.
 
     `y = x / sqrt(mean(x ** 2) + epsilon) * gain`
 
-    (Zhang and Sennrich 2019): `layer_norm` without the mean and the bias. A row of one column would keep nothing but
-    its sign, so there are two columns at least.
+    (Zhang and Sennrich 2019): `layer_norm` without mean and bias. At least two columns are required, because one column
+    would keep only its sign.
     """
 
     x = Input("N C", "rows", seq=(0, 1, 2))
-    gain = Param("C", "scale of a column", init="one")
+    gain = Param("C", "scale per column", init="one")
     y = Output("N C", "same shape as `x`")
-    epsilon = Float("added to the mean square", default=1e-5, above=0, aliases=("eps",))
+    epsilon = Float(
+        "epsilon for numerical stability, added to the mean square", default=1e-5, above=0, aliases=("eps",)
+    )
     scale = Temp("N", "one over the root of the mean square")
     dot = Temp("N", "mean of the gradient times gain and normalised value")
     examples = (
@@ -195,16 +199,25 @@ def rms_norm_onnx(graph, x, gain, epsilon):
     return graph.Mul(graph.Div(x, graph.Sqrt(graph.Add(mean, epsilon))), gain)
 
 
-@layer("row_l2_norm", elsewhere={"Paddle": "row_l2_norm", "ONNX": "LpNormalization"}, since=1)
+@layer(
+    "row_l2_norm",
+    elsewhere={"Paddle": "row_l2_norm", "ONNX": "LpNormalization"},
+    terms=(
+        "L2 normalization",
+        "unit norm",
+        "normalize",
+    ),
+    since=1,
+)
 class RowL2Norm:
-    """Divides every row by its Euclidean length: `y = x / sqrt(sum_c x[c] ** 2)`.
+    """L2 normalization: divides each row by its Euclidean norm, `y = x / sqrt(sum_c x[c] ** 2)`.
 
-    A row of zeros has no direction: it stays as it is and gets no gradient. Paddle gives NaN there.
+    A zero row is unchanged and has no gradient. Paddle returns NaN there.
     """
 
     x = Input("N C", "rows", seq=(0, 1, 2))
-    y = Output("N C", "rows of length 1")
-    shrink = Temp("N", "one over the length of the row, 0 for zeros")
+    y = Output("N C", "rows with norm 1")
+    shrink = Temp("N", "inverse norm of the row, 0 for zeros")
     dot = Temp("N", "gradient of the row times its output")
     examples = (Example(x="5"), Example(x="nested sequence of 2"), Example(x="1"))
 
@@ -241,16 +254,24 @@ def row_l2_norm_onnx(graph, x):
     return graph.Div(x, graph.Where(graph.Equal(length, 0.0), 1.0, length))
 
 
-@layer("sum_to_one_norm", elsewhere={"Paddle": "sum_to_one_norm"}, since=1)
+@layer(
+    "sum_to_one_norm",
+    elsewhere={"Paddle": "sum_to_one_norm"},
+    terms=(
+        "L1 normalization",
+        "sum to one",
+    ),
+    since=1,
+)
 class SumToOneNorm:
-    """Divides every row by the sum of its columns: `y = x / sum_c x[c]`.
+    """L1 normalization of nonnegative values: divides each row by its sum, `y = x / sum_c x[c]`.
 
-    Meant for weights that are not negative. Paddle stops at a row whose sum is not positive; here such a row is
-    divided all the same, and one whose sum is zero becomes infinite or NaN.
+    Paddle fails for a row whose sum is not positive; here it is divided nevertheless, and one whose sum is zero becomes
+    infinite or NaN.
     """
 
-    x = Input("N C", "rows of weights", seq=(0, 1, 2), within=(0.1, 2.0))
-    y = Output("N C", "rows that add up to one")
+    x = Input("N C", "nonnegative weights", seq=(0, 1, 2), within=(0.1, 2.0))
+    y = Output("N C", "rows with sum 1")
     total = Temp("N", "sum of the row")
     dot = Temp("N", "gradient of the row times its output")
     examples = (Example(x="5"), Example(x="sequence of 2"), Example(x="1"))
@@ -287,20 +308,30 @@ def sum_to_one_norm_onnx(graph, x):
     return graph.Div(x, graph.ReduceSum(x, [1], keepdims=1))
 
 
-@layer("data_norm", elsewhere={"Paddle": "data_norm"}, since=1)
+@layer(
+    "data_norm",
+    elsewhere={"Paddle": "data_norm"},
+    terms=(
+        "standardization",
+        "feature scaling",
+        "data normalization",
+        "Normalization",
+    ),
+    since=1,
+)
 class DataNorm:
-    """Brings every column of the data, or every channel of images, to mean 0 and standard deviation 1.
+    """Standardization of input features: zero mean and unit standard deviation over the training data.
 
     `y = (x - mean) / deviation`. It reads a data layer: before its first step a training measures both on the data of
-    the training phase, transforms included and random ones left out, and saves them with the weights, so that other
-    data are treated alike. Until then the layer changes nothing (mean 0, deviation 1). A column whose numbers are all
-    equal keeps the deviation 1. Paddle measures in a program of its own, and has two more ways to scale;
-    `batch_norm` measures every batch.
+    the training phase, including transforms but without random ones, and saves them with the weights, so that other
+    data are transformed in the same way. Until then the layer is the identity (mean 0, deviation 1). A constant column
+    keeps the deviation 1. Paddle measures in a separate program, and has two more ways to scale; `batch_norm` measures
+    every batch.
     """
 
-    x = Input("N C ...", "rows or images of a data layer", seq=(0, 1, 2))
-    mean = State("C", "mean of the column in the training data")
-    deviation = State("C", "its standard deviation there", init="one")
+    x = Input("N C ...", "feature vectors or images of a data layer", seq=(0, 1, 2))
+    mean = State("C", "mean of the training data")
+    deviation = State("C", "standard deviation of the training data", init="one")
     y = Output("N C ...", "same shape as `x`")
     examples = (Example(x="3"), Example(x="2x3x2"), Example(x="sequence of 1"))
 

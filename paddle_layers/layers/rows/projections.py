@@ -1,4 +1,4 @@
-"""Affine maps of rows."""
+"""Fully connected (linear) layers."""
 
 import math
 
@@ -33,33 +33,39 @@ from paddle_layers.layers.places import place_of_axis
         "Keras": "Dense",
         "PyTorch": "Linear",
     },
+    terms=(
+        "fully connected layer",
+        "dense layer",
+        "linear layer",
+        "affine transformation",
+        "inner product layer",
+    ),
     since=1,
 )
 class FullyConnected:
-    """Affine map of every row: the sum of `x @ weight` over the inputs, plus `bias`.
+    """Fully connected (dense, linear) layer: the sum of `x @ weight` over the inputs, plus `bias`.
 
     `y[n, k] = sum_i sum_c x_i[n, c] * weight_i[c, k] + bias[k]`
 
-    An image is taken as it is, its axes side by side, channels first. Rows of a sequence are mapped one by one. With
-    `axis: 2` the axes from the second one on are side by side, and each vector along the first is mapped by itself;
-    -1 maps the last axis, as ONNX's MatMul, Keras and PyTorch do.
-    Sparse rows cost as much as they have entries, and the gradient of their weights has only the rows in use.
-    Paddle takes several inputs, each with a weight of its own, as here; the other systems take one. Caffe and KUnet
-    store the weight transposed.
+    Images are flattened, channels first. Each step of a sequence is a sample. With `axis: 2` the axes from the second
+    one on are flattened, and each vector along the first is a sample; -1 applies the layer to the last axis, as ONNX's
+    MatMul, Keras and PyTorch do. Sparse rows cost in proportion to their entries, and the gradient of their weights has
+    only the rows in use. Paddle accepts several inputs, each with its own weight, as here; the other frameworks accept
+    one. Caffe and KUnet store the weight transposed.
     """
 
     x = Input(
         "N... C_i...@axis",
-        "rows of features",
+        "feature vectors: samples, tokens, images",
         repeatable=True,
         kinds=("DENSE", "SPARSE_INT", "SPARSE"),
         seq=(0, 1, 2),
     )
     weight = Param("C_i K", "one column per output", per="x", init="xavier")
     bias = Bias("K")
-    y = Output("N... K@axis", "`size` values per row")
+    y = Output("N... K@axis", "`size` values per sample")
     size = Int("number of outputs", min=1, axis="K", aliases=("num_output",))
-    axis = Int("first axis that is mapped: 1 is the first behind the rows, -1 the last", default=1)
+    axis = Int("first axis of the input features: 1 is the first after the batch axis, -1 the last", default=1)
     examples = (
         Example(x=["7"], size=5),
         Example(x=["2x3x2"], size=3, act="tanh"),
@@ -140,22 +146,21 @@ def fc_onnx(graph, x, weight, bias, axis):
     return graph.Sum(*products) if bias is None else graph.Sum(*products, bias)
 
 
-@layer("selective_fc", elsewhere={"Paddle": "selective_fc"}, since=1)
+@layer("selective_fc", elsewhere={"Paddle": "selective_fc"}, terms=("selective fully connected layer",), since=1)
 class SelectiveFullyConnected:
-    """Affine map of every row, of which only the columns are computed that are selected for the row.
+    """Fully connected layer that computes only the output columns selected for each sample.
 
-    `y[n, k] = sum_c x[n, c] * weight[k, c] + bias[k]` for the columns k that are set in row n of `selected`, and
-    `others` in all other columns; there is no gradient from these, and that of the weight has only the rows in use. For
-    a `softmax` behind the layer let `others` be a large negative number. Rows of the selected columns alone, as Paddle
-    has them, are `selected_scores`, which takes several inputs and sparse ones, too. In Paddle `size` says once more
-    how many columns there are.
+    `y[n, k] = sum_c x[n, c] * weight[k, c] + bias[k]` for the columns k set in row n of `selected`, and `others` in all
+    other columns, which have no gradient; that of the weight has only the rows in use. If a `softmax` follows, set
+    `others` to a large negative number. For rows with only the selected columns, as in Paddle, see `selected_scores`,
+    which also accepts several and sparse inputs. In Paddle `size` repeats the number of columns.
     """
 
-    x = Input("N C", "rows of features", seq=(0, 1, 2))
-    selected = Input("N K", "the columns that are wanted of each row", kinds=("SPARSE_INT",), seq=(0, 1, 2))
+    x = Input("N C", "feature vectors: samples, tokens, images", seq=(0, 1, 2))
+    selected = Input("N K", "output columns to compute for each sample", kinds=("SPARSE_INT",), seq=(0, 1, 2))
     weight = Param("K C", "one row per output", init="xavier")
-    bias = Param("K", "added to the selected columns", init="zero")
-    y = Output("N K", "as many columns as `selected` has")
+    bias = Param("K", "bias of the selected columns", init="zero")
+    y = Output("N K", "the selected columns, `others` in the rest")
     others = Float("value of the columns that are not selected", default=0.0)
     examples = (
         Example(x="3", selected="sparse ids 6"),
@@ -205,22 +210,32 @@ def selective_fc_onnx(graph, x, selected, weight, bias, others):
     return graph.Where(graph.Equal(selected, 0.0), others, graph.Gemm(x, weight, bias, transB=1))
 
 
-@layer("selected_scores", elsewhere={"Paddle": "selective_fc"}, since=1)
+@layer(
+    "selected_scores",
+    elsewhere={"Paddle": "selective_fc"},
+    terms=(
+        "selective fully connected layer",
+        "sampled output columns",
+    ),
+    since=1,
+)
 class SelectedScores:
-    """Affine map of every row to the columns that are selected for the row, and no others: a sequence of numbers.
+    """Fully connected layer that returns only the output columns selected for each sample, as a sequence of scores.
 
-    The sequence of row n has `sum_i sum_c x_i[n, c] * weight_i[k, c] + bias[k]` for each column k that is set in row n
-    of `selected`, in its order. `selective_fc` is the same with a row of all columns; with many columns, this takes
-    time and memory for the selected ones alone, and the gradients of `weight` and `bias` have only the rows in use,
-    each as wide as its input, sparse or not. The gradient of a sparse input's weight looks for every
-    column in the row: it is for inputs of some thousand columns; with more, put an `fc` before. It is Paddle's
-    `selective_fc` with rows of the selected columns; a `sequence_softmax` behind it makes probabilities.
+    The sequence of sample n has `sum_i sum_c x_i[n, c] * weight_i[k, c] + bias[k]` for each column k set in row n of
+    `selected`, in its order. `selective_fc` returns all columns instead; with many columns, this layer needs time and
+    memory only for the selected ones, and the gradients of `weight` and `bias` have only the rows in use. The gradient
+    of a sparse input's weight searches every column in the row: suitable for inputs of some thousand columns; with
+    more, add an `fc` before the layer. It is Paddle's `selective_fc` with rows of the selected columns;
+    `sequence_softmax` computes probabilities from it.
     """
 
-    x = Input("N C_i", "rows of features", repeatable=True, kinds=("DENSE", "SPARSE_INT", "SPARSE"))
-    selected = Input("N K", "the columns that are wanted of each row", kinds=("SPARSE_INT",))
+    x = Input(
+        "N C_i", "feature vectors: samples, tokens, images", repeatable=True, kinds=("DENSE", "SPARSE_INT", "SPARSE")
+    )
+    selected = Input("N K", "output columns to compute for each sample", kinds=("SPARSE_INT",))
     weight = Param("K C_i", "one row per column", per="x", init="xavier")
-    bias = Param("K", "added to the selected columns", init="zero")
+    bias = Param("K", "bias of the selected columns", init="zero")
     product = Temp("E:N", "the score without `bias`")
     y = Output("E:N 1", "one row per selected column")
     examples = (
@@ -316,19 +331,23 @@ def selected_scores_dbias(u, dy, selected_used_start, selected_used_entry):
     "trans_fc",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "trans_fc", "Mocha": "TiedInnerProductLayer"},
+    terms=(
+        "tied weights",
+        "transposed fully connected layer",
+    ),
     since=1,
 )
 class TransposedFullyConnected:
-    """Affine map of every row by a weight that is stored transposed: `y = x @ weight.T + bias`.
+    """Fully connected layer with a transposed weight: `y = x @ weight.T + bias`, for tied weights.
 
-    The weight has the shape of that of an `fc` in the other direction, so that `share` makes the two one parameter, as
-    encoder and decoder of an autoencoder may have it. Paddle has it as a projection of `mixed`.
+    The weight has the shape of that of an `fc` in the other direction, so that `share` makes both one parameter, as in
+    the encoder and decoder of an autoencoder. Paddle has it as a projection of `mixed`.
     """
 
-    x = Input("N C...", "rows of features", seq=(0, 1, 2))
+    x = Input("N C...", "feature vectors: samples, tokens, images", seq=(0, 1, 2))
     weight = Param("K C", "one row per output", init="xavier")
     bias = Bias("K")
-    y = Output("N K", "`size` values per row")
+    y = Output("N K", "`size` values per sample")
     size = Int("number of outputs", min=1, axis="K")
     examples = (Example(x="5", size=3), Example(x="2x1x2", size=2, bias=False), Example(x="sequence of 3", size=2))
 

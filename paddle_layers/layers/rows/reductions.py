@@ -1,4 +1,4 @@
-"""Sums, means and other numbers that stand for many: over all axes of a row, or some of them."""
+"""Reductions over some or all axes of a sample."""
 
 import math
 
@@ -45,48 +45,56 @@ ONNX_OPERATORS = {
         "Keras": "sum, mean, max, min, prod, logsumexp",
         "PyTorch": "sum, mean, norm, amax, amin, prod, logsumexp",
     },
+    terms=(
+        "reduction",
+        "reduce sum",
+        "reduce mean",
+        "reduce max",
+        "global average pooling",
+        "logsumexp",
+    ),
     since=1,
 )
 class Reduction:
-    """One number for all those along some axes of a row: their sum, mean, product, largest or smallest, or length.
+    """Reduction over given axes of each sample: sum, mean, maximum, minimum, product, norm or log-sum-exp.
 
     With `axes: 1` an image of C channels becomes the sum over its channels, H x W; with `axes: [2, 3]` the sums of the
-    channels, C numbers. Axis 1 is the first one behind the rows, -1 the last one; without `axes` a row becomes one
-    number. `keep_dims` leaves an axis of one element in the place of each.
+    channels, C values. Axis 1 is the first after the batch axis, -1 the last; without `axes` a sample becomes a scalar.
+    `keep_dims` keeps the reduced axes with size 1.
 
-    Of equal maxima, or minima, the first gets the whole gradient, and NaN wins. A vector of zeros has no gradient in
-    `L2`, a number 0 none in `ASUM`. Caffe's Reduction has the first four operations, takes all axes from `axis` on, and
-    multiplies by `coeff`: put a `slope_intercept` behind the layer for that. For sums over the rows of a sequence see
-    `seq_avg_pool`, for means over the pixels of an image `pool` with `global_pooling`, too.
+    Of equal maxima, or minima, the first receives the whole gradient, and NaN propagates. A zero vector has no gradient
+    in `L2`, a value of 0 none in `ASUM`. Caffe's Reduction has the first four operations, reduces all axes from `axis`
+    on, and multiplies by `coeff`: add a `slope_intercept` for that. For sums over the steps of a sequence see
+    `seq_avg_pool`, for global average pooling also `pool` with `global_pooling`.
     """
 
     x = Input("N ...", "rows of any shape", seq=(0, 1, 2), kinks=(0.0, "ties"))
-    y = Output("N J...", "the axes that are left")
+    y = Output("N J...", "the remaining axes")
     operation = Choice(
-        "what becomes of the numbers",
+        "reduction operation",
         options={
-            "SUM": "their sum",
-            "MEAN": "their mean",
-            "ASUM": "the sum of their sizes without signs",
-            "SUMSQ": "the sum of their squares",
-            "L2": "the root of the sum of their squares",
-            "MAX": "the largest",
-            "MIN": "the smallest",
-            "PROD": "their product",
-            "LOG_SUM_EXP": "the logarithm of the sum of their exponentials",
+            "SUM": "sum",
+            "MEAN": "mean",
+            "ASUM": "sum of absolute values (L1 norm)",
+            "SUMSQ": "sum of squares",
+            "L2": "Euclidean (L2) norm",
+            "MAX": "maximum",
+            "MIN": "minimum",
+            "PROD": "product",
+            "LOG_SUM_EXP": "log-sum-exp",
         },
         default="SUM",
     )
-    axes = Ints("axes that vanish, counted from 1, or from -1 back; without it all", min_items=1, optional=True)
-    keep_dims = Bool("leave an axis of one element in the place of each", default=False)
-    sizes = Numbers("sizes of the axes that vanish, in `x`; neighbours are one")
-    steps = Numbers("how far it is in `x` from one element of each to the next")
-    count = Numbers("how many numbers become one")
-    kept_sizes = Numbers("sizes of the axes that are left")
-    kept_steps = Numbers("how far it is in `x` from one element of each to the next")
+    axes = Ints("reduced axes, from 1 on or from -1 backwards; if absent, all", min_items=1, optional=True)
+    keep_dims = Bool("keep the reduced axes with size 1", default=False)
+    sizes = Numbers("sizes of the reduced axes, adjacent ones merged")
+    steps = Numbers("strides in `x` of each of them")
+    count = Numbers("number of reduced values")
+    kept_sizes = Numbers("sizes of the remaining axes")
+    kept_steps = Numbers("strides in `x` of each of them")
     back_sizes = Numbers("sizes of all axes")
-    back_steps = Numbers("how far it is in `y` from one element of each to the next, 0 along those that vanish")
-    where = Temp("N J...", "place of the largest, or of the smallest", kind="INT")
+    back_steps = Numbers("strides in `y` of each of them, 0 for reduced axes")
+    where = Temp("N J...", "index of the maximum or minimum", kind="INT")
     examples = (
         Example(x="3x2x4", axes=[1]),
         Example(x="2x3x5", operation="MEAN", axes=[-1, 2], keep_dims=True),
@@ -138,7 +146,7 @@ def reduction_y(n, j, x, where, operation, count, sizes, steps, kept_sizes, kept
         return x[n, where[n, j]]
     start = place_of(j, kept_sizes, kept_steps)
     run, step = sizes[-1], steps[-1]
-    squared = operation == "SUMSQ" or operation == "L2"  # noqa: PLR1714  without a card, numba compiles no `in` of strings for CUDA
+    squared = operation == "SUMSQ" or operation == "L2"  # noqa: PLR1714  without a GPU, numba compiles no `in` of strings for CUDA
     peak = 0.0
     if operation == "LOG_SUM_EXP":
         peak = x[n, start]

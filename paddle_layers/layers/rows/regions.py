@@ -1,4 +1,4 @@
-"""Parts of rows cut out, and rows with something around them, along any of their axes."""
+"""Crop and padding along any axis."""
 
 import math
 
@@ -22,32 +22,44 @@ from paddle_layers.define import (
 )
 from paddle_layers.layers.places import chosen_axes, for_each_axis, place_of, strides, walk
 
-AXES = "axes that are %s, counted from 1, or from -1 back; without it all"
+AXES = "axes to be %s, from 1 on or from -1 backwards; if absent, all"
 
 
-@layer("crop", elsewhere={"Paddle": "crop", "Caffe": "Crop", "ONNX": "Slice", "Keras": "Cropping2D"}, since=1)
+@layer(
+    "crop",
+    elsewhere={"Paddle": "crop", "Caffe": "Crop", "ONNX": "Slice", "Keras": "Cropping2D"},
+    terms=(
+        "crop",
+        "slice",
+    ),
+    since=1,
+)
 class Crop:
-    """Cuts a part out of rows: along each of `axes` so many elements from a place on, the next ones `steps` apart.
+    """Crop (slice) along given axes: start index, size and step per axis.
 
-    `y[i] = x[begin + i * steps]` along each axis. `begin`, `sizes` and `steps` have a number for each of `axes`, or one
-    for all of them; in place of `sizes` a second input may say how large the part is. Without either it reaches to the
-    end. Caffe's and Paddle's Crop cut all axes from `axis` on to the size of a second input, with `offset` for `begin`.
-    To cut into several parts see `slice`.
+    `y[i] = x[begin + i * steps]` along each axis. `begin`, `sizes` and `steps` have one value per axis of `axes`, or
+    one for all of them; instead of `sizes` a second input may determine the size. Without either, the part extends to
+    the end. Caffe's and Paddle's Crop crop all axes from `axis` on to the size of a second input, with `offset` for
+    `begin`. To split into several parts see `slice`.
     """
 
     x = Input("N ...", "rows of any shape", seq=(0, 1, 2))
-    like = Input("N I...", "rows of as many axes, whose sizes along `axes` are wanted", seq=(0, 1, 2), optional=True)
-    y = Output("N J...", "the part")
-    axes = Ints(AXES % "cut", min_items=1, optional=True)
-    begin = Ints("first element that stays, from 0 on; without it 0", min=0, min_items=1, optional=True)
-    sizes = Ints("how many elements stay; without it all from `begin` on", min=1, min_items=1, optional=True)
-    steps = Ints("elements from one that stays to the next", min=1, min_items=1, optional=True)
-    start = Numbers("place of the first element in `x`")
-    y_sizes = Numbers("sizes of the axes of `y`; those that can be walked along as one are one")
-    y_steps = Numbers("how far it is in `x` from one element of each to the next")
+    like = Input(
+        "N I...", "reference input of the same rank, whose sizes along `axes` are used", seq=(0, 1, 2), optional=True
+    )
+    y = Output("N J...", "the cropped part")
+    axes = Ints(AXES % "cropped", min_items=1, optional=True)
+    begin = Ints("start index along each axis; if absent, 0", min=0, min_items=1, optional=True)
+    sizes = Ints(
+        "number of elements along each axis; if absent, all from `begin` on", min=1, min_items=1, optional=True
+    )
+    steps = Ints("step along each axis", min=1, min_items=1, optional=True)
+    start = Numbers("offset of the first element in `x`")
+    y_sizes = Numbers("sizes of the axes of `y`, adjacent axes merged where possible")
+    y_steps = Numbers("strides in `x` of each of them")
     x_sizes = Numbers("sizes of the axes of `x`")
-    first = Numbers("where `y` begins along each")
-    apart = Numbers("how many elements it is from one that stays to the next")
+    first = Numbers("start of `y` along each axis")
+    apart = Numbers("step along each axis")
     left = Numbers("sizes of the axes of `y`")
     examples = (
         Example(x="2x5x4", axes=[2, 3], begin=[1, 0], sizes=[3, 2]),
@@ -115,34 +127,42 @@ def crop_onnx(graph, x, first, apart, left):
 @layer(
     "pad",
     elsewhere={"Paddle": "pad", "ONNX": "Pad", "Keras": "ZeroPadding2D", "PyTorch": "ConstantPad2d, ReflectionPad2d"},
+    terms=(
+        "padding",
+        "zero padding",
+        "reflection padding",
+    ),
     since=1,
 )
 class Pad:
-    """Puts elements before and behind those of rows, along each of `axes`: a constant, the edge, or what it mirrors.
+    """Padding along given axes: constant, edge or reflection.
 
-    `begin` and `end` say how many, with a number for each of `axes` or one for all of them; without `end` there are as
-    many behind as before. `REFLECT` does not repeat the edge, so there are fewer than the axis has. Paddle's `pad` has
-    a pair for channels, rows and columns each, and zeros. A `conv` and a `pool` have zeros around them of their own.
+    `begin` and `end` are the numbers of elements added, with one value per axis of `axes` or one for all of them;
+    without `end` both are equal. `REFLECT` does not repeat the edge, so fewer elements than the axis has can be added.
+    Paddle's `pad` has one pair each for channels, rows and columns, and pads with zeros. `conv` and `pool` include zero
+    padding.
     """
 
     x = Input("N ...", "rows of any shape", seq=(0, 1, 2))
-    y = Output("N J...", "rows with elements around them")
+    y = Output("N J...", "the padded values")
     axes = Ints(AXES % "padded", min_items=1, optional=True)
-    begin = Ints("elements before the first", min=0, min_items=1)
-    end = Ints("elements behind the last; without it as many as before", min=0, min_items=1, optional=True)
+    begin = Ints("number of elements before the first along each axis", min=0, min_items=1)
+    end = Ints(
+        "number of elements after the last along each axis; if absent, as `begin`", min=0, min_items=1, optional=True
+    )
     mode = Choice(
-        "what they are",
+        "padding mode",
         options={
-            "CONSTANT": "`value`",
-            "EDGE": "the nearest element",
-            "REFLECT": "the element as far on the other side",
+            "CONSTANT": "constant `value`",
+            "EDGE": "replicate the edge",
+            "REFLECT": "reflect at the edge, without repeating it",
         },
         default="CONSTANT",
     )
-    value = Float("what stands there in the mode CONSTANT", default=0.0)
+    value = Float("padding value in the mode CONSTANT", default=0.0)
     x_sizes = Numbers("sizes of the axes of `x`")
-    ahead = Numbers("elements before the first along each")
-    behind = Numbers("elements behind the last along each")
+    ahead = Numbers("padding before the first element along each axis")
+    behind = Numbers("padding after the last element along each axis")
     examples = (
         Example(x="2x3x4", axes=[2, 3], begin=[1, 2], end=[0, 1], value=0.5),
         Example(x="2x3x4", axes=[-1, -2], begin=[2], mode="REFLECT"),

@@ -1,4 +1,4 @@
-"""Layers that move values without changing them: joining, cutting, copying, giving rows another shape."""
+"""Shape operations: concatenation, splitting, copying, reshaping."""
 
 import math
 
@@ -32,18 +32,19 @@ from paddle_layers.layers.places import place_of_axis
         "Keras": "Concatenate",
         "PyTorch": "cat",
     },
+    terms=("concatenation",),
     since=1,
 )
 class Concat:
-    """Joins rows side by side; images by their channels, or along another axis.
+    """Concatenation along an axis, by default the channels.
 
-    The channels of the first input come first, then those of the second, and so on; all other axes must agree.
-    Caffe (`axis`) and Mocha (`dim`) can join along other axes as well; Paddle cannot. Their axis 0 are the rows.
+    The channels of the first input come first, then those of the second, and so on; all other axes must agree. Caffe
+    (`axis`) and Mocha (`dim`) can concatenate along other axes as well; Paddle cannot. Their axis 0 is the batch axis.
     """
 
-    x = Input("N... C_i@axis ...", "parts", repeatable=True, seq=(0, 1, 2))
-    y = Output("N... C@axis ...", "all channels of the first part, then of the second, ...")
-    axis = Int("axis that is joined: 1 is the first behind the rows, -1 the last", default=1)
+    x = Input("N... C_i@axis ...", "values to concatenate", repeatable=True, seq=(0, 1, 2))
+    y = Output("N... C@axis ...", "all channels of the first input, then of the second, ...")
+    axis = Int("concatenation axis: 1 is the first after the batch axis, -1 the last", default=1)
     examples = (
         Example(x=["3", "5"]),
         Example(x=["1x2x3", "4x2x3", "2x2x3"], act="tanh"),
@@ -73,19 +74,27 @@ def concat_onnx(graph, x, axis):
     return graph.Concat(*x, axis=place_of_axis(axis, x[0]))
 
 
-@layer("slice", elsewhere={"Caffe": "Slice", "ONNX": "Split"}, since=1)
+@layer(
+    "slice",
+    elsewhere={"Caffe": "Slice", "ONNX": "Split"},
+    terms=(
+        "split",
+        "chunk",
+    ),
+    since=1,
+)
 class Slice:
-    """Cuts rows, or images by their channels, into several outputs: the opposite of `concat`.
+    """Splits the channels, or another axis, into several outputs: the inverse of `concat`.
 
-    Either `sizes` says how many channels each output gets, or `parts` how many equal ones there are; `axis` names
-    another axis to cut. Caffe gives the channels where it cuts (`slice_point`) instead of sizes, and equal parts by the
-    number of outputs.
+    Either `sizes` gives the number of channels of each output, or `parts` the number of equal ones; `axis` selects
+    another axis. Caffe gives the indices of the splits (`slice_point`) instead of sizes, and equal parts by the number
+    of outputs.
     """
 
-    x = Input("N... C@axis ...", "what is cut", seq=(0, 1, 2))
+    x = Input("N... C@axis ...", "values to split", seq=(0, 1, 2))
     y = Output("N... K_i@axis ...", "consecutive channels of `x`", repeatable=True)
-    axis = Int("axis that is cut: 1 is the first behind the rows, -1 the last", default=1)
-    sizes = Ints("channels of each output", min=1, min_items=1, optional=True)
+    axis = Int("split axis: 1 is the first after the batch axis, -1 the last", default=1)
+    sizes = Ints("size of each output along the axis", min=1, min_items=1, optional=True)
     parts = Int("number of equal outputs", min=1, max=1024, optional=True)
     examples = (
         Example(x="7", sizes=[2, 4, 1]),
@@ -101,7 +110,7 @@ class Slice:
 def slice_sizes(C, sizes, parts):
     require((sizes is None) != (parts is None), "sizes", "set either `sizes` or `parts`")
     if sizes is None:
-        require(C % parts == 0, "parts", f"{C} channels cannot be cut into {parts} equal parts")
+        require(C % parts == 0, "parts", f"{C} channels cannot be split into {parts} equal parts")
         return {"K_i": [C // parts] * parts}
     require(sum(sizes) == C, "sizes", f"`sizes` add up to {sum(sizes)}, but there are {C} channels")
     return {"K_i": list(sizes)}
@@ -122,16 +131,15 @@ def slice_onnx(graph, x, K_i, axis):
     return graph.Split(x, list(K_i), axis=place_of_axis(axis, x), outputs=len(K_i))
 
 
-@layer("split", elsewhere={"Caffe": "Split", "Mocha": "SplitLayer"}, since=1)
+@layer("split", elsewhere={"Caffe": "Split", "Mocha": "SplitLayer"}, terms=("copy",), since=1)
 class Split:
-    """Copies its input to several outputs.
+    """Copies of the input as several outputs.
 
-    The gradient is the sum of the outputs' gradients. An output may be read by any number of layers without it, as in
-    Paddle; Caffe inserts this layer where that happens, Mocha wants it written. To cut an input into pieces, see
-    `slice` (which ONNX calls Split).
+    The gradient is the sum of the outputs' gradients. Any number of layers may read an output without it, as in Paddle;
+    Caffe inserts this layer automatically, Mocha requires it. To split a value into parts, see `slice` (ONNX's Split).
     """
 
-    x = Input("...", "what is copied", seq=(0, 1, 2))
+    x = Input("...", "values to copy", seq=(0, 1, 2))
     y = Output("...", "copies of `x`", repeatable=True)
     copies = Int("number of outputs", default=2, min=1, max=1024)
     examples = (Example(x="5"), Example(x="sequence of 2x3", copies=3), Example(x="3", copies=1))
@@ -169,19 +177,23 @@ def split_onnx(graph, x, copies):
         "Keras": "Reshape",
         "PyTorch": "Unflatten",
     },
+    terms=(
+        "reshape",
+        "view",
+    ),
     since=1,
 )
 class Reshape:
-    """Gives every row another shape; the values and their order stay.
+    """Reshapes each sample; values and their order are unchanged.
 
-    `dims` are the axes of a row, so the number of rows is never part of them. 0 keeps the size of that axis of `x`,
-    one -1 takes what is left, as in Caffe and ONNX, whose dims begin with the rows. Mocha's begin with the fastest
-    axis. Paddle's resize, which cuts a batch into rows of another width, is `resize`.
+    `dims` is the shape of a sample, without the batch axis. 0 keeps the size of that axis of `x`, one -1 is inferred,
+    as in Caffe and ONNX, whose dims start with the batch axis. Mocha's start with the fastest axis. For Paddle's
+    resize, which reshapes a batch into rows of another width, see `resize`.
     """
 
     x = Input("...", "rows of any shape", seq=(0, 1, 2))
     y = Output("...", "the same values")
-    dims = Ints("axes of a row; 0: as in `x`, -1: what is left", min=-1)
+    dims = Ints("shape of a sample; 0: as in `x`, -1: inferred", min=-1)
     examples = (
         Example(x="12", dims=[3, 2, 2]),
         Example(x="2x3x5", dims=[0, -1]),
@@ -224,12 +236,17 @@ def reshape_onnx(graph, x, dims):
     return graph.Reshape(x, [-1, *(left if size == -1 else size for size in known)])
 
 
-@layer("flatten", elsewhere={"Caffe": "Flatten", "ONNX": "Flatten", "Keras": "Flatten", "PyTorch": "Flatten"}, since=1)
+@layer(
+    "flatten",
+    elsewhere={"Caffe": "Flatten", "ONNX": "Flatten", "Keras": "Flatten", "PyTorch": "Flatten"},
+    terms=("flatten",),
+    since=1,
+)
 class Flatten:
-    """Puts all axes of a row into one; the values and their order stay.
+    """Flattens each sample to one axis; values and their order are unchanged.
 
-    Caffe can merge a part of the axes (`axis`, `end_axis`): see `reshape`. Paddle and Mocha need no such layer, since
-    theirs that work on rows take images as they are; `fc` does here too.
+    Caffe can merge a range of axes (`axis`, `end_axis`): see `reshape`. Paddle and Mocha need no such layer, since
+    their layers for vectors accept images; so does `fc` here.
     """
 
     x = Input("...", "rows of any shape", seq=(0, 1, 2))
@@ -261,21 +278,26 @@ def flatten_onnx(graph, x):
     "repeat",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "featmap_expand", "Caffe": "Tile", "ONNX": "Tile"},
+    terms=(
+        "repeat",
+        "tile",
+        "interleave",
+    ),
     since=1,
 )
 class Repeat:
-    """Repeats the columns of every row, or what lies along another axis: as a whole, or each by itself.
+    """Repeats an axis of each sample: the whole axis (tile), or each element (interleave).
 
-    With two repeats, the row `[a, b]` becomes `[a, b, a, b]`, or `[a, a, b, b]` if `as_row_vector` is false. With
-    `axis: 2` these are the rows of an image, and so on. Paddle's helper is `repeat_layer`, of columns; Caffe's Tile
-    repeats along any axis as a whole. Rows of the batch are repeated by `expand`.
+    With two repetitions, the row `[a, b]` becomes `[a, b, a, b]`, or `[a, a, b, b]` if `as_row_vector` is false. With
+    `axis: 2` the rows of an image are repeated, and so on. Paddle's helper is `repeat_layer`, for columns; Caffe's Tile
+    repeats any axis as a whole. To repeat samples see `expand`.
     """
 
-    x = Input("N... C@axis ...", "rows or images", seq=(0, 1, 2))
-    y = Output("N... D@axis ...", "the axis is `num_repeats` times as long")
-    num_repeats = Int("how often", min=1, aliases=("num_filters",))
-    as_row_vector = Bool("repeat the row (true) or every column (false)", default=True)
-    axis = Int("axis that is repeated: 1 is the first behind the rows, -1 the last", default=1)
+    x = Input("N... C@axis ...", "feature vectors or images", seq=(0, 1, 2))
+    y = Output("N... D@axis ...", "`num_repeats` copies along the axis")
+    num_repeats = Int("number of repetitions", min=1, aliases=("num_filters",))
+    as_row_vector = Bool("repeat the whole axis (true, tile) or each element (false, interleave)", default=True)
+    axis = Int("repeated axis: 1 is the first after the batch axis, -1 the last", default=1)
     examples = (
         Example(x="3", num_repeats=2),
         Example(x="sequence of 2", num_repeats=3, as_row_vector=False, act="tanh"),
