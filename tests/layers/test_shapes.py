@@ -42,7 +42,7 @@ def test_output_types(name, types, attributes, found):
     ("name", "types", "attributes", "at", "message"),
     [
         ("slice", ["5"], {"sizes": [2, 2]}, "sizes", "`sizes` add up to 4, but there are 5 channels"),
-        ("slice", ["5"], {"parts": 2}, "parts", "5 channels cannot be cut into 2 equal parts"),
+        ("slice", ["5"], {"parts": 2}, "parts", "5 channels cannot be split into 2 equal parts"),
         ("slice", ["5"], {}, "sizes", "set either `sizes` or `parts`"),
         ("slice", ["4"], {"parts": 2, "sizes": [2, 2]}, "sizes", "set either `sizes` or `parts`"),
         ("reshape", ["6"], {"dims": [-1, -1]}, "dims", "at most one of `dims` may be -1"),

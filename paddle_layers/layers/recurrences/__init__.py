@@ -1,1 +1,1 @@
-"""Recurrent layers: over sequences, one step, in groups."""
+"""Recurrent layers: LSTM, GRU and simple RNN over sequences, single steps, recurrent groups."""

@@ -1,23 +1,34 @@
-"""Layers made of layers: recurrent ones with the map of their input, and both ways."""
+"""Complete LSTM and GRU layers with their input projection; bidirectional ones."""
 
 from paddle_layers.define import Bool, Example, Input, Int, Output, body, layer
 
 from .gates import activation_choice, reverse_switch
 
 
-@layer("simple_lstm", elsewhere={"Paddle": "simple_lstm"}, since=1)
+@layer(
+    "simple_lstm",
+    elsewhere={"Paddle": "simple_lstm", "Keras": "LSTM", "PyTorch": "LSTM"},
+    terms=(
+        "long short-term memory",
+        "LSTM layer",
+        "LSTM",
+    ),
+    since=1,
+)
 class SimpleLstm:
-    """Long short-term memory with the map of its input: `fc` to the sums of the gates, then `lstmemory`.
+    """Long short-term memory (LSTM) layer with its input projection: an `fc` followed by `lstmemory`.
 
-    The map has no bias, since `lstmemory` adds one to the same sums.
+    This is the equivalent of `LSTM` in Keras and PyTorch, with peephole connections, whose weights start at zero;
+    without them use `fc` and `lstmemory` with `peepholes: false`. The projection has no bias, since `lstmemory` adds
+    one to the same gate pre-activations.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    y = Output("T:S K", "output of the units")
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    y = Output("T:S K", "hidden states")
     size = Int("number of units", min=1, axis="K")
-    act = activation_choice("function of the candidate", "tanh", "active_type")
-    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
-    state_act = activation_choice("function of the state on its way out", "tanh", "active_state_type")
+    act = activation_choice("activation of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("activation of the gates", "sigmoid", "active_gate_type")
+    state_act = activation_choice("activation of the cell state in the output", "tanh", "active_state_type")
     reverse = reverse_switch()
     examples = (
         Example(x="sequence of 3", size=2),
@@ -31,19 +42,29 @@ def simple_lstm_body(net, x, size, act, gate_act, state_act, reverse):
     return net.lstmemory(gates, act=act, gate_act=gate_act, state_act=state_act, reverse=reverse, name="lstm")
 
 
-@layer("simple_gru", elsewhere={"Paddle": "simple_gru2"}, since=1)
+@layer(
+    "simple_gru",
+    elsewhere={"Paddle": "simple_gru2", "Keras": "GRU", "PyTorch": "GRU"},
+    terms=(
+        "gated recurrent unit",
+        "GRU layer",
+        "GRU",
+    ),
+    since=1,
+)
 class SimpleGru:
-    """Gated recurrent units with the map of their input: `fc` to the sums of the gates, then `grumemory`.
+    """Gated recurrent unit (GRU) layer with its input projection: an `fc` followed by `grumemory`.
 
-    The map has no bias, since `grumemory` adds one to the same sums. Paddle's `simple_gru` makes
-    the same of steps.
+    This is the equivalent of `GRU` in Keras and PyTorch, in the original form; for `reset_after`, their default, use
+    `fc` and `grumemory`. The projection has no bias, since `grumemory` adds one to the
+    same gate pre-activations. Paddle's `simple_gru` is the same, composed of single steps.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    y = Output("T:S K", "output of the units")
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    y = Output("T:S K", "hidden states")
     size = Int("number of units", min=1, axis="K")
-    act = activation_choice("function of the candidate", "tanh", "active_type")
-    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
+    act = activation_choice("activation of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("activation of the gates", "sigmoid", "active_gate_type")
     reverse = reverse_switch()
     examples = (
         Example(x="sequence of 3", size=2),
@@ -58,12 +79,12 @@ def simple_gru_body(net, x, size, act, gate_act, reverse):
 
 
 def return_seq_switch() -> Bool:
-    """What a layer that runs both ways gives."""
-    return Bool("a row for every row of `x`; else one for each sequence: where both ways end", default=False)
+    """The attribute `return_seq` of bidirectional layers."""
+    return Bool("return all steps; if false, only the final states", default=False)
 
 
 def both_ways(net, forward, backward, return_seq):
-    """Outputs of two directions side by side: all rows, or the one in which each direction ends."""
+    """Concatenated outputs of two directions: all steps, or the final states."""
     if return_seq:
         return net.concat(forward, backward, name="both")
     level = "SUBSEQUENCE" if forward.type.level == 2 else "SEQUENCE"
@@ -72,17 +93,25 @@ def both_ways(net, forward, backward, return_seq):
     return net.concat(last, first, name="both")
 
 
-@layer("bidirectional_lstm", elsewhere={"Paddle": "bidirectional_lstm"}, since=1)
+@layer(
+    "bidirectional_lstm",
+    elsewhere={"Paddle": "bidirectional_lstm", "Keras": "Bidirectional"},
+    terms=(
+        "bidirectional LSTM",
+        "BiLSTM",
+    ),
+    since=1,
+)
 class BidirectionalLstm:
-    """Two `simple_lstm`, one from the start of each sequence and one from its end, side by side.
+    """Bidirectional LSTM: two `simple_lstm` layers in opposite directions, concatenated.
 
-    By default a sequence becomes one row: the last one of the way forward and the first one of the way back, which have
-    seen all of it. Of nested sequences every sub-sequence becomes one.
+    By default a sequence becomes one vector: the final states of both directions, the last step of the forward and the
+    first step of the backward layer. In nested sequences every sub-sequence becomes one.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    y = Output("R D", "outputs of both ways, `2 * size` columns")
-    size = Int("number of units of each way", min=1)
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    y = Output("R D", "outputs of both directions, `2 * size` columns")
+    size = Int("number of units per direction", min=1)
     return_seq = return_seq_switch()
     examples = (
         Example(x="sequence of 3", size=2),
@@ -98,17 +127,25 @@ def bidirectional_lstm_body(net, x, size, return_seq):
     return both_ways(net, forward, backward, return_seq)
 
 
-@layer("bidirectional_gru", elsewhere={"Paddle": "bidirectional_gru"}, since=1)
+@layer(
+    "bidirectional_gru",
+    elsewhere={"Paddle": "bidirectional_gru"},
+    terms=(
+        "bidirectional GRU",
+        "BiGRU",
+    ),
+    since=1,
+)
 class BidirectionalGru:
-    """Two `simple_gru`, one from the start of each sequence and one from its end, side by side.
+    """Bidirectional GRU: two `simple_gru` layers in opposite directions, concatenated.
 
-    By default a sequence becomes one row: the last one of the way forward and the first one of the way back, which have
-    seen all of it. Of nested sequences every sub-sequence becomes one.
+    By default a sequence becomes one vector: the final states of both directions, the last step of the forward and the
+    first step of the backward layer. In nested sequences every sub-sequence becomes one.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    y = Output("R D", "outputs of both ways, `2 * size` columns")
-    size = Int("number of units of each way", min=1)
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    y = Output("R D", "outputs of both directions, `2 * size` columns")
+    size = Int("number of units per direction", min=1)
     return_seq = return_seq_switch()
     examples = (
         Example(x="sequence of 3", size=2),

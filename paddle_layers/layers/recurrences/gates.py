@@ -1,4 +1,4 @@
-"""What recurrent layers have in common: the functions of their gates, and attributes that choose them."""
+"""Gate activations and attributes shared by the recurrent layers."""
 
 import math
 
@@ -21,17 +21,21 @@ def activation_choice(doc: str, default: str, alias: str) -> Choice:
 
 def reverse_switch() -> Bool:
     """The direction of a recurrence."""
-    return Bool("run from the last row of a sequence to its first", default=False, aliases=("reversed",))
+    return Bool("process each sequence in reverse", default=False, aliases=("reversed",))
 
 
 def reset_after_switch() -> Bool:
-    """Where a gated unit forgets: before its output is multiplied by the weight of the candidate, or behind that."""
-    return Bool("reset what is recalled after the product", default=False, aliases=("linear_before_reset",))
+    """The position of the reset gate: before or after the recurrent weights of the candidate."""
+    return Bool(
+        "apply the reset gate after the recurrent weights (cuDNN, PyTorch, Keras)",
+        default=False,
+        aliases=("linear_before_reset",),
+    )
 
 
 def check_gates(columns: int, gates: int) -> int:
-    """Units of rows that hold one sum for each gate of a unit."""
-    require(columns % gates == 0, "x", f"{columns} columns cannot be cut into {gates} sums for each unit")
+    """Number of units of an input with one pre-activation per gate and unit."""
+    require(columns % gates == 0, "x", f"{columns} columns are not {gates} gate pre-activations per unit")
     return columns // gates
 
 

@@ -1,51 +1,58 @@
-"""Long short-term memory over images: every point sees the points before it in its row and in its column."""
+"""Multi-dimensional LSTM over images."""
 
 from paddle_layers.define import Bool, Example, Input, Output, Param, Temp, each, fill, gradient, infer, layer
 
 from .gates import activate, activation_choice, activation_derivative, check_gates
 
 
-@layer("mdlstmemory", elsewhere={"Paddle": "mdlstmemory"}, since=1)
+@layer(
+    "mdlstmemory",
+    elsewhere={"Paddle": "mdlstmemory"},
+    terms=(
+        "multi-dimensional LSTM",
+        "MDLSTM",
+    ),
+    since=1,
+)
 class Mdlstmemory:
-    """Long short-term memory over the two axes of images (Graves, Fernandez and Schmidhuber 2007).
+    """Multi-dimensional LSTM (MDLSTM) over both axes of images (Graves, Fernandez and Schmidhuber 2007).
 
-    The channels of `x` hold five sums for each unit, one behind the other: candidate, input gate, forget gate of the
-    point above, forget gate of the point on the left, output gate. With `u` for the point above and `l` for that on the
-    left, `s = x[h, w] + (y[u] + y[l]) @ weight + bias` in the same order, and the peepholes `p`:
+    The channels of `x` are five gate pre-activations per unit, concatenated: candidate, input gate, forget gate of the
+    pixel above, forget gate of the pixel on the left, output gate. With `u` for the pixel above and `l` for the pixel
+    on the left, `s = x[h, w] + (y[u] + y[l]) @ weight + bias` in the same order, and the peepholes `p`:
 
     `a = act(s_a)`, `i = gate_act(s_i + p_i * (c[u] + c[l]))`, `f = gate_act(s_f + p_f * c[u])`,
     `g = gate_act(s_g + p_g * c[l])`, `c[h, w] = a * i + c[u] * f + c[l] * g`, `o = gate_act(s_o + p_o * c[h, w])`,
     `y[h, w] = o * state_act(c[h, w])`
 
-    where output and state outside of the image are zero. `bias` has the biases of the sums and then the peepholes of
-    the four gates. Put a `conv` with windows of one point before the layer to map the input, and four layers with all
-    pairs of `reverse` and `reverse_y` beside each other to let every point see the whole image. Paddle's takes the
-    blocks that `block_expand` makes of an image, with any number of axes; its configs take sigmoid for `state_act`
-    when nothing is set.
+    where hidden and cell state outside of the image are zero. `bias` has the biases of the gates and then the peephole
+    weights of the four gates. Add a 1x1 `conv` before the layer as the input projection, and combine four layers with
+    all pairs of `reverse` and `reverse_y` so that every pixel depends on the whole image. Paddle's layer reads the
+    patches of `block_expand`, with any number of axes; its configs default to sigmoid for `state_act`.
     """
 
-    x = Input("N D H W", "five sums per unit, as channels", kinks=(0.0,))
-    weight = Param("K D", "from the outputs above and on the left")
-    bias = Param("B", "added to the sums; then the peepholes", init="zero")
-    y = Output("N K H W", "output of the units, as channels")
-    act = activation_choice("function of the candidate", "tanh", "active_type")
-    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
-    state_act = activation_choice("function of the state on its way out", "tanh", "active_state_type")
-    reverse = Bool("run from right to left: the point before is the one on the right", default=False)
-    reverse_y = Bool("run from the last row to the first: the point before is the one below", default=False)
-    state = Temp("N K H W", "what the unit remembers")
-    candidate = Temp("N K H W", "new content")
-    input_gate = Temp("N K H W", "share of the candidate that goes into the state")
-    upper_gate = Temp("N K H W", "share of the state above that stays")
-    left_gate = Temp("N K H W", "share of the state on the left that stays")
-    output_gate = Temp("N K H W", "share of the state that goes into the output")
-    state_delta = Temp("N K H W", "gradient of the state")
-    candidate_delta = Temp("N K H W", "gradient of the candidate's sum")
-    input_delta = Temp("N K H W", "gradient of the input gate's sum")
-    upper_delta = Temp("N K H W", "gradient of the sum of the forget gate above")
-    left_delta = Temp("N K H W", "gradient of the sum of the forget gate on the left")
-    output_delta = Temp("N K H W", "gradient of the output gate's sum")
-    past = Temp("N K H W", "sum of the outputs above and on the left")
+    x = Input("N D H W", "five gate pre-activations per unit, as channels", kinks=(0.0,))
+    weight = Param("K D", "recurrent weights, for the hidden states above and on the left")
+    bias = Param("B", "biases of the gates, then peephole weights", init="zero")
+    y = Output("N K H W", "hidden states, as channels")
+    act = activation_choice("activation of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("activation of the gates", "sigmoid", "active_gate_type")
+    state_act = activation_choice("activation of the cell state in the output", "tanh", "active_state_type")
+    reverse = Bool("process columns from right to left", default=False)
+    reverse_y = Bool("process rows from bottom to top", default=False)
+    state = Temp("N K H W", "cell state")
+    candidate = Temp("N K H W", "candidate")
+    input_gate = Temp("N K H W", "input gate")
+    upper_gate = Temp("N K H W", "forget gate of the pixel above")
+    left_gate = Temp("N K H W", "forget gate of the pixel on the left")
+    output_gate = Temp("N K H W", "output gate")
+    state_delta = Temp("N K H W", "gradient of the cell state")
+    candidate_delta = Temp("N K H W", "gradient of the candidate's pre-activation")
+    input_delta = Temp("N K H W", "gradient of the input gate's pre-activation")
+    upper_delta = Temp("N K H W", "gradient of the upper forget gate's pre-activation")
+    left_delta = Temp("N K H W", "gradient of the left forget gate's pre-activation")
+    output_delta = Temp("N K H W", "gradient of the output gate's pre-activation")
+    past = Temp("N K H W", "sum of the hidden states above and on the left")
     examples = (
         Example(x="10x3x2"),
         Example(x="5x2x3", reverse=True, gate_act="tanh"),
@@ -134,7 +141,7 @@ def mdlstmemory_deltas(
     dy, state, candidate, input_gate, upper_gate, left_gate, output_gate, weight, bias,
     act, gate_act, state_act, reverse, reverse_y, K, H, W,
 ):  # fmt: skip
-    """Back from the last point: `d` is the row that comes behind a point, `r` the column."""
+    """From the last pixel to the first: `d` is the row after a pixel, `r` the column."""
     for row in range(H - 1, -1, -1):
         h = H - 1 - row if reverse_y else row
         u = h + 1 if reverse_y else h - 1

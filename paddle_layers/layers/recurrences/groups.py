@@ -1,4 +1,4 @@
-"""Networks that run once for every step of a sequence, written in the config itself."""
+"""Recurrent groups: a network of layers that is run once per step of a sequence."""
 
 from paddle_layers.define import (
     Bool,
@@ -58,42 +58,60 @@ layer {
 """
 
 
-@layer("recurrent_group", elsewhere={"Paddle": "recurrent_layer_group", "KUnet": "RNN"}, since=1)
+@layer(
+    "recurrent_group",
+    elsewhere={"Paddle": "recurrent_layer_group", "KUnet": "RNN"},
+    terms=(
+        "recurrent group",
+        "custom RNN cell",
+        "unrolled loop",
+        "scan",
+    ),
+    since=1,
+)
 class RecurrentGroup:
-    """A network of layers that runs once for every step of the sequences it is given.
+    """Recurrent group: a custom RNN cell, a network of layers that is run once per step of its input sequences.
 
-    The layers stand in the block `step`. Inputs are in sequences, all of one level and length: a step sees one row of
-    each sequence, or one sub-sequence where they are nested. Inputs that `static` names are seen whole in every step:
-    one row for each sequence, or a sequence to attend to. A `memory` in the step is what a layer gave in the step
-    before. The outputs that the step names become the group's, in sequences again. In Paddle, a static input is a
+    The layers are in the block `step`. Inputs are sequences of the same level and length: a step reads one element of
+    each sequence, or one sub-sequence if they are nested. Inputs listed in `static` are read completely in every step:
+    one vector per sequence, or a sequence to attend to. A `memory` in the step is the output of a layer in the previous
+    step. The outputs named by the step become those of the group, as sequences. In Paddle, a static input is a
     `StaticInput`, and the lengths are those of `targetInlink`; here they are those of all inputs that are not static.
-    What `beam_search` of a `GeneratedInput` is there, the block `generate` of a training file is here: the same group
-    writes texts.
+    The equivalent of `beam_search` with a `GeneratedInput` is the block `generate` of a training file: the same group
+    generates text.
     """
 
-    x = Input("N C_i...", "sequences, and what all steps see", repeatable=True, kinds=KINDS, seq=(0, 1, 2))
-    y = Output("N K_i...", "what the steps gave, in the sequences of the inputs", repeatable=True)
-    static = Strings("names of inputs that every step sees whole", default=())
-    reverse = Bool("from the end of each sequence to its start", default=False)
+    x = Input("N C_i...", "sequences, and static inputs", repeatable=True, kinds=KINDS, seq=(0, 1, 2))
+    y = Output("N K_i...", "outputs of the steps, in the sequences of the inputs", repeatable=True)
+    static = Strings("names of static inputs, which every step reads completely", default=())
+    reverse = Bool("process each sequence in reverse", default=False)
     networks = (LANGUAGE_MODEL, DECODER)
 
 
-@layer("memory", elsewhere={"Paddle": "agent"}, since=1)
+@layer(
+    "memory",
+    elsewhere={"Paddle": "agent"},
+    terms=(
+        "recurrent state",
+        "hidden state",
+    ),
+    since=1,
+)
 class Memory:
-    """What a layer of a `recurrent_group` gave in the step before.
+    """Recurrent state of a `recurrent_group`: the output of a layer in the previous step.
 
-    It stands in the group's `step`. In the first step it has the rows of its input, a static input of the group with a
-    row for each sequence; without an input all numbers are `value`, or all ids are `id`. In Paddle, the
-    input is `boot_layer`, and `id` is `boot_with_const_id`.
+    It is part of the group's `step`. In the first step it has the values of its input, a static input of the group with
+    one vector per sequence; without an input all elements are `value`, or all ids are `id`. In Paddle, the input is
+    `boot_layer`, and `id` is `boot_with_const_id`.
     """
 
-    x = Input("N ...", "rows before the first step", optional=True, kinds=("DENSE", "INT"))
-    y = Output("N ...", "rows of the step before")
-    of = String("the layer's output in the step, by name")
-    size = Int("numbers in a row, or with `id` the number of ids", optional=True, min=1)
-    shape = Ints("axes of a row where there are several, as of an image", optional=True, min=1, min_items=1)
-    value = Float("every number before the first step", default=0.0)
-    id = Int("every id before the first step; it makes this a memory of ids", optional=True, min=0)
+    x = Input("N ...", "initial values", optional=True, kinds=("DENSE", "INT"))
+    y = Output("N ...", "values of the previous step")
+    of = String("name of the layer in the step whose output is remembered")
+    size = Int("size of the value, or with `id` the number of ids", optional=True, min=1)
+    shape = Ints("shape of the value if it has several axes, such as an image", optional=True, min=1, min_items=1)
+    value = Float("initial value of all elements", default=0.0)
+    id = Int("initial id; makes this a memory of ids", optional=True, min=0)
     networks = (LANGUAGE_MODEL, DECODER)
 
 
@@ -111,7 +129,7 @@ def memory_type(x, size, shape, value, id):
         return [Type.dense(*(shape or (size,)))]
     require(size is not None, "size", "a memory of ids needs the number of ids as `size`, not a shape")
     require(value == 0, "value", "a memory of ids starts with `id`, not with a `value`")
-    require(id < size, "id", f"there are {size} ids, so the id {id} is none of them")
+    require(id < size, "id", f"the ids are 0 to {size - 1}, got {id}")
     return [Type.ids(size)]
 
 

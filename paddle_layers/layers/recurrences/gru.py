@@ -1,4 +1,4 @@
-"""Gated recurrent units over sequences; the map of the input is a layer of its own."""
+"""GRU over sequences; the input projection is a separate layer."""
 
 import numpy as np
 
@@ -17,42 +17,53 @@ from .gates import (
 )
 
 
-@layer("grumemory", elsewhere={"Paddle": "gated_recurrent", "ONNX": "GRU", "Keras": "GRU", "PyTorch": "GRU"}, since=1)
+@layer(
+    "grumemory",
+    elsewhere={"Paddle": "gated_recurrent", "ONNX": "GRU"},
+    terms=(
+        "gated recurrent unit",
+        "GRU recurrence",
+    ),
+    since=1,
+)
 class Grumemory:
-    """Gated recurrent units (Cho et al. 2014).
+    """Gated recurrent unit (GRU) recurrence over pre-computed gate inputs (Cho et al. 2014).
 
-    A row of `x` holds three sums for each unit, side by side: update gate, reset gate, candidate. With
-    `s = x[t] + bias`, `h = y[t-1]` and the weights of the three side by side:
+    For the `GRU` layer of Keras and PyTorch, which includes the input projection, see `simple_gru`.
+
+    Each step of `x` has three gate pre-activations per unit, concatenated: update gate, reset gate, candidate. With
+    `s = x[t] + bias`, `h = y[t-1]` and the recurrent weights of the three, concatenated:
 
     `u = gate_act(s_u + h @ W_u)`, `r = gate_act(s_r + h @ W_r)`, `c = act(s_c + (r * h) @ W_c)`,
     `y[t] = (1 - u) * h + u * c`
 
-    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row, which is
-    the last one with `reverse`, is `initial`, or zero. With `reset_after` it is `c = act(s_c + r * (h @ W_c + b))`,
-    where `b` is the fourth part of `bias`. Put `fc` of three times the units before the layer to map the input. Paddle
-    is the same without `reset_after`; cuDNN and PyTorch are the same with it, Keras and ONNX have both. All but Paddle
-    exchange `u` and `1 - u`.
+    in each sequence, or in the innermost sequences of nested ones; the initial hidden state is `initial`, or zero. With
+    `reset_after` it is `c = act(s_c + r * (h @ W_c + b))`, where `b` is the fourth part of `bias`. Add an `fc` with
+    three times the units before the layer as the input projection. Paddle is the same without `reset_after`; cuDNN and
+    PyTorch are the same with it, Keras and ONNX support both. All but Paddle exchange `u` and `1 - u`.
     """
 
-    x = Input("T:S D", "three sums per unit", seq=(1, 2), kinks=(0.0,))
-    initial = Input("S K", "output before the first row, a row for each sequence", seq=(0, 1), optional=True)
-    weight = Param("K D", "from the output of the row before")
-    bias = Param("B", "added to the sums; with `reset_after`, then to what the candidate recalls", init="zero")
-    y = Output("T:S K", "output of the units")
-    act = activation_choice("function of the candidate", "tanh", "active_type")
-    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
+    x = Input("T:S D", "three gate pre-activations per unit", seq=(1, 2), kinks=(0.0,))
+    initial = Input("S K", "initial hidden state, one per sequence", seq=(0, 1), optional=True)
+    weight = Param("K D", "recurrent weights")
+    bias = Param("B", "biases of the gates; with `reset_after`, also the recurrent bias of the candidate", init="zero")
+    y = Output("T:S K", "hidden states")
+    act = activation_choice("activation of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("activation of the gates", "sigmoid", "active_gate_type")
     reset_after = reset_after_switch()
     reverse = reverse_switch()
     update = Temp("T:S K", "update gate")
     reset = Temp("T:S K", "reset gate")
-    recalled = Temp("T:S K", "output of the row before, reset or, with `reset_after`, mapped: the other is to come")
-    candidate = Temp("T:S K", "new content")
-    output_delta = Temp("T:S K", "gradient of the output, with that from the next row")
-    recalled_delta = Temp("T:S K", "gradient of the recalled output")
-    update_delta = Temp("T:S K", "gradient of the update gate's sum")
-    reset_delta = Temp("T:S K", "gradient of the reset gate's sum")
-    candidate_delta = Temp("T:S K", "gradient of the candidate's sum")
-    past = Temp("T:S K", "output of the row before")
+    recalled = Temp(
+        "T:S K", "previous hidden state after the reset gate, or, with `reset_after`, after the recurrent weights"
+    )
+    candidate = Temp("T:S K", "candidate")
+    output_delta = Temp("T:S K", "gradient of the hidden state, including that of the next step")
+    recalled_delta = Temp("T:S K", "gradient of the recalled state")
+    update_delta = Temp("T:S K", "gradient of the update gate's pre-activation")
+    reset_delta = Temp("T:S K", "gradient of the reset gate's pre-activation")
+    candidate_delta = Temp("T:S K", "gradient of the candidate's pre-activation")
+    past = Temp("T:S K", "previous hidden state")
     examples = (
         Example(x="sequence of 9"),
         Example(x="nested sequence of 6", reverse=True, gate_act="tanh"),

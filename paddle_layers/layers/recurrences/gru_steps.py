@@ -1,4 +1,4 @@
-"""One step of gated recurrent units, for use inside groups: the output of the step before is an input."""
+"""GRU cell: a single step, for use inside recurrent groups."""
 
 from paddle_layers.define import Example, Input, Output, Param, Temp, each, gradient, infer, layer, onnx
 
@@ -13,12 +13,14 @@ from .gates import (
 )
 
 
-@layer("gru_step", elsewhere={"Paddle": "gru_step", "Keras": "GRUCell", "PyTorch": "GRUCell"}, since=1)
+@layer(
+    "gru_step", elsewhere={"Paddle": "gru_step", "Keras": "GRUCell", "PyTorch": "GRUCell"}, terms=("GRU cell",), since=1
+)
 class GruStep:
-    """One step of gated recurrent units: `grumemory` without its sequence.
+    """GRU cell: one step of `grumemory`.
 
-    A row of `x` holds three sums for each unit, side by side: update gate, reset gate, candidate. With
-    `s = x + bias`, `h = previous` and the weights of the three side by side:
+    Each row of `x` has three gate pre-activations per unit, concatenated: update gate, reset gate, candidate. With
+    `s = x + bias`, `h = previous` and the recurrent weights of the three, concatenated:
 
     `u = gate_act(s_u + h @ W_u)`, `r = gate_act(s_r + h @ W_r)`, `c = act(s_c + (r * h) @ W_c)`,
     `y = (1 - u) * h + u * c`
@@ -27,22 +29,24 @@ class GruStep:
     PyTorch, which exchange `u` and `1 - u`. Paddle is the same without it.
     """
 
-    x = Input("N D", "three sums per unit", seq=LEVELS, kinks=(0.0,))
-    previous = Input("N K", "output of the step before", seq=LEVELS, kinks=(0.0,))
-    weight = Param("K D", "from the output of the step before")
-    bias = Param("B", "added to the sums; with `reset_after`, then to what the candidate recalls", init="zero")
-    y = Output("N K", "output of the units")
-    act = activation_choice("function of the candidate", "tanh", "active_type")
-    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
+    x = Input("N D", "three gate pre-activations per unit", seq=LEVELS, kinks=(0.0,))
+    previous = Input("N K", "previous hidden state", seq=LEVELS, kinks=(0.0,))
+    weight = Param("K D", "recurrent weights")
+    bias = Param("B", "biases of the gates; with `reset_after`, also the recurrent bias of the candidate", init="zero")
+    y = Output("N K", "hidden states")
+    act = activation_choice("activation of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("activation of the gates", "sigmoid", "active_gate_type")
     reset_after = reset_after_switch()
     update = Temp("N K", "update gate")
     reset = Temp("N K", "reset gate")
-    recalled = Temp("N K", "the previous output, reset or, with `reset_after`, mapped: the other is to come")
-    candidate = Temp("N K", "new content")
-    update_delta = Temp("N K", "gradient of the update gate's sum")
-    reset_delta = Temp("N K", "gradient of the reset gate's sum")
-    candidate_delta = Temp("N K", "gradient of the candidate's sum")
-    recalled_delta = Temp("N K", "gradient of the recalled output")
+    recalled = Temp(
+        "N K", "previous hidden state after the reset gate, or, with `reset_after`, after the recurrent weights"
+    )
+    candidate = Temp("N K", "candidate")
+    update_delta = Temp("N K", "gradient of the update gate's pre-activation")
+    reset_delta = Temp("N K", "gradient of the reset gate's pre-activation")
+    candidate_delta = Temp("N K", "gradient of the candidate's pre-activation")
+    recalled_delta = Temp("N K", "gradient of the recalled state")
     examples = (
         Example(x="9", previous="3"),
         Example(x="sequence of 6", previous="sequence of 2", act="relu", gate_act="tanh"),

@@ -1,4 +1,4 @@
-"""Long short-term memory over sequences; the map of the input is a layer of its own."""
+"""LSTM over sequences; the input projection is a separate layer."""
 
 import numpy as np
 
@@ -18,50 +18,56 @@ from .gates import (
 
 @layer(
     "lstmemory",
-    elsewhere={"Paddle": "lstmemory", "Caffe": "LSTM", "ONNX": "LSTM", "Keras": "LSTM", "PyTorch": "LSTM"},
+    elsewhere={"Paddle": "lstmemory", "Caffe": "LSTM", "ONNX": "LSTM"},
+    terms=(
+        "long short-term memory",
+        "LSTM recurrence",
+    ),
     since=1,
 )
 class Lstmemory:
-    """Long short-term memory (Hochreiter and Schmidhuber 1997) with peepholes (Gers, Schraudolph and Schmidhuber 2002).
+    """Long short-term memory (LSTM) recurrence over pre-computed gate inputs, with peephole connections.
 
-    A row of `x` holds four sums for each unit, side by side: candidate, input gate, forget gate, output gate. With
-    `s = x[t] + y[t-1] @ weight + bias` in the same order and the peepholes `p`:
+    For the `LSTM` layer of Keras and PyTorch, which includes the input projection, see `simple_lstm`.
+
+    Each step of `x` has four gate pre-activations per unit, concatenated: candidate, input gate, forget gate, output
+    gate (Hochreiter and Schmidhuber 1997; peepholes: Gers, Schraudolph and Schmidhuber 2002). With
+    `s = x[t] + y[t-1] @ weight + bias` in the same order and the peephole weights `p`:
 
     `a = act(s_a)`, `i = gate_act(s_i + p_i * c[t-1])`, `f = gate_act(s_f + p_f * c[t-1])`, `c[t] = a * i + c[t-1] * f`,
     `o = gate_act(s_o + p_o * c[t])`, `y[t] = o * state_act(c[t])`
 
-    in every sequence by itself, in the innermost sequences of nested ones; output and state before the first row, which
-    is the last one with `reverse`, are `initial` and `initial_state`, or zero; with `return_state` the state behind the
-    last row is a second output. Put `fc` of four times the units before the layer to map the input. `bias` has the
-    biases of the sums and then the peepholes of the three gates, as in Paddle, whose configs without helpers take
-    sigmoid for `state_act` when nothing is set. Caffe, ONNX and others hold the map of the input, too, have the gates
-    in other orders, and have no peepholes (Caffe) or on demand.
+    in each sequence, or in the innermost sequences of nested ones; the initial hidden and cell states are `initial` and
+    `initial_state`, or zero; with `return_state` the final cell state is a second output. Add an `fc` with four times
+    the units before the layer as the input projection. `bias` has the biases of the gates and then the peephole weights
+    of the three gates, as in Paddle, whose configs without helpers default to sigmoid for `state_act`. Caffe, ONNX and
+    others include the input projection, order the gates differently, and have no peepholes (Caffe) or optional ones.
     """
 
-    x = Input("T:S D", "four sums per unit", seq=(1, 2), kinks=(0.0,))
-    initial = Input("S K", "output before the first row, a row for each sequence", seq=(0, 1), optional=True)
-    initial_state = Input("S K", "state before the first row, a row for each sequence", seq=(0, 1), optional=True)
-    weight = Param("K D", "from the output of the row before")
-    bias = Param("B", "added to the sums; then the peepholes", init="zero")
-    y = Output("T:S K", "output of the units")
-    last_state = Output("S K", "state behind the last row of each sequence, with `return_state`", when="return_state")
-    act = activation_choice("function of the candidate", "tanh", "active_type")
-    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
-    state_act = activation_choice("function of the state on its way out", "tanh", "active_state_type")
-    peepholes = Bool("gates see the state of their unit", default=True)
+    x = Input("T:S D", "four gate pre-activations per unit", seq=(1, 2), kinks=(0.0,))
+    initial = Input("S K", "initial hidden state, one per sequence", seq=(0, 1), optional=True)
+    initial_state = Input("S K", "initial cell state, one per sequence", seq=(0, 1), optional=True)
+    weight = Param("K D", "recurrent weights")
+    bias = Param("B", "biases of the gates, then peephole weights", init="zero")
+    y = Output("T:S K", "hidden states")
+    last_state = Output("S K", "final cell state of each sequence, with `return_state`", when="return_state")
+    act = activation_choice("activation of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("activation of the gates", "sigmoid", "active_gate_type")
+    state_act = activation_choice("activation of the cell state in the output", "tanh", "active_state_type")
+    peepholes = Bool("peephole connections from the cell state to the gates", default=True)
     reverse = reverse_switch()
-    return_state = Bool("give the states behind the last rows as a second output", default=False)
-    state = Temp("T:S K", "what the unit remembers")
-    candidate = Temp("T:S K", "new content")
-    input_gate = Temp("T:S K", "share of the candidate that goes into the state")
-    forget_gate = Temp("T:S K", "share of the state of before that stays")
-    output_gate = Temp("T:S K", "share of the state that goes into the output")
-    state_delta = Temp("T:S K", "gradient of the state")
-    candidate_delta = Temp("T:S K", "gradient of the candidate's sum")
-    input_delta = Temp("T:S K", "gradient of the input gate's sum")
-    forget_delta = Temp("T:S K", "gradient of the forget gate's sum")
-    output_delta = Temp("T:S K", "gradient of the output gate's sum")
-    past = Temp("T:S K", "output of the row before")
+    return_state = Bool("return the final cell states as a second output", default=False)
+    state = Temp("T:S K", "cell state")
+    candidate = Temp("T:S K", "candidate")
+    input_gate = Temp("T:S K", "input gate")
+    forget_gate = Temp("T:S K", "forget gate")
+    output_gate = Temp("T:S K", "output gate")
+    state_delta = Temp("T:S K", "gradient of the cell state")
+    candidate_delta = Temp("T:S K", "gradient of the candidate's pre-activation")
+    input_delta = Temp("T:S K", "gradient of the input gate's pre-activation")
+    forget_delta = Temp("T:S K", "gradient of the forget gate's pre-activation")
+    output_delta = Temp("T:S K", "gradient of the output gate's pre-activation")
+    past = Temp("T:S K", "previous hidden state")
     examples = (
         Example(x="sequence of 12"),
         Example(x="nested sequence of 8", reverse=True, peepholes=False),

@@ -1,4 +1,4 @@
-"""One step of long short-term memory, for use inside groups: the state of the step before is an input."""
+"""LSTM cell: a single step, for use inside recurrent groups."""
 
 from paddle_layers.define import Bool, Example, Input, Output, Param, Temp, each, gradient, infer, layer, onnx
 
@@ -8,40 +8,42 @@ from .gates import LEVELS, activate, activation_choice, activation_derivative, c
 @layer(
     "lstm_step",
     elsewhere={"Paddle": "lstm_step", "Caffe": "LSTMUnit", "Keras": "LSTMCell", "PyTorch": "LSTMCell"},
+    terms=("LSTM cell",),
     since=1,
 )
 class LstmStep:
-    """One step of long short-term memory: `lstmemory` without its sequence.
+    """LSTM cell: one step of `lstmemory`.
 
-    A row of `x` holds four sums for each unit, side by side: candidate, input gate, forget gate, output gate; what the
-    output of the step before adds to them is in them already. With `s = x + bias`, peepholes `p`, `h = previous`:
+    Each row of `x` has four gate pre-activations per unit, concatenated: candidate, input gate, forget gate, output
+    gate, including the contribution of the previous hidden state. With `s = x + bias`, peephole weights `p`,
+    `h = previous`:
 
     `a = act(s_a)`, `i = gate_act(s_i + p_i * h)`, `f = gate_act(s_f + p_f * h)`, `state = a * i + h * f`,
     `o = gate_act(s_o + p_o * state)`, `y = o * state_act(state)`
 
-    `bias` is that of `lstmemory`: the biases of the sums, then the peepholes; Paddle's has the peepholes alone, and the
-    state is fetched from it by a layer get_output. Caffe has no peepholes, the gates in another order, and forgets
-    where an input says so: put a `scaling` by it before `previous`.
+    `bias` is that of `lstmemory`: the biases of the gates, then the peephole weights; Paddle's has only the peephole
+    weights, and its state is read by a layer get_output. Caffe has no peepholes, another order of the gates, and an
+    input that resets the state: add a `scaling` by it before `previous`.
     """
 
-    x = Input("N D", "four sums per unit", seq=LEVELS, kinks=(0.0,))
-    previous = Input("N K", "state of the step before", seq=LEVELS, kinks=(0.0,))
-    bias = Param("B", "added to the sums; then the peepholes", init="zero")
-    y = Output("N K", "output of the units")
-    state = Output("N K", "what the units remember")
-    act = activation_choice("function of the candidate", "tanh", "active_type")
-    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
-    state_act = activation_choice("function of the state on its way out", "tanh", "active_state_type")
-    peepholes = Bool("gates see the state of their unit", default=True)
-    candidate = Temp("N K", "new content")
-    input_gate = Temp("N K", "share of the candidate that goes into the state")
-    forget_gate = Temp("N K", "share of the state of before that stays")
-    output_gate = Temp("N K", "share of the state that goes into the output")
-    state_delta = Temp("N K", "gradient of the state")
-    candidate_delta = Temp("N K", "gradient of the candidate's sum")
-    input_delta = Temp("N K", "gradient of the input gate's sum")
-    forget_delta = Temp("N K", "gradient of the forget gate's sum")
-    output_delta = Temp("N K", "gradient of the output gate's sum")
+    x = Input("N D", "four gate pre-activations per unit", seq=LEVELS, kinks=(0.0,))
+    previous = Input("N K", "previous cell state", seq=LEVELS, kinks=(0.0,))
+    bias = Param("B", "biases of the gates, then peephole weights", init="zero")
+    y = Output("N K", "hidden states")
+    state = Output("N K", "cell state")
+    act = activation_choice("activation of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("activation of the gates", "sigmoid", "active_gate_type")
+    state_act = activation_choice("activation of the cell state in the output", "tanh", "active_state_type")
+    peepholes = Bool("peephole connections from the cell state to the gates", default=True)
+    candidate = Temp("N K", "candidate")
+    input_gate = Temp("N K", "input gate")
+    forget_gate = Temp("N K", "forget gate")
+    output_gate = Temp("N K", "output gate")
+    state_delta = Temp("N K", "gradient of the cell state")
+    candidate_delta = Temp("N K", "gradient of the candidate's pre-activation")
+    input_delta = Temp("N K", "gradient of the input gate's pre-activation")
+    forget_delta = Temp("N K", "gradient of the forget gate's pre-activation")
+    output_delta = Temp("N K", "gradient of the output gate's pre-activation")
     examples = (
         Example(x="12", previous="3"),
         Example(x="8", previous="2", peepholes=False),

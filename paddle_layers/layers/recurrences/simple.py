@@ -1,4 +1,4 @@
-"""Simple recurrent units over sequences; the map of the input is a layer of its own."""
+"""Simple (Elman) RNN over sequences; the input projection is a separate layer."""
 
 import numpy as np
 
@@ -17,27 +17,31 @@ from .gates import (
 @layer(
     "recurrent",
     elsewhere={"Paddle": "recurrent", "Caffe": "RNN", "ONNX": "RNN", "Keras": "SimpleRNN", "PyTorch": "RNN"},
+    terms=(
+        "simple RNN",
+        "Elman network",
+        "recurrent layer",
+    ),
     since=1,
 )
 class Recurrent:
-    """Simple recurrent units (Elman 1990): every row adds a map of the output of the row before it.
+    """Simple (Elman) recurrent layer over pre-computed inputs: `y[t] = act(x[t] + y[t-1] @ weight + bias)`.
 
-    `y[t] = act(x[t] + y[t-1] @ weight + bias)`
-
-    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row, which is
-    the last one with `reverse`, is `initial`, or zero. `x` are sums that are ready: put `fc` before the layer to map
-    the input. Paddle is the same. ONNX holds the map of the input, too; Caffe's RNN also has one of the output.
+    (Elman 1990), in each sequence, or in the innermost sequences of nested ones; the initial hidden state is `initial`,
+    or zero. `x` are the pre-activations: add an `fc` before the layer as the input projection, which `SimpleRNN` of
+    Keras and `RNN` of PyTorch include. Paddle is the same. ONNX includes the input projection; Caffe's RNN also has an
+    output projection.
     """
 
-    x = Input("T:S K", "one sum per unit", seq=(1, 2), kinks=(0.0,))
-    initial = Input("S K", "output before the first row, a row for each sequence", seq=(0, 1), optional=True)
-    weight = Param("J K", "from the output of the row before")
-    bias = Param("K", "added to the sums", init="zero")
-    y = Output("T:S K", "output of the units")
-    act = activation_choice("function of a unit", "tanh", "active_type")
+    x = Input("T:S K", "pre-activations", seq=(1, 2), kinks=(0.0,))
+    initial = Input("S K", "initial hidden state, one per sequence", seq=(0, 1), optional=True)
+    weight = Param("J K", "recurrent weights")
+    bias = Param("K", "bias", init="zero")
+    y = Output("T:S K", "hidden states")
+    act = activation_choice("activation", "tanh", "active_type")
     reverse = reverse_switch()
-    delta = Temp("T:S K", "gradient of the sum")
-    past = Temp("T:S K", "output of the row before")
+    delta = Temp("T:S K", "gradient of the pre-activation")
+    past = Temp("T:S K", "previous hidden state")
     examples = (
         Example(x="sequence of 3"),
         Example(x="nested sequence of 2", reverse=True, act="sigmoid"),

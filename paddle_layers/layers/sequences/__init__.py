@@ -1,1 +1,1 @@
-"""Layers of sequences whose rows do not wait for each other."""
+"""Sequence layers without recurrence: attention, embeddings, pooling, slicing."""

@@ -1,4 +1,4 @@
-"""Attention of one position, for texts that are written word by word."""
+"""Attention of a single position with a key-value cache, for text generation."""
 
 import math
 
@@ -7,30 +7,38 @@ from paddle_layers.define import Example, Float, Input, Int, Output, each, infer
 from .attentions import check_heads
 
 
-@layer("attention_step", since=1)
+@layer(
+    "attention_step",
+    terms=(
+        "key-value cache",
+        "KV cache",
+        "incremental decoding",
+    ),
+    since=1,
+)
 class AttentionStep:
-    """One position of a causal `multi_head_attention`: a row looks at itself and at what was kept of those before it.
+    """One step of causal `multi_head_attention` with a key-value cache, for autoregressive generation.
 
     `y[n] = sum_k p[k] * values[row[n, k], k] + p * own_value[n]`, where the weights are the softmax of
-    `scale * query[n] . keys[row[n, k], k]`, for the places `k` before `place[n]`, and of
-    `scale * query[n] . own_key[n]`; each head has its own columns. What is behind `place` is not read: the cache
-    may have more places.
+    `scale * query[n] . keys[row[n, k], k]`, for the positions `k` before `place[n]`, and of
+    `scale * query[n] . own_key[n]`; each head has its own columns. Positions from `place` on are not read: the cache
+    may have a larger capacity.
 
-    Each text has a row of the batch. Where texts begin alike, as those of a beam search do, `row` says in whose row the
-    keys and values of a place lie, so that nothing is copied. The caller puts `own_key` and `own_value` at their place
-    behind the pass. It is what `generate` runs in the place of `multi_head_attention`; nothing learns through it.
+    Each generated sequence has a row of the batch. If sequences share a prefix, as in beam search, `row` gives the row
+    that holds the keys and values of a position, so that nothing is copied. The caller writes `own_key` and `own_value`
+    to their position after the pass. `generate` runs it instead of `multi_head_attention`; it has no gradient.
     """
 
-    query = Input("N D", "query of each row")
-    own_key = Input("N D", "key of the row itself")
-    own_value = Input("N E", "value of the row itself")
-    keys = Input("N K D", "keys of the places before, by row of the batch and place")
-    values = Input("N K E", "values of the places before")
-    row = Input("N K", "row of the batch that has the key and the value of a place, from 0", kinds=("INT",))
-    place = Input("N", "how many places there are before this one", kinds=("INT",))
-    y = Output("N E", "a row for each row of `query`", nan="where `row` or `place` is beyond what is kept")
-    num_heads = Int("parts into which the columns are cut", default=1, min=1)
-    scale = Float("factor of the products; when absent: one over the root of a head's columns", optional=True)
+    query = Input("N D", "query of the current position")
+    own_key = Input("N D", "key of the current position")
+    own_value = Input("N E", "value of the current position")
+    keys = Input("N K D", "cached keys of the previous positions, by row of the batch and position")
+    values = Input("N K E", "cached values of the previous positions")
+    row = Input("N K", "row of the batch that holds the key and the value of a position, from 0", kinds=("INT",))
+    place = Input("N", "number of previous positions", kinds=("INT",))
+    y = Output("N E", "one vector per query", nan="where `row` or `place` exceeds the cache")
+    num_heads = Int("number of attention heads", default=1, min=1)
+    scale = Float("scale of the dot products; if absent, one over the square root of the head size", optional=True)
     examples = (
         Example(query="2", own_key="2", own_value="3", keys="4x2", values="4x3", row="4 ids<2", place="ids<6"),
         Example(

@@ -1,4 +1,4 @@
-"""Attention: rows of sequences look at the rows of others."""
+"""Multi-head attention."""
 
 import math
 
@@ -23,31 +23,39 @@ from paddle_layers.define import (
 @layer(
     "multi_head_attention",
     elsewhere={"ONNX": "Attention", "Keras": "MultiHeadAttention", "PyTorch": "MultiheadAttention"},
+    terms=(
+        "multi-head attention",
+        "self-attention",
+        "cross-attention",
+        "scaled dot-product attention",
+        "FlashAttention",
+    ),
     since=1,
 )
 class MultiHeadAttention:
-    """Every row of `query` gets the mean of the rows of `values` in its sequence, weighted by how well the keys fit.
+    """Multi-head scaled dot-product attention over sequences of any length, without padding or masks.
 
-    For each head, `y[t] = sum_k p[t, k] * values[k]` with `p[t] = softmax_k(scale * query[t] . keys[k])`, over the
-    keys of the same sample (Vaswani et al. 2017). The columns of all inputs are cut into `num_heads` equal parts, one
-    after the other. Give one layer three times for attention of a sequence to itself; the keys may as well be those of
-    sequences with other lengths. Sequences lie end to end, so there is no padding and no mask.
+    For each head, `y[t] = sum_k p[t, k] * values[k]` with `p[t] = softmax_k(scale * query[t] . keys[k])`, over the keys
+    of the same sample (Vaswani et al. 2017). The columns of all inputs are split into `num_heads` consecutive heads of
+    equal size. For self-attention pass one layer three times; for cross-attention the keys may be sequences of other
+    lengths. Sequences are concatenated, so there is no padding and no mask.
 
-    Nothing is projected: put an `fc` before every input and behind the output, as Paddle's `multi_head_attention`
-    network does. Where there is no key at all the output is zero; torch gives NaN. The probabilities are never stored:
-    the largest score and the logarithm of the denominator are kept and they are computed again (Dao 2023).
+    It has no parameters: add an `fc` before every input and after the output, as Paddle's `multi_head_attention`
+    network does; `transformer_block` includes them. Without any key the output is zero; PyTorch returns NaN. The
+    attention matrix is never stored: the maximum and the logarithm of the denominator are kept, and the probabilities
+    are recomputed in the backward pass (FlashAttention, Dao 2023).
     """
 
-    query = Input("T:S D", "what each row looks for", seq=(1,))
-    keys = Input("K:R D", "what each row is found by", seq=(1,))
-    values = Input("K:R E", "what each row contributes", seq=(1,))
-    y = Output("T:S E", "a row for each row of `query`")
-    num_heads = Int("parts into which the columns are cut", default=1, min=1, axis="H")
-    causal = Bool("the row at a place sees keys up to the same place in their sequence only", default=False)
-    scale = Float("factor of the products; when absent: one over the root of a head's columns", optional=True)
-    peak = Temp("T H", "largest score")
-    norm = Temp("T H", "logarithm of the sum of the exponentials, the largest one being 1")
-    delta = Temp("T H", "mean of the gradients of the probabilities, weighted by them")
+    query = Input("T:S D", "queries", seq=(1,))
+    keys = Input("K:R D", "keys", seq=(1,))
+    values = Input("K:R E", "values", seq=(1,))
+    y = Output("T:S E", "one vector per query")
+    num_heads = Int("number of attention heads", default=1, min=1, axis="H")
+    causal = Bool("causal mask: a position attends only to keys at the same or earlier positions", default=False)
+    scale = Float("scale of the dot products; if absent, one over the square root of the head size", optional=True)
+    peak = Temp("T H", "maximum score")
+    norm = Temp("T H", "logarithm of the sum of the exponentials, relative to the maximum")
+    delta = Temp("T H", "mean of the gradients of the probabilities, weighted by the probabilities")
     examples = (
         Example(query="sequence of 2", keys="sequence of 2", values="sequence of 3"),
         Example(query="sequence of 6", keys="sequence of 6", values="sequence of 4", num_heads=2, causal=True),

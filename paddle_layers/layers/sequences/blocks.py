@@ -1,29 +1,42 @@
-"""Layers made of layers, for sequences: attention with maps around it, windows of rows."""
+"""Composite layers for sequences: Transformer block, sequence convolution, additive attention."""
 
 from paddle_layers.define import Bool, Choice, Example, Float, Input, Int, Output, String, body, layer, require
 
 
-@layer("transformer_block", since=1)
+@layer(
+    "transformer_block",
+    terms=(
+        "Transformer block",
+        "Transformer encoder layer",
+        "TransformerEncoderLayer",
+        "self-attention block",
+        "GPT block",
+    ),
+    since=1,
+)
 class TransformerBlock:
-    """Attention of a sequence to itself, then two maps of every row, each with a way around it (Vaswani et al. 2017).
+    """Pre-norm Transformer block: multi-head self-attention and a position-wise feed-forward network.
 
     `s = x + merge(attention(norm(x)))`, `y = s + narrow(gelu(wide(norm(s))))`
 
-    The rows are brought to one size before the parts and not behind them, which trains more steadily. Places in the
-    sequence are not known to it: put `position_embedding` or `sinusoidal_position` before the first block.
+    Each of the two has a residual connection (Vaswani et al. 2017), and is preceded by the normalization (pre-norm),
+    which trains more stably than post-norm. The block has no positional encoding: add `position_embedding` or
+    `sinusoidal_position` before the first block.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1,))
+    x = Input("T:S C", "sequences of feature vectors", seq=(1,))
     y = Output("T:S C", "same shape as `x`")
-    num_heads = Int("parts into which the columns are cut", default=1, min=1)
-    hidden = Int("columns between the two maps; when absent: four times those of `x`", min=1, optional=True)
-    causal = Bool("a row sees itself and the rows before it only", default=False)
+    num_heads = Int("number of attention heads", default=1, min=1)
+    hidden = Int(
+        "hidden size of the feed-forward network; if absent, four times the width of `x`", min=1, optional=True
+    )
+    causal = Bool("causal mask: a position attends only to itself and earlier positions", default=False)
     norm = Choice(
-        "how rows are brought to one size",
-        options={"LAYER_NORM": "mean 0 and variance 1", "RMS_NORM": "mean of the squares 1"},
+        "type of normalization",
+        options={"LAYER_NORM": "layer normalization", "RMS_NORM": "root mean square normalization"},
         default="LAYER_NORM",
     )
-    drop_rate = Float("share of what each part adds that is set to zero while training", default=0.0, min=0, below=1)
+    drop_rate = Float("dropout rate of the attention and feed-forward outputs", default=0.0, min=0, below=1)
     examples = (
         Example(x="sequence of 4", num_heads=2),
         Example(x="sequence of 2", hidden=3, causal=True, norm="RMS_NORM"),
@@ -48,23 +61,31 @@ def transformer_block_body(net, x, num_heads, hidden, causal, norm, drop_rate, C
     return net.addto(seen, narrow, name="sum")
 
 
-@layer("sequence_conv_pool", elsewhere={"Paddle": "sequence_conv_pool"}, since=1)
+@layer(
+    "sequence_conv_pool",
+    elsewhere={"Paddle": "sequence_conv_pool"},
+    terms=(
+        "text convolution",
+        "text CNN",
+        "sequence convolution",
+    ),
+    since=1,
+)
 class SequenceConvPool:
-    """Features of short runs of rows, the strongest of each sequence: `context`, `fc`, then a pool over the rows.
+    """Convolution over a sequence followed by pooling over its steps: `context`, `fc`, then a pool.
 
-    It is a convolution over a sequence, as for the sentiment of a text. Of nested sequences each sample becomes a row.
+    Used for text classification, such as sentiment analysis (text CNN). For nested sequences the output is one vector
+    per sample.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    y = Output("R K", "one row per sequence")
-    size = Int("number of features", min=1, axis="K", aliases=("hidden_size",))
-    context_len = Int("rows of a run", min=1, max=1024)
-    context_start = Int(
-        "first row of a run, counted from the row itself; when absent: the run lies around it", optional=True
-    )
-    fc_act = String("elementwise layer applied to the features", default="tanh")
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    y = Output("R K", "one vector per sequence")
+    size = Int("number of output features", min=1, axis="K", aliases=("hidden_size",))
+    context_len = Int("window length", min=1, max=1024)
+    context_start = Int("start of the window relative to the current step; if absent, centered", optional=True)
+    fc_act = String("activation of the features", default="tanh")
     pool_type = Choice(
-        "what is kept of a feature", options={"MAX": "the largest", "AVERAGE": "the mean"}, default="MAX"
+        "type of pooling over the steps", options={"MAX": "maximum", "AVERAGE": "average"}, default="MAX"
     )
     examples = (
         Example(x="sequence of 2", size=3, context_len=3),
@@ -81,19 +102,27 @@ def sequence_conv_pool_body(net, x, size, context_len, context_start, fc_act, po
     return pool(features, name="pool")
 
 
-@layer("simple_attention", elsewhere={"Paddle": "simple_attention"}, since=1)
+@layer(
+    "simple_attention",
+    elsewhere={"Paddle": "simple_attention"},
+    terms=(
+        "additive attention",
+        "Bahdanau attention",
+    ),
+    since=1,
+)
 class SimpleAttention:
-    """Mean of the rows of a sequence, weighted by how well they fit a state (Bahdanau, Cho and Bengio 2015).
+    """Additive (Bahdanau) attention: the weighted average of encoder outputs for a decoder state.
 
     `score[t] = v . tanh(projected[t] + W state)`, the weights are the softmax of the scores of a sequence, and
-    `y = sum_t weight[t] * encoded[t]`. `projected` is a map of `encoded` that is the same in every step of a
-    decoder, so it is made outside of the step, by an `fc` without a bias.
+    `y = sum_t weight[t] * encoded[t]` (Bahdanau, Cho and Bengio 2015). `projected` is a projection of `encoded` by an
+    `fc` without a bias, which is the same in all steps of a decoder, so it is computed outside of the step.
     """
 
-    encoded = Input("T:S C", "what is to be read", seq=(1,))
-    projected = Input("T:S D", "what each row is found by", seq=(1,))
-    state = Input("S E", "what is looked for, such as the state of a decoder")
-    y = Output("S C", "what was read, a row per sequence")
+    encoded = Input("T:S C", "encoder outputs", seq=(1,))
+    projected = Input("T:S D", "keys", seq=(1,))
+    state = Input("S E", "decoder state (query)")
+    y = Output("S C", "context vector, one per sequence")
     examples = (
         Example(encoded="sequence of 3", projected="sequence of 2", state="4"),
         Example(encoded="sequence of 1", projected="sequence of 1", state="1"),

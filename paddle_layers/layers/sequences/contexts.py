@@ -1,4 +1,4 @@
-"""Layers in which a row sees its neighbours in the sequence."""
+"""Windows over sequences: context windows, lookahead convolution, softmax over a sequence."""
 
 import math
 
@@ -8,19 +8,30 @@ END = (1 << 63) - 1
 """ONNX: the end of an axis."""
 
 
-@layer("context", common=("drop_rate", "error_clip"), elsewhere={"Paddle": "context_projection"}, since=1)
+@layer(
+    "context",
+    common=("drop_rate", "error_clip"),
+    elsewhere={"Paddle": "context_projection"},
+    terms=(
+        "context window",
+        "sliding window",
+        "n-gram",
+    ),
+    since=1,
+)
 class Context:
-    """Puts the rows around a row side by side: a window that moves over the sequence.
+    """Context window: concatenates the steps in a window around each step of a sequence.
 
-    `y[t] = x[t + start], ..., x[t + start + length - 1]`, zeros beyond the ends of the sequence. In Paddle it is a
-    projection of `mixed`; where the rows beyond the ends are learned (`trainable_padding`) it is `padded_context`.
+    `y[t] = x[t + start], ..., x[t + start + length - 1]`, zeros beyond the ends of the sequence. With an `fc` it is a
+    1-D convolution over sequences of any length. In Paddle it is a projection of `mixed`; for learned padding
+    (`trainable_padding`) see `padded_context`.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    y = Output("T:S K", "`length` rows side by side")
-    length = Int("rows of the window", min=1, max=1024, aliases=("context_length",))
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    y = Output("T:S K", "`length` concatenated steps")
+    length = Int("window length", min=1, max=1024, aliases=("context_length",))
     start = Int(
-        "the first row of the window, counted from the row itself; when absent the window is around it",
+        "start of the window relative to the current step; if absent, centered",
         min=-1024,
         max=1024,
         optional=True,
@@ -67,28 +78,37 @@ def context_onnx(graph, x, T_mask, length, start):
     return graph.Concat(*parts, axis=2)
 
 
-@layer("padded_context", common=("drop_rate", "error_clip"), elsewhere={"Paddle": "context_projection"}, since=1)
+@layer(
+    "padded_context",
+    common=("drop_rate", "error_clip"),
+    elsewhere={"Paddle": "context_projection"},
+    terms=(
+        "context window",
+        "trainable padding",
+    ),
+    since=1,
+)
 class PaddedContext:
-    """Puts the rows around a row side by side, as `context`; the rows beyond the ends of a sequence are learned.
+    """Context window with learned padding: as `context`, but steps beyond the ends of a sequence are parameters.
 
-    `y[t] = x[t + start], ..., x[t + start + length - 1]`. Where that is k rows before the first row of the sequence it
-    is row `before - k` of `padding`, and k rows behind the last one row `before + k - 1`, with `before = max(0,
-    -start)`: Paddle's `trainable_padding`. All sequences share these rows.
+    `y[t] = x[t + start], ..., x[t + start + length - 1]`. The step k positions before the first one is row `before - k`
+    of `padding`, and the step k positions after the last one is row `before + k - 1`, with `before = max(0, -start)`:
+    Paddle's `trainable_padding`. All sequences share these rows.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    padding = Param("P C", "rows before the first one, then those behind the last one", init="zero")
-    y = Output("T:S K", "`length` rows side by side")
-    length = Int("rows of the window", min=2, max=1024, aliases=("context_length",))
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    padding = Param("P C", "padding vectors before the first step, then after the last", init="zero")
+    y = Output("T:S K", "`length` concatenated steps")
+    length = Int("window length", min=2, max=1024, aliases=("context_length",))
     start = Int(
-        "the first row of the window, counted from the row itself; when absent the window is around it",
+        "start of the window relative to the current step; if absent, centered",
         min=-1024,
         max=1024,
         optional=True,
         aliases=("context_start",),
     )
-    first = Numbers("`start`, or what it is when absent")
-    ahead = Numbers("learned rows before the first one")
+    first = Numbers("`start`, or its default")
+    ahead = Numbers("number of padding vectors before the first step")
     examples = (
         Example(x="sequence of 2", length=3),
         Example(x="nested sequence of 3", length=2, start=0),
@@ -133,7 +153,7 @@ def padded_context_dpadding(p, c, dy, C, S, S_start, first, ahead, length):
 
 @onnx(PaddedContext)
 def padded_context_onnx(graph, x, padding, T_lengths, P, first, ahead, length):
-    """Shifted rows, or those of the padding where the place lies beyond an end."""
+    """Shifted steps, or those of the padding at positions beyond an end."""
     places, lengths, steps = graph.places(x), graph.Unsqueeze(T_lengths, [1]), graph.Shape(x, start=1, end=2)
     parts = []
     for offset in range(first, first + length):
@@ -146,17 +166,28 @@ def padded_context_onnx(graph, x, padding, T_lengths, P, first, ahead, length):
     return graph.Concat(*parts, axis=2)
 
 
-@layer("row_conv", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "row_conv"}, since=1)
+@layer(
+    "row_conv",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "row_conv"},
+    terms=(
+        "lookahead convolution",
+        "row convolution",
+    ),
+    since=1,
+)
 class RowConv:
-    """Adds to every row the rows that follow it, each column with weights of its own: a look ahead.
+    """Lookahead (row) convolution: a weighted sum of each step and the steps that follow it, per column.
 
-    `y[t, c] = sum over j of x[t + j, c] * weight[j, c]` as far as the sequence goes (Deep Speech 2, Amodei et al.).
+    `y[t, c] = sum over j of x[t + j, c] * weight[j, c]` within the sequence (Deep Speech 2, Amodei et al.).
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    weight = Param("J C", "weights of a row and of those that follow it", init="xavier")
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    weight = Param("J C", "weights of the current and the following steps", init="xavier")
     y = Output("T:S C", "same shape as `x`")
-    length = Int("rows that count, the row itself included", min=1, axis="J", aliases=("context_length", "context_len"))
+    length = Int(
+        "window length, including the current step", min=1, axis="J", aliases=("context_length", "context_len")
+    )
     examples = (
         Example(x="sequence of 3", length=2),
         Example(x="nested sequence of 2", length=3, act="relu"),
@@ -196,17 +227,27 @@ def row_conv_onnx(graph, x, weight, T_mask, C, J):
     return graph.Transpose(y, perm=[0, 2, 1])
 
 
-@layer("sequence_softmax", common=("drop_rate", "error_clip"), elsewhere={"Paddle": "sequence_softmax"}, since=1)
+@layer(
+    "sequence_softmax",
+    common=("drop_rate", "error_clip"),
+    elsewhere={"Paddle": "sequence_softmax"},
+    terms=(
+        "softmax over a sequence",
+        "attention weights",
+        "softmax over the steps",
+    ),
+    since=1,
+)
 class SequenceSoftmax:
-    """Exponentials of the rows of a sequence, divided by their sum: weights of the rows that add up to one.
+    """Softmax over the steps of each sequence: attention weights that sum to one.
 
-    `y[t, c] = exp(x[t, c]) / sum over the rows u of the sequence of exp(x[u, c])`, column by column. Of nested
-    sequences the rows of a sub-sequence add up to one. In Paddle it is an activation, of rows of width one.
+    `y[t, c] = exp(x[t, c]) / sum over the steps u of the sequence of exp(x[u, c])`, per column. In nested sequences it
+    is computed over the steps of each sub-sequence. In Paddle it is an activation of values of width one.
     """
 
-    x = Input("T:S C", "scores of the rows", seq=(1, 2))
-    y = Output("T:S C", "weights: every column of a sequence sums to one")
-    peak = Temp("S C", "largest score of the sequence")
+    x = Input("T:S C", "score per step", seq=(1, 2))
+    y = Output("T:S C", "weights: each column sums to one over a sequence")
+    peak = Temp("S C", "maximum score of the sequence")
     total = Temp("S C", "sum of the sequence's exponentials")
     dot = Temp("S C", "gradient of the sequence times its output")
     examples = (Example(x="sequence of 1"), Example(x="nested sequence of 2"))

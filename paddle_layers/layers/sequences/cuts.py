@@ -1,4 +1,4 @@
-"""Rows cut into sequences, and sequences that some of their rows are taken from."""
+"""Conversion of samples to sequences, filtering of steps."""
 
 import numpy as np
 
@@ -18,19 +18,28 @@ from paddle_layers.define import (
 )
 
 
-@layer("to_sequence", elsewhere={"Paddle": "seqreshape"}, since=1)
+@layer(
+    "to_sequence",
+    elsewhere={"Paddle": "seqreshape"},
+    terms=(
+        "to sequence",
+        "split into steps",
+        "TimeDistributed",
+    ),
+    since=1,
+)
 class ToSequence:
-    """Cuts every row into narrower ones, which become its sequence.
+    """Converts each sample to a sequence by splitting it into steps of equal width.
 
-    A row of `C` numbers becomes a sequence of `C / size` rows; their order stays. Images are rows with their axes side
-    by side: put a `permute` before the layer so that what becomes a row comes last, `order: [3, 1, 2]` for the columns
-    of an image. Paddle's seq_reshape does this with rows that are no sequences; those of sequences are cut by
-    `seq_reshape` here. `resize` cuts the whole batch anew, also into wider rows, in which samples are mixed.
+    A sample of `C` values becomes a sequence of `C / size` steps, in order. Images are flattened: add a `permute`
+    before the layer so that the axis of a step is last, `order: [3, 1, 2]` for the columns of an image. Paddle's
+    seq_reshape does this with samples that are not sequences; for sequences see `seq_reshape`. `resize` reshapes the
+    whole batch, also into wider rows, which mixes samples.
     """
 
     x = Input("S C...", "rows of any shape")
-    y = Output("R:S K", "a sequence for each row")
-    size = Int("width of a row of the sequences", min=1, axis="K")
+    y = Output("R:S K", "one sequence per sample")
+    size = Int("width of a step", min=1, axis="K")
     examples = (Example(x="6", size=2), Example(x="2x3x2", size=3), Example(x="4", size=4))
 
 
@@ -61,18 +70,26 @@ def to_sequence_onnx(graph, x, C, K):
     return graph.Reshape(x, [0, -1, K]), lengths
 
 
-@layer("seq_filter", since=1)
+@layer(
+    "seq_filter",
+    terms=(
+        "filter steps",
+        "mask steps",
+    ),
+    since=1,
+)
 class SeqFilter:
-    """Keeps the rows of every sequence that are chosen, in their order.
+    """Filters the steps of each sequence by a mask.
 
-    Row t of `x` stays where `keep[t]` is not 0. `keep` may be fed, or made by the network, by `maxid` say; it gets no
-    gradient. Whole samples are left out by `filter`, which is Caffe's; costs have `ignore_label` and weights, too.
+    Step t of `x` is kept if `keep[t]` is not 0. `keep` may be fed or computed by the network, by `maxid`, for example;
+    it has no gradient. To filter whole samples see `filter`, which is Caffe's; losses also have `ignore_label` and
+    sample weights.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1,))
-    keep = Input("T:S", "which rows stay: all that are not 0", kinds=("INT",), seq=(1,))
-    y = Output("R:S C", "the rows that stay")
-    chosen = Temp("R", "row of `x` that it is", kind="INT")
+    x = Input("T:S C", "sequences of feature vectors", seq=(1,))
+    keep = Input("T:S", "mask: steps with a nonzero value are kept", kinds=("INT",), seq=(1,))
+    y = Output("R:S C", "the steps that are kept")
+    chosen = Temp("R", "index in `x` of each step", kind="INT")
     examples = (
         Example(x="sequence of 3", keep="sequence of ids<2"),
         Example(x="sequence of 1", keep="sequence of ids<3"),

@@ -1,4 +1,4 @@
-"""Embeddings: from ids to rows, and from places in a sequence to what is added to its rows."""
+"""Embedding tables and positional encodings."""
 
 import math
 
@@ -35,21 +35,28 @@ from paddle_layers.define import (
         "Keras": "Embedding",
         "PyTorch": "Embedding",
     },
+    terms=(
+        "embedding",
+        "embedding lookup",
+        "lookup table",
+        "word embedding",
+        "word vectors",
+    ),
     since=1,
 )
 class Embedding:
-    """Takes for every id the row of a table that has its number.
+    """Embedding lookup: the row of a learned table for each id.
 
-    `y[n] = table[ids[n]]`. The table has as many rows as there are ids, so only the width is to be chosen; the gradient
-    has only the rows in use. Caffe counts the rows by `input_dim` and adds a bias unless told not to: put a `shift`
-    behind the layer for that. Paddle gives zeros for the id -1; here `padding_id` names such an id among the others.
+    `y[n] = table[ids[n]]`. The table has one row per id, so only the width is given; the gradient has only the rows in
+    use (sparse gradient). Caffe gives the number of rows as `input_dim` and adds a bias by default: add a `shift` for
+    that. Paddle returns zeros for the id -1; here `padding_id` is one of the ids.
     """
 
-    ids = Input("N", "row numbers", kinds=("INT",), seq=(0, 1, 2))
+    ids = Input("N", "ids", kinds=("INT",), seq=(0, 1, 2))
     table = Param("V K", "one row per id", init=("gaussian", {"std": 0.1}))
-    y = Output("N K", "the rows of the table")
-    size = Int("width of a row", min=1, axis="K", aliases=("num_output",))
-    padding_id = Int("id whose rows are zero and learn nothing", min=0, optional=True)
+    y = Output("N K", "embedding vectors")
+    size = Int("embedding size", min=1, axis="K", aliases=("num_output",))
+    padding_id = Int("padding id: its embedding is zero and has no gradient", min=0, optional=True)
     examples = (
         Example(ids="ids<7", size=3),
         Example(ids="sequence of ids<5", size=4),
@@ -88,18 +95,27 @@ def embedding_onnx(graph, ids, table, padding_id):
     return graph.Where(graph.Equal(graph.Unsqueeze(ids, [1]), padding_id), 0.0, rows)
 
 
-@layer("position_embedding", common=("drop_rate",), since=1)
+@layer(
+    "position_embedding",
+    common=("drop_rate",),
+    terms=(
+        "learned positional embedding",
+        "positional embedding",
+        "position embedding",
+    ),
+    since=1,
+)
 class PositionEmbedding:
-    """Adds to every row the row of a learned table that belongs to its place in the sequence.
+    """Learned positional embedding: adds a learned vector per position to each step of a sequence.
 
-    `y[t] = x[t] + table[p]` where `p` counts from 0 within the sequence, or within the sub-sequence of a nested one
-    (Gehring et al. 2017). Rows at place `max_length` and beyond have nothing to be learned for them and become NaN.
+    `y[t] = x[t] + table[p]`, where `p` counts from 0 within the sequence, or within the sub-sequence of a nested one
+    (Gehring et al. 2017). Steps at position `max_length` and beyond become NaN.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    table = Param("P C", "one row per place", init=("gaussian", {"std": 0.02}))
-    y = Output("T:S C", "same shape as `x`", nan="at place `max_length` and beyond")
-    max_length = Int("rows of the longest sequence", min=1, axis="P")
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    table = Param("P C", "one vector per position", init=("gaussian", {"std": 0.02}))
+    y = Output("T:S C", "same shape as `x`", nan="at position `max_length` and beyond")
+    max_length = Int("maximum sequence length", min=1, axis="P")
     examples = (
         Example(x="sequence of 3", max_length=5),
         Example(x="nested sequence of 2", max_length=4),
@@ -140,17 +156,25 @@ def onnx_places(graph, x, first):
     return graph.Unsqueeze(graph.Cast(places, to=11), [1 if first is None else 2])
 
 
-@layer("sinusoidal_position", common=("drop_rate",), since=1)
+@layer(
+    "sinusoidal_position",
+    common=("drop_rate",),
+    terms=(
+        "sinusoidal positional encoding",
+        "positional encoding",
+    ),
+    since=1,
+)
 class SinusoidalPosition:
-    """Adds to every row waves of its place in the sequence, from short ones in front to long ones at the end.
+    """Sinusoidal positional encoding: adds sines and cosines of the position to each step of a sequence.
 
     `y[t, 2i] = x[t, 2i] + sin(a)` and `y[t, 2i + 1] = x[t, 2i + 1] + cos(a)` with `a = p / 10000 ** (2i / C)`, where
     `p` counts from 0 within the sequence, or within the sub-sequence of a nested one, or from `first` (Vaswani et al.
-    2017). Nothing is learned, so there is no longest sequence.
+    2017). There are no parameters, so the length is not limited.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    first = Input("S", "place of the first row of each sequence", kinds=("INT",), seq=(0, 1), optional=True)
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    first = Input("S", "position of the first step of each sequence", kinds=("INT",), seq=(0, 1), optional=True)
     y = Output("T:S C", "same shape as `x`")
     examples = (
         Example(x="sequence of 4"),
@@ -183,26 +207,37 @@ def sinusoidal_position_onnx(graph, x, first, C):
     return graph.Add(x, graph.Sin(angles))
 
 
-@layer("rotary_position", elsewhere={"ONNX": "RotaryEmbedding"}, since=1)
+@layer(
+    "rotary_position",
+    elsewhere={"ONNX": "RotaryEmbedding"},
+    terms=(
+        "rotary position embedding",
+        "RoPE",
+    ),
+    since=1,
+)
 class RotaryPosition:
-    """Turns pairs of columns by angles that grow with the place of the row in its sequence.
+    """Rotary position embedding (RoPE): rotates pairs of columns by angles proportional to the position.
 
-    The columns are cut into `num_heads` equal parts. Pair `i` of a head with `D` columns is turned by the angle
+    The columns are split into `num_heads` heads. Pair `i` of a head with `D` columns is rotated by the angle
     `a = p * base ** (-2 * i / D)`: `(u, v)` becomes `(u * cos(a) - v * sin(a), v * cos(a) + u * sin(a))`, where `p`
-    counts from 0 within the sequence, or within the sub-sequence of a nested one, or from `first`. A product of two
-    rows then depends on how far they are apart, and not on where they are (Su et al. 2021): put it behind the maps of
-    `query` and `keys` of `multi_head_attention`. Nothing is learned. Weights of Llama and GPT-NeoX are for pairs
-    `HALVES` of a head, as Transformers and ONNX have them; the paper and GPT-J pair neighbours.
+    counts from 0 within the sequence, or within the sub-sequence of a nested one, or from `first`. The dot product of
+    two steps then depends only on their distance (Su et al. 2021): add it after the projections of `query` and `keys`
+    of `multi_head_attention`. There are no parameters. Weights of Llama and GPT-NeoX use pairs `HALVES`, as Hugging
+    Face Transformers and ONNX do; the paper and GPT-J pair adjacent columns.
     """
 
-    x = Input("T:S C", "rows of sequences, such as queries or keys", seq=(1, 2))
-    first = Input("S", "place of the first row of each sequence", kinds=("INT",), seq=(0, 1), optional=True)
+    x = Input("T:S C", "sequences, such as queries or keys", seq=(1, 2))
+    first = Input("S", "position of the first step of each sequence", kinds=("INT",), seq=(0, 1), optional=True)
     y = Output("T:S C", "same shape as `x`")
-    num_heads = Int("parts into which the columns are cut", default=1, min=1)
-    base = Float("the longest wave is nearly so many rows long, divided by 2 pi", default=10000.0, min=1)
+    num_heads = Int("number of attention heads", default=1, min=1)
+    base = Float("base of the geometric progression of wavelengths", default=10000.0, min=1)
     pairs = Choice(
-        "which columns of a head make a pair",
-        options={"HALVES": "one of the first half and one of the second", "NEIGHBOURS": "one and the next"},
+        "pairing of the columns of a head",
+        options={
+            "HALVES": "column i of the first half with column i of the second half",
+            "NEIGHBOURS": "adjacent columns",
+        },
         default="HALVES",
     )
     examples = (

@@ -1,4 +1,4 @@
-"""Layers that give one row for every sequence, or for every window of its rows."""
+"""Pooling over the steps of sequences."""
 
 import math
 
@@ -12,30 +12,38 @@ from paddle_layers.layers.helpers import exceeds
     "seq_avg_pool",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "average"},
+    terms=(
+        "average pooling over a sequence",
+        "mean pooling over time",
+    ),
     since=1,
 )
 class SeqAvgPool:
-    """Adds up the rows of every sequence and divides by their number, by its root or by nothing.
+    """Average pooling over the steps of each sequence; also sum, or sum divided by the square root of the length.
 
-    `y[s] = sum over the rows t of s of x[t] * f`, where `f` is `1 / len(s)` (`AVERAGE`), `1` (`SUM`) or
+    `y[s] = sum over the steps t of s of x[t] * f`, where `f` is `1 / len(s)` (`AVERAGE`), `1` (`SUM`) or
     `1 / sqrt(len(s))` (`SQUARE_ROOT`). An empty sequence gives zeros, as in Paddle, whose `average_strategy` has the
-    same three values and whose `trans_type` is `level`. Paddle can also cut sequences into windows (`seq_pool_stride`).
+    same three values and whose `trans_type` is `level`. For Paddle's windows (`seq_pool_stride`) see `seq_window_pool`.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    y = Output("S C", "one row per sequence, or per sub-sequence")
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    y = Output("S C", "one vector per sequence, or per sub-sequence")
     strategy = Choice(
-        "what the sum of the rows is divided by",
-        options={"AVERAGE": "the number of rows", "SUM": "nothing", "SQUARE_ROOT": "the root of the number of rows"},
+        "divisor of the sum",
+        options={
+            "AVERAGE": "number of steps (mean)",
+            "SUM": "1 (sum)",
+            "SQUARE_ROOT": "square root of the number of steps",
+        },
         default="AVERAGE",
     )
     level = Choice(
-        "what one row of the output covers",
-        options={"SEQUENCE": "a whole sequence", "SUBSEQUENCE": "a sub-sequence of a nested sequence"},
+        "pooling level",
+        options={"SEQUENCE": "whole sequences", "SUBSEQUENCE": "sub-sequences of nested sequences"},
         default="SEQUENCE",
         groups="S",
     )
-    factor = Temp("S", "what the sum is multiplied by")
+    factor = Temp("S", "factor of the sum")
     examples = (
         Example(x="sequence of 3"),
         Example(x="nested sequence of 2", strategy="SUM"),
@@ -81,26 +89,35 @@ def sum_of_rows(graph, x, mask):
 
 def _level() -> Choice:
     return Choice(
-        "what one row of the output covers",
-        options={"SEQUENCE": "a whole sequence", "SUBSEQUENCE": "a sub-sequence of a nested sequence"},
+        "pooling level",
+        options={"SEQUENCE": "whole sequences", "SUBSEQUENCE": "sub-sequences of nested sequences"},
         default="SEQUENCE",
         groups="S",
     )
 
 
-@layer("seq_max_pool", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "max"}, since=1)
+@layer(
+    "seq_max_pool",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "max"},
+    terms=(
+        "max pooling over a sequence",
+        "max pooling over time",
+    ),
+    since=1,
+)
 class SeqMaxPool:
-    """Takes the largest value of every column over the rows of a sequence.
+    """Max pooling over the steps of each sequence, per column.
 
-    `y[s, c] = max over the rows t of s of x[t, c]`; the gradient goes to the first row that has it. An empty sequence
-    gives zeros, as in Paddle, whose `trans_type` is `level`. For windows of rows (`seq_pool_stride`) there is
-    `seq_window_pool`, for the place of the value (`output_max_index`) `seq_arg_max`.
+    `y[s, c] = max over the steps t of s of x[t, c]`; the gradient flows to the first step with the maximum. An empty
+    sequence gives zeros, as in Paddle, whose `trans_type` is `level`. For windows of steps (`seq_pool_stride`) see
+    `seq_window_pool`, for the index of the maximum (`output_max_index`) `seq_arg_max`.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2), kinks=("ties",))
-    y = Output("S C", "one row per sequence, or per sub-sequence")
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2), kinks=("ties",))
+    y = Output("S C", "one vector per sequence, or per sub-sequence")
     level = _level()
-    place = Temp("S C", "row of the largest value, -1 for an empty sequence", kind="INT")
+    place = Temp("S C", "index of the maximum, -1 for an empty sequence", kind="INT")
     examples = (
         Example(x="sequence of 3"),
         Example(x="nested sequence of 2"),
@@ -135,16 +152,16 @@ def seq_max_pool_onnx(graph, x, T_mask, T_lengths):
     return graph.Where(graph.Unsqueeze(graph.Equal(T_lengths, 0), [1]), 0.0, peak)
 
 
-@layer("seq_arg_max", since=1)
+@layer("seq_arg_max", terms=("argmax over a sequence",), since=1)
 class SeqArgMax:
-    """The place of the largest value of every column among the rows of a sequence, which `seq_max_pool` takes.
+    """Argmax over the steps of each sequence, per column: the index of the value that `seq_max_pool` returns.
 
-    `y[s, c]` is the number of the first row with that value, counted from 0 in the sequence; -1 for an empty one. It is
-    a real number, as in Paddle, which counts the rows of the batch. There is no gradient.
+    `y[s, c]` is the index of the first step with that value, from 0 in the sequence; -1 for an empty one. It is a
+    float, as in Paddle, which counts the rows of the batch. There is no gradient.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    y = Output("S C", "one row per sequence, or per sub-sequence")
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    y = Output("S C", "one vector per sequence, or per sub-sequence")
     level = _level()
     examples = (
         Example(x="sequence of 3"),
@@ -172,16 +189,26 @@ def seq_arg_max_onnx(graph, x, T_mask, T_lengths):
     return graph.Where(graph.Unsqueeze(graph.Equal(T_lengths, 0), [1]), -1.0, place)
 
 
-@layer("seq_last", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seqlastins"}, since=1)
+@layer(
+    "seq_last",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "seqlastins"},
+    terms=(
+        "last step",
+        "final state",
+        "last time step",
+    ),
+    since=1,
+)
 class SeqLast:
-    """Takes the last row of every sequence: the state in which a recurrent layer ends.
+    """Last step of each sequence: the final state of a recurrent layer.
 
-    `y[s] = x[last row of s]`; zeros for an empty sequence. Paddle's `trans_type` is `level`; a `reverse` recurrent
-    layer ends in the first row, which `seq_first` takes.
+    `y[s] = x[last step of s]`; zeros for an empty sequence. Paddle's `trans_type` is `level`. The final state of a
+    recurrent layer with `reverse` is the first step: see `seq_first`.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    y = Output("S C", "one row per sequence, or per sub-sequence")
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    y = Output("S C", "one vector per sequence, or per sub-sequence")
     level = _level()
     examples = (
         Example(x="sequence of 3"),
@@ -207,15 +234,24 @@ def seq_last_onnx(graph, x, T_mask):
     return sum_of_rows(graph, x, graph.And(T_mask, graph.Equal(places, last)))
 
 
-@layer("seq_first", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seqfirstins"}, since=1)
+@layer(
+    "seq_first",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "seqfirstins"},
+    terms=(
+        "first step",
+        "first time step",
+    ),
+    since=1,
+)
 class SeqFirst:
-    """Takes the first row of every sequence.
+    """First step of each sequence.
 
-    `y[s] = x[first row of s]`; zeros for an empty sequence. Paddle's `trans_type` is `level`.
+    `y[s] = x[first step of s]`; zeros for an empty sequence. Paddle's `trans_type` is `level`.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    y = Output("S C", "one row per sequence, or per sub-sequence")
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    y = Output("S C", "one vector per sequence, or per sub-sequence")
     level = _level()
     examples = (
         Example(x="sequence of 3"),
@@ -241,28 +277,35 @@ def seq_first_onnx(graph, x, T_mask):
     return sum_of_rows(graph, x, graph.And(T_mask, graph.Equal(places, first)))
 
 
-@layer("seq_window_pool", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seq_pool_stride"}, since=1)
+@layer(
+    "seq_window_pool",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "seq_pool_stride"},
+    terms=(
+        "pooling over windows",
+        "temporal pooling",
+    ),
+    since=1,
+)
 class SeqWindowPool:
-    """Cuts every sequence into windows of `stride` rows and gives one row for each: a shorter sequence.
+    """Pooling over windows of `stride` steps: shortens each sequence.
 
-    The last window has what is left. `AVERAGE`, `SUM` and `SQUARE_ROOT` add up the rows of a window and divide by their
-    number, by nothing or by its root; `MAX` takes the largest value of each column, `FIRST` and `LAST` take one of the
-    rows. In Paddle every sequence pooling has the attribute `seq_pool_stride` for it, and for the first rows it is the
-    first window that has what is left.
+    The last window has the remaining steps. In Paddle every sequence pooling has the attribute `seq_pool_stride` for
+    it, and when it pools first steps, the first window has the remaining steps.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2), kinks=("ties",))
-    y = Output("W:S C", "one row per window")
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2), kinks=("ties",))
+    y = Output("W:S C", "one vector per window")
     stride = Int("rows of a window", min=1)
     strategy = Choice(
-        "what a window gives",
+        "type of pooling",
         options={
-            "AVERAGE": "the mean of its rows",
-            "SUM": "their sum",
-            "SQUARE_ROOT": "their sum, divided by the root of their number",
-            "FIRST": "the first row",
-            "LAST": "the last row",
-            "MAX": "the largest value of each column",
+            "AVERAGE": "mean",
+            "SUM": "sum",
+            "SQUARE_ROOT": "sum divided by the square root of the number of steps",
+            "FIRST": "first step",
+            "LAST": "last step",
+            "MAX": "maximum",
         },
         default="AVERAGE",
     )

@@ -1,31 +1,39 @@
-"""Layers that take parts of sequences; which ones is in their inputs, fed or computed by the network."""
+"""Slicing and selection of sequences by indices that are fed or computed."""
 
 import numpy as np
 
 from paddle_layers.define import Bool, Example, Input, Output, Temp, each, gradient, layer, starts
 
 
-@layer("seq_slice", elsewhere={"Paddle": "seq_slice"}, since=1)
+@layer(
+    "seq_slice",
+    elsewhere={"Paddle": "seq_slice"},
+    terms=(
+        "slices",
+        "slice of a sequence",
+    ),
+    since=1,
+)
 class SeqSlice:
-    """Cuts runs of rows out of every sequence, from a first row to a last one, as many as are listed.
+    """Slices of each sequence, given by lists of first and last indices.
 
-    Run k of sequence s holds the rows `first[s, k]` to `last[s, k]` of it, that one included; rows count from 0 in
-    their sequence, and -1 ends a list. With one list alone, runs go on to the end of the sequence; or, where
-    `select_first` is false, the list has the last rows, and runs begin with the first. A run whose last row lies before
-    its first has no rows; Paddle stops there.
+    Slice k of sequence s has the steps `first[s, k]` to `last[s, k]`, inclusive; indices count from 0 in each sequence,
+    and -1 ends a list. With only one list, slices extend to the end of the sequence; or, if `select_first` is false,
+    the list has the last indices, and slices start at 0. A slice whose last index is smaller than its first is empty;
+    Paddle fails there.
 
-    The output is a nested sequence whose sub-sequences are the runs. In Paddle, runs of sequences that are not nested
-    become sequences of the batch; here a batch keeps its samples. For one run per sequence there is `sub_seq`.
+    The output is a nested sequence whose sub-sequences are the slices. In Paddle, slices of sequences that are not
+    nested become sequences of the batch; here a batch keeps its samples. For one slice per sequence see `sub_seq`.
     """
 
-    x = Input("T:S:N C", "rows of sequences", seq=(1, 2))
-    first = Input("S K", "first rows of the runs, or last ones if `select_first` is false", seq=(0, 1), places="T")
-    last = Input("S K", "last rows of the runs", seq=(0, 1), places="T", optional=True)
-    y = Output("R:Q:N C", "the runs")
-    select_first = Bool("what a single list has: first rows (true) or last rows (false)", default=True)
-    count = Temp("S", "runs of the sequence", kind="INT")
-    run = Temp("S", "number of its first run", kind="INT")
-    begin = Temp("Q", "row with which the run begins", kind="INT")
+    x = Input("T:S:N C", "sequences of feature vectors", seq=(1, 2))
+    first = Input("S K", "first indices of the slices, or last ones if `select_first` is false", seq=(0, 1), places="T")
+    last = Input("S K", "last indices of the slices, inclusive", seq=(0, 1), places="T", optional=True)
+    y = Output("R:Q:N C", "the slices")
+    select_first = Bool("meaning of a single list: first indices (true) or last indices (false)", default=True)
+    count = Temp("S", "number of slices of the sequence", kind="INT")
+    run = Temp("S", "index of its first slice", kind="INT")
+    begin = Temp("Q", "first step of the slice", kind="INT")
     examples = (
         Example(x="sequence of 3", first="2", last="2"),
         Example(x="sequence of 1", first="3", select_first=False),
@@ -89,19 +97,27 @@ def seq_slice_dx(t, c, s, dy, count, run, begin, R_start):
     return total
 
 
-@layer("sub_nested_seq", elsewhere={"Paddle": "sub_nested_seq"}, since=1)
+@layer(
+    "sub_nested_seq",
+    elsewhere={"Paddle": "sub_nested_seq"},
+    terms=(
+        "select sub-sequences",
+        "sub-sequences",
+    ),
+    since=1,
+)
 class SubNestedSeq:
-    """Takes sub-sequences of every nested sequence, in the order of a list.
+    """Selects sub-sequences of each nested sequence by a list of indices.
 
-    Sub-sequence k of the output's sequence n is number `selected[n, k]` of those that `x` has there, counted from 0; -1
-    ends the list. `kmax_seq_score` makes such lists. Paddle is the same.
+    Sub-sequence k of the output's sequence n is number `selected[n, k]` of those of `x`, counted from 0; -1 ends the
+    list. `kmax_seq_score` computes such lists. Paddle's layer is the same.
     """
 
-    x = Input("T:S:N C", "rows of nested sequences", seq=(2,))
-    selected = Input("N K", "numbers of the sub-sequences that are taken", places="S")
-    y = Output("R:Q:N C", "the sub-sequences that are taken")
-    sample = Temp("S", "sequence that the sub-sequence is in", kind="INT")
-    begin = Temp("Q", "row with which the sub-sequence begins", kind="INT")
+    x = Input("T:S:N C", "nested sequences of feature vectors", seq=(2,))
+    selected = Input("N K", "indices of the selected sub-sequences", places="S")
+    y = Output("R:Q:N C", "the selected sub-sequences")
+    sample = Temp("S", "sequence that contains the sub-sequence", kind="INT")
+    begin = Temp("Q", "first step of the sub-sequence", kind="INT")
     examples = (
         Example(x="nested sequence of 2", selected="2"),
         Example(x="nested sequence of 1", selected="1"),

@@ -1,4 +1,4 @@
-"""Layers that change which rows a sequence has."""
+"""Expansion, concatenation, reshaping and slicing of sequences."""
 
 import math
 
@@ -22,20 +22,30 @@ from paddle_layers.define import (
 from paddle_layers.layers.helpers import exceeds
 
 
-@layer("expand", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "expand"}, since=1)
+@layer(
+    "expand",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "expand"},
+    terms=(
+        "expand",
+        "broadcast over time",
+        "RepeatVector",
+    ),
+    since=1,
+)
 class Expand:
-    """Repeats the row of a sequence for each of the rows that the sequence has elsewhere.
+    """Expands one vector per sequence to all steps of the sequence (broadcast over time).
 
-    `y[t] = x[s]` for every row t of sequence s of `like`, whose values do not matter. In Paddle `trans_type` says
-    whether `x` has a row for every sequence or for every sub-sequence; here `level` does.
+    `y[t] = x[s]` for every step t of sequence s of `like`, whose values do not matter. In Paddle `trans_type`
+    determines whether `x` has one vector per sequence or per sub-sequence; here `level` does.
     """
 
-    x = Input("S C", "one row per sequence, or per sub-sequence", seq=(0, 1))
-    like = Input("T:S ...", "sequences with the rows that are wanted", kinds=("DENSE", "INT"), seq=(1, 2))
-    y = Output("T:S C", "a row for each row of `like`")
+    x = Input("S C", "one vector per sequence, or per sub-sequence", seq=(0, 1))
+    like = Input("T:S ...", "sequences that determine the number of repetitions", kinds=("DENSE", "INT"), seq=(1, 2))
+    y = Output("T:S C", "one vector per step of `like`")
     level = Choice(
-        "what a row of `x` stands for",
-        options={"SEQUENCE": "a whole sequence", "SUBSEQUENCE": "a sub-sequence of a nested sequence"},
+        "level of `x`",
+        options={"SEQUENCE": "whole sequences", "SUBSEQUENCE": "sub-sequences of nested sequences"},
         default="SEQUENCE",
         groups="S",
     )
@@ -64,17 +74,26 @@ def expand_onnx(graph, x, like, C):
     return graph.Expand(graph.Unsqueeze(x, [1]), graph.Concat(graph.Shape(like, start=0, end=2), [C], axis=0))
 
 
-@layer("seq_concat", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seqconcat"}, since=1)
+@layer(
+    "seq_concat",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "seqconcat"},
+    terms=(
+        "concatenation of two sequences",
+        "concatenate in time",
+    ),
+    since=1,
+)
 class SeqConcat:
-    """Puts the rows of the second sequence behind those of the first, sample by sample.
+    """Concatenation of two sequences of each sample in time.
 
-    `y[s] = x[s] followed by z[s]`; both have the same number of sequences. Of nested sequences the sub-sequences are
-    put together.
+    `y[s] = x[s] followed by z[s]`; both have the same number of sequences. In nested sequences the sub-sequences are
+    concatenated.
     """
 
-    x = Input("P:S C", "the rows that come first", seq=(1, 2))
-    z = Input("Q:S C", "the rows behind them", seq=(1, 2))
-    y = Output("R:S C", "the rows of both")
+    x = Input("P:S C", "first sequences", seq=(1, 2))
+    z = Input("Q:S C", "second sequences", seq=(1, 2))
+    y = Output("R:S C", "the concatenated sequences")
     examples = (
         Example(x="sequence of 3", z="sequence of 3"),
         Example(x="sequence of 1", z="sequence of 1", act="relu"),
@@ -118,18 +137,27 @@ def onnx_rows(graph, x, places):
     return graph.GatherND(x, graph.Unsqueeze(graph.Min(places, last), [2]), batch_dims=1)
 
 
-@layer("seq_reshape", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seqreshape"}, since=1)
+@layer(
+    "seq_reshape",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "seqreshape"},
+    terms=(
+        "reshape a sequence",
+        "reshapes each sequence",
+    ),
+    since=1,
+)
 class SeqReshape:
-    """Cuts the numbers of every sequence into rows of another width.
+    """Reshapes each sequence into steps of another width.
 
-    The numbers of a sequence keep their order; `n` rows of width `C` become `n * C / size` rows. Where `size` does not
-    divide `C`, it has to divide the numbers of each sequence of a batch, as in Paddle, or the batch is refused. Rows
-    that are no sequences are cut by `to_sequence` and `resize`.
+    The values of a sequence keep their order; `n` steps of width `C` become `n * C / size` steps. If `size` does not
+    divide `C`, it must divide the number of values of each sequence of a batch, as in Paddle, or the batch is rejected.
+    For samples that are not sequences see `to_sequence` and `resize`.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    y = Output("R:S K", "the same numbers in rows of width `size`")
-    size = Int("width of a row", min=1, axis="K")
+    x = Input("T:S C", "sequences of feature vectors", seq=(1, 2))
+    y = Output("R:S K", "the same values in steps of width `size`")
+    size = Int("embedding size", min=1, axis="K")
     examples = (
         Example(x="sequence of 6", size=2),
         Example(x="nested sequence of 4", size=4),
@@ -165,18 +193,27 @@ def seq_reshape_onnx(graph, x, T_lengths, C, K):
     return graph.Reshape(x, [0, -1, K]), graph.Div(graph.Mul(T_lengths, C), K)
 
 
-@layer("sub_seq", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "subseq"}, since=1)
+@layer(
+    "sub_seq",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "subseq"},
+    terms=(
+        "slice of each sequence",
+        "subsequence",
+    ),
+    since=1,
+)
 class SubSeq:
-    """Takes from every sequence a run of rows, given by its first row and its length.
+    """One slice of each sequence, given by its offset and its length.
 
-    `y[s] = x[s][offset[s] : offset[s] + length[s]]`: as in Python's slices, what is beyond the end is left out. Paddle
-    does not check the ranges. For several runs per sequence there is `seq_slice`.
+    `y[s] = x[s][offset[s] : offset[s] + length[s]]`: as in Python's slices, steps beyond the end are left out. Paddle
+    does not check the ranges. For several slices per sequence see `seq_slice`.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1,))
-    offset = Input("S", "first row of the run, from 0", kinds=("INT",))
-    length = Input("S", "rows of the run", kinds=("INT",))
-    y = Output("R:S C", "the rows of the runs")
+    x = Input("T:S C", "sequences of feature vectors", seq=(1,))
+    offset = Input("S", "first step of the slice, from 0", kinds=("INT",))
+    length = Input("S", "length of the slice", kinds=("INT",))
+    y = Output("R:S C", "the slices")
     examples = (
         Example(x="sequence of 3", offset="ids<3", length="ids<4"),
         Example(x="sequence of 1", offset="ids<1", length="ids<9", act="tanh"),
@@ -206,13 +243,22 @@ def sub_seq_onnx(graph, x, offset, length, T_lengths):
     return onnx_rows(graph, x, chosen), graph.Min(length, graph.Max(graph.Sub(T_lengths, offset), 0))
 
 
-@layer("eos_id", elsewhere={"Paddle": "eos_id"}, since=1)
+@layer(
+    "eos_id",
+    elsewhere={"Paddle": "eos_id"},
+    terms=(
+        "end-of-sequence mask",
+        "end of sequence",
+        "EOS",
+    ),
+    since=1,
+)
 class EosId:
-    """Says of every id whether it is the one that ends a sequence: 1 if so, else 0."""
+    """End-of-sequence mask: 1 for each id that equals `eos_id`, else 0."""
 
     x = Input("N", "ids", kinds=("INT",), seq=(0, 1, 2))
     y = Output("N", "1 where the id is `eos_id`", kind="INT", size="B")
-    eos_id = Int("the id that ends a sequence", min=0)
+    eos_id = Int("end-of-sequence id", min=0)
     examples = (Example(x="ids<5", eos_id=2), Example(x="sequence of ids<3", eos_id=0))
 
 
@@ -232,17 +278,25 @@ def eos_id_onnx(graph, x, eos_id):
     return graph.Cast(graph.Equal(x, eos_id), to=7)
 
 
-@layer("kmax_seq_score", elsewhere={"Paddle": "kmax_seq_score"}, since=1)
+@layer(
+    "kmax_seq_score",
+    elsewhere={"Paddle": "kmax_seq_score"},
+    terms=(
+        "top-k over a sequence",
+        "top-k",
+    ),
+    since=1,
+)
 class KmaxSeqScore:
-    """Gives the places of the largest scores of every sequence, the largest first, -1 where it has fewer rows.
+    """Top-k over the steps of each sequence: the indices of the largest scores, -1 if the sequence is shorter.
 
-    Places count from 0 in each sequence; of equal scores the first comes first. As in Paddle they are real numbers, and
-    there is no gradient.
+    Indices count from 0 in each sequence; of equal scores the first comes first. As in Paddle they are floats without a
+    gradient.
     """
 
     x = Input("T:S 1", "scores", seq=(1, 2), kinks=("ties",))
-    y = Output("S K", "places of the largest scores")
-    beam_size = Int("how many places", min=1, max=1024, default=1, axis="K")
+    y = Output("S K", "indices of the largest scores")
+    beam_size = Int("number of indices, k", min=1, max=1024, default=1, axis="K")
     examples = (Example(x="sequence of 1", beam_size=3), Example(x="nested sequence of 1"))
 
 
