@@ -1,1 +1,1 @@
-"""The built-in layers: a folder for each family."""
+"""The built-in layers: one folder per family."""

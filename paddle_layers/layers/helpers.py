@@ -35,19 +35,19 @@ def sigmoid(v):
 
 @helper
 def gelu(v):
-    """`v` times the probability that a normal number is smaller."""
+    """GELU: `v` times the standard normal distribution function."""
     return times(0.5 * math.erfc(-v * ROOT_HALF), v)
 
 
 @helper
 def gelu_derivative(v):
-    """The derivative of `gelu`: that probability, and `v` times the density at `v`."""
+    """Derivative of `gelu`: the normal distribution function plus `v` times the density at `v`."""
     return 0.5 * math.erfc(-v * ROOT_HALF) + times(DENSITY_AT_0 * math.exp(-0.5 * v * v), v)
 
 
 @helper
 def philox(key, i):
-    """Whole number in [0, 2**32) that depends on `key` and `i` only: the first word of Philox2x32-10.
+    """Integer in [0, 2**32) that depends on `key` and `i` only: the first word of Philox2x32-10.
 
     Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011). The low word of `key` is the generator's
     key, the high one chooses the stream. A product of two words may wrap around: its 64 bits are the same in

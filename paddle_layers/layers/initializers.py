@@ -1,4 +1,4 @@
-"""How parameters get their first values. `draw` gives float64 of any precision the tensor has later."""
+"""Weight initialization. `draw` returns float64, independent of the precision of the tensor."""
 
 from __future__ import annotations
 
@@ -15,18 +15,24 @@ Shape = tuple[int, ...]
 
 
 class Fans(NamedTuple):
-    """How many inputs one output of a parameter adds up (`fan_in`), and how many outputs one input reaches."""
+    """Number of inputs summed by one output of a parameter (`fan_in`), and number of outputs that read one input
+    (`fan_out`).
+    """
 
     fan_in: int
     fan_out: int
 
 
 class _ByFan:
-    """Shared by the initializers whose spread depends on the number of connections."""
+    """Base of the initializers whose variance depends on the number of connections."""
 
     variance_norm = Choice(
-        "the count n in the formula",
-        options={"fan_in": "inputs of an output", "fan_out": "outputs of an input", "average": "the mean of both"},
+        "fan used as n in the formula",
+        options={
+            "fan_in": "number of inputs per output",
+            "fan_out": "number of outputs per input",
+            "average": "mean of both",
+        },
         default="fan_in",
     )
 
@@ -35,38 +41,47 @@ class _ByFan:
         return {"fan_in": fans.fan_in, "fan_out": fans.fan_out}.get(self.variance_norm, sum(fans) / 2)
 
 
-@initializer("constant", elsewhere={"Caffe": "constant", "Mocha": "ConstantInitializer"})
+@initializer(
+    "constant", elsewhere={"Caffe": "constant", "Mocha": "ConstantInitializer"}, terms=("constant initialization",)
+)
 class Constant:
-    """The same number everywhere."""
+    """Constant initialization: all elements have the same value."""
 
-    value = Float("the number", default=0.0)
+    value = Float("value of all elements", default=0.0)
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """An array filled with `value`."""
         return np.full(shape, self.value)
 
 
-@initializer("zero")
+@initializer("zero", terms=("zero initialization",))
 class Zero:
-    """Zeros."""
+    """Zero initialization."""
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Zeros."""
         return np.zeros(shape)
 
 
-@initializer("one")
+@initializer("one", terms=("ones",))
 class One:
-    """Ones."""
+    """Initialization with ones."""
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Ones."""
         return np.ones(shape)
 
 
-@initializer("uniform", elsewhere={"Caffe": "uniform", "Paddle": "initial_strategy 1"})
+@initializer(
+    "uniform",
+    elsewhere={"Caffe": "uniform", "Paddle": "initial_strategy 1"},
+    terms=(
+        "uniform initialization",
+        "RandomUniform",
+    ),
+)
 class Uniform:
-    """Even between `min` and `max`. Caffe's defaults are 0 and 1, Paddle's -0.01 and 0.01."""
+    """Uniform initialization between `min` and `max`. Caffe's defaults are 0 and 1, Paddle's -0.01 and 0.01."""
 
     min = Float("smallest value", default=-0.05)
     max = Float("largest value", default=0.05)
@@ -79,14 +94,20 @@ class Uniform:
 
 
 @initializer(
-    "gaussian", elsewhere={"Caffe": "gaussian", "Mocha": "GaussianInitializer", "Paddle": "initial_strategy 0"}
+    "gaussian",
+    elsewhere={"Caffe": "gaussian", "Mocha": "GaussianInitializer", "Paddle": "initial_strategy 0"},
+    terms=(
+        "normal initialization",
+        "Gaussian initialization",
+        "RandomNormal",
+    ),
 )
 class Gaussian:
-    """Normal distribution. The default `std` is Paddle's and KUnet's; Caffe's and Mocha's is 1."""
+    """Normal (Gaussian) initialization. The default `std` is Paddle's and KUnet's; Caffe's and Mocha's is 1."""
 
     mean = Float("mean", default=0.0)
     std = Float("standard deviation", default=0.01, min=0)
-    sparse = Int("about so many of the inputs of an output are not zero; absent: all", optional=True, min=0)
+    sparse = Int("expected number of nonzero inputs per output; if absent, all", optional=True, min=0)
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Normal values, most of them set to zero when `sparse` is given."""
@@ -96,9 +117,20 @@ class Gaussian:
         return values
 
 
-@initializer("xavier", elsewhere={"Caffe": "xavier", "Mocha": "XavierInitializer", "KUnet": "xavier"})
+@initializer(
+    "xavier",
+    elsewhere={"Caffe": "xavier", "Mocha": "XavierInitializer", "KUnet": "xavier"},
+    terms=(
+        "Xavier initialization",
+        "Glorot uniform",
+        "GlorotUniform",
+        "xavier_uniform_",
+    ),
+)
 class Xavier(_ByFan):
-    """Even between -sqrt(3 / n) and sqrt(3 / n) (Glorot and Bengio 2010, as in Caffe)."""
+    """Xavier (Glorot) uniform initialization: between -sqrt(3 / n) and sqrt(3 / n) (Glorot and Bengio 2010, as in
+    Caffe).
+    """
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Values of variance 1 / n."""
@@ -106,29 +138,45 @@ class Xavier(_ByFan):
         return rng.uniform(-limit, limit, shape)
 
 
-@initializer("msra", elsewhere={"Caffe": "msra", "Keras": "HeNormal", "PyTorch": "kaiming_normal_"})
+@initializer(
+    "msra",
+    elsewhere={"Caffe": "msra", "Keras": "HeNormal", "PyTorch": "kaiming_normal_"},
+    terms=(
+        "He initialization",
+        "Kaiming initialization",
+    ),
+)
 class Msra(_ByFan):
-    """Normal with standard deviation sqrt(2 / n), made for rectifiers (He et al. 2015, as in Caffe)."""
+    """He (Kaiming, MSRA) normal initialization: standard deviation sqrt(2 / n), for ReLU (He et al. 2015)."""
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Values of variance 2 / n."""
         return rng.normal(0.0, math.sqrt(2.0 / max(self.count(fans), 1)), shape)
 
 
-@initializer("paddle", elsewhere={"Paddle": "initial_smart"})
+@initializer(
+    "paddle",
+    elsewhere={"Paddle": "initial_smart"},
+    terms=(
+        "LeCun normal",
+        "LecunNormal",
+    ),
+)
 class PaddleDefault:
-    """Paddle's default: normal with standard deviation 1 / sqrt(inputs of an output)."""
+    """Paddle's default initialization: normal with standard deviation 1 / sqrt(fan_in) (LeCun normal)."""
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Values of variance 1 / fan_in."""
         return rng.normal(0.0, 1.0 / math.sqrt(max(fans.fan_in, 1)), shape)
 
 
-@initializer("orthogonal", elsewhere={"Mocha": "OrthogonalInitializer"})
+@initializer("orthogonal", elsewhere={"Mocha": "OrthogonalInitializer"}, terms=("orthogonal initialization",))
 class Orthogonal:
-    """Orthogonal rows or columns, whichever are fewer, of the matrix first axis by all others (Saxe et al. 2014)."""
+    """Orthogonal initialization of the matrix first axis by all others (Saxe et al. 2014): orthonormal rows or columns,
+    times `gain`.
+    """
 
-    gain = Float("length of each row or column", default=1.0)
+    gain = Float("norm of each row or column", default=1.0)
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """An orthogonal factor of a normal matrix; `ValueError` for fewer than two axes."""
@@ -140,18 +188,20 @@ class Orthogonal:
         return self.gain * (factor if rows >= columns else factor.T).reshape(shape)
 
 
-@initializer("identity")
+@initializer("identity", terms=("identity matrix initialization",))
 class Identity:
-    """Ones on the diagonal of the matrix first axis by all others, zeros elsewhere."""
+    """Identity matrix initialization: ones on the diagonal of the matrix first axis by all others, zeros off it."""
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """The matrix that changes nothing, cut off where the shape is not square."""
         return np.eye(shape[0], math.prod(shape[1:])).reshape(shape)
 
 
-@initializer("positive_unitball", elsewhere={"Caffe": "positive_unitball"})
+@initializer(
+    "positive_unitball", elsewhere={"Caffe": "positive_unitball"}, terms=("positive unit-ball initialization",)
+)
 class PositiveUnitball:
-    """Even between 0 and 1, then each entry of the first axis divided by its sum."""
+    """Positive unit-ball initialization: uniform between 0 and 1, with sum 1 for each index of the first axis."""
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Positive values that sum to one over all axes but the first."""
@@ -160,9 +210,9 @@ class PositiveUnitball:
         return values
 
 
-@initializer("bilinear", elsewhere={"Caffe": "bilinear"})
+@initializer("bilinear", elsewhere={"Caffe": "bilinear"}, terms=("bilinear upsampling kernels",))
 class Bilinear:
-    """Kernels that enlarge an image by bilinear interpolation, for transposed convolutions."""
+    """Bilinear upsampling kernels, for transposed convolutions."""
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """The same square kernel for all channels; `ValueError` unless the last two of four axes are equal."""

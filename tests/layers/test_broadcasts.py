@@ -40,8 +40,8 @@ def test_a_single_number_stands_for_an_axis_and_gets_the_sum_of_its_gradients():
 @pytest.mark.parametrize(
     ("x", "other", "words"),
     [
-        ("4x5x5", "3", "its 3 channels are neither those of `x`, 4, nor 1; is `x` first?"),
-        ("4x1x1", "4x5x5", "it has neither the axes of `x`, 4x1x1, nor only 1; is `x` first?"),
+        ("4x5x5", "3", "it has 3 channels, expected 4 as in `x`, or 1; are the inputs swapped?"),
+        ("4x1x1", "4x5x5", "after the channels its axes must be those of `x`, 4x1x1, or 1; are the inputs swapped?"),
         ("4x2x8", "4x4x4", "it has neither the axes of `x`, 4x2x8, nor only 1"),
         ("4", "4x1", "it has neither the axes of `x`, 4, nor only 1"),
     ],

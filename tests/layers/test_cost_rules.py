@@ -76,15 +76,15 @@ def test_the_better_order_costs_less_and_has_the_higher_gain():
 
 CHAIN_OF_3 = "sequence of 3"
 REFUSALS = [
-    ("crf", (CHAIN_OF_3, "sequence of ids<4"), {}, 1, "there are 4 labels, but 3 classes have a score"),
-    ("crf_decoding", (CHAIN_OF_3, "sequence of ids<4"), {}, 1, "there are 4 labels, but 3 classes have a score"),
-    ("ctc", (CHAIN_OF_3, "sequence of ids<4"), {"max_labels": 2}, 1, "there are 4 labels, but 3 classes have a score"),
+    ("crf", (CHAIN_OF_3, "sequence of ids<4"), {}, 1, "the label has 4 classes, but there are 3 scores"),
+    ("crf_decoding", (CHAIN_OF_3, "sequence of ids<4"), {}, 1, "the label has 4 classes, but there are 3 scores"),
+    ("ctc", (CHAIN_OF_3, "sequence of ids<4"), {"max_labels": 2}, 1, "the label has 4 classes, but there are 3 scores"),
     ("ctc", (CHAIN_OF_3, "sequence of ids<3"), {"max_labels": 2, "blank": 3}, None, "the blank is class 3, but 3 cla"),
-    ("hinge_loss", ("3", "ids<4"), {}, 1, "there are 4 labels, but 3 classes have a score"),
-    ("infogain_loss", ("3", "ids<4"), {}, 1, "there are 4 labels, but 3 classes have a score"),
-    ("huber_classification", ("1", "ids<3"), {}, 1, "there are 3 answers, but only 0 for no and 1 for yes count"),
-    ("rank_cost", ("1", "1", "ids<3"), {}, 2, "there are 3 answers, but only 0 for no and 1 for yes count"),
-    ("contrastive_loss", ("4", "4", "ids<3"), {}, 2, "there are 3 answers, but only 0 for no and 1 for yes count"),
+    ("hinge_loss", ("3", "ids<4"), {}, 1, "the label has 4 classes, but there are 3 scores"),
+    ("infogain_loss", ("3", "ids<4"), {}, 1, "the label has 4 classes, but there are 3 scores"),
+    ("huber_classification", ("1", "ids<3"), {}, 1, "a binary target has the ids 0 and 1, got 3 ids"),
+    ("rank_cost", ("1", "1", "ids<3"), {}, 2, "a binary target has the ids 0 and 1, got 3 ids"),
+    ("contrastive_loss", ("4", "4", "ids<3"), {}, 2, "a binary target has the ids 0 and 1, got 3 ids"),
     ("multi_binary_label_cross_entropy", ("3", "sparse ids 4"), {}, 1, "there are 4 labels, but 3 classes have a prob"),
 ]
 

@@ -295,7 +295,7 @@ def test_images_without_boxes_cost_nothing() -> None:
         ({"where": [4, 2, 2], "what": [2, 2, 3]}, "differ in height or width"),
         ({"where": [8, 2, 2], "what": [2, 2, 2]}, "a box of a cell has 4 channels of locations and 2 of scores"),
         ({"where": [4, 2, 3], "what": [2, 2, 3]}, "the maps have 6 boxes, but there are 4 default boxes"),
-        ({"prior": [4, 4]}, "default boxes are rows of 8 numbers, as `priorbox` gives, not of 4"),
+        ({"prior": [4, 4]}, "default boxes have 8 values, as `priorbox` returns, got 4"),
         ({"box": [5]}, "a box has 4 numbers"),
     ],
 )

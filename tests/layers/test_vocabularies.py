@@ -180,8 +180,8 @@ def test_frequent_classes_have_short_paths() -> None:
 @pytest.mark.parametrize(
     ("codes", "message"),
     [
-        ('["0", "1", "11"]', "the code '11' goes on behind '1', which is the path of another class"),
-        ('["00", "10", "11"]', "no code begins with '01', but one goes on to the other side there"),
+        ('["0", "1", "11"]', "the code '11' continues '1', which is the code of another class"),
+        ('["00", "10", "11"]', "no code starts with '01', but another one continues to its sibling"),
         ('["0", "10", "1a"]', "the code '1a' has other digits than 0 and 1"),
         ('["0", "1"]', "there are 2 codes, but 3 classes"),
     ],

@@ -1,1 +1,1 @@
-"""Costs that networks are trained by."""
+"""Loss functions."""

@@ -1,4 +1,4 @@
-"""A cost of whole paths through several expansions of a beam search."""
+"""Cross-entropy over the beams of a beam search."""
 
 import math
 
@@ -7,46 +7,55 @@ import numpy as np
 from paddle_layers.define import Example, Input, Output, Temp, each, gradient, infer, layer, real, require, starts
 
 
-@layer("beam_expansion", elsewhere={"Paddle": "cross_entropy_over_beam"}, since=1)
+@layer(
+    "beam_expansion",
+    elsewhere={"Paddle": "cross_entropy_over_beam"},
+    terms=(
+        "beam search training",
+        "globally normalized loss",
+        "cross-entropy over beams",
+    ),
+    since=1,
+)
 class BeamExpansion:
-    """One expansion of a beam search that is trained as a whole: the paths that are kept, and the cost so far.
+    """One expansion of a beam search with a globally normalized loss: the paths that are kept, and the loss so far.
 
-    Each sequence of `x`, or each sub-sequence, belongs to a path that was kept, and its rows are the scores of what may
-    follow. `selected` has the places of those that are kept, best by `kmax_seq_score`; -1 ends its list. A path
-    scores the sum of its rows' scores, and the paths of a sample are the rows of `total`. `gold` is the place of the
-    right one, in the sub-sequence of the right path.
+    Each sequence of `x`, or each sub-sequence, belongs to a path that was kept, and its rows are the scores of the
+    candidates that extend it. `selected` has the indices of those that are kept, usually from `kmax_seq_score`; -1 ends
+    its list. The score of a path is the sum of its rows' scores, and the paths of a sample are the rows of `total`.
+    `gold` is the index of the target candidate in the sub-sequence of the target path.
 
-    `cost = log(sum over the paths of exp(total) + exp(gold), where the right path is not kept) - gold`, in which `gold`
-    is the score of the right path (Andor et al. 2016: globally normalised, and trained with early updates). Where it is
-    not kept, `path` is -1, and in later expansions the cost stays as it is; so it does where `gold` is a number that
-    the sub-sequence does not have.
+    `cost = log(sum over the paths of exp(total) + exp(gold), if the target path was dropped) - gold`, in which `gold`
+    is the score of the target path (Andor et al. 2016: globally normalized, trained with early updates). If it was
+    dropped, `path` is -1, and later expansions leave the cost unchanged; so they do if `gold` is an index that the
+    sub-sequence does not have.
 
-    The first expansion has three inputs; a later one has the outputs of the one before as well, in their order, and
-    `x` has a sub-sequence for each path, as `seq_slice` makes. A `sum_cost` behind the last `cost` is
-    Paddle's `cross_entropy_over_beam`, which has the inputs of all expansions at once.
+    The first expansion has three inputs; a later one also has the outputs of the previous one, in their order, and `x`
+    has a sub-sequence for each path, as `seq_slice` returns. A `sum_cost` of the last `cost` is Paddle's
+    `cross_entropy_over_beam`, which has the inputs of all expansions at once.
     """
 
-    x = Input("T:S:N 1", "scores of what may follow each path", seq=(1, 2))
-    selected = Input("S K", "places that are kept of each path", seq=(0, 1), places="T")
-    gold = Input("N", "place of the right one", kinds=("INT",))
-    total_before = Input("S 1", "`total` of the expansion before", seq=(0, 1), optional=True)
-    path_before = Input("N 1", "`path` of the expansion before", places="S", optional=True)
-    cost_before = Input("N", "`cost` of the expansion before", optional=True)
+    x = Input("T:S:N 1", "scores of the candidates that extend each path", seq=(1, 2))
+    selected = Input("S K", "indices of the candidates kept for each path", seq=(0, 1), places="T")
+    gold = Input("N", "index of the target candidate", kinds=("INT",))
+    total_before = Input("S 1", "`total` of the previous expansion", seq=(0, 1), optional=True)
+    path_before = Input("N 1", "`path` of the previous expansion", places="S", optional=True)
+    cost_before = Input("N", "`cost` of the previous expansion", optional=True)
     total = Output("Q:N 1", "score of each path that is kept")
-    path = Output("N 1", "which of them is the right one, -1 where none is")
-    cost = Output("N", "cost of every sample")
-    count = Temp("S", "paths that go on from this one", kind="INT")
-    run = Temp("S", "number of the first of these", kind="INT")
+    path = Output("N 1", "index of the target path among them, -1 if it was dropped")
+    cost = Output("N", "per-sample loss")
+    count = Temp("S", "number of extensions of this path", kind="INT")
+    run = Temp("S", "index of the first of them", kind="INT")
     sample = Temp("S", "sample of the path", kind="INT")
-    parent = Temp("Q", "path that this one goes on from", kind="INT")
-    row = Temp("Q", "row with which it goes on", kind="INT")
-    gold_parent = Temp("N", "right path so far", kind="INT")
-    gold_row = Temp("N", "row with which it goes on, or -1", kind="INT")
-    gold_path = Temp("N", "number of the right path among those that are kept, or -1", kind="INT")
-    gold_total = Temp("N", "score of the right path")
-    norm = Temp("N", "logarithm of the sum of the paths' exponentials")
-    delta = Temp("Q", "derivative by the score of a path")
-    gold_delta = Temp("N", "derivative by that of the right path, where it is not kept")
+    parent = Temp("Q", "path that this one extends", kind="INT")
+    row = Temp("Q", "row that extends it", kind="INT")
+    gold_parent = Temp("N", "target path so far", kind="INT")
+    gold_row = Temp("N", "row that extends it, or -1", kind="INT")
+    gold_path = Temp("N", "index of the target path among those that are kept, or -1", kind="INT")
+    gold_total = Temp("N", "score of the target path")
+    norm = Temp("N", "log-sum-exp of the path scores")
+    delta = Temp("Q", "gradient of the score of a path")
+    gold_delta = Temp("N", "gradient of the score of the target path, if it was dropped")
     examples = (
         Example(x="sequence of 1", selected="2", gold="ids<3"),
         Example(

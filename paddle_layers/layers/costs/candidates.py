@@ -1,4 +1,4 @@
-"""Costs over large vocabularies that look at few classes: the right one, and some drawn at random."""
+"""Losses over large vocabularies with negative sampling: NCE, sampled softmax."""
 
 import math
 
@@ -31,18 +31,18 @@ from paddle_layers.layers.helpers import sigmoid
 from .terms import logistic_cost, logistic_derivative
 
 NOISE = {
-    "UNIFORM": "every class as often",
-    "LOG_UNIFORM": "class c in proportion to log((c + 2) / (c + 1)): for ids that begin with the most frequent word",
+    "UNIFORM": "uniform distribution",
+    "LOG_UNIFORM": "log-uniform (Zipfian), proportional to log((c + 2) / (c + 1)): for ids by decreasing frequency",
 }
 SMALLEST = 1e-100
-"""Share in the noise whose logarithm is a number."""
-NOISE_DOC = "which classes are drawn how often, where no `neg_distribution` says it"
-WEIGHTS_DOC = "how often each class is drawn, in the order of the ids, such as counts; divided by their sum"
-SHARED_DOC = "whether the classes are drawn once for all rows of a batch: fewer rows of `weight` are read and learn"
+"""Lower limit of a noise probability, so that its logarithm is finite."""
+NOISE_DOC = "noise distribution, if there is no `neg_distribution`"
+WEIGHTS_DOC = "noise distribution: one weight per class in the order of the ids, such as counts; normalized"
+SHARED_DOC = "share the negative samples among all samples of a batch: fewer rows of `weight` are used"
 
 
 def draw(seed, count, V, noise, shares):
-    """So many classes, the same for the same seed on every machine."""
+    """`count` samples of the noise distribution, the same for the same seed on every machine."""
     share = (np.random.Philox(key=seed).random_raw(count) >> np.uint64(11)) * 2.0**-53
     if shares is not None:
         found = np.searchsorted(shares[1], share, side="right")
@@ -68,46 +68,56 @@ def log_sigmoid(v):
     return min(v, 0.0) - math.log1p(math.exp(-abs(v)))
 
 
-@layer("nce", elsewhere={"Paddle": "nce"}, since=1)
+@layer(
+    "nce",
+    elsewhere={"Paddle": "nce"},
+    terms=(
+        "noise-contrastive estimation",
+        "NCE",
+        "negative sampling",
+        "word2vec",
+    ),
+    since=1,
+)
 class NoiseContrastiveEstimation:
-    """Cost of a class among very many, by telling it from classes that are drawn as noise.
+    """Noise-contrastive estimation (NCE) and negative sampling: a loss for classification with very many classes.
 
-    Each class has a score, `s[k] = x @ weight[k] + bias[k]`, of which only those of the row's label and of
-    `num_neg_samples` drawn classes are computed: `cost = log(1 + 1 / odds[label]) + sum over the drawn k of
-    log(1 + odds[k])`, times `importance` where the row has one. `odds[k]` are those that a class k is the label and no
-    noise: the probability that the model gives it, over `num_neg_samples` times the share of k in the noise. Time and
-    memory of a step do not depend on the number of classes, which is that of the label: the gradients of `weight` and
-    `bias` have only the rows in use.
+    Each class has a score, `s[k] = x @ weight[k] + bias[k]`, which is computed only for the label and `num_neg_samples`
+    classes sampled from a noise distribution:
+    `cost = log(1 + 1 / odds[label]) + sum over the sampled k of log(1 + odds[k])`, times `importance` if present.
+    `odds[k]` are the odds that class k is the label and not noise: its probability under the model, divided by
+    `num_neg_samples` times its probability under the noise distribution. Time and memory of a step do not depend on the
+    number of classes, which is that of the label: the gradients of `weight` and `bias` have only the rows in use.
 
-    Gutmann and Hyvärinen (2010), Mnih and Teh (2012): with `odds: EXP` the scores learn to be logarithms of
-    probabilities, and an `fc` with the same numbers, transposed, before a `softmax` gives these. Paddle has `SIGMOID`,
-    ten drawn classes for every row, and takes several inputs: put a `concat` before. word2vec's negative sampling
-    (Mikolov et al. 2013) is `NEGATIVE_SAMPLING`. A drawn class may be the label. A row with several labels, as
-    sparse ids, has a term for each. Labels come from a data layer.
+    Gutmann and Hyvärinen (2010), Mnih and Teh (2012): with `odds: EXP` the scores approximate log-probabilities, and an
+    `fc` with the same weights, transposed, before a `softmax` computes the probabilities. Paddle has `SIGMOID`, ten
+    negative samples per sample, and accepts several inputs: add a `concat`. word2vec's negative sampling (Mikolov et
+    al. 2013) is `NEGATIVE_SAMPLING`. A sampled class may be the label. A sample with several labels, as sparse ids, has
+    one term for each. Labels come from a data layer.
     """
 
-    x = Input("N C...", "rows of features", seq=(0, 1, 2))
-    label = Input("N L...", "right classes of every row", kinds=("INT", "SPARSE_INT"), seq=(0, 1, 2))
-    importance = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    x = Input("N C...", "feature vectors", seq=(0, 1, 2))
+    label = Input("N L...", "target classes", kinds=("INT", "SPARSE_INT"), seq=(0, 1, 2))
+    importance = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
     weight = Param("V C", "one row per class", init="xavier")
-    bias = Param("V", "added to the scores", init="zero")
-    cost = Output("N", "cost of every row", loss=True)
-    num_neg_samples = Int("classes that are drawn for a row", default=10, min=1)
+    bias = Param("V", "bias per class", init="zero")
+    cost = Output("N", "per-sample loss", loss=True)
+    num_neg_samples = Int("number of negative samples per sample", default=10, min=1)
     noise = Choice(NOISE_DOC, options=NOISE, default="UNIFORM")
     neg_distribution = Floats(WEIGHTS_DOC, default=(), above=0)
     shared = Bool(SHARED_DOC, default=False)
     odds = Choice(
-        "what the score s of a class says",
+        "interpretation of the score s of a class",
         options={
             "EXP": "the probability is exp(s)",
             "SIGMOID": "the probability is 1 / (1 + exp(-s))",
-            "NEGATIVE_SAMPLING": "the odds are exp(s), whatever the noise",
+            "NEGATIVE_SAMPLING": "the odds are exp(s), independent of the noise distribution",
         },
         default="EXP",
     )
-    chosen = Entries("E:N V", "labels and drawn classes")
+    chosen = Entries("E:N V", "labels and negative samples")
     score = Temp("E", "score of a class")
-    delta = Temp("E", "derivative of the cost by the score")
+    delta = Temp("E", "gradient of the score")
     examples = (
         Example(x="4", label="ids<30"),
         Example(x="2x1x1", label="ids<5", importance="scalar", num_neg_samples=3, odds="SIGMOID", shared=True),
@@ -118,7 +128,9 @@ class NoiseContrastiveEstimation:
 
 @each(NoiseContrastiveEstimation.score)
 def chosen_score(e, n, x, weight, bias, chosen_id, C):
-    total = double(bias[chosen_id[e]])  # a small cost has as many digits as the score behind the point
+    total = double(
+        bias[chosen_id[e]]
+    )  # float64: a small loss is as accurate as the score's digits after the decimal point
     for c in range(C):
         total += double(x[n, c]) * double(weight[chosen_id[e], c])
     return real(total)
@@ -150,31 +162,39 @@ def nce_delta(e, n, dcost, score, importance, chosen_value, odds):
     return derivative if importance is None else derivative * importance[n]
 
 
-@layer("sampled_softmax", since=1)
+@layer(
+    "sampled_softmax",
+    terms=(
+        "sampled softmax",
+        "negative sampling",
+        "sampled_softmax_loss",
+    ),
+    since=1,
+)
 class SampledSoftmax:
-    """Cost of a class among very many: that of `softmax_with_loss` over the label and classes that are drawn.
+    """Sampled softmax loss for very many classes: cross-entropy over the label and sampled classes.
 
-    `cost = log(sum over the chosen k of exp(s[k])) - s[label]` with `s[k] = x @ weight[k] + bias[k] -
-    log(num_neg_samples * share of k in the noise)`, which makes up for classes that are drawn more often (Jean et al.
-    2015); drawn classes that are the label are left out. TensorFlow has it as `sampled_softmax_loss`. Time and
+    `cost = log(sum over the chosen k of exp(s[k])) - s[label]` with
+    `s[k] = x @ weight[k] + bias[k] - log(num_neg_samples * noise probability of k)`, which corrects for the sampling
+    (Jean et al. 2015); samples that equal the label are removed. This is TensorFlow's `sampled_softmax_loss`. Time and
     memory of a step do not depend on the number of classes, which is that of the label: the gradients of `weight` and
-    `bias` have only the rows in use. The more classes are drawn, the nearer the scores come to those of a `softmax`; in
-    a test, `fc` and `softmax_with_loss` with the same numbers give the whole cost.
+    `bias` have only the rows in use. More samples approximate the full softmax better; for testing, `fc` and
+    `softmax_with_loss` with the same weights compute the exact loss.
     """
 
-    x = Input("N C...", "rows of features", seq=(0, 1, 2))
-    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
+    x = Input("N C...", "feature vectors", seq=(0, 1, 2))
+    label = Input("N", "target class", kinds=("INT",), seq=(0, 1, 2))
     weight = Param("V C", "one row per class", init="xavier")
-    bias = Param("V", "added to the scores", init="zero")
-    cost = Output("N", "cost of every row", loss=True)
-    num_neg_samples = Int("classes that are drawn", default=10, min=1)
+    bias = Param("V", "bias per class", init="zero")
+    cost = Output("N", "per-sample loss", loss=True)
+    num_neg_samples = Int("number of negative samples", default=10, min=1)
     noise = Choice(NOISE_DOC, options=NOISE, default="UNIFORM")
     neg_distribution = Floats(WEIGHTS_DOC, default=(), above=0)
     shared = Bool(SHARED_DOC, default=True)
-    chosen = Entries("E:N V", "label and drawn classes")
-    score = Temp("E", "score of a class, less the logarithm of how often it is drawn")
-    norm = Temp("N", "logarithm of the sum of the scores' exponentials")
-    delta = Temp("E", "derivative of the cost by the score")
+    chosen = Entries("E:N V", "label and negative samples")
+    score = Temp("E", "score of a class minus the logarithm of its expected count")
+    norm = Temp("N", "log-sum-exp of the scores")
+    delta = Temp("E", "gradient of the score")
     examples = (
         Example(x="4", label="ids<30"),
         Example(x="2x1x1", label="ids<5", num_neg_samples=3, shared=False),
@@ -194,7 +214,7 @@ def vocabulary(label, noise, neg_distribution):
     require(
         not neg_distribution or noise == "UNIFORM",
         "noise",
-        f"`noise` is {noise}, but `neg_distribution` says how often classes are drawn; leave one of them out",
+        f"`noise` is {noise}, but `neg_distribution` defines another noise distribution; remove one of them",
     )
     return {"V": label.size}
 
@@ -202,7 +222,9 @@ def vocabulary(label, noise, neg_distribution):
 @prepare(SampledSoftmax)
 @prepare(NoiseContrastiveEstimation)
 def shares_of_noise(neg_distribution):
-    """How often each class is drawn, and that of all up to each one; None where a formula says it."""
+    """Probabilities of the classes under the noise distribution, and their cumulative sums; None if a formula defines
+    them.
+    """
     if not neg_distribution:
         return None
     shares = np.maximum(np.array(neg_distribution) / max(neg_distribution), SMALLEST)
@@ -213,7 +235,7 @@ def shares_of_noise(neg_distribution):
 @entries(SampledSoftmax)
 @entries(NoiseContrastiveEstimation)
 def candidates(label, key, V, num_neg_samples, shared, noise, prepared):
-    """The labels of every row, then the drawn classes: with the expected number of draws, negative for the drawn."""
+    """The labels of each sample, then the negative samples, with their expected counts, negated for the latter."""
     if hasattr(label, "start"):
         start, right = label.start, label.id
     else:

@@ -1,23 +1,31 @@
-"""How much the rows of a class count."""
+"""Class weights."""
 
 from paddle_layers.define import Example, Floats, Input, Int, Output, each, infer, layer, onnx, require
 
 
-@layer("class_weight", since=1)
+@layer(
+    "class_weight",
+    terms=(
+        "class weight",
+        "class weights",
+        "imbalanced data",
+    ),
+    since=1,
+)
 class ClassWeight:
-    """The weight of every label's class, for the input `weight` of a cost.
+    """Class weight of each label, for the input `weight` of a loss.
 
-    `y = weights[label]` of every row, or of every pixel where labels have axes, and 0 for a label that is
-    `ignore_label` or outside the classes. So rare classes, or those whose mistakes cost more, teach more. The losses of
-    `softmax_with_loss` and `cross_entropy` are then sums of weighted costs divided by the number of labels, not by that
-    of weights: a mean weight of 1 leaves their size alone, as `labels / (classes * labels of the class)` has. PyTorch
-    and ONNX divide by the weights.
+    `y = weights[label]` for each sample, or for each pixel if labels have axes, and 0 for a label that is
+    `ignore_label` or outside the classes. Used for imbalanced data, to increase the weight of rare classes. The losses
+    of `softmax_with_loss` and `cross_entropy` are then sums of weighted terms divided by the number of labels, not by
+    the sum of the weights: with a mean weight of 1 the size of the loss is unchanged, as with
+    `labels / (classes * labels of the class)`. PyTorch and ONNX divide by the weights.
     """
 
-    label = Input("N ...", "class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
-    y = Output("N ...", "weight of every label")
+    label = Input("N ...", "class of each sample or pixel", kinds=("INT",), seq=(0, 1, 2))
+    y = Output("N ...", "class weight of each label")
     weights = Floats("weight of each class, in the order of the ids")
-    ignore_label = Int("labels of this class weigh nothing", optional=True)
+    ignore_label = Int("labels of this class have weight 0", optional=True)
     examples = (
         Example(label="ids<2", weights=[0.5, 2.0], ignore_label=-1),
         Example(label="sequence of ids<3", weights=[1.0, 0.0, 4.5]),

@@ -1,4 +1,4 @@
-"""Costs of the right class of a row, and of answers to yes-or-no questions."""
+"""Cross-entropy losses for classification."""
 
 import math
 
@@ -24,30 +24,36 @@ from .terms import (
         "Caffe": "MultinomialLogisticLoss",
         "Mocha": "MultinomialLogisticLossLayer",
     },
+    terms=(
+        "cross-entropy",
+        "negative log-likelihood",
+        "NLLLoss",
+        "log loss",
+    ),
     since=1,
 )
 class CrossEntropy:
-    """Minus the logarithm of the probability given to the right class.
+    """Cross-entropy (negative log-likelihood) of the target class, from probabilities.
 
-    `cost = -log(max(x[label], floor))`, times `weight` where there is one. `x` are probabilities, as `softmax` gives;
-    on scores, `softmax_with_loss` is the same with less rounding, and its page says how labels of pixels,
-    `ignore_label`, `label_smoothing` and `normalization` are meant. Below `floor` the cost is flat and its gradient 0.
-    Caffe and Mocha have a floor of 1e-20, Paddle has none; Mocha's layer has no gradient. Paddle's `coeff` scales the
-    gradient and not the cost: `loss_weight` scales both.
+    `cost = -log(max(x[label], floor))`, times `weight` if present. `x` are probabilities, as from `softmax`; from
+    scores (logits), `softmax_with_loss` is numerically more accurate, and its page describes labels of pixels,
+    `ignore_label`, `label_smoothing` and `normalization`. Below `floor` the loss is constant and its gradient 0. Caffe
+    and Mocha have a floor of 1e-20, Paddle has none; Mocha's layer has no gradient. Paddle's `coeff` scales the
+    gradient but not the loss: `loss_weight` scales both.
     """
 
-    x = Input("N C... ...", "probability of every class", seq=(0, 1, 2), kinks=(0.0,), within=(0.0, 1.0))
-    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
-    weight = Input("N ...", "importance of every label", optional=True, seq=(0, 1, 2))
-    counted = Temp("N ...", "what the label adds to the divisor of the loss")
+    x = Input("N C... ...", "probability per class", seq=(0, 1, 2), kinks=(0.0,), within=(0.0, 1.0))
+    label = Input("N ...", "target class of each sample or pixel", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N ...", "sample weight of each label", optional=True, seq=(0, 1, 2))
+    counted = Temp("N ...", "contribution of the label to the divisor of the loss")
     cost = Output(
         "N ...",
-        "cost of every label",
+        "per-label loss",
         loss=True,
         divisor=counted,
         nan="for labels outside the classes that are not ignored",
     )
-    floor = Float("smallest probability that counts", default=1e-20, above=0, below=1)
+    floor = Float("lower limit of the probabilities", default=1e-20, above=0, below=1)
     ignore_label = ignored_label()
     label_smoothing = smoothing()
     normalization = normalization_choice("VALID")
@@ -108,33 +114,39 @@ def cross_entropy_dx(n, c, i, dcost, x, label, weight, C, floor, ignore_label, l
         "Keras": "SparseCategoricalCrossentropy",
         "PyTorch": "CrossEntropyLoss",
     },
+    terms=(
+        "softmax cross-entropy",
+        "cross-entropy loss",
+        "categorical cross-entropy",
+        "classification loss",
+    ),
     since=1,
 )
 class SoftmaxWithLoss:
-    """Minus the logarithm of the softmax probability of the right class.
+    """Softmax cross-entropy loss from scores (logits), for classification.
 
-    `loss = log(sum over c of exp(x[c])) - x[label]`, times `weight` where there is one; the largest score is taken off
-    first, so that nothing overflows and no digit is lost. A row has one label, or one for each of its last axes: scores
-    of 21x28x28 and labels of 28x28 are a class for each pixel, and so are their costs.
+    `loss = log(sum over c of exp(x[c])) - x[label]`, times `weight` if present; the maximum is subtracted first, which
+    prevents overflow and loss of precision. A sample has one label, or one for each of its last axes: scores of
+    21x28x28 with labels of 28x28 classify each pixel, and so have as many losses.
 
-    Labels that are `ignore_label` cost nothing, and that label may lie outside the classes; another label outside them
-    costs NaN. With `label_smoothing` e, the right class is wanted with `1 - e + e / C` and each other one of the C
-    classes with `e / C`.
+    Labels that equal `ignore_label` are ignored, and that label may be outside the classes; another label outside them
+    gives NaN. With `label_smoothing` e, the target probability is `1 - e + e / C` for the target class and `e / C` for
+    each other one of the C classes.
 
-    The loss of the network is what `normalization` says: with `VALID` the mean over the labels that are not ignored,
-    with `FULL` that over all labels, with `BATCH_SIZE` their sum divided by the rows, with `NONE` the sum. Caffe has
-    `VALID` when nothing is set. Weights change no divisor; `class_weight` gives those of classes, as in Mocha, ONNX and
-    PyTorch, where the mean divides by the weights. `softlabel_softmax_cost` takes a share of every class in place of
-    one label.
+    The loss of the network depends on `normalization`: with `VALID` the mean over the labels that are not ignored, with
+    `FULL` over all labels, with `BATCH_SIZE` the sum divided by the number of samples, with `NONE` the sum. Caffe's
+    default is `VALID`. Weights do not change the divisor; for weights of classes see `class_weight`, and note that
+    Mocha, ONNX and PyTorch divide by the weights. `softlabel_softmax_cost` accepts a target distribution instead of a
+    label.
     """
 
-    x = Input("N C... ...", "score of every class", seq=(0, 1, 2))
-    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
-    weight = Input("N ...", "importance of every label", optional=True, seq=(0, 1, 2))
-    counted = Temp("N ...", "what the label adds to the divisor of the loss")
+    x = Input("N C... ...", "score (logit) per class", seq=(0, 1, 2))
+    label = Input("N ...", "target class of each sample or pixel", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N ...", "sample weight of each label", optional=True, seq=(0, 1, 2))
+    counted = Temp("N ...", "contribution of the label to the divisor of the loss")
     loss = Output(
         "N ...",
-        "cost of every label",
+        "per-label loss",
         loss=True,
         divisor=counted,
         nan="for labels outside the classes that are not ignored",
@@ -142,8 +154,8 @@ class SoftmaxWithLoss:
     ignore_label = ignored_label()
     normalization = normalization_choice("VALID")
     label_smoothing = smoothing()
-    peak = Temp("N ...", "largest score")
-    norm = Temp("N ...", "log-sum of the exponentials of the scores below the largest")
+    peak = Temp("N ...", "maximum score")
+    norm = Temp("N ...", "log-sum-exp relative to the maximum")
     examples = (
         Example(x="4", label="ids<4"),
         Example(x="5x1x1", label="ids<3", weight="scalar", ignore_label=1, normalization="BATCH_SIZE"),
@@ -210,23 +222,28 @@ def softmax_with_loss_dx(n, c, i, dloss, x, label, weight, peak, norm, C, ignore
 @layer(
     "sigmoid_cross_entropy",
     elsewhere={"Caffe": "SigmoidCrossEntropyLoss", "Keras": "BinaryCrossentropy", "PyTorch": "BCEWithLogitsLoss"},
+    terms=(
+        "binary cross-entropy",
+        "multi-label classification",
+        "BCE",
+    ),
     since=1,
 )
 class SigmoidCrossEntropy:
-    """Cross entropy of independent yes-or-no answers: logistic function and cost in one.
+    """Binary cross-entropy loss from scores (logits), for binary or multi-label classification.
 
     `cost = sum over c of max(x, 0) - x * target + log(1 + exp(-|x|))`, which is
-    `-target * log(p) - (1 - target) * log(1 - p)` for `p = 1 / (1 + exp(-x))` without overflow. Targets lie between
-    0 and 1. Terms whose target is `ignore_label` cost nothing. The loss of the network is divided by what
-    `normalization` says, by the rows as in Caffe when nothing is set; PyTorch and Keras divide by all terms. On
+    `-target * log(p) - (1 - target) * log(1 - p)` for `p = 1 / (1 + exp(-x))` without overflow. Targets are between 0
+    and 1. Terms whose target is `ignore_label` are ignored. The divisor of the network's loss depends on
+    `normalization`, by default the number of samples as in Caffe; PyTorch and Keras divide by all terms. From
     probabilities, `soft_binary_cross_entropy` is the same.
     """
 
-    x = Input("N C...", "one score per question", seq=(0, 1, 2))
-    target = Input("N C...", "wanted answers", seq=(0, 1, 2), within=(0.0, 1.0))
-    counted = Temp("N", "what the row adds to the divisor of the loss")
-    cost = Output("N", "cost of every row", loss=True, divisor=counted)
-    ignore_label = Int("terms with this target cost nothing", optional=True)
+    x = Input("N C...", "one score (logit) per label", seq=(0, 1, 2))
+    target = Input("N C...", "binary targets", seq=(0, 1, 2), within=(0.0, 1.0))
+    counted = Temp("N", "contribution of the sample to the divisor of the loss")
+    cost = Output("N", "per-sample loss", loss=True, divisor=counted)
+    ignore_label = Int("terms with this target are ignored", optional=True)
     normalization = normalization_choice("BATCH_SIZE", "terms")
     examples = (
         Example(x="4", target="4"),

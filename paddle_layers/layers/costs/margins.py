@@ -1,4 +1,4 @@
-"""Costs that vanish once the answer is right by a margin."""
+"""Margin losses: hinge, perceptron, Huber classification, contrastive."""
 
 import math
 
@@ -7,18 +7,29 @@ from paddle_layers.layers.checks import check_answers, check_labels
 from paddle_layers.layers.helpers import exceeds
 
 
-@layer("hinge_loss", elsewhere={"Caffe": "HingeLoss"}, since=1)
+@layer(
+    "hinge_loss",
+    elsewhere={"Caffe": "HingeLoss"},
+    terms=(
+        "hinge loss",
+        "support vector machine",
+        "SVM loss",
+    ),
+    since=1,
+)
 class HingeLoss:
-    """Cost of a linear classifier, one class against all others: scores shall be above 1 or below -1.
+    """Hinge loss of a one-vs-rest linear classifier (multi-class SVM).
 
-    `cost = sum over c of max(0, 1 - s * x[c]) ** p`, where `s` is 1 for the label and -1 for the other classes, `p` is
-    1 for `L1` and 2 for `L2`. A score that is just right teaches nothing.
+    `cost = sum over c of max(0, 1 - s * x[c]) ** p`, where `s` is 1 for the label and -1 for the other classes, and `p`
+    is 1 for `L1` and 2 for `L2`.
     """
 
-    x = Input("N C...", "score of every class", seq=(0, 1, 2), kinks=(1.0, -1.0))
-    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
-    cost = Output("N", "cost of every row", loss=True)
-    norm = Choice("what is added up", options={"L1": "what is missing to the margin", "L2": "its square"}, default="L1")
+    x = Input("N C...", "score (logit) per class", seq=(0, 1, 2), kinks=(1.0, -1.0))
+    label = Input("N", "target class", kinds=("INT",), seq=(0, 1, 2))
+    cost = Output("N", "per-sample loss", loss=True)
+    norm = Choice(
+        "norm of the margin violations", options={"L1": "hinge loss", "L2": "squared hinge loss"}, default="L1"
+    )
     examples = (
         Example(x="4", label="ids<4"),
         Example(x="5x1x1", label="ids<3", norm="L2"),
@@ -50,20 +61,27 @@ def hinge_loss_dx(n, c, dcost, x, label, norm):
     return -2.0 * sign * dcost[n] * missing
 
 
-@layer("perceptron_loss", elsewhere={"KUnet": "PercLoss"}, since=1)
+@layer(
+    "perceptron_loss",
+    elsewhere={"KUnet": "PercLoss"},
+    terms=(
+        "perceptron loss",
+        "perceptron",
+    ),
+    since=1,
+)
 class PerceptronLoss:
-    """Cost of the multi-class perceptron: how far the best score is above that of the right class.
+    """Multi-class perceptron loss: the difference between the maximum score and that of the target class.
 
-    `cost = max over c of x[c] - x[label]`, so that a row that is right costs nothing and teaches nothing; of one that
-    is wrong, the right score shall rise and the best one fall, each by the same. With `sgd` at a rate of 1 and one row
-    at a time, an `fc` before it learns as a perceptron does (Rosenblatt 1958). KUnet's gradient is not divided by the
-    number of rows.
+    `cost = max over c of x[c] - x[label]`: zero for a correctly classified sample; otherwise the gradient raises the
+    target score and lowers the maximum by the same amount. With `sgd` at a learning rate of 1 and one sample per batch,
+    an `fc` before it is a perceptron (Rosenblatt 1958). KUnet's gradient is not divided by the number of samples.
     """
 
-    x = Input("N C...", "score of every class", seq=(0, 1, 2), kinks=("ties",))
-    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
-    cost = Output("N", "cost of every row", loss=True)
-    best = Temp("N", "class with the largest score; the right one among equals", kind="INT")
+    x = Input("N C...", "score (logit) per class", seq=(0, 1, 2), kinks=("ties",))
+    label = Input("N", "target class", kinds=("INT",), seq=(0, 1, 2))
+    cost = Output("N", "per-sample loss", loss=True)
+    best = Temp("N", "class with the maximum score; the target class among equal ones", kind="INT")
     examples = (
         Example(x="4", label="ids<4"),
         Example(x="5x1x1", label="ids<3"),
@@ -100,18 +118,26 @@ def perceptron_loss_dx(n, c, dcost, label, best):
     return (dcost[n] if c == best[n] else 0.0) - (dcost[n] if c == label[n] else 0.0)
 
 
-@layer("huber_classification", elsewhere={"Paddle": "huber_classification, huber"}, since=1)
+@layer(
+    "huber_classification",
+    elsewhere={"Paddle": "huber_classification, huber"},
+    terms=(
+        "modified Huber loss",
+        "Huber loss for binary classification",
+    ),
+    since=1,
+)
 class HuberClassification:
-    """Squared hinge cost of a yes-or-no answer, which grows evenly where the answer is far off.
+    """Huber loss for binary classification (modified Huber): a squared hinge loss that becomes linear for large errors.
 
-    With `a = x` for the label 1 and `a = -x` for the label 0, `cost = 0` for `a >= 1`, `(1 - a) ** 2` for
-    `-1 <= a < 1` and `-4 * a` below (Zhang, "Solving large scale linear prediction problems", 2004). Paddle's `coeff`
-    scales the gradient and not the cost: `loss_weight` scales both.
+    With `a = x` for the label 1 and `a = -x` for the label 0, `cost = 0` for `a >= 1`, `(1 - a) ** 2` for `-1 <= a < 1`
+    and `-4 * a` below (Zhang, "Solving large scale linear prediction problems", 2004). Paddle's `coeff` scales the
+    gradient but not the loss: `loss_weight` scales both.
     """
 
-    x = Input("N 1", "score: above zero is yes", seq=(0, 1, 2), kinks=(1.0, -1.0))
-    label = Input("N", "1 for yes, 0 for no", kinds=("INT",), seq=(0, 1, 2))
-    cost = Output("N", "cost of every row", loss=True)
+    x = Input("N 1", "score: above zero is class 1", seq=(0, 1, 2), kinks=(1.0, -1.0))
+    label = Input("N", "binary target, 0 or 1", kinds=("INT",), seq=(0, 1, 2))
+    cost = Output("N", "per-sample loss", loss=True)
     examples = (
         Example(x="scalar", label="ids<2"),
         Example(x="1", label="ids<2"),
@@ -140,24 +166,32 @@ def huber_classification_dx(n, dcost, x, label):
     return 0.0 if a >= 1.0 else -2.0 * sign * dcost[n] * (1.0 - max(a, -1.0))
 
 
-@layer("contrastive_loss", elsewhere={"Caffe": "ContrastiveLoss"}, since=1)
+@layer(
+    "contrastive_loss",
+    elsewhere={"Caffe": "ContrastiveLoss"},
+    terms=(
+        "contrastive loss",
+        "Siamese network",
+    ),
+    since=1,
+)
 class ContrastiveLoss:
-    """Brings rows of alike things together and holds those of others apart by a margin.
+    """Contrastive loss for pairs: pulls similar samples together and pushes dissimilar ones apart up to a margin.
 
-    With the distance `d = |a - b|`, `cost = d ** 2 / 2` for alike rows and `max(margin - d, 0) ** 2 / 2` for others
-    (Hadsell, Chopra and LeCun, "Dimensionality reduction by learning an invariant mapping", 2006). With
-    `legacy_version` it is `max(margin - d ** 2, 0) / 2` for others, as in Caffe's first version. Other rows that are
-    equal have no direction in which to part, and do not move.
+    With the distance `d = |a - b|`, `cost = d ** 2 / 2` for similar pairs and `max(margin - d, 0) ** 2 / 2` for
+    dissimilar ones (Hadsell, Chopra and LeCun, "Dimensionality reduction by learning an invariant mapping", 2006). With
+    `legacy_version` it is `max(margin - d ** 2, 0) / 2` for dissimilar pairs, as in Caffe's first version. Equal
+    dissimilar samples have no gradient.
     """
 
-    a = Input("N C...", "rows", seq=(0, 1, 2), kinks=("ties",))
-    b = Input("N C...", "rows to compare with", seq=(0, 1, 2), kinks=("ties",))
-    alike = Input("N", "1 where both rows stand for alike things, else 0", kinds=("INT",), seq=(0, 1, 2))
-    cost = Output("N", "cost of every pair", loss=True)
-    margin = Float("distance that others shall have", default=1.0, above=0)
-    legacy_version = Bool("take the squared distance from the margin, and do not square what is missing", default=False)
-    distance = Temp("N", "distance of the rows")
-    pull = Temp("N", "derivative by the first row, as a factor of the difference")
+    a = Input("N C...", "feature vectors", seq=(0, 1, 2), kinks=("ties",))
+    b = Input("N C...", "feature vectors to compare with", seq=(0, 1, 2), kinks=("ties",))
+    alike = Input("N", "1 for similar pairs, 0 for dissimilar ones", kinds=("INT",), seq=(0, 1, 2))
+    cost = Output("N", "per-pair loss", loss=True)
+    margin = Float("margin: minimum distance of dissimilar pairs", default=1.0, above=0)
+    legacy_version = Bool("use the squared distance in the margin, without squaring the violation", default=False)
+    distance = Temp("N", "Euclidean distance")
+    pull = Temp("N", "gradient of the first input, as a factor of the difference")
     examples = (
         Example(a="2", b="2", alike="ids<2", margin=4.0),
         Example(a="2x1x2", b="2x1x2", alike="ids<2", margin=8.0, legacy_version=True),

@@ -1,4 +1,4 @@
-"""Costs of the order in which scores put things."""
+"""Ranking losses: RankNet, LambdaRank."""
 
 import math
 
@@ -29,21 +29,34 @@ def discount_of(place):
     return 1.0 / math.log(real(place + 2))
 
 
-@layer("rank_cost", elsewhere={"Paddle": "rank-cost"}, since=1)
+@layer(
+    "rank_cost",
+    elsewhere={"Paddle": "rank-cost"},
+    terms=(
+        "pairwise ranking loss",
+        "RankNet",
+    ),
+    since=1,
+)
 class RankCost:
-    """Cross entropy of which of two scores shall be the higher one.
+    """Pairwise ranking loss (RankNet): cross-entropy of which of two items ranks higher.
 
-    `cost = log(1 + exp(o)) - label * o` for `o = left - right`, times `weight` where the pair has one (Burges et al.,
-    "Learning to rank using gradient descent", 2005). The label is 1 where `left` shall win, 0 where `right` shall, and
-    0.5 for a tie. Paddle keeps `o` within 40 on either side, and its `coeff` scales the gradient and not the cost:
-    `loss_weight` scales both.
+    `cost = log(1 + exp(o)) - label * o` for `o = left - right`, times `weight` if present (Burges et al., "Learning to
+    rank using gradient descent", 2005). The label is 1 if `left` should rank higher, 0 if `right` should, and 0.5 for a
+    tie. Paddle clips `o` to [-40, 40], and its `coeff` scales the gradient but not the loss: `loss_weight` scales both.
     """
 
     left = Input("N 1", "scores", seq=(0, 1, 2))
-    right = Input("N 1", "scores to compare with", seq=(0, 1, 2))
-    label = Input("N 1", "probability that the left one wins", kinds=("DENSE", "INT"), seq=(0, 1, 2), within=(0.0, 1.0))
-    weight = Input("N", "importance of every pair", optional=True, seq=(0, 1, 2))
-    cost = Output("N", "cost of every pair", loss=True)
+    right = Input("N 1", "scores of the second item", seq=(0, 1, 2))
+    label = Input(
+        "N 1",
+        "target probability that the first item ranks higher",
+        kinds=("DENSE", "INT"),
+        seq=(0, 1, 2),
+        within=(0.0, 1.0),
+    )
+    weight = Input("N", "sample weight of each pair", optional=True, seq=(0, 1, 2))
+    cost = Output("N", "per-pair loss", loss=True)
     examples = (
         Example(left="scalar", right="scalar", label="scalar"),
         Example(left="1", right="1", label="ids<2", weight="scalar"),
@@ -76,31 +89,41 @@ def rank_cost_dright(n, dcost, left, right, label, weight):
     return derivative if weight is None else derivative * weight[n]
 
 
-@layer("lambda_cost", elsewhere={"Paddle": "lambda_cost"}, since=1)
+@layer(
+    "lambda_cost",
+    elsewhere={"Paddle": "lambda_cost"},
+    terms=(
+        "LambdaRank",
+        "listwise ranking loss",
+        "NDCG",
+    ),
+    since=1,
+)
 class LambdaCost:
-    """Costs of the pairs of a list that are in the wrong order, by how much they matter for NDCG.
+    """Listwise ranking loss (LambdaRank): pairs in the wrong order, weighted by their effect on NDCG.
 
-    A sequence is the list of a query, `relevance` says how much each row answers it. The discounted cumulative gain of
-    an order is `sum over places i = 0, 1 ... of (2 ** relevance - 1) / log(i + 2)`; `ndcg` is that of the `ndcg_num`
-    best scores, divided by the best one that an order may have. `cost = sum over pairs i before j in the best order of
-    w_ij * log(1 + exp(x_j - x_i))`, where `w_ij` is the share of the best gain that is lost when i and j change places
-    (Burges, Ragno and Le, "Learning to rank with nonsmooth cost functions", 2006). A list without a relevant row costs
-    nothing and has `ndcg` 1. Of rows that are equal the first one has the better place.
+    A sequence is the result list of a query with the `relevance` of each item. The discounted cumulative gain of an
+    order is `sum over positions i = 0, 1 ... of (2 ** relevance - 1) / log(i + 2)`; `ndcg` is that of the `ndcg_num`
+    top scores, divided by the ideal one.
+    `cost = sum over pairs i before j in the ideal order of w_ij * log(1 + exp(x_j - x_i))`, where `w_ij` is the
+    fraction of the ideal gain lost if i and j are swapped (Burges, Ragno and Le, "Learning to rank with nonsmooth cost
+    functions", 2006). A list without a relevant item has loss 0 and `ndcg` 1. Of equal items the first one has the
+    better rank.
 
-    The gradient is Paddle's; Paddle shows NDCG in every row in place of the cost. LambdaRank as published takes the
-    places of the order that the scores give at the time, and so has no cost of which this is the gradient.
+    The gradient is Paddle's; Paddle reports NDCG instead of the loss. The published LambdaRank uses the current order
+    of the scores, and so is not the gradient of a loss.
     """
 
-    x = Input("T:S 1", "score of every row", seq=(1,), kinks=("ties",))
-    relevance = Input("T:S 1", "how much every row answers the query, from 0 on", seq=(1,), within=(0.0, 5.0))
-    cost = Output("S", "cost of every list", loss=True)
-    ndcg = Output("S", "normalised discounted cumulative gain of every list, at most 1")
-    ndcg_num = Int("places that count in a gain", default=5, min=1)
-    max_sort_size = Int("places that have a weight in pairs; all if not given", min=1, optional=True)
-    rank = Temp("T:S", "place by score", kind="INT")
-    place = Temp("T:S", "place by relevance", kind="INT")
-    discount = Temp("T:S", "what a gain at the place by relevance counts")
-    best = Temp("S", "best gain of an order")
+    x = Input("T:S 1", "score per item", seq=(1,), kinks=("ties",))
+    relevance = Input("T:S 1", "relevance of each item, from 0 on", seq=(1,), within=(0.0, 5.0))
+    cost = Output("S", "per-list loss", loss=True)
+    ndcg = Output("S", "normalized discounted cumulative gain (NDCG) of each list")
+    ndcg_num = Int("truncation of the NDCG: number of positions", default=5, min=1)
+    max_sort_size = Int("number of positions with a weight in pairs; if absent, all", min=1, optional=True)
+    rank = Temp("T:S", "rank by score", kind="INT")
+    place = Temp("T:S", "rank by relevance", kind="INT")
+    discount = Temp("T:S", "discount at the rank by relevance")
+    best = Temp("S", "ideal discounted cumulative gain")
     examples = (
         Example(x="sequence of scalar", relevance="sequence of scalar"),
         Example(x="sequence of 1", relevance="sequence of scalar", ndcg_num=2, max_sort_size=2),

@@ -1,4 +1,4 @@
-"""Costs of the distance to wanted rows and distributions, and the cost that is computed elsewhere."""
+"""Regression losses, KL divergence, and the loss that is computed by the network."""
 
 import math
 
@@ -15,21 +15,28 @@ from paddle_layers.define import Example, Float, Input, Output, each, gradient, 
         "Keras": "MeanSquaredError, mse",
         "PyTorch": "MSELoss",
     },
+    terms=(
+        "squared error",
+        "mean squared error",
+        "MSE",
+        "L2 loss",
+        "mse_loss",
+    ),
     since=1,
 )
 class SquareError:
-    """Squared distance of every row from its target, times `coeff`.
+    """Squared error loss (MSE): the squared Euclidean distance between prediction and target, times `coeff`.
 
-    `cost = coeff * sum over c of (x - target) ** 2`, times `weight` where the row has one. Paddle has no factor, as
-    with `coeff` 1; Caffe, Mocha and KUnet have one half: `coeff: 0.5`. Paddle's own `coeff` scales the gradient and
-    not the cost. The target gets its gradient too, as in Caffe and Mocha.
+    `cost = coeff * sum over c of (x - target) ** 2`, times `weight` if present. Paddle has no factor, as with `coeff`
+    1; Caffe, Mocha and KUnet have one half: `coeff: 0.5`; PyTorch and Keras also divide by the number of columns.
+    Paddle's own `coeff` scales the gradient but not the loss. The target has a gradient too, as in Caffe and Mocha.
     """
 
-    x = Input("N C...", "rows", seq=(0, 1, 2))
-    target = Input("N C...", "wanted rows", seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    cost = Output("N", "cost of every row", loss=True)
-    coeff = Float("factor of the squared distance", default=1.0)
+    x = Input("N C...", "feature vectors", seq=(0, 1, 2))
+    target = Input("N C...", "targets", seq=(0, 1, 2))
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    cost = Output("N", "per-sample loss", loss=True)
+    coeff = Float("factor of the squared error", default=1.0)
     examples = (
         Example(x="4", target="4"),
         Example(x="2x3x2", target="2x3x2", weight="scalar", coeff=0.5),
@@ -70,20 +77,28 @@ def huber_derivative(error, delta):
     return max(-delta, min(delta, error))
 
 
-@layer("huber_regression", elsewhere={"Paddle": "huber_regression", "Keras": "Huber", "PyTorch": "HuberLoss"}, since=1)
+@layer(
+    "huber_regression",
+    elsewhere={"Paddle": "huber_regression", "Keras": "Huber", "PyTorch": "HuberLoss"},
+    terms=(
+        "Huber loss",
+        "robust regression",
+    ),
+    since=1,
+)
 class HuberRegression:
-    """Half the squared error, which grows like the error itself from `delta` on: outliers pull no harder than that.
+    """Huber loss: quadratic for small errors, linear for errors above `delta`, robust against outliers.
 
     `cost = sum over c of (0.5 * e ** 2 if |e| <= delta else delta * (|e| - delta / 2))` for `e = x - target` (Huber,
-    "Robust estimation of a location parameter", 1964), times `weight` where the row has one. Paddle's `coeff` scales
-    the gradient and not the cost: `loss_weight` scales both.
+    "Robust estimation of a location parameter", 1964), times `weight` if present. Paddle's `coeff` scales the gradient
+    but not the loss: `loss_weight` scales both.
     """
 
-    x = Input("N C...", "rows", seq=(0, 1, 2))
-    target = Input("N C...", "wanted rows", seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    cost = Output("N", "cost of every row", loss=True)
-    delta = Float("error from which on the cost grows evenly", default=1.0, above=0)
+    x = Input("N C...", "feature vectors", seq=(0, 1, 2))
+    target = Input("N C...", "targets", seq=(0, 1, 2))
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    cost = Output("N", "per-sample loss", loss=True)
+    delta = Float("error at which the loss becomes linear", default=1.0, above=0)
     examples = (
         Example(x="4", target="4"),
         Example(x="2x3x2", target="2x3x2", weight="scalar", delta=0.5),
@@ -111,20 +126,20 @@ def huber_regression_dtarget(n, c, dcost, x, target, weight, delta):
     return derivative if weight is None else derivative * weight[n]
 
 
-@layer("smooth_l1", elsewhere={"Paddle": "smooth_l1", "PyTorch": "SmoothL1Loss"}, since=1)
+@layer("smooth_l1", elsewhere={"Paddle": "smooth_l1", "PyTorch": "SmoothL1Loss"}, terms=("smooth L1 loss",), since=1)
 class SmoothL1:
-    """Absolute error, with a parabola in place of its kink.
+    """Smooth L1 loss: absolute error that is quadratic near zero.
 
     `cost = sum over c of (e ** 2 / (2 * beta) if |e| <= beta else |e| - beta / 2)` for `e = x - target` (Girshick,
-    "Fast R-CNN", 2015), times `weight` where the row has one; that is `huber_regression` divided by `beta`. Paddle has
-    `beta` 1. Its `coeff` scales the gradient and not the cost: `loss_weight` scales both.
+    "Fast R-CNN", 2015), times `weight` if present; this is `huber_regression` divided by `beta`. Paddle has `beta` 1.
+    Its `coeff` scales the gradient but not the loss: `loss_weight` scales both.
     """
 
-    x = Input("N C...", "rows", seq=(0, 1, 2))
-    target = Input("N C...", "wanted rows", seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    cost = Output("N", "cost of every row", loss=True)
-    beta = Float("error up to which the cost is a parabola", default=1.0, above=0)
+    x = Input("N C...", "feature vectors", seq=(0, 1, 2))
+    target = Input("N C...", "targets", seq=(0, 1, 2))
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    cost = Output("N", "per-sample loss", loss=True)
+    beta = Float("error up to which the loss is quadratic", default=1.0, above=0)
     examples = (
         Example(x="4", target="4"),
         Example(x="2x3x2", target="2x3x2", weight="scalar", beta=0.25),
@@ -152,12 +167,20 @@ def smooth_l1_dtarget(n, c, dcost, x, target, weight, beta):
     return derivative if weight is None else derivative * weight[n]
 
 
-@layer("sum_cost", elsewhere={"Paddle": "sum_cost"}, since=1)
+@layer(
+    "sum_cost",
+    elsewhere={"Paddle": "sum_cost"},
+    terms=(
+        "custom loss",
+        "loss computed by the network",
+    ),
+    since=1,
+)
 class SumCost:
-    """The sum of every row as its cost: whatever a network computes becomes what it is trained by."""
+    """Custom loss: the sum of each row is its loss, so that any value a network computes can be minimized."""
 
-    x = Input("N C...", "terms of the cost", seq=(0, 1, 2))
-    cost = Output("N", "cost of every row", loss=True)
+    x = Input("N C...", "terms of the loss", seq=(0, 1, 2))
+    cost = Output("N", "per-sample loss", loss=True)
     examples = (
         Example(x="4"),
         Example(x="2x1x3"),
@@ -178,19 +201,29 @@ def sum_cost_dx(n, c, dcost):
     return dcost[n]
 
 
-@layer("gaussian_kl", elsewhere={"Mocha": "GaussianKLLossLayer"}, since=1)
+@layer(
+    "gaussian_kl",
+    elsewhere={"Mocha": "GaussianKLLossLayer"},
+    terms=(
+        "Kullback-Leibler divergence",
+        "KL divergence",
+        "variational autoencoder",
+        "VAE loss",
+    ),
+    since=1,
+)
 class GaussianKl:
-    """Kullback-Leibler divergence from the standard normal distribution to others, given by means and deviations.
+    """Kullback-Leibler divergence of diagonal Gaussians from the standard normal distribution (VAE loss).
 
-    `cost = sum over c of (mu ** 2 + sigma ** 2 - 1) / 2 - log(sigma)`: what a code costs that tells the numbers of each
-    row beside one that knows nothing, in nats. It is 0 where every mean is 0 and every deviation 1, and a part of the
-    loss of a variational autoencoder (Kingma and Welling, "Auto-encoding variational Bayes", 2014). Deviations have to
-    be above 0, as `exponential` makes them. Mocha's manual has the other sign; its layer computes this.
+    `cost = sum over c of (mu ** 2 + sigma ** 2 - 1) / 2 - log(sigma)`, in nats. It is 0 if every mean is 0 and every
+    standard deviation 1, and is one term of the loss of a variational autoencoder (Kingma and Welling, "Auto-encoding
+    variational Bayes", 2014). Standard deviations must be positive, as computed by `exp`. Mocha's manual has the
+    opposite sign; its layer computes this.
     """
 
     mu = Input("N C...", "means", seq=(0, 1, 2))
-    sigma = Input("N C...", "deviations", seq=(0, 1, 2), within=(0.0, 4.0))
-    cost = Output("N", "divergence of every row", loss=True)
+    sigma = Input("N C...", "standard deviations", seq=(0, 1, 2), within=(0.0, 4.0))
+    cost = Output("N", "per-sample divergence", loss=True)
     examples = (
         Example(mu="4", sigma="4"),
         Example(mu="2x1x3", sigma="2x1x3"),

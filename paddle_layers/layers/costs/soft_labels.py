@@ -1,4 +1,4 @@
-"""Cross entropy with labels that are more than one class: distributions, and answers to several questions."""
+"""Cross-entropy losses with target distributions and multi-label targets."""
 
 import math
 
@@ -39,21 +39,30 @@ def log_derivative(probability, floor):
     return 0.0 if probability < floor else 1.0 / probability
 
 
-@layer("soft_cross_entropy", elsewhere={"KUnet": "SoftLoss"}, since=1)
+@layer(
+    "soft_cross_entropy",
+    elsewhere={"KUnet": "SoftLoss"},
+    terms=(
+        "cross-entropy of a target distribution",
+        "soft labels",
+        "knowledge distillation",
+    ),
+    since=1,
+)
 class SoftCrossEntropy:
-    """Cross entropy of a wanted distribution and the probabilities that a network gives.
+    """Cross-entropy of a target distribution (soft labels), from probabilities.
 
-    `cost = -sum over c of target[c] * log(max(x[c], floor))`, times `weight` where the row has one. `x` are
-    probabilities, as `softmax` gives; on scores, `softlabel_softmax_cost` is the same with less rounding. Below
-    `floor` the cost is flat and its gradient 0. The gradient is by every probability on its own; KUnet adds what
-    follows from a sum of 1.
+    `cost = -sum over c of target[c] * log(max(x[c], floor))`, times `weight` if present. `x` are probabilities, as from
+    `softmax`; from scores, `softlabel_softmax_cost` is numerically more accurate. Below `floor` the loss is constant
+    and its gradient 0. The gradient treats probabilities as independent; KUnet includes the constraint that they sum to
+    1.
     """
 
-    x = Input("N C...", "probability of every class", seq=(0, 1, 2), kinks=(0.0,), within=(0.0, 1.0))
-    target = Input("N C...", "wanted share of every class", seq=(0, 1, 2), within=(0.0, 1.0))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    cost = Output("N", "cost of every row", loss=True)
-    floor = Float("smallest probability that counts", default=1e-20, above=0, below=1)
+    x = Input("N C...", "probability per class", seq=(0, 1, 2), kinks=(0.0,), within=(0.0, 1.0))
+    target = Input("N C...", "target probability per class", seq=(0, 1, 2), within=(0.0, 1.0))
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    cost = Output("N", "per-sample loss", loss=True)
+    floor = Float("lower limit of the probabilities", default=1e-20, above=0, below=1)
     examples = (
         Example(x="4", target="4"),
         Example(x="2x1x3", target="2x1x3", weight="scalar", floor=0.01),
@@ -78,23 +87,28 @@ def soft_cross_entropy_dx(n, c, dcost, x, target, weight, floor):
 @layer(
     "softlabel_softmax_cost",
     elsewhere={"Mocha": "SoftlabelSoftmaxLossLayer", "KUnet": "XentLoss", "Keras": "CategoricalCrossentropy"},
+    terms=(
+        "soft labels",
+        "softmax cross-entropy",
+        "knowledge distillation",
+    ),
     since=1,
 )
 class SoftlabelSoftmaxCost:
-    """Cross entropy of a wanted distribution and the softmax of scores.
+    """Softmax cross-entropy of a target distribution (soft labels), from scores (logits).
 
-    `cost = sum over c of target[c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` where the row has one; the
-    largest score is taken off first, so that nothing overflows. Targets need not add up to 1. With one class a row,
-    `softmax_with_loss` is the same.
+    `cost = sum over c of target[c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` if present; the maximum is
+    subtracted first to prevent overflow. Targets need not sum to 1. With one class per sample, `softmax_with_loss` is
+    the same.
     """
 
-    x = Input("N C...", "score of every class", seq=(0, 1, 2))
-    target = Input("N C...", "wanted share of every class", seq=(0, 1, 2), within=(0.0, 1.0))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    cost = Output("N", "cost of every row", loss=True)
-    peak = Temp("N", "largest score")
-    norm = Temp("N", "log-sum of the exponentials of the scores below the largest")
-    mass = Temp("N", "sum of the wanted shares")
+    x = Input("N C...", "score (logit) per class", seq=(0, 1, 2))
+    target = Input("N C...", "target probability per class", seq=(0, 1, 2), within=(0.0, 1.0))
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    cost = Output("N", "per-sample loss", loss=True)
+    peak = Temp("N", "maximum score")
+    norm = Temp("N", "log-sum-exp relative to the maximum")
+    mass = Temp("N", "sum of the target probabilities")
     examples = (
         Example(x="4", target="4"),
         Example(x="2x1x3", target="2x1x3", weight="scalar"),
@@ -139,33 +153,42 @@ def softlabel_softmax_cost_dx(n, c, dcost, x, target, weight, peak, norm, mass):
     return derivative if weight is None else derivative * weight[n]
 
 
-@layer("infogain_loss", elsewhere={"Caffe": "InfogainLoss"}, since=1)
+@layer(
+    "infogain_loss",
+    elsewhere={"Caffe": "InfogainLoss"},
+    terms=(
+        "information gain loss",
+        "cost-sensitive classification",
+        "cost matrix",
+    ),
+    since=1,
+)
 class InfogainLoss:
-    """Cross entropy of the softmax of scores in which mistakes differ in what they cost.
+    """Information gain loss: softmax cross-entropy with a matrix of misclassification costs.
 
-    `cost = sum over c of gain[label, c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` where there is one.
-    `gain` is given and not learned: load it with the weights, where Caffe has a third input or the file `source`. As
-    long as it is not loaded it is the identity matrix, and the layer is `softmax_with_loss`, whose page says how labels
-    of pixels, `ignore_label` and `normalization` are meant.
+    `cost = sum over c of gain[label, c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` if present. `gain` is
+    given and not trained: load it with the weights; Caffe has a third input or the file `source`. By default it is the
+    identity matrix, and the layer equals `softmax_with_loss`, whose page describes labels of pixels, `ignore_label` and
+    `normalization`.
     """
 
-    x = Input("N C... ...", "score of every class", seq=(0, 1, 2))
-    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
-    weight = Input("N ...", "importance of every label", optional=True, seq=(0, 1, 2))
-    gain = State("K C", "what saying class C is worth where K is right", init="identity")
-    counted = Temp("N ...", "what the label adds to the divisor of the loss")
+    x = Input("N C... ...", "score (logit) per class", seq=(0, 1, 2))
+    label = Input("N ...", "target class of each sample or pixel", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N ...", "sample weight of each label", optional=True, seq=(0, 1, 2))
+    gain = State("K C", "information gain of predicting class C for target class K", init="identity")
+    counted = Temp("N ...", "contribution of the label to the divisor of the loss")
     cost = Output(
         "N ...",
-        "cost of every label",
+        "per-label loss",
         loss=True,
         divisor=counted,
         nan="for labels outside the classes that are not ignored",
     )
     ignore_label = ignored_label()
     normalization = normalization_choice("VALID")
-    peak = Temp("N ...", "largest score")
-    norm = Temp("N ...", "log-sum of the exponentials of the scores below the largest")
-    mass = Temp("N ...", "sum of the gains for the label")
+    peak = Temp("N ...", "maximum score")
+    norm = Temp("N ...", "log-sum-exp relative to the maximum")
+    mass = Temp("N ...", "sum of the gains of the label")
     examples = (
         Example(x="4", label="ids<4"),
         Example(x="2x1x2", label="ids<3", weight="scalar", ignore_label=1, normalization="BATCH_SIZE"),
@@ -236,22 +259,25 @@ def infogain_loss_dx(n, c, i, dcost, x, label, weight, gain, peak, norm, mass, C
 @layer(
     "soft_binary_cross_entropy",
     elsewhere={"Paddle": "soft_binary_class_cross_entropy", "Mocha": "BinaryCrossEntropyLossLayer"},
+    terms=(
+        "binary cross-entropy",
+        "BCELoss",
+    ),
     since=1,
 )
 class SoftBinaryCrossEntropy:
-    """Cross entropy of independent yes-or-no answers that are given as probabilities.
+    """Binary cross-entropy of independent targets, from probabilities.
 
-    `cost = -sum over c of target * log(x) + (1 - target) * log(1 - x)`, where no probability counts as less than
-    `floor`, times `weight` where the row has one. On scores, `sigmoid_cross_entropy` is the same with less rounding.
-    Mocha takes a mean over the rows, as a network does here, and gives the target a gradient; neither system has a
-    floor.
+    `cost = -sum over c of target * log(x) + (1 - target) * log(1 - x)`, with probabilities of at least `floor`, times
+    `weight` if present. From scores, `sigmoid_cross_entropy` is numerically more accurate. Mocha averages over the
+    samples, as a network does here, and has a gradient for the target; neither framework has a floor.
     """
 
-    x = Input("N C...", "probability of every yes", seq=(0, 1, 2), kinks=(0.0, 1.0), within=(0.0, 1.0))
-    target = Input("N C...", "wanted answers", seq=(0, 1, 2), within=(0.0, 1.0))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    cost = Output("N", "cost of every row", loss=True)
-    floor = Float("smallest probability that counts", default=1e-20, above=0, below=1)
+    x = Input("N C...", "probability per label", seq=(0, 1, 2), kinks=(0.0, 1.0), within=(0.0, 1.0))
+    target = Input("N C...", "binary targets", seq=(0, 1, 2), within=(0.0, 1.0))
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    cost = Output("N", "per-sample loss", loss=True)
+    floor = Float("lower limit of the probabilities", default=1e-20, above=0, below=1)
     examples = (
         Example(x="4", target="4"),
         Example(x="2x1x3", target="2x1x3", weight="scalar", floor=0.01),
@@ -274,20 +300,28 @@ def soft_binary_cross_entropy_dx(n, c, dcost, x, target, weight, floor):
     return derivative if weight is None else derivative * weight[n]
 
 
-@layer("multi_binary_label_cross_entropy", elsewhere={"Paddle": "multi_binary_label_cross_entropy"}, since=1)
+@layer(
+    "multi_binary_label_cross_entropy",
+    elsewhere={"Paddle": "multi_binary_label_cross_entropy"},
+    terms=(
+        "multi-label binary cross-entropy",
+        "multi-label classification",
+    ),
+    since=1,
+)
 class MultiBinaryLabelCrossEntropy:
-    """Cross entropy of the probabilities of many classes, several of which may be right at once.
+    """Multi-label binary cross-entropy from probabilities, with the target classes as a sparse list.
 
-    `cost = -sum over the right classes of log(x) - sum over the others of log(1 - x)`, where no probability counts as
-    less than `floor`, times `weight` where the row has one. The label of a row lists its right classes. Paddle takes
-    dense labels, too, as `soft_binary_cross_entropy` does here, and has no floor; it stops at probabilities of 0 and 1.
+    `cost = -sum over the target classes of log(x) - sum over the others of log(1 - x)`, with probabilities of at least
+    `floor`, times `weight` if present. The label of a sample lists its target classes. Paddle also accepts dense
+    labels, as `soft_binary_cross_entropy` does here, and has no floor; it fails at probabilities of 0 and 1.
     """
 
-    x = Input("N C", "probability of every class", seq=(0, 1, 2), kinks=(0.0, 1.0), within=(0.0, 1.0))
-    label = Input("N D", "right classes of every row", kinds=("SPARSE_INT",), seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    cost = Output("N", "cost of every row", loss=True)
-    floor = Float("smallest probability that counts", default=1e-20, above=0, below=1)
+    x = Input("N C", "probability per class", seq=(0, 1, 2), kinks=(0.0, 1.0), within=(0.0, 1.0))
+    label = Input("N D", "target classes", kinds=("SPARSE_INT",), seq=(0, 1, 2))
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    cost = Output("N", "per-sample loss", loss=True)
+    floor = Float("lower limit of the probabilities", default=1e-20, above=0, below=1)
     examples = (
         Example(x="4", label="sparse ids 4"),
         Example(x="5", label="sparse ids 3", weight="scalar", floor=0.01),

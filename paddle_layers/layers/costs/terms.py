@@ -1,4 +1,4 @@
-"""Terms that several costs are made of."""
+"""Terms shared by several losses."""
 
 import math
 
@@ -7,32 +7,37 @@ from paddle_layers.layers.helpers import sigmoid
 
 
 def normalization_choice(default: str, terms: str = "labels") -> Choice:
-    """What the loss of the network divides the sum of a cost by."""
+    """Divisor of the sum of a loss."""
     return Choice(
-        f"what the loss of the network divides the sum over the {terms} by",
+        f"divisor of the sum of the loss over the {terms}",
         options={
-            "VALID": f"the {terms} that are not ignored, at least 1",
-            "FULL": f"all {terms}",
-            "BATCH_SIZE": "all rows",
-            "NONE": "nothing: the loss is the sum",
+            "VALID": f"number of {terms} that are not ignored, at least 1",
+            "FULL": f"number of all {terms}",
+            "BATCH_SIZE": "number of samples",
+            "NONE": "1: the loss is the sum",
         },
         default=default,
     )
 
 
 def ignored_label() -> Int:
-    """The label that costs nothing."""
-    return Int("rows or places of this class cost nothing", optional=True)
+    """The label that is ignored."""
+    return Int("samples or pixels with this label are ignored", optional=True)
 
 
 def smoothing() -> Float:
-    """How much of a label all classes share."""
-    return Float("share of the right class that is given to all classes, to each the same", default=0.0, min=0, max=1)
+    """Label smoothing."""
+    return Float(
+        "label smoothing: fraction of the target probability that is distributed over all classes",
+        default=0.0,
+        min=0,
+        max=1,
+    )
 
 
 @helper
 def counted_label(i, ignored, valid, full, batch_size):
-    """What label `i` of a row adds to the divisor of the loss, by the `normalization` that is true."""
+    """Contribution of label `i` of a sample to the divisor of the loss, by the `normalization` that is true."""
     if valid:
         return 0.0 if ignored else 1.0
     if full:
@@ -42,14 +47,14 @@ def counted_label(i, ignored, valid, full, batch_size):
 
 @helper
 def smoothed(right, classes, smoothing):
-    """Wanted probability of a class, which is the right one or another: the right one's is shared out in part."""
+    """Target probability of a class after label smoothing."""
     share = smoothing / real(classes)
     return share + (1.0 - smoothing) if right else share
 
 
 @helper
 def excess(log_probability, mass, share):
-    """`mass * probability - share`, which keeps its digits where the probability is near 1 and `share` near `mass`."""
+    """`mass * probability - share` without cancellation if the probability is near 1 and `share` near `mass`."""
     if log_probability > -0.5:
         return mass * math.expm1(log_probability) + (mass - share)
     return mass * math.exp(log_probability) - share
@@ -57,12 +62,14 @@ def excess(log_probability, mass, share):
 
 @helper
 def logistic_cost(score, target):
-    """Cross entropy of a yes-or-no answer: `log(1 + exp(score)) - score * target`, without overflow."""
+    """Binary cross-entropy: `log(1 + exp(score)) - score * target`, without overflow."""
     side = (1.0 if score > 0.0 else 0.0) - target
     return (score * side if side != 0.0 else 0.0) + math.log1p(math.exp(-abs(score)))
 
 
 @helper
 def logistic_derivative(score, target):
-    """Derivative of `logistic_cost` by the score: `sigmoid(score) - target`, with the digits of a sure answer."""
+    """Derivative of `logistic_cost` by the score: `sigmoid(score) - target`, without cancellation for confident
+    predictions.
+    """
     return (1.0 - target) - sigmoid(-score) if score > 0.0 else sigmoid(score) - target

@@ -1,4 +1,4 @@
-"""Costs of distributions whose classes lie nearer to each other or farther apart."""
+"""Wasserstein loss."""
 
 import math
 
@@ -24,28 +24,37 @@ LEAST = 1e-30
 """Smallest share whose logarithm is taken."""
 
 
-@layer("wasserstein_loss", elsewhere={"Mocha": "WassersteinLossLayer"}, since=1)
+@layer(
+    "wasserstein_loss",
+    elsewhere={"Mocha": "WassersteinLossLayer"},
+    terms=(
+        "Wasserstein",
+        "optimal transport",
+        "Sinkhorn",
+        "earth mover's distance",
+    ),
+    since=1,
+)
 class WassersteinLoss:
-    """What it costs to carry one distribution over the classes to another, each share as far as its way is.
+    """Wasserstein (optimal transport) loss between two distributions over classes, with entropic regularization.
 
-    `cost = sum over c, d of p[c, d] * distances[c, d]` for the plan p that has `x` and `target` as its sums, costs
-    least, and is spread a little: `p[c, d] = exp(f[c] + g[d] - sharpness * distances[c, d])`, with f and g from as many
-    `iterations` of Sinkhorn's (Cuturi 2013). `x` are probabilities, as `softmax` gives, and add up to one as `target`
-    does.
+    `cost = sum over c, d of p[c, d] * distances[c, d]` for the transport plan p with the marginals `x` and `target` and
+    minimum regularized cost: `p[c, d] = exp(f[c] + g[d] - sharpness * distances[c, d])`, with f and g from `iterations`
+    of Sinkhorn's algorithm (Cuturi 2013). `x` are probabilities, as from `softmax`, and sum to one, as `target` does.
 
-    The gradient by `x` is `f / sharpness` less its mean over the classes, that of the distance with the spread taken
-    into account (Frogner et al. 2015); a `softmax` before does not notice what is added to all of it, and Mocha, whose
-    `lambda` is `sharpness`, does not take the mean off.
+    The gradient with respect to `x` is `f / sharpness` minus its mean over the classes, that of the regularized
+    distance (Frogner et al. 2015); a preceding `softmax` is invariant to the mean, which Mocha, whose `lambda` is
+    `sharpness`, does not subtract.
     """
 
-    x = Input("N C", "share of every class", seq=(0, 1, 2), within=(0.0, 1.0), derivative=False)
-    target = Input("N C", "wanted share of every class", seq=(0, 1, 2), within=(0.0, 1.0))
-    cost = Output("N", "cost of every row", loss=True)
-    distances = Floats("how far it is from class to class: a row of numbers for each class, one after the other", min=0)
-    sharpness = Float("the larger, the less the plan is spread, and the more iterations it takes", above=0)
-    iterations = Int("how often each of the sums is met", default=50, min=1, aliases=("sinkhorn_iter",))
-    rise = Temp("N C", "f: logarithm of what the plan has for a class of `x`")
-    fall = Temp("N C", "g: logarithm of what the plan has for a class of `target`")
+    x = Input("N C", "probability per class", seq=(0, 1, 2), within=(0.0, 1.0), derivative=False)
+    target = Input("N C", "target probability per class", seq=(0, 1, 2), within=(0.0, 1.0))
+    cost = Output("N", "per-sample loss", loss=True)
+    distances = Floats("distance matrix of the classes in row-major order", min=0)
+    sharpness = Float("inverse of the entropic regularization; larger values need more iterations", above=0)
+    iterations = Int("number of Sinkhorn iterations", default=50, min=1, aliases=("sinkhorn_iter",))
+    rise = Temp("N C", "dual potential f of `x`")
+    fall = Temp("N C", "dual potential g of `target`")
     examples = (
         Example(x="2", target="2", distances=[0.0, 1.0, 1.0, 0.0], sharpness=2.0),
         Example(
@@ -67,7 +76,7 @@ def wasserstein_loss_sizes(C, distances):
 
 @fill(WassersteinLoss.rise, WassersteinLoss.fall, per="N")
 def wasserstein_loss_factors(n, rise, fall, x, target, distances, sharpness, iterations, C):
-    """Logarithms, so that nothing vanishes of classes that lie far apart; `target` is met once more at the end."""
+    """Sinkhorn iterations in the log domain, against underflow for distant classes; the last one fits `target`."""
     for c in range(C):
         rise[n, c] = 0.0
     for iteration in range(iterations + 1):

@@ -1,4 +1,4 @@
-"""A cost over a large vocabulary whose classes are the leaves of a binary tree."""
+"""Hierarchical softmax."""
 
 from itertools import pairwise
 
@@ -26,33 +26,41 @@ from .candidates import chosen_dbias, chosen_dweight, chosen_dx, chosen_score
 from .terms import logistic_cost, logistic_derivative
 
 
-@layer("hsigmoid", elsewhere={"Paddle": "hsigmoid"}, since=1)
+@layer(
+    "hsigmoid",
+    elsewhere={"Paddle": "hsigmoid"},
+    terms=(
+        "hierarchical softmax",
+        "Huffman tree",
+    ),
+    since=1,
+)
 class HierarchicalSigmoid:
-    """Cost of a class among very many: of the yes-or-no answers on the way to it through a binary tree.
+    """Hierarchical softmax over a binary tree of classes (Morin and Bengio 2005).
 
-    The classes are the leaves. Each inner node has a score, `z[i] = x @ weight[i] + bias[i]`, and goes on to its side 1
-    with the probability `1 / (1 + exp(-z[i]))`; the probability of a class is the product along its path, and `cost =
-    sum over the path of log(1 + exp(z[i])) - side * z[i]`, minus its logarithm. So the probabilities of all classes
-    add up to one, and a step takes as long as the tree is deep, whatever the number of classes, which is that of the
-    label: the gradients of `weight` and `bias` have only the rows in use.
+    The classes are the leaves. Each inner node has a score, `z[i] = x @ weight[i] + bias[i]`, and continues to its
+    child 1 with probability `1 / (1 + exp(-z[i]))`; the probability of a class is the product along its path, and
+    `cost = sum over the path of log(1 + exp(z[i])) - side * z[i]`, its negative logarithm. The probabilities of all
+    classes sum to one, and the time of a step is proportional to the depth of the tree, not to the number of classes,
+    which is that of the label: the gradients of `weight` and `bias` have only the rows in use.
 
-    By default the tree is complete, as Paddle's: the path of a class is the binary form of `label + classes` behind its
-    first digit, and node 0 the root. With `counts`, how often each class occurs, frequent classes have short paths
-    (Huffman; Mikolov et al. 2013). `codes` gives any tree, as the path of each class in the digits 0 and 1; its nodes
-    are numbered from the root, the shorter first, then in the order of their paths. Morin and Bengio (2005). Paddle
-    keeps `z` within 40 of 0, and takes several inputs: put a `concat` before.
+    By default the tree is complete, as Paddle's: the path of a class is the binary form of `label + classes` after its
+    first digit, and node 0 is the root. With `counts`, the frequency of each class, frequent classes have short paths
+    (Huffman tree; Mikolov et al. 2013). `codes` defines any tree, as the path of each class in the digits 0 and 1; its
+    nodes are numbered from the root, shorter paths first, then in lexicographic order. Paddle clips `z` to [-40, 40],
+    and accepts several inputs: add a `concat`.
     """
 
-    x = Input("N C...", "rows of features", seq=(0, 1, 2))
-    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
-    weight = Param("V C", "one row per inner node: one fewer than classes", init="xavier")
-    bias = Param("V", "added to the scores", init="zero")
-    cost = Output("N", "cost of every row", loss=True)
-    counts = Floats("how often each class occurs, in the order of the ids: makes the tree", default=(), min=0)
-    codes = Strings("path to each class from the root, such as 010: makes the tree", default=())
-    chosen = Entries("E:N V", "inner nodes on the way to the class, with the side to go on to")
+    x = Input("N C...", "feature vectors", seq=(0, 1, 2))
+    label = Input("N", "target class", kinds=("INT",), seq=(0, 1, 2))
+    weight = Param("V C", "one row per inner node, of which there is one fewer than classes", init="xavier")
+    bias = Param("V", "bias per class", init="zero")
+    cost = Output("N", "per-sample loss", loss=True)
+    counts = Floats("class counts in the order of the ids, for a Huffman tree", default=(), min=0)
+    codes = Strings("path to each class from the root, such as 010, for a custom tree", default=())
+    chosen = Entries("E:N V", "inner nodes on the path to the class, with the direction")
     score = Temp("E", "score of a node")
-    delta = Temp("E", "derivative of the cost by the score")
+    delta = Temp("E", "gradient of the score")
     examples = (
         Example(x="4", label="ids<6"),
         Example(x="2x1x1", label="ids<2"),
@@ -76,20 +84,20 @@ def hsigmoid_nodes(label, counts, codes):
 
 
 def _gap(codes):
-    """Why codes are not the leaves of a tree in which every inner node has two sides; empty where they are."""
+    """The reason why codes are not the leaves of a full binary tree; empty if they are."""
     ordered = sorted(codes)
     for one, other in pairwise(ordered):
         if other.startswith(one):
-            return f"the code {other!r} goes on behind {one!r}, which is the path of another class"
+            return f"the code {other!r} continues {one!r}, which is the code of another class"
     known = {code[:end] for code in codes for end in range(len(code) + 1)}
     inner = {code[:end] for code in codes for end in range(len(code))}
     missing = min((node + side for node in inner for side in "01" if node + side not in known), default=None)
-    return "" if missing is None else f"no code begins with {missing!r}, but one goes on to the other side there"
+    return "" if missing is None else f"no code starts with {missing!r}, but another one continues to its sibling"
 
 
 @prepare(HierarchicalSigmoid)
 def hsigmoid_tree(counts, codes):
-    """Nodes and sides of all paths, end to end, with their starts; None for the complete tree."""
+    """Nodes and directions of all paths, concatenated, with their starts; None for the complete tree."""
     if codes:
         inner = {code[:end] for code in codes for end in range(len(code))}
         number = {node: place for place, node in enumerate(sorted(inner, key=lambda node: (len(node), node)))}

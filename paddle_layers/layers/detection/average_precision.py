@@ -1,4 +1,4 @@
-"""How well boxes are found: the mean of the average precision of the classes."""
+"""Mean average precision of object detection."""
 
 import math
 
@@ -25,51 +25,61 @@ from .boxes import jaccard
 from .maps import check_corners
 
 WRONG, IGNORED, LEFT = -1, -2, -3
-"""What there is in place of the box that was found: none; one that does not count; it is not known yet."""
+"""Codes of detections without a match: wrong, ignored, not yet decided."""
 
 
-@layer("detection_map", elsewhere={"Paddle": "detection_map"}, since=1)
+@layer(
+    "detection_map",
+    elsewhere={"Paddle": "detection_map"},
+    terms=(
+        "mean average precision",
+        "mAP",
+        "object detection metric",
+    ),
+    since=1,
+)
 class DetectionMap:
-    """Mean average precision (mAP) of boxes that were found in images, between 0 and 1.
+    """Mean average precision (mAP) of object detection, between 0 and 1.
 
-    In each image the boxes that were found come one by one, the most sure first. One is right if the box of its class
-    that it overlaps most is overlapped by more than `overlap_threshold`, and by none before it; the overlap is the area
-    in common divided by the area that both cover together. From the most sure box of all images on, `precision` is the
-    share of the boxes found that are right, and `recall` the share of those that are there that were found.
+    In each image the detections are processed in order of confidence. A detection is correct if the ground-truth box of
+    its class with the maximum IoU has an IoU above `overlap_threshold` and was not matched before; the IoU is the area
+    of the intersection divided by the area of the union. From the most confident detection of all images on,
+    `precision` is the fraction of the detections that are correct, and `recall` the fraction of the ground truth that
+    was detected.
 
-    The average precision of a class is the mean of the largest precision at a recall of 0, 0.1, ... 1 or more
-    (`ELEVEN_POINT`, as in Pascal VOC 2007), or the sum of the precision times what the recall gains (`INTEGRAL`). The
-    mean is over the classes that have boxes; without any it is NaN. A box that is `difficult` counts neither as one
-    that is there nor, when it is found, as right or wrong, unless `evaluate_difficult`.
+    The average precision of a class is the mean of the maximum precision at a recall of at least 0, 0.1, ... 1
+    (`ELEVEN_POINT`, as in Pascal VOC 2007), or the sum of the precision times the increase of the recall (`INTEGRAL`).
+    The mean is over the classes that have ground truth; without any it is NaN. A `difficult` box counts neither as
+    ground truth nor, when it is detected, as correct or wrong, unless `evaluate_difficult` is set.
 
-    Scores are counted in `bins` of equal width, since boxes of all images since the last reset count: those in one bin
-    count as equally sure. If any score is outside of 0 to 1 there is no mean (NaN). Paddle keeps every score, leaves
-    out classes of which nothing was found, where they count as 0 here, and shows percent.
+    Scores are counted in `bins` of equal width, since the detections of all images since the last reset count: those in
+    one bin have equal confidence. If any score is outside of 0 to 1 the mean is NaN. Paddle keeps every score, ignores
+    classes without detections, which count as 0 here, and reports percent.
     """
 
-    label = Input("R:N", "class of each box that was found", kinds=("INT",), seq=(1,))
-    score = Input("R:N 1", "how sure it is", seq=(1,), within=(0, 1))
-    box = Input("R:N K", "its corners `x1, y1, x2, y2`", seq=(1,), within=(0, 1))
-    truth = Input("T:N", "class of each box that is there", kinds=("INT",), seq=(1,))
-    truth_box = Input("T:N K", "its corners", seq=(1,), within=(0, 1))
-    difficult = Input("T:N", "1 for a box that is hard to find, 0 for others", kinds=("INT",), seq=(1,), optional=True)
-    overlap_threshold = Float("overlap above which a box is found", default=0.5, min=0, below=1)
-    background_id = Int("class of the background, which does not count", default=0, min=0)
-    evaluate_difficult = Bool("difficult boxes count as all others", default=False)
+    label = Input("R:N", "class of each detection", kinds=("INT",), seq=(1,))
+    score = Input("R:N 1", "confidence of each detection", seq=(1,), within=(0, 1))
+    box = Input("R:N K", "corners `x1, y1, x2, y2` of each detection", seq=(1,), within=(0, 1))
+    truth = Input("T:N", "class of each ground-truth box", kinds=("INT",), seq=(1,))
+    truth_box = Input("T:N K", "corners of each ground-truth box", seq=(1,), within=(0, 1))
+    difficult = Input("T:N", "1 for a difficult box, else 0", kinds=("INT",), seq=(1,), optional=True)
+    overlap_threshold = Float("IoU threshold for a match", default=0.5, min=0, below=1)
+    background_id = Int("background class, which is ignored", default=0, min=0)
+    evaluate_difficult = Bool("include difficult boxes", default=False)
     ap_type = Choice(
-        "how the average is taken",
+        "definition of the average precision",
         options={
-            "ELEVEN_POINT": "mean of the largest precision at eleven recalls or more",
-            "INTEGRAL": "sum of the precision times what the recall gains",
+            "ELEVEN_POINT": "mean of the maximum precision at eleven recall levels (Pascal VOC 2007)",
+            "INTEGRAL": "area under the precision-recall curve",
         },
         default="ELEVEN_POINT",
     )
-    bins = Int("bins of scores", default=1000, min=2, axis="M")
-    hit = Temp("R:N", "row of the box that is found, or what there is in its place", kind="INT")
-    place = Temp("R:N", "bin of the score, -1 when it is not between 0 and 1", kind="INT")
-    right = Stat("C M", "boxes of the class found with a score of the bin that are right")
-    wrong = Stat("C M", "boxes of the class found with a score of the bin that are wrong")
-    there = Stat("C", "boxes of the class that are there")
+    bins = Int("number of bins of the scores", default=1000, min=2, axis="M")
+    hit = Temp("R:N", "index of the matched ground-truth box, or a code", kind="INT")
+    place = Temp("R:N", "bin of the score, -1 if it is not between 0 and 1", kind="INT")
+    right = Stat("C M", "true positives of the class with a score in the bin")
+    wrong = Stat("C M", "false positives of the class with a score in the bin")
+    there = Stat("C", "ground-truth boxes of the class")
     outside = Stat("R:N", "scores that are not between 0 and 1")
     examples = (
         Example(

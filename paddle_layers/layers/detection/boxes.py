@@ -35,37 +35,46 @@ def jaccard(x1, y1, x2, y2, u1, v1, u2, v2):
     return common / covered if common > 0.0 else 0.0
 
 
-@layer("priorbox", elsewhere={"Paddle": "priorbox", "Caffe": "PriorBox"}, since=1)
+@layer(
+    "priorbox",
+    elsewhere={"Paddle": "priorbox", "Caffe": "PriorBox"},
+    terms=(
+        "default boxes",
+        "anchor boxes",
+        "prior boxes",
+    ),
+    since=1,
+)
 class PriorBox:
-    """The default boxes of a feature map, around the middle of each of its cells (Liu et al. 2016, SSD).
+    """Default boxes (anchor boxes, priors) of a feature map, centered at each of its cells (Liu et al. 2016, SSD).
 
-    The middle of the cell in row `h` and column `w` is `((w + 0.5) * Q / W, (h + 0.5) * P / H)` in the image of
-    `P` rows and `Q` columns. Around it lie, for each of `min_size` in its turn,
+    The center of the cell in row `h` and column `w` is `((w + 0.5) * Q / W, (h + 0.5) * P / H)` in the image of
+    `P` rows and `Q` columns. At each center there are, for each of `min_size` in order,
 
-    * a square of that side `s`,
-    * where `max_size` has a `t` for it, a square of the side `sqrt(s * t)`,
-    * for each ratio `r` but 1, a box of the sides `s * sqrt(r)` and `s / sqrt(r)`, and one with `1 / r` for `r`.
+    * a square of side `s`,
+    * if `max_size` has a `t` for it, a square of side `sqrt(s * t)`,
+    * for each ratio `r` but 1, a box with the sides `s * sqrt(r)` and `s / sqrt(r)`, and one for `1 / r`.
 
-    A box is a row of eight numbers: its corners `x1, y1, x2, y2`, as shares of the image's width and height and cut off
-    at its borders, then the four of `variance`. Boxes come by cells, row by row, those of a cell in the order above.
-    All images of a batch have the same ones. Boxes of several feature maps are put together by `concat`, for
-    `multibox_loss` and `detection_output`.
+    A box is a row of eight values: its corners `x1, y1, x2, y2`, relative to the image size and clipped to the image,
+    then the four of `variance`. Boxes are ordered by cell, row by row, those of a cell in the order above. All images
+    of a batch have the same boxes. Boxes of several feature maps are concatenated by `concat`, for `multibox_loss` and
+    `detection_output`.
 
-    Paddle takes whole numbers, has the ratios of the last size alone, first all `r` and then all `1 / r`, and with
-    several sizes more boxes than it has memory for. Caffe cuts off where `clip` is true.
+    Paddle accepts integers, applies the ratios only to the last size, first all `r` and then all `1 / r`, and with
+    several sizes has more boxes than it allocates memory for. Caffe clips if `clip` is true.
     """
 
-    x = Input("N C H W", "feature map; its numbers are not read")
-    image = Input("N D P Q", "the image; its numbers are not read")
-    y = Output("N B E", "corners and variances of every box")
-    min_size = Floats("sides of squares, in pixels of the image", above=0, min_items=1)
-    max_size = Floats("for each of `min_size` the side of a larger square", above=0, min_items=1, optional=True)
-    aspect_ratio = Floats("widths divided by heights", above=0, min_items=1, optional=True)
+    x = Input("N C H W", "feature map, of which only the size is used")
+    image = Input("N D P Q", "image, of which only the size is used")
+    y = Output("N B E", "corners and variances of each default box")
+    min_size = Floats("side lengths of the square boxes, in pixels of the image", above=0, min_items=1)
+    max_size = Floats("side length of a larger square for each of `min_size`", above=0, min_items=1, optional=True)
+    aspect_ratio = Floats("aspect ratios, width divided by height", above=0, min_items=1, optional=True)
     variance = Floats(
-        "what offsets are divided by: of the middle across and down, of width and height",
+        "variances of the encoding: center x, center y, width, height",
         default=(0.1, 0.1, 0.2, 0.2), above=0, min_items=4, max_items=4,
     )  # fmt: skip
-    each_size = Numbers("boxes of a cell for one of `min_size`")
+    each_size = Numbers("number of boxes per cell for one of `min_size`")
     examples = (
         Example(x="1x2x3", image="1x8x6", min_size=[2.0], max_size=[4.5], aspect_ratio=[2.0]),
         Example(

@@ -1,4 +1,4 @@
-"""Feature maps that say where boxes lie and what is in them: two for each scale, with a few boxes in every cell."""
+"""Feature maps of detectors: locations and class scores of the default boxes of each cell, per scale."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,15 +8,15 @@ from paddle_layers.define import helper, require
 CORNERS = 4
 """Numbers that say where a box is."""
 PRIOR = 8
-"""Numbers of a default box: corners and variances."""
+"""Values of a default box: corners and variances."""
 
 
 def box_numbers(maps: Sequence[Any], num_classes: int, boxes: int, prior: int) -> dict[str, Any]:
-    """The number of the first box of each scale, and of all behind the last; the boxes of a cell of each."""
+    """Index of the first box of each scale, and the total; number of boxes per cell of each scale."""
     scales = len(maps) // 2
-    even = f"there are {len(maps)} maps, but every scale has two: give first all locations, then all scores"
+    even = f"got {len(maps)} maps, but every scale has two: first all location maps, then all score maps"
     require(len(maps) % 2 == 0, "maps", even)
-    require(prior == PRIOR, "prior", f"default boxes are rows of {PRIOR} numbers, as `priorbox` gives, not of {prior}")
+    require(prior == PRIOR, "prior", f"default boxes have {PRIOR} values, as `priorbox` returns, got {prior}")
     first, cell = [0], []
     for at in range(scales):
         where, what = maps[at].dims, maps[scales + at].dims

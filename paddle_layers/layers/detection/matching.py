@@ -1,4 +1,4 @@
-"""The cost of a detector: default boxes are matched with those that are there, and learn offsets and classes."""
+"""MultiBox loss of single-shot detectors."""
 
 import math
 
@@ -30,53 +30,64 @@ NOTHING, UNUSED = -1, -2
 """What a default box learns that matches no box: that nothing is there, or not anything."""
 
 
-@layer("multibox_loss", elsewhere={"Paddle": "multibox_loss", "Caffe": "MultiBoxLoss"}, since=1)
+@layer(
+    "multibox_loss",
+    elsewhere={"Paddle": "multibox_loss", "Caffe": "MultiBoxLoss"},
+    terms=(
+        "SSD loss",
+        "MultiBox loss",
+        "object detection loss",
+    ),
+    since=1,
+)
 class MultiboxLoss:
-    """The cost of a single-shot detector (Liu et al. 2016, SSD): where boxes lie, and what is in them.
+    """MultiBox loss of a single-shot detector (SSD, Liu et al. 2016): localization loss and classification loss.
 
-    The overlap of two boxes is the area they have in common, as a share of the area that they cover together. Each box
-    of an image takes the default box that it overlaps most, the best of all pairs first, of equal ones that of the
-    first default box. Then every default box that is left takes the box that it overlaps most, if that is by
-    `overlap_threshold` or more. Of those that match none, and overlap none by `neg_overlap`, the ones that are most
-    sure of being something count as background, `neg_pos_ratio` for each match of the image.
+    The overlap (IoU) of two boxes is the area of their intersection divided by the area of their union. Each
+    ground-truth box of an image is matched to the default box with the maximum IoU, in order of decreasing IoU, the
+    first default box of equal ones. Then every remaining default box is matched to the ground-truth box with the
+    maximum IoU, if that is at least `overlap_threshold`. Of the boxes without a match whose IoUs are below
+    `neg_overlap`, the `neg_pos_ratio` per match with the highest confidence for any class are negatives (hard negative
+    mining).
 
-    The cost of an image adds up, for its matches, `smooth(l - t)` of each of four locations `l`, and for these and the
-    background minus the logarithm of the softmax of the scores at the class. `smooth(d)` is `d**2 / 2` up to 1 and
-    `|d| - 1 / 2` from there on. For a default box with the middle `(p, q)`, the sides `w` and `h` and the variances
-    `v`, and a box with the middle `(a, b)` and the sides `c` and `d`, the four `t` are
+    The loss of an image is the sum over its matches of `smooth(l - t)` of each of four locations `l`, and over matches
+    and negatives of the softmax cross-entropy of the class scores. `smooth(d)` is `d**2 / 2` up to 1 and `|d| - 1 / 2`
+    above. For a default box with the center `(p, q)`, the sides `w` and `h` and the variances `v`, and a ground-truth
+    box with the center `(a, b)` and the sides `c` and `d`, the four `t` are
 
     `(a - p) / w / v[0]`, `(b - q) / h / v[1]`, `log(c / w) / v[2]`, `log(d / h) / v[3]`
 
-    The network's loss is the sum over the batch divided by the number of matches. An image without boxes costs nothing.
+    The network's loss is the sum over the batch divided by the number of matches. An image without ground truth has
+    loss 0.
 
-    Boxes are two opposite corners `x1, y1, x2, y2`, as shares of the image's width and height. Of the maps, those with
-    the locations come first, in the order of the scales in `prior`, then those with the scores, in the same order; for
-    each box of a cell they have four channels, or one for every class. Paddle has classes and boxes in one input,
-    besides a mark that it does not use here, and the loss of the batch in every row.
+    Boxes are two opposite corners `x1, y1, x2, y2`, relative to the image size. Of the maps, those with the locations
+    come first, in the order of the scales in `prior`, then those with the scores, in the same order; for each box of a
+    cell they have four channels, or one per class. Paddle has classes and boxes in one input, with an additional flag
+    that it does not use here, and returns the loss of the batch for every sample.
     """
 
-    prior = Input("N B E", "default boxes and their variances, as `priorbox` gives", within=(0, 1))
-    label = Input("T:N", "class of each box that is there", kinds=("INT",), seq=(1,))
-    box = Input("T:N K", "corners of each box that is there", seq=(1,), within=(0, 1))
-    maps = Input("N D_i H_i W_i", "locations of all scales, then scores of all scales", repeatable=True)
-    matches = Temp("N", "default boxes that match")
-    cost = Output("N", "cost of every image", loss=True, divisor=matches)
-    num_classes = Int("classes, that of the background included", min=2)
-    overlap_threshold = Float("overlap from which on a default box matches", default=0.5, above=0, max=1)
-    neg_pos_ratio = Float("background boxes for each match", default=3.0, min=0)
-    neg_overlap = Float("overlap from which on a default box is no background", default=0.5, above=0, max=1)
-    background_id = Int("class of the background", default=0, min=0)
-    first = Numbers("number of the first box of each scale, and of all behind the last")
-    cell = Numbers("boxes of a cell of each scale")
-    common = Temp("T:N B", "how far a box and a default box overlap")
-    taken = Temp("T:N", "default box that a box takes, or -1", kind="INT")
-    nearest = Temp("N B", "row of the box that a default box matches, or -1", kind="INT")
-    overlap = Temp("N B", "how far a default box overlaps any box")
-    peak = Temp("N B", "largest score")
-    total = Temp("N B", "sum of the exponentials of the scores less the largest")
-    sureness = Temp("N B", "largest probability of a class besides the background")
-    match = Temp("N B", "row of the box that a default box matches, or what else it learns", kind="INT")
-    part = Temp("N B", "cost of a default box")
+    prior = Input("N B E", "default boxes and their variances, from `priorbox`", within=(0, 1))
+    label = Input("T:N", "class of each ground-truth box", kinds=("INT",), seq=(1,))
+    box = Input("T:N K", "corners of each ground-truth box", seq=(1,), within=(0, 1))
+    maps = Input("N D_i H_i W_i", "location maps of all scales, then score maps of all scales", repeatable=True)
+    matches = Temp("N", "number of matched default boxes")
+    cost = Output("N", "per-image loss", loss=True, divisor=matches)
+    num_classes = Int("number of classes, including the background", min=2)
+    overlap_threshold = Float("IoU threshold for a match", default=0.5, above=0, max=1)
+    neg_pos_ratio = Float("ratio of negative to positive boxes (hard negative mining)", default=3.0, min=0)
+    neg_overlap = Float("maximum IoU of a negative box", default=0.5, above=0, max=1)
+    background_id = Int("background class", default=0, min=0)
+    first = Numbers("index of the first box of each scale, and the total")
+    cell = Numbers("number of boxes per cell of each scale")
+    common = Temp("T:N B", "IoU of a ground-truth box and a default box")
+    taken = Temp("T:N", "default box assigned to a ground-truth box, or -1", kind="INT")
+    nearest = Temp("N B", "index of the ground-truth box matched by a default box, or -1", kind="INT")
+    overlap = Temp("N B", "maximum IoU of a default box")
+    peak = Temp("N B", "maximum score")
+    total = Temp("N B", "sum of the exponentials relative to the maximum")
+    sureness = Temp("N B", "maximum probability of a class other than the background")
+    match = Temp("N B", "index of the matched ground-truth box, or a code for negative and ignored boxes", kind="INT")
+    part = Temp("N B", "loss of a default box")
     examples = (
         Example(
             prior="16x8", label="sequence of ids<3", box="sequence of 4",

@@ -1,4 +1,4 @@
-"""Parts of feature maps brought to one size: what lies in a box, whatever its size."""
+"""Region of interest (RoI) pooling."""
 
 from paddle_layers.define import (
     Bool,
@@ -21,16 +21,16 @@ from paddle_layers.layers.helpers import exceeds
 from .maps import CORNERS, check_corners
 
 FAR = 1e6
-"""Pixels beyond which a box is as good as outside of an image."""
+"""Limit of pixel coordinates: boxes beyond it are outside of any image."""
 MOST = 1024
-"""Places of a bin along an axis that are as many as it has pixels: boxes of any size take no longer than these."""
+"""Maximum number of adaptive sampling points per bin and axis, which bounds the time for boxes of any size."""
 FLOAT = 1
-"""Real numbers, to ONNX's Cast."""
+"""FLOAT as a target type of ONNX's Cast."""
 
 
 @helper
 def nearest_pixel(v):
-    """The nearest whole number; of two that are as near, the one further from zero."""
+    """Rounds to the nearest integer, halves away from zero."""
     v = min(max(v, -FAR), FAR)
     return int(v + 0.5) if v >= 0.0 else -int(0.5 - v)
 
@@ -43,29 +43,41 @@ def bin_start(p, count, first, last, extent):
 
 @helper
 def bin_end(p, count, first, last, extent):
-    """One behind the last pixel of a bin; neighbouring bins share the pixel that their border is in."""
+    """End (exclusive) of a bin; adjacent bins share the pixel that contains their border."""
     return min(max(first + ((p + 1) * max(last - first + 1, 1) + count - 1) // count, 0), extent)
 
 
-@layer("roi_pool", elsewhere={"Paddle": "roi_pool", "ONNX": "MaxRoiPool"}, since=1)
+@layer(
+    "roi_pool",
+    elsewhere={"Paddle": "roi_pool", "ONNX": "MaxRoiPool"},
+    terms=(
+        "RoI max pooling",
+        "region of interest pooling",
+        "RoI",
+    ),
+    since=1,
+)
 class RoiPool:
-    """The largest values of each box of an image, on a grid of one size (Girshick 2015, Fast R-CNN).
+    """Region of interest (RoI) max pooling: pools each box of an image to a grid of fixed size (Girshick 2015, Fast
+    R-CNN).
 
-    The corners `x1, y1, x2, y2` of a box times `spatial_scale` are rounded to pixels of the feature map; the last ones
-    belong to it. Of its `h` rows, bin `p` of `P` has those from `floor(p * h / P)` to before `ceil((p + 1) * h / P)`,
-    columns likewise. Every value is the largest in its bin, 0 where none of it lies in the map.
+    The corners `x1, y1, x2, y2` of a box times `spatial_scale` are rounded to pixels of the feature map, inclusive. Of
+    its `h` rows, bin `p` of `P` contains those from `floor(p * h / P)` up to, but not including,
+    `ceil((p + 1) * h / P)`, columns likewise. Every value is the maximum of its bin, 0 if the bin is outside of the
+    map.
 
-    The boxes of an image are a sequence, where Paddle and ONNX have the number of the image in a column before the
-    corners. Paddle gives 0 for a bin of negative numbers. Boxes do not learn. `roi_align` rounds nothing.
+    The boxes of an image are a sequence, where Paddle and ONNX have the index of the image in a column before the
+    corners. Paddle returns 0 for a bin of negative values. Boxes have no gradient. `roi_align` does not round
+    coordinates.
     """
 
     x = Input("N C H W", "feature map")
-    box = Input("R:N K", "corners of each box, in pixels times `1 / spatial_scale`", seq=(1,))
-    y = Output("R:N C P Q", "what lies in each box")
-    pooled_width = Int("columns of the grid", min=1, axis="Q")
-    pooled_height = Int("rows of the grid", min=1, default_from="pooled_width", axis="P")
-    spatial_scale = Float("size of the feature map divided by what boxes are counted in", default=1.0, above=0)
-    where = Temp("R:N C P Q", "pixel of the largest value, `h * W + w`, or -1", kind="INT")
+    box = Input("R:N K", "corners of each region of interest, in pixels divided by `spatial_scale`", seq=(1,))
+    y = Output("R:N C P Q", "pooled features of each region")
+    pooled_width = Int("output width", min=1, axis="Q")
+    pooled_height = Int("output height", min=1, default_from="pooled_width", axis="P")
+    spatial_scale = Float("scale from box coordinates to the feature map", default=1.0, above=0)
+    where = Temp("R:N C P Q", "index of the maximum, `h * W + w`, or -1", kind="INT")
     examples = (
         Example(x="2x3x5", box="sequence of 4", pooled_width=2, pooled_height=1, spatial_scale=2.0),
         Example(x="1x3x2", box="sequence of 4", pooled_width=2),
@@ -106,30 +118,40 @@ def roi_pool_dx(n, c, h, w, dy, where, box, R_start, H, W, P, Q, spatial_scale):
     return total
 
 
-@layer("roi_align", elsewhere={"ONNX": "RoiAlign", "PyTorch": "RoIAlign"}, since=1)
+@layer(
+    "roi_align",
+    elsewhere={"ONNX": "RoiAlign", "PyTorch": "RoIAlign"},
+    terms=(
+        "RoI align",
+        "region of interest align",
+    ),
+    since=1,
+)
 class RoiAlign:
-    """What lies in each box of an image, on a grid of one size, interpolated (He et al. 2017, Mask R-CNN).
+    """RoI align: pools each box of an image to a grid of fixed size by bilinear interpolation (He et al. 2017, Mask
+    R-CNN).
 
-    The corners `x1, y1, x2, y2` of a box times `spatial_scale` are places in the feature map; with `aligned`, half a
-    pixel is taken off them, so that a pixel's middle is at a whole number. The box is cut into `P` rows of `Q` bins.
-    Each value is the mean over `sampling_ratio` rows and as many columns of places, evenly spread in a bin; 0 takes as
-    many as a bin has pixels, rounded up, but not over 1024. A place gets the mean of the four pixels around it, by how
-    near they are; less than a pixel beside the map it gets the border's value, further away 0. Without `aligned` no box
-    is smaller than a pixel, which is the first version of the layer.
+    The corners `x1, y1, x2, y2` of a box times `spatial_scale` are coordinates in the feature map; with `aligned`, half
+    a pixel is subtracted from them, so that pixel centers are at integers. The box is divided into `P` rows of `Q`
+    bins. Each value is the mean over `sampling_ratio` by `sampling_ratio` points, evenly spaced in a bin; 0 uses as
+    many as a bin has pixels, rounded up, but at most 1024. A point has the bilinear interpolation of the four pixels
+    around it; less than a pixel outside the map it has the value of the border, further away 0. Without `aligned` no
+    box is smaller than a pixel, as in the first version of the layer.
 
-    The boxes of an image are a sequence; PyTorch and ONNX have the number of the image with each. Boxes do not learn.
+    The boxes of an image are a sequence; PyTorch and ONNX have the index of the image with each. Boxes have no
+    gradient.
     """
 
     x = Input("N C H W", "feature map")
-    box = Input("R:N K", "corners of each box, in pixels times `1 / spatial_scale`", seq=(1,))
-    y = Output("R:N C P Q", "what lies in each box")
-    pooled_width = Int("columns of the grid", min=1, axis="Q")
-    pooled_height = Int("rows of the grid", min=1, default_from="pooled_width", axis="P")
-    spatial_scale = Float("size of the feature map divided by what boxes are counted in", default=1.0, above=0)
-    sampling_ratio = Int("places across a bin, and down; 0: as many as it has pixels", default=0, min=0)
-    aligned = Bool("a pixel's middle is at a whole number", default=True)
-    rows = Temp("R:N P H", "how much of each row of the map a row of bins takes")
-    columns = Temp("R:N Q W", "how much of each column of the map a column of bins takes")
+    box = Input("R:N K", "corners of each region of interest, in pixels divided by `spatial_scale`", seq=(1,))
+    y = Output("R:N C P Q", "pooled features of each region")
+    pooled_width = Int("output width", min=1, axis="Q")
+    pooled_height = Int("output height", min=1, default_from="pooled_width", axis="P")
+    spatial_scale = Float("scale from box coordinates to the feature map", default=1.0, above=0)
+    sampling_ratio = Int("number of sampling points per bin and axis; 0: adaptive", default=0, min=0)
+    aligned = Bool("align pixel centers with integer coordinates", default=True)
+    rows = Temp("R:N P H", "vertical interpolation weights")
+    columns = Temp("R:N Q W", "horizontal interpolation weights")
     examples = (
         Example(x="2x3x4", box="sequence of 4", pooled_width=2, pooled_height=1, spatial_scale=2.0, sampling_ratio=2),
         Example(x="1x3x2", box="sequence of 4", pooled_width=1, pooled_height=2, aligned=False),
@@ -158,13 +180,13 @@ def places_of(size, ratio):
 
 @helper
 def place_of_bin(p, j, places, low, size, scale, aligned):
-    """Where place `j` of bin `p` lies along an axis of the map."""
+    """Coordinate of sampling point `j` of bin `p` along an axis of the map."""
     return low * scale - (0.5 if aligned else 0.0) + (real(p) + (real(j) + 0.5) / real(places)) * size
 
 
 @helper
 def is_near(place, extent):
-    """Whether a place lies in the map, or less than a pixel beside it."""
+    """Whether a coordinate is inside the map, or less than a pixel outside."""
     return place >= -1.0 and place <= real(extent)
 
 

@@ -1,4 +1,4 @@
-"""What a detector finds: boxes of every class, without those that lie over better ones."""
+"""Non-maximum suppression."""
 
 import math
 
@@ -24,42 +24,50 @@ from .boxes import jaccard
 from .maps import CORNERS, box_numbers, scale_of
 
 
-@layer("detection_output", elsewhere={"Paddle": "detection_output", "Caffe": "DetectionOutput"}, since=1)
+@layer(
+    "detection_output",
+    elsewhere={"Paddle": "detection_output", "Caffe": "DetectionOutput"},
+    terms=(
+        "non-maximum suppression",
+        "NMS",
+        "SSD detections",
+    ),
+    since=1,
+)
 class DetectionOutput:
-    """The boxes that a single-shot detector (Liu et al. 2016, SSD) finds in every image, from the most sure one on.
+    """Detections of a single-shot detector (SSD, Liu et al. 2016): decoding and non-maximum suppression (NMS).
 
-    The scores of a box become probabilities by a softmax. A default box with the middle `(p, q)`, the sides `w` and `h`
-    and the variances `v` is moved by its locations `l`: to the middle `(p + v[0] * l[0] * w, q + v[1] * l[1] * h)` and
-    the sides `w * exp(v[2] * l[2])` and `h * exp(v[3] * l[3])`.
+    The scores of a box become probabilities by a softmax. A default box with the center `(p, q)`, the sides `w` and `h`
+    and the variances `v` is decoded from its locations `l`: the center is `(p + v[0] * l[0] * w, q + v[1] * l[1] * h)`
+    and the sides are `w * exp(v[2] * l[2])` and `h * exp(v[3] * l[3])`.
 
-    In each class but the background, the `nms_top_k` most probable boxes above `confidence_threshold` are taken one by
-    one; one that overlaps another that was kept before by more than `nms_threshold` is left out (non-maximum
-    suppression). The overlap is the area in common divided by the area that both cover together. Of the boxes of all
-    classes, the `keep_top_k` most probable ones are given, cut off at the borders of the image.
+    In each class but the background, the `nms_top_k` most probable boxes above `confidence_threshold` are processed in
+    order; one whose IoU with a box kept before exceeds `nms_threshold` is dropped (non-maximum suppression). The
+    `keep_top_k` most probable boxes of all classes are returned, clipped to the image.
 
-    The boxes of an image are a sequence, which may be empty: no rows are filled up. Inputs are those of `multibox_loss`
-    without what is there. Paddle gives one row of seven numbers for each box, first the number of the image, class by
-    class. Nothing learns through it; `detection_map` judges it.
+    The detections of an image are a sequence, which may be empty, without padding. Inputs are those of `multibox_loss`
+    without the ground truth. Paddle returns one row of seven values per box, first the index of the image, class by
+    class. It has no gradient; `detection_map` evaluates it.
     """
 
-    prior = Input("N B E", "default boxes and their variances, as `priorbox` gives", within=(0, 1))
-    maps = Input("N D_i H_i W_i", "locations of all scales, then scores of all scales", repeatable=True)
-    label = Output("R:N", "class of each box that is found", kind="INT", size="C")
-    score = Output("R:N", "its probability")
-    box = Output("R:N K", "its corners `x1, y1, x2, y2`, as shares of the image's width and height")
-    num_classes = Int("classes, that of the background included", min=2, axis="C")
-    nms_threshold = Float("overlap up to which two boxes of a class are kept", default=0.45, above=0, max=1)
-    nms_top_k = Int("most boxes of a class that are looked at", default=400, min=1)
-    keep_top_k = Int("most boxes of an image", default=200, min=1)
-    confidence_threshold = Float("probability above which a box counts", default=0.01, min=0, below=1)
-    background_id = Int("class of the background", default=0, min=0)
-    first = Numbers("number of the first box of each scale, and of all behind the last")
-    cell = Numbers("boxes of a cell of each scale")
-    probability = Temp("N B C", "probability of each class")
-    corner = Temp("N B K", "where the boxes lie")
-    order = Temp("N C M", "boxes of a class that are kept, the most probable first; -1 behind them", kind="INT")
-    taken = Temp("N L", "boxes that are given, counted class by class; -1 behind them", kind="INT")
-    count = Temp("N", "how many these are", kind="INT")
+    prior = Input("N B E", "default boxes and their variances, from `priorbox`", within=(0, 1))
+    maps = Input("N D_i H_i W_i", "location maps of all scales, then score maps of all scales", repeatable=True)
+    label = Output("R:N", "class of each detection", kind="INT", size="C")
+    score = Output("R:N", "confidence of each detection")
+    box = Output("R:N K", "corners `x1, y1, x2, y2` of each detection, relative to the image size")
+    num_classes = Int("number of classes, including the background", min=2, axis="C")
+    nms_threshold = Float("IoU threshold of the non-maximum suppression", default=0.45, above=0, max=1)
+    nms_top_k = Int("maximum number of candidates per class", default=400, min=1)
+    keep_top_k = Int("maximum number of detections per image", default=200, min=1)
+    confidence_threshold = Float("confidence threshold", default=0.01, min=0, below=1)
+    background_id = Int("background class", default=0, min=0)
+    first = Numbers("index of the first box of each scale, and the total")
+    cell = Numbers("number of boxes per cell of each scale")
+    probability = Temp("N B C", "probability per class")
+    corner = Temp("N B K", "decoded corners")
+    order = Temp("N C M", "boxes kept per class in order of confidence, then -1", kind="INT")
+    taken = Temp("N L", "detections, indexed class by class, then -1", kind="INT")
+    count = Temp("N", "number of detections", kind="INT")
     examples = (
         Example(prior="6x8", maps=["8x1x2", "4x1x2", "6x1x2", "3x1x2"], num_classes=3, nms_threshold=0.2),
         Example(

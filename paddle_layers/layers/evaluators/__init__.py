@@ -1,1 +1,1 @@
-"""Statistics of what a network says."""
+"""Metrics."""

@@ -1,4 +1,4 @@
-"""Layers that look at results: what a row says, and how often it is right."""
+"""Classification metrics: accuracy, error rate, precision, recall, AUC."""
 
 import math
 
@@ -25,28 +25,32 @@ from .ratios import f_measures, ratio
 @layer(
     "accuracy",
     elsewhere={"Caffe": "Accuracy", "Mocha": "AccuracyLayer", "Keras": "SparseCategoricalAccuracy"},
+    terms=(
+        "accuracy",
+        "top-k accuracy",
+    ),
     since=1,
 )
 class Accuracy:
-    """Share of the labels whose class is among the `top_k` best scores.
+    """Accuracy: the fraction of labels whose class is among the `top_k` scores.
 
-    A row has one label, or one for each of its last axes: scores of 21x28x28 and labels of 28x28 are a class for each
-    pixel. A label is right if fewer than `top_k` other classes score as much as the right one or more, so ties
-    count against it, as in Caffe: a network that gives every class the same score is right nowhere. A score that is not
-    a number counts against it, too. Labels that are `ignore_label` or outside the classes are not counted; with none
-    counted there is no share (NaN), where Caffe gives 0. Counts run on over the batches until they are reset, as in
-    Mocha. Paddle reports the error rate, one minus this: `classification_error`. The accuracy of each class, Caffe's
-    second top, is its recall: `paddle-layers evaluate` prints it, and `confusion_matrix` has the mean of all.
+    A sample has one label, or one for each of its last axes: scores of 21x28x28 with labels of 28x28 are a class for
+    each pixel. A label is correct if fewer than `top_k` other classes have a score at least as large, so ties count as
+    wrong, as in Caffe: a network that gives every class the same score has accuracy 0. NaN scores count as wrong, too.
+    Labels that are `ignore_label` or outside the classes are ignored; without any counted label the accuracy is NaN,
+    where Caffe reports 0. Counts accumulate over the batches until they are reset, as in Mocha. Paddle reports the
+    error rate, one minus this: `classification_error`. The accuracy of each class, Caffe's second top, is its recall:
+    `paddle-layers evaluate` prints it, and `confusion_matrix` has their mean.
     """
 
-    x = Input("N C... ...", "score or probability of every class", seq=(0, 1, 2))
-    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
-    top_k = Int("how many best scores count as right", default=1, min=1)
-    ignore_label = Int("labels of this class are not counted", optional=True)
-    counted = Temp("N ...", "1 for a label that is counted")
-    right = Temp("N ...", "1 for a label that is right")
-    hits = Stat("N", "labels that are right")
-    rows = Stat("N", "labels counted")
+    x = Input("N C... ...", "score or probability per class", seq=(0, 1, 2))
+    label = Input("N ...", "target class of each sample or pixel", kinds=("INT",), seq=(0, 1, 2))
+    top_k = Int("number of top scores that count as correct", default=1, min=1)
+    ignore_label = Int("labels of this class are ignored", optional=True)
+    counted = Temp("N ...", "1 for a label that is not ignored")
+    right = Temp("N ...", "1 for a correct label")
+    hits = Stat("N", "correct labels")
+    rows = Stat("N", "labels that are not ignored")
     examples = (
         Example(x="4", label="ids<4"),
         Example(x="5x1x1", label="ids<5", top_k=2, ignore_label=0),
@@ -94,22 +98,30 @@ def accuracy_share(hits, rows):
     return hits / rows if rows else math.nan
 
 
-@layer("binary_accuracy", elsewhere={"Mocha": "BinaryAccuracyLayer", "Keras": "BinaryAccuracy"}, since=1)
+@layer(
+    "binary_accuracy",
+    elsewhere={"Mocha": "BinaryAccuracyLayer", "Keras": "BinaryAccuracy"},
+    terms=(
+        "binary accuracy",
+        "multi-label accuracy",
+    ),
+    since=1,
+)
 class BinaryAccuracy:
-    """Share of the answers that are right, where every column is a yes or no of its own.
+    """Binary accuracy for multi-label targets: the fraction of columns on the correct side of the threshold.
 
-    An answer is right if score and label are both above `threshold`, or both are not, as in Mocha; a score that is not
-    a number is wrong. For labels of 0 and 1 the threshold is 0.5 for probabilities and 0 for scores before a sigmoid;
-    0 for labels of -1 and 1. Every column counts as much, as in Mocha and Keras; Keras compares labels that are 0 or 1
-    with the answer. A single column whose label is an id is `classification_error`. Counts run on over the batches
-    until they are reset; without rows there is no share (NaN).
+    A column is correct if score and target are both above `threshold`, or both are not, as in Mocha; NaN scores are
+    wrong. For targets of 0 and 1 the threshold is 0.5 for probabilities and 0 for logits; 0 for targets of -1 and 1.
+    All columns count equally, as in Mocha and Keras; Keras compares targets of 0 or 1 with the prediction. For a single
+    column with an integer label see `classification_error`. Counts accumulate over the batches until they are reset;
+    without samples the accuracy is NaN.
     """
 
-    x = Input("N C...", "score or probability of every yes", seq=(0, 1, 2))
-    label = Input("N C...", "the right answers: yes is above `threshold`", seq=(0, 1, 2))
-    threshold = Float("where yes begins, for scores and labels", default=0.0)
-    hits = Stat("N", "answers that are right")
-    answers = Stat("N", "columns of the row")
+    x = Input("N C...", "score or probability per label", seq=(0, 1, 2))
+    label = Input("N C...", "binary targets: positive above `threshold`", seq=(0, 1, 2))
+    threshold = Float("decision threshold of scores and targets", default=0.0)
+    hits = Stat("N", "correct labels")
+    answers = Stat("N", "labels of the sample")
     examples = (
         Example(x="3", label="3"),
         Example(x="2x3x2", label="2x3x2", threshold=0.5),
@@ -131,25 +143,33 @@ def binary_accuracy_share(hits, answers):
     return ratio(hits, answers)
 
 
-@layer("classification_error", elsewhere={"Paddle": "classification_error"}, since=1)
+@layer(
+    "classification_error",
+    elsewhere={"Paddle": "classification_error"},
+    terms=(
+        "classification error",
+        "error rate",
+    ),
+    since=1,
+)
 class ClassificationError:
-    """Share of the labels whose class is not among the `top_k` best scores.
+    """Classification error rate: the fraction of labels whose class is not among the `top_k` scores.
 
-    One minus `accuracy`, which has the same rules for ties, `ignore_label` and labels of pixels, and two things more,
-    as in Paddle: labels may have weights, and a single score says yes (class 1) where it is above `threshold`. Counts
-    run on over the batches until they are reset; without any weight there is no share (NaN).
+    One minus `accuracy`, with the same rules for ties, `ignore_label` and labels of pixels, and two additions, as in
+    Paddle: labels may have weights, and a single score predicts class 1 if it is above `threshold`. Counts accumulate
+    over the batches until they are reset; without any weight the error is NaN.
     """
 
-    x = Input("N C... ...", "score or probability of every class", seq=(0, 1, 2))
-    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
-    weight = Input("N ...", "importance of every label", optional=True, seq=(0, 1, 2))
-    top_k = Int("how many best scores count as right", default=1, min=1)
-    threshold = Float("where a single score says yes", default=0.5, aliases=("classification_threshold",))
-    ignore_label = Int("labels of this class are not counted", optional=True)
-    share = Temp("N ...", "weight of the label, 0 where it is not counted")
-    miss = Temp("N ...", "the same where the label is wrong")
-    wrong = Stat("N", "labels that are wrong, weighted")
-    rows = Stat("N", "weights of all labels")
+    x = Input("N C... ...", "score or probability per class", seq=(0, 1, 2))
+    label = Input("N ...", "target class of each sample or pixel", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N ...", "sample weight of each label", optional=True, seq=(0, 1, 2))
+    top_k = Int("number of top scores that count as correct", default=1, min=1)
+    threshold = Float("decision threshold of a single score", default=0.5, aliases=("classification_threshold",))
+    ignore_label = Int("labels of this class are ignored", optional=True)
+    share = Temp("N ...", "weight of the label, 0 if it is ignored")
+    miss = Temp("N ...", "weight of the label if it is misclassified")
+    wrong = Stat("N", "misclassified labels, weighted")
+    rows = Stat("N", "sum of the weights")
     examples = (
         Example(x="4", label="ids<4"),
         Example(x="1", label="ids<2", weight="scalar", threshold=0.0),
@@ -203,29 +223,38 @@ def classification_error_share(wrong, rows):
     return ratio(wrong, rows)
 
 
-@layer("precision_recall", elsewhere={"Paddle": "precision_recall", "Keras": "Precision, Recall"}, since=1)
+@layer(
+    "precision_recall",
+    elsewhere={"Paddle": "precision_recall", "Keras": "Precision, Recall"},
+    terms=(
+        "precision",
+        "recall",
+        "F1 score",
+    ),
+    since=1,
+)
 class PrecisionRecall:
-    """Precision, recall and F1 of the class `positive_label`, or their means over all classes.
+    """Precision, recall and F1 score of the class `positive_label`, or their macro average over all classes.
 
-    Precision is the share of the labels found that are right, recall the share of those of the class that are found,
-    `F1 = 2 * correct / (found + wanted)`. A row has one label, or one for each of its last axes, as for the pixels of
-    an image; those that are `ignore_label` are not counted. One is found to be of the class with the best score, the
-    first of equal ones, and of none where a score is not a number; a single score says yes (class 1) where it is above
-    `threshold`. Without `positive_label` each number is the plain mean (macro average) over the classes that have it: a
-    class that is never found has no precision. `accuracy` is the share of all labels that are right: Paddle's micro
-    average, which is the same for all three.
+    Precision is the fraction of the predictions of a class that are correct, recall the fraction of the labels of the
+    class that are predicted, `F1 = 2 * correct / (found + wanted)`. A sample has one label, or one for each of its last
+    axes, such as the pixels of an image; `ignore_label` is ignored. The predicted class has the maximum score, the
+    first of equal ones; there is no prediction if a score is NaN; a single score predicts class 1 if it is above
+    `threshold`. Without `positive_label` each metric is the mean (macro average) over the classes for which it is
+    defined: a class that is never predicted has no precision. For the micro average, which is the same for all three,
+    see `accuracy`.
     """
 
-    x = Input("N C... ...", "score or probability of every class", seq=(0, 1, 2))
-    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
-    weight = Input("N ...", "importance of every label", optional=True, seq=(0, 1, 2))
-    positive_label = Int("the class that is looked for; all of them when absent", min=0, optional=True)
-    threshold = Float("where a single score says yes", default=0.5, aliases=("classification_threshold",))
-    ignore_label = Int("labels of this class are not counted", optional=True)
-    share = Temp("N ...", "weight of the label, 0 where it is not counted")
-    guess = Temp("N ...", "class that was found, -1 where a score is not a number", kind="INT")
-    correct = Stat("K", "labels of the class rightly found, weighted")
-    found = Stat("K", "labels found to be of the class, weighted")
+    x = Input("N C... ...", "score or probability per class", seq=(0, 1, 2))
+    label = Input("N ...", "target class of each sample or pixel", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N ...", "sample weight of each label", optional=True, seq=(0, 1, 2))
+    positive_label = Int("the positive class; if absent, the mean over all classes", min=0, optional=True)
+    threshold = Float("decision threshold of a single score", default=0.5, aliases=("classification_threshold",))
+    ignore_label = Int("labels of this class are ignored", optional=True)
+    share = Temp("N ...", "weight of the label, 0 if it is ignored")
+    guess = Temp("N ...", "predicted class, -1 if a score is NaN", kind="INT")
+    correct = Stat("K", "true positives of the class, weighted")
+    found = Stat("K", "predictions of the class, weighted")
     wanted = Stat("K", "labels of the class, weighted")
     examples = (
         Example(x="3", label="ids<3", positive_label=1),
@@ -294,26 +323,34 @@ def precision_recall_measures(positive_label, correct, found, wanted):
     return (*(ratio(sum(numbers), len(numbers)) for numbers in known), ratio(sum(correct), sum(wanted)))
 
 
-@layer("auc", elsewhere={"Paddle": "last-column-auc, auc, auc-validation", "Keras": "AUC"}, since=1)
+@layer(
+    "auc",
+    elsewhere={"Paddle": "last-column-auc, auc, auc-validation", "Keras": "AUC"},
+    terms=(
+        "area under the ROC curve",
+        "ROC AUC",
+    ),
+    since=1,
+)
 class Auc:
-    """Area under the ROC curve: the share of the pairs of a row of class 1 and one of class 0 in the right order.
+    """Area under the ROC curve (AUC) of binary classification.
 
-    In the right order, the row of class 1 has the higher score; pairs with equal scores count one half (Hanley and
-    McNeil 1982), and with weights each pair counts as the product of both. The score is the last column, a probability.
-    Scores are counted in `bins` of equal width, as in Paddle, so the pairs are those of all rows since the last reset.
-    Rows in one bin count as equal: the area is off by at most half the share of the pairs that are in one bin, which is
-    `1 / (2 * bins)` for scores that are spread evenly. If any score is outside of 0 to 1 there is no area (NaN):
-    behind an `fc` without an activation, put a `softmax` or a `sigmoid` between.
+    The fraction of the pairs of a positive and a negative sample in which the positive one has the higher score; ties
+    count one half (Hanley and McNeil 1982), and with weights each pair counts as the product of both. The score is the
+    last column, a probability. Scores are counted in `bins` of equal width, as in Paddle, so the pairs are those of all
+    samples since the last reset. Samples in one bin are ties: the error is at most half the fraction of the pairs in
+    one bin, `1 / (2 * bins)` for uniformly distributed scores. If any score is outside of 0 to 1 the AUC is NaN: add a
+    `softmax` or a `sigmoid` after an `fc` without an activation.
     """
 
-    x = Input("N C", "probabilities; the last column counts", seq=(0, 1, 2), within=(0, 1))
+    x = Input("N C", "probabilities; the last column is the score of class 1", seq=(0, 1, 2), within=(0, 1))
     label = Input("N", "0 or 1", kinds=("INT",), seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    bins = Int("bins of scores", default=4096, min=2, axis="B")
-    place = Temp("N", "bin of the score, -1 when it is no probability", kind="INT")
-    positive = Stat("B", "rows of class 1 in the bin, weighted")
-    negative = Stat("B", "other rows in the bin, weighted")
-    outside = Stat("N", "rows whose score is no probability")
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    bins = Int("number of bins of the scores", default=4096, min=2, axis="B")
+    place = Temp("N", "bin of the score, -1 if it is not a probability", kind="INT")
+    positive = Stat("B", "positive samples in the bin, weighted")
+    negative = Stat("B", "negative samples in the bin, weighted")
+    outside = Stat("N", "samples whose score is not a probability")
     examples = (
         Example(x="1", label="ids<2", bins=16),
         Example(x="2", label="ids<2", weight="scalar", bins=3),

@@ -1,18 +1,26 @@
-"""Statistics of values: means over the rows of sums and of columns."""
+"""Means of sums and of columns."""
 
 from paddle_layers.define import Example, Input, Int, Stat, double, each, infer, layer, require, result
 
 from .ratios import ratio
 
 
-@layer("row_sum", elsewhere={"Paddle": "sum"}, since=1)
+@layer(
+    "row_sum",
+    elsewhere={"Paddle": "sum"},
+    terms=(
+        "mean of sums",
+        "mean over the samples",
+    ),
+    since=1,
+)
 class RowSum:
-    """Mean over the rows of the sum of their columns, for instance of a cost that another layer computes."""
+    """Mean over the samples of the sum of their columns, for example of a loss that another layer computes."""
 
-    x = Input("N C...", "rows to be added up", seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    total = Stat("N", "sum of the columns, weighted")
-    rows = Stat("N", "weights of all rows")
+    x = Input("N C...", "values to sum", seq=(0, 1, 2))
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    total = Stat("N", "weighted sum of the columns")
+    rows = Stat("N", "sum of the sample weights")
     examples = (
         Example(x="scalar"),
         Example(x="2x3", weight="scalar"),
@@ -38,15 +46,25 @@ def row_sum_mean(total, rows):
     return ratio(total, rows)
 
 
-@layer("column_sum", elsewhere={"Paddle": "last-column-sum, column_sum"}, since=1)
+@layer(
+    "column_sum",
+    elsewhere={"Paddle": "last-column-sum, column_sum"},
+    terms=(
+        "mean of a column",
+        "mean over the samples",
+    ),
+    since=1,
+)
 class ColumnSum:
-    """Mean over the rows of one column, for instance of the probability of a class; the last column as in Paddle."""
+    """Mean over the samples of one column, for example of the probability of a class; by default the last column, as in
+    Paddle.
+    """
 
-    x = Input("N C...", "rows of numbers", seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    column = Int("which column, from 0; the last when absent", min=0, optional=True)
-    total = Stat("N", "the column, weighted")
-    rows = Stat("N", "weights of all rows")
+    x = Input("N C...", "values", seq=(0, 1, 2))
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    column = Int("column index, from 0; if absent, the last", min=0, optional=True)
+    total = Stat("N", "weighted column")
+    rows = Stat("N", "sum of the sample weights")
     examples = (
         Example(x="3"),
         Example(x="2x3", weight="scalar", column=0),

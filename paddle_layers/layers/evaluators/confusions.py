@@ -1,4 +1,4 @@
-"""Statistics of what is taken for what."""
+"""Confusion matrix."""
 
 import math
 
@@ -8,28 +8,35 @@ from paddle_layers.layers.checks import check_labels_or_ignored
 from .ratios import ratio
 
 
-@layer("confusion_matrix", since=1)
+@layer(
+    "confusion_matrix",
+    terms=(
+        "confusion matrix",
+        "balanced accuracy",
+    ),
+    since=1,
+)
 class ConfusionMatrix:
-    """How often each class was taken for each other one.
+    """Confusion matrix: the number of labels of each class predicted as each other class.
 
-    `counts[k, j]` are the labels of class `k` that were found to be of class `j`, weighted. A row has one label, or one
-    for each of its last axes, as for the pixels of an image. One is found to be of the
-    class with the best score, the first of equal ones, and of none where a score is not a number; a single score says
-    yes (class 1) where it is above `threshold`. Labels that are `ignore_label` or outside the classes are not
-    counted. `accuracy` is the share of the diagonal, `balanced_accuracy` the plain mean of the recalls of the classes
-    that have rows. `paddle-layers evaluate` prints and draws the counts, with precision, recall and F1 of every class,
-    and adds this layer to costs of classes by itself.
+    `counts[k, j]` are the labels of class `k` that were predicted as class `j`, weighted. A sample has one label, or
+    one for each of its last axes, such as the pixels of an image. The predicted class has the maximum score, the first
+    of equal ones; there is no prediction if a score is NaN; a single score predicts class 1 if it is above `threshold`.
+    Labels that are `ignore_label` or outside the classes are ignored. `accuracy` is the fraction on the diagonal,
+    `balanced_accuracy` the mean of the recalls of the classes that have samples. `paddle-layers evaluate` prints and
+    plots the counts, with precision, recall and F1 of every class, and adds this layer to classification losses
+    automatically.
     """
 
-    x = Input("N C... ...", "score or probability of every class", seq=(0, 1, 2))
-    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
-    weight = Input("N ...", "importance of every label", optional=True, seq=(0, 1, 2))
-    threshold = Float("where a single score says yes", default=0.5)
-    ignore_label = Int("labels of this class are not counted", optional=True)
-    share = Temp("N ...", "weight of the label, 0 where it is not counted")
-    guess = Temp("N ...", "class that was found, -1 where a score is not a number", kind="INT")
-    counts = Stat("K J", "labels of class K found to be of class J, weighted")
-    wanted = Stat("K", "labels of the class, those that are found to be of none too, weighted")
+    x = Input("N C... ...", "score or probability per class", seq=(0, 1, 2))
+    label = Input("N ...", "target class of each sample or pixel", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N ...", "sample weight of each label", optional=True, seq=(0, 1, 2))
+    threshold = Float("decision threshold of a single score", default=0.5)
+    ignore_label = Int("labels of this class are ignored", optional=True)
+    share = Temp("N ...", "weight of the label, 0 if it is ignored")
+    guess = Temp("N ...", "predicted class, -1 if a score is NaN", kind="INT")
+    counts = Stat("K J", "labels of class K predicted as class J, weighted")
+    wanted = Stat("K", "labels of the class, including those without a prediction, weighted")
     examples = (
         Example(x="3", label="ids<3", ignore_label=1),
         Example(x="1", label="ids<2", weight="scalar", threshold=0.0),

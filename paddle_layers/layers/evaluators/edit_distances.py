@@ -1,4 +1,4 @@
-"""How far what rows say is from what they should say."""
+"""Edit distance of CTC predictions."""
 
 import math
 
@@ -10,28 +10,38 @@ EDIT = 1 << 20
 """Cost of an edit; one that is no replacement costs 1 more, so that there are as many replacements as may be."""
 
 
-@layer("ctc_edit_distance", elsewhere={"Paddle": "ctc_edit_distance"}, since=1)
+@layer(
+    "ctc_edit_distance",
+    elsewhere={"Paddle": "ctc_edit_distance"},
+    terms=(
+        "label error rate",
+        "edit distance",
+        "Levenshtein distance",
+        "character error rate",
+    ),
+    since=1,
+)
 class CtcEditDistance:
-    """Edits that turn what the rows say into the labels, as a share of the labels: the label error rate.
+    """Label error rate of CTC predictions: the edit distance to the labels, divided by their number.
 
-    Every row says the class with the best score; a class that is said several times running counts once, and blanks
-    are left out, here and among the labels, as in `ctc`. An edit puts in, takes out or replaces one class (Levenshtein
-    1966). `deletions`, `insertions` and `substitutions` are the shares of labels that are not said, of classes that are
-    said without a label, and of labels for which another class is said, with as many of the last as the fewest edits
-    leave; `sequences` is the share of the sequences that need any edit. Paddle divides by the longer of the two.
+    The predicted class of each time step has the maximum score; repetitions are collapsed and blanks removed, in
+    predictions and labels, as in `ctc`. An edit inserts, deletes or substitutes one class (Levenshtein 1966).
+    `deletions`, `insertions` and `substitutions` are the error rates by type, with as many substitutions as the minimum
+    number of edits allows; `sequences` is the fraction of the sequences with any error. Paddle divides by the longer of
+    the two sequences.
     """
 
-    x = Input("T:S C", "score of every class in every row", seq=(1,))
-    label = Input("K:R", "labels in their order", kinds=("INT",), seq=(1,))
-    blank = Int("class that says nothing", default=0, min=0)
-    guess = Temp("T:S", "class with the best score", kind="INT")
-    said = Temp("T:S", "class that counts, or -1", kind="INT")
-    distance = Temp("K:R", "cost of the edits between what is said and the labels up to this one", kind="INT")
-    edits = Stat("S", "edits of the sequence")
+    x = Input("T:S C", "score per class and time step", seq=(1,))
+    label = Input("K:R", "label sequence", kinds=("INT",), seq=(1,))
+    blank = Int("blank class", default=0, min=0)
+    guess = Temp("T:S", "predicted class", kind="INT")
+    said = Temp("T:S", "class after collapsing repetitions, or -1", kind="INT")
+    distance = Temp("K:R", "edit distance up to this label", kind="INT")
+    edits = Stat("S", "edit distance of the sequence")
     missing = Stat("S", "deletions of the sequence")
     added = Stat("S", "insertions of the sequence")
-    wrong = Stat("S", "1 for a sequence that needs an edit")
-    lists = Stat("S", "1 for a sequence with rows or labels")
+    wrong = Stat("S", "1 for a sequence with errors")
+    lists = Stat("S", "1 for a nonempty sequence")
     labels = Stat("S", "labels of the sequence")
     examples = (
         Example(x="sequence of 3", label="sequence of ids<3"),
@@ -64,7 +74,7 @@ def ctc_edit_distance_said(t, before, guess, blank):
 
 @fill(CtcEditDistance.distance, per="R")
 def ctc_edit_distance_distance(r, distance, label, said, blank, S_start, R_start):
-    """The table of Wagner and Fischer, a row for each class that is said, each in the place of the one before."""
+    """Wagner-Fischer dynamic programming, one row per predicted class, updated in place."""
     count = 0
     for k in range(R_start[r], R_start[r + 1]):
         count += 0 if label[k] == blank else EDIT + 1

@@ -1,4 +1,4 @@
-"""Statistics of regions: how far those that are found and those that are there lie over one another."""
+"""Mean intersection over union."""
 
 from paddle_layers.define import Example, Float, Input, Int, Stat, Temp, each, infer, layer, result
 from paddle_layers.layers.checks import check_labels_or_ignored
@@ -7,27 +7,36 @@ from .classification import precision_recall_counts, precision_recall_guess, pre
 from .ratios import ratio
 
 
-@layer("mean_iou", elsewhere={"Keras": "MeanIoU"}, since=1)
+@layer(
+    "mean_iou",
+    elsewhere={"Keras": "MeanIoU"},
+    terms=(
+        "mean intersection over union",
+        "mIoU",
+        "segmentation metric",
+        "Jaccard index",
+    ),
+    since=1,
+)
 class MeanIou:
-    """Mean intersection over union of the classes, for labels of pixels.
+    """Mean intersection over union (mIoU) of the classes, for semantic segmentation.
 
-    Of a class, it is the share of the pixels that are found to be of it or are of it where both are true:
-    `correct / (found + wanted - correct)`, counted over all images until the counts are reset; `mean_iou` is the plain
-    mean over the classes that are there or are found, and `accuracy` the share of all labels that are right. A pixel is
-    found to be of the class with the best score, the first of equal ones, and of none where a score is not a number; a
-    single score says yes (class 1) where it is above `threshold`. Labels that are `ignore_label` or outside the classes
-    are not counted.
+    The IoU of a class is `correct / (found + wanted - correct)`, where the pixels predicted as the class and those of
+    the class are counted over all images until the counts are reset; `mean_iou` is the mean over the classes that occur
+    in labels or predictions, and `accuracy` the fraction of all labels that are correct. The predicted class has the
+    maximum score, the first of equal ones; there is no prediction if a score is NaN; a single score predicts class 1 if
+    it is above `threshold`. Labels that are `ignore_label` or outside the classes are ignored.
     """
 
-    x = Input("N C... ...", "score or probability of every class", seq=(0, 1, 2))
-    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
-    weight = Input("N ...", "importance of every label", optional=True, seq=(0, 1, 2))
-    threshold = Float("where a single score says yes", default=0.5)
-    ignore_label = Int("labels of this class are not counted", optional=True)
-    share = Temp("N ...", "weight of the label, 0 where it is not counted")
-    guess = Temp("N ...", "class that was found, -1 where a score is not a number", kind="INT")
-    correct = Stat("K", "labels of the class rightly found, weighted")
-    found = Stat("K", "labels found to be of the class, weighted")
+    x = Input("N C... ...", "score or probability per class", seq=(0, 1, 2))
+    label = Input("N ...", "target class of each sample or pixel", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N ...", "sample weight of each label", optional=True, seq=(0, 1, 2))
+    threshold = Float("decision threshold of a single score", default=0.5)
+    ignore_label = Int("labels of this class are ignored", optional=True)
+    share = Temp("N ...", "weight of the label, 0 if it is ignored")
+    guess = Temp("N ...", "predicted class, -1 if a score is NaN", kind="INT")
+    correct = Stat("K", "true positives of the class, weighted")
+    found = Stat("K", "predictions of the class, weighted")
     wanted = Stat("K", "labels of the class, weighted")
     examples = (
         Example(x="3x2x4", label="2x4 ids<3"),

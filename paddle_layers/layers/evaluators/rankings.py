@@ -1,24 +1,33 @@
-"""Statistics of ranked lists: pairs of rows of one sequence that scores put in order."""
+"""Ranking metrics: ordered pairs, AUC per list."""
 
 from paddle_layers.define import Example, Input, Stat, Temp, each, layer, result
 
 from .ratios import ratio
 
 
-@layer("pnpair", elsewhere={"Paddle": "pnpair, pnpair-validation"}, since=1)
+@layer(
+    "pnpair",
+    elsewhere={"Paddle": "pnpair, pnpair-validation"},
+    terms=(
+        "positive-negative pair rate",
+        "ordered pairs",
+    ),
+    since=1,
+)
 class PnPair:
-    """Share of the pairs of rows of one sequence, such as the answers to a query, that the scores put in order.
+    """Positive-negative pair rate: the fraction of the pairs of a list, such as the results of a query, in correct
+    order.
 
-    Pairs with different labels count; in order, the row with the greater label has the higher score. Equal scores
-    count one half. Where rows have weights, a pair counts the mean of its two. Paddle gives the query as a number with
-    every row, and reports the ratio of the pairs in order to those that are not: of a share `p` that is `p / (1 - p)`.
+    Pairs with different labels count; the order is correct if the item with the greater label has the higher score.
+    Ties count one half. With weights, a pair counts the mean of its two. Paddle identifies the query by a number with
+    every item, and reports the ratio of correct to incorrect pairs: for a rate `p` that is `p / (1 - p)`.
     """
 
-    score = Input("T:S 1", "score of every row", seq=(1, 2))
-    label = Input("T:S", "relevance of every row", kinds=("INT",), seq=(1, 2))
-    weight = Input("T:S 1", "importance of every row", optional=True, seq=(1, 2))
-    ordered = Stat("T:S", "pairs with a less relevant row that are in order")
-    pairs = Stat("T:S", "pairs with a less relevant row")
+    score = Input("T:S 1", "score per item", seq=(1, 2))
+    label = Input("T:S", "relevance per item", kinds=("INT",), seq=(1, 2))
+    weight = Input("T:S 1", "sample weight", optional=True, seq=(1, 2))
+    ordered = Stat("T:S", "correctly ordered pairs with a less relevant item")
+    pairs = Stat("T:S", "pairs with a less relevant item")
     examples = (
         Example(score="sequence of 1", label="sequence of ids<5"),
         Example(score="nested sequence of scalar", label="nested sequence of ids<9"),
@@ -44,21 +53,30 @@ def pnpair_share(ordered, pairs):
     return ratio(ordered, pairs)
 
 
-@layer("rank_auc", elsewhere={"Paddle": "rankauc"}, since=1)
+@layer(
+    "rank_auc",
+    elsewhere={"Paddle": "rankauc"},
+    terms=(
+        "AUC over lists",
+        "mean AUC",
+        "click-through AUC",
+    ),
+    since=1,
+)
 class RankAuc:
-    """Mean over the sequences of the share of the pairs of a click and a view without one that scores put in order.
+    """Mean AUC over lists with clicks: the fraction of pairs of a click and a view without click in correct order.
 
-    A sequence is a list that was shown, such as the answers to a query. In order, the row of the click has the higher
-    score than the row that was seen and not clicked; pairs with equal scores count one half, those of a row with itself
-    too. Sequences without such a pair are not counted, where Paddle counts a zero.
+    A sequence is a list that was shown, such as the results of a query. The order is correct if the clicked item has a
+    higher score than the item that was viewed and not clicked; ties count one half, including those of an item with
+    itself. Sequences without such a pair are ignored, where Paddle counts a zero.
     """
 
-    score = Input("T:S 1", "score of every row", seq=(1, 2))
-    clicks = Input("T:S 1", "how often the row was clicked", seq=(1, 2))
-    views = Input("T:S 1", "how often the row was seen; once when absent", optional=True, seq=(1, 2))
-    ordered = Temp("T:S", "pairs of a click on this row that are in order")
-    pairs = Temp("T:S", "pairs of a click on this row")
-    area = Stat("S", "share of the sequence's pairs that are in order")
+    score = Input("T:S 1", "score per item", seq=(1, 2))
+    clicks = Input("T:S 1", "number of clicks per item", seq=(1, 2))
+    views = Input("T:S 1", "number of views per item; if absent, one", optional=True, seq=(1, 2))
+    ordered = Temp("T:S", "correctly ordered pairs of a click on this item")
+    pairs = Temp("T:S", "pairs of a click on this item")
+    area = Stat("S", "AUC of the sequence")
     lists = Stat("S", "1 for a sequence with a pair")
     examples = (
         Example(score="sequence of 1", clicks="sequence of scalar"),

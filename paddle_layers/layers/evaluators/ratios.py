@@ -1,4 +1,4 @@
-"""Shares that statistics are reported as."""
+"""Ratios that metrics report."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Statistics of predicted numbers: how far they are from the targets, and how much of these they explain."""
+"""Regression metrics: MAE, RMSE, R2."""
 
 import math
 
@@ -10,28 +10,38 @@ EQUAL = 1e-12
 """Targets whose variance is at most this share of their mean square count as equal: the rest is rounding."""
 
 
-@layer("regression_error", since=1)
+@layer(
+    "regression_error",
+    terms=(
+        "mean absolute error",
+        "RMSE",
+        "R2",
+        "coefficient of determination",
+        "MAE",
+    ),
+    since=1,
+)
 class RegressionError:
-    """Mean absolute error (MAE), root of the mean squared error (RMSE) and coefficient of determination (R2).
+    """Mean absolute error (MAE), root mean squared error (RMSE) and coefficient of determination (R2).
 
-    `MAE = mean of |x - target|` and `RMSE = sqrt(mean of (x - target) ** 2)` over all numbers of all rows.
+    `MAE = mean of |x - target|` and `RMSE = sqrt(mean of (x - target) ** 2)` over all values of all samples.
     `R2 = 1 - sum of (x - target) ** 2 / sum of (target - mean) ** 2` is 1 for exact predictions, 0 for those no better
-    than always saying the mean of the targets, and below 0 for worse ones; of several columns it is the plain mean of
-    each column's R2. A column whose targets are all equal has none. Rows may have weights. All three are those of all
-    rows since the last reset: neither RMSE nor R2 is the mean of those of the batches.
+    than the mean of the targets, and negative for worse ones; for several columns it is the mean of each column's R2. A
+    column with constant targets has none. Samples may have weights. All three are computed over all samples since the
+    last reset: neither RMSE nor R2 is the mean over the batches.
     """
 
-    x = Input("N C...", "predicted numbers", seq=(0, 1, 2))
-    target = Input("N C...", "right numbers", seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    rows = Stat("N", "weights of all rows")
+    x = Input("N C...", "predictions", seq=(0, 1, 2))
+    target = Input("N C...", "targets", seq=(0, 1, 2))
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    rows = Stat("N", "sum of the sample weights")
     absolute = Stat("N C", "absolute errors, weighted")
     squared = Stat("N C", "squared errors, weighted")
     # The variance of targets far from zero is a small difference of large sums: what float32 rounds off is kept, too.
     targets = Stat("N C", "targets, weighted")
-    targets_rest = Stat("N C", "what the precision of the tensors leaves out of `targets`")
+    targets_rest = Stat("N C", "rounding error of `targets`")
     squares = Stat("N C", "squared targets, weighted")
-    squares_rest = Stat("N C", "what the precision of the tensors leaves out of `squares`")
+    squares_rest = Stat("N C", "rounding error of `squares`")
     examples = (
         Example(x="3", target="3"),
         Example(x="2x3", target="2x3", weight="scalar"),

@@ -1,4 +1,4 @@
-"""Statistics of sequences: whole sequences, the order of their rows, chunks in them."""
+"""Sequence metrics: sequence error rate, chunks."""
 
 from paddle_layers.define import (
     Choice,
@@ -20,18 +20,23 @@ from paddle_layers.layers.checks import check_labels
 from .ratios import f_measures, ratio
 
 
-@layer("seq_classification_error", elsewhere={"Paddle": "seq_classification_error"}, since=1)
+@layer(
+    "seq_classification_error",
+    elsewhere={"Paddle": "seq_classification_error"},
+    terms=("sequence error rate",),
+    since=1,
+)
 class SeqClassificationError:
-    """Share of the sequences in which any row is wrong; equal best scores are wrong, as in `accuracy`.
+    """Sequence error rate: the fraction of the sequences with any misclassified step; ties are wrong, as in `accuracy`.
 
-    Sequences without rows are not counted. Of a nested sequence, the sub-sequences are counted.
+    Empty sequences are ignored. In nested sequences, the sub-sequences are counted.
     """
 
-    x = Input("T:S C", "score or probability of every class", seq=(1, 2))
-    label = Input("T:S", "right class of every row", kinds=("INT",), seq=(1, 2))
-    miss = Temp("T:S", "1 for a row that is wrong, 0 for others")
-    wrong = Stat("S", "sequences that are wrong")
-    sequences = Stat("S", "sequences with rows")
+    x = Input("T:S C", "score or probability per class", seq=(1, 2))
+    label = Input("T:S", "target class", kinds=("INT",), seq=(1, 2))
+    miss = Temp("T:S", "1 for a misclassified step, else 0")
+    wrong = Stat("S", "misclassified sequences")
+    sequences = Stat("S", "nonempty sequences")
     examples = (
         Example(x="sequence of 2", label="sequence of ids<2"),
         Example(x="nested sequence of 3", label="nested sequence of ids<3"),
@@ -71,23 +76,33 @@ def seq_classification_error_share(wrong, sequences):
     return ratio(wrong, sequences)
 
 
-@layer("chunk", elsewhere={"Paddle": "chunk"}, since=1)
+@layer(
+    "chunk",
+    elsewhere={"Paddle": "chunk"},
+    terms=(
+        "chunks",
+        "named entity recognition",
+        "chunking F1",
+        "IOB tags",
+    ),
+    since=1,
+)
 class Chunk:
-    """Precision, recall and F1 of chunks, such as names in a sentence: `F1 = 2 * correct / (found + wanted)`.
+    """Precision, recall and F1 score of chunks, such as named entities: `F1 = 2 * correct / (found + wanted)`.
 
-    A chunk is correct if it begins and ends at the same rows and is of the same type in both inputs. Rows are numbered
-    `type * tags + tag`, with the tags of `scheme` in the order given there, and the number behind the last one is for
-    rows outside of all chunks. A row goes on with the chunk of the row before if it has the same type, that row does
-    not end a chunk and this one does not begin one (Tjong Kim Sang and Buchholz 2000). As in Paddle.
+    A chunk is correct if it has the same start, end and type in both inputs. Tags are encoded as `type * tags + tag`,
+    with the tags of `scheme` in the order given there, and the next number is for steps outside of all chunks. A step
+    continues the chunk of the previous step if it has the same type, the previous step does not end a chunk and this
+    one does not start one (Tjong Kim Sang and Buchholz 2000). As in Paddle.
     """
 
-    x = Input("T:S", "numbers that were found", kinds=("INT",), seq=(1, 2))
-    label = Input("T:S", "right numbers", kinds=("INT",), seq=(1, 2))
-    num_chunk_types = Int("types of chunks", min=1)
+    x = Input("T:S", "predicted tags", kinds=("INT",), seq=(1, 2))
+    label = Input("T:S", "targets", kinds=("INT",), seq=(1, 2))
+    num_chunk_types = Int("number of chunk types", min=1)
     scheme = Choice(
-        "what tags say of the place in a chunk",
+        "tagging scheme",
         options={
-            "PLAIN": "nothing: rows of one type that follow each other are a chunk",
+            "PLAIN": "no position: adjacent steps of the same type are one chunk",
             "IOB": "begin, inside",
             "IOE": "inside, end",
             "IOBES": "begin, inside, end, single",
@@ -95,13 +110,13 @@ class Chunk:
         default="IOB",
         aliases=("chunk_scheme",),
     )
-    excluded_chunk_types = Ints("types that are not counted", min=0, min_items=1, optional=True)
-    x_joined = Temp("T:S", "1 where `x` goes on with the chunk of the row before")
-    label_joined = Temp("T:S", "1 where `label` does")
-    same = Temp("T:S", "1 while both are in a chunk of one type, to be counted, that began at the same row")
+    excluded_chunk_types = Ints("chunk types to ignore", min=0, min_items=1, optional=True)
+    x_joined = Temp("T:S", "1 if `x` continues the previous step's chunk")
+    label_joined = Temp("T:S", "1 if `label` does")
+    same = Temp("T:S", "1 while both are in a counted chunk of the same type with the same start")
     correct = Stat("T:S", "correct chunks that end here")
-    found = Stat("T:S", "chunks found that begin here")
-    wanted = Stat("T:S", "right chunks that begin here")
+    found = Stat("T:S", "predicted chunks that start here")
+    wanted = Stat("T:S", "target chunks that start here")
     examples = (
         Example(x="sequence of ids<3", label="sequence of ids<3", num_chunk_types=1),
         Example(x="sequence of ids<5", label="sequence of ids<5", num_chunk_types=1, scheme="IOBES"),

@@ -63,8 +63,9 @@ def residual_block_body(net, x, num_filters, stride, C):
     "img_conv_group",
     elsewhere={"Paddle": "img_conv_group"},
     terms=(
-        "VGG block",
-        "convolution and pooling",
+        "VGG",
+        "LeNet",
+        "convolutions followed by pooling",
     ),
     since=1,
 )

@@ -129,7 +129,15 @@ def filter_ids_onnx(graph, x, keep):
     return graph.Unsqueeze(x, [1]), graph.Cast(graph.Not(graph.Equal(keep, 0)), to=7)
 
 
-@layer("resize", elsewhere={"Paddle": "resize"}, terms=("reshape the batch",), since=1)
+@layer(
+    "resize",
+    elsewhere={"Paddle": "resize"},
+    terms=(
+        "reshapes the values of the whole batch",
+        "reshape the batch",
+    ),
+    since=1,
+)
 class Resize:
     """Reshapes the values of the whole batch into rows of another width.
 

@@ -7,6 +7,7 @@ from paddle_layers.define import Example, Float, Input, Output, each, gradient, 
     "multiplex",
     elsewhere={"Paddle": "multiplex"},
     terms=(
+        "selects each row",
         "select among inputs",
         "multiplexer",
         "switch",
@@ -115,7 +116,15 @@ def conv_shift_onnx(graph, x, weights, C, K):
     return graph.Squeeze(graph.MatMul(graph.Gather(x, turned, axis=1), graph.Unsqueeze(weights, [2])), [2])
 
 
-@layer("scale_sub_region", elsewhere={"Paddle": "scale_sub_region, mul_value"}, terms=("scale a region",), since=1)
+@layer(
+    "scale_sub_region",
+    elsewhere={"Paddle": "scale_sub_region, mul_value"},
+    terms=(
+        "box-shaped region",
+        "scale a region",
+    ),
+    since=1,
+)
 class ScaleSubRegion:
     """Scales a box-shaped region of every image by `value`; values outside of it are unchanged.
 

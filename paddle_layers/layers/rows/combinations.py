@@ -9,6 +9,7 @@ from paddle_layers.define import Example, Float, Input, Output, Temp, each, grad
     "scaling",
     elsewhere={"Paddle": "scaling"},
     terms=(
+        "scales each sample",
         "weight per sample",
         "multiply by attention weights",
     ),
@@ -175,7 +176,7 @@ def linear_comb_onnx(graph, weights, vectors, K, C):
     since=1,
 )
 class DotProd:
-    """Dot (inner) product of two vectors: `y[n] = sum_c a[n, c] * b[n, c]`."""
+    """Dot product (inner product) of two vectors: `y[n] = sum_c a[n, c] * b[n, c]`."""
 
     a = Input("N C", "rows", seq=(0, 1, 2))
     b = Input("N C", "vectors of the same width", seq=(0, 1, 2))

@@ -146,7 +146,15 @@ def fc_onnx(graph, x, weight, bias, axis):
     return graph.Sum(*products) if bias is None else graph.Sum(*products, bias)
 
 
-@layer("selective_fc", elsewhere={"Paddle": "selective_fc"}, terms=("selective fully connected layer",), since=1)
+@layer(
+    "selective_fc",
+    elsewhere={"Paddle": "selective_fc"},
+    terms=(
+        "selected for each sample",
+        "selective fully connected layer",
+    ),
+    since=1,
+)
 class SelectiveFullyConnected:
     """Fully connected layer that computes only the output columns selected for each sample.
 
@@ -214,8 +222,8 @@ def selective_fc_onnx(graph, x, selected, weight, bias, others):
     "selected_scores",
     elsewhere={"Paddle": "selective_fc"},
     terms=(
+        "selected for each sample",
         "selective fully connected layer",
-        "sampled output columns",
     ),
     since=1,
 )

@@ -131,7 +131,15 @@ def slice_onnx(graph, x, K_i, axis):
     return graph.Split(x, list(K_i), axis=place_of_axis(axis, x), outputs=len(K_i))
 
 
-@layer("split", elsewhere={"Caffe": "Split", "Mocha": "SplitLayer"}, terms=("copy",), since=1)
+@layer(
+    "split",
+    elsewhere={"Caffe": "Split", "Mocha": "SplitLayer"},
+    terms=(
+        "copies",
+        "copy",
+    ),
+    since=1,
+)
 class Split:
     """Copies of the input as several outputs.
 

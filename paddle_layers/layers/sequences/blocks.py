@@ -65,9 +65,9 @@ def transformer_block_body(net, x, num_heads, hidden, causal, norm, drop_rate, C
     "sequence_conv_pool",
     elsewhere={"Paddle": "sequence_conv_pool"},
     terms=(
+        "convolution over a sequence",
         "text convolution",
         "text CNN",
-        "sequence convolution",
     ),
     since=1,
 )
@@ -106,6 +106,7 @@ def sequence_conv_pool_body(net, x, size, context_len, context_start, fc_act, po
     "simple_attention",
     elsewhere={"Paddle": "simple_attention"},
     terms=(
+        "Bahdanau",
         "additive attention",
         "Bahdanau attention",
     ),

@@ -171,6 +171,7 @@ def padded_context_onnx(graph, x, padding, T_lengths, P, first, ahead, length):
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "row_conv"},
     terms=(
+        "lookahead",
         "lookahead convolution",
         "row convolution",
     ),

@@ -22,9 +22,9 @@ from paddle_layers.define import (
     "to_sequence",
     elsewhere={"Paddle": "seqreshape"},
     terms=(
+        "converts each sample to a sequence",
         "to sequence",
         "split into steps",
-        "TimeDistributed",
     ),
     since=1,
 )
@@ -73,6 +73,7 @@ def to_sequence_onnx(graph, x, C, K):
 @layer(
     "seq_filter",
     terms=(
+        "filters the steps",
         "filter steps",
         "mask steps",
     ),

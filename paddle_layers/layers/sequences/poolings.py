@@ -152,7 +152,14 @@ def seq_max_pool_onnx(graph, x, T_mask, T_lengths):
     return graph.Where(graph.Unsqueeze(graph.Equal(T_lengths, 0), [1]), 0.0, peak)
 
 
-@layer("seq_arg_max", terms=("argmax over a sequence",), since=1)
+@layer(
+    "seq_arg_max",
+    terms=(
+        "argmax over the steps",
+        "argmax over a sequence",
+    ),
+    since=1,
+)
 class SeqArgMax:
     """Argmax over the steps of each sequence, per column: the index of the value that `seq_max_pool` returns.
 

@@ -1,0 +1,53 @@
+"""Terminology: definitions lead with an established term; texts avoid the words of `vocabulary.toml`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.define import registries, search, terms_of
+
+from .vocabulary import ROOT, check
+
+CLEAN = ("paddle_layers/layers",)
+"""Folders without avoided words; the others follow."""
+
+
+@pytest.mark.parametrize("name", list(pl.registry))
+def test_the_summary_of_a_layer_contains_a_term_that_people_search_for(name: str) -> None:
+    definition = registries["layer"][name]
+    summary = definition.summary.lower()
+    assert any(term.lower() in summary for term in terms_of(definition)), (definition.summary, terms_of(definition))
+
+
+@pytest.mark.parametrize("folder", CLEAN)
+def test_texts_avoid_words(folder: str) -> None:
+    found = [str(finding) for path in sorted((ROOT / folder).rglob("*.py")) for finding in check(path)]
+    assert found == []
+
+
+def test_avoided_words_are_found_in_texts_and_not_in_code(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text('"""Puts pictures `behind` it."""\nbehind = 1  # what lies there\n')
+    assert [(finding.line, finding.word) for finding in check(file)] == [(2, "lies"), (1, "pictures")]
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("transposed convolution", "conv_trans"),
+        ("batch normalization", "batch_norm"),
+        ("LSTM", "simple_lstm"),
+        ("custom loss", "sum_cost"),
+        ("embedding", "embedding"),
+        ("hierarchical softmax", "hsigmoid"),
+        ("class weights", "class_weight"),
+        ("Conv2DTranspose", "conv_trans"),
+        ("SiLU", "swish"),
+        ("mse_loss", "square_error"),
+    ],
+)
+def test_search_finds_a_layer_by_its_term_first(words: str, name: str) -> None:
+    assert search(words)[0].definition.name == name
