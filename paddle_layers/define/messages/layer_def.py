@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from ..definitions.layers import LayerDefinition
 
 PARAMETER_SETTINGS = {
-    "init": "how it starts: an initializer and its settings",
-    "lr_mult": "multiplies the learning rate",
-    "decay_mult": "multiplies the regularizer's rate",
-    "share": "parameters with one `share` name are one parameter",
-    "frozen": "it is not trained",
-    "clip": "its gradient is cut to [-clip, clip]",
-    "clip_norm": "its gradient is scaled down to this norm where it is longer",
-    "l1": "strength of its own L1 penalty, in place of the training's regularizer",
-    "l2": "strength of its own L2 penalty, in place of the training's regularizer",
-    "momentum": "its own `momentum`, in place of the optimizer's",
-    "max_norm": "largest norm of the weights of one unit of the layer, behind every step",
-    "prune": "share of its numbers, the smallest of the first ones, that stay zero",
+    "init": "initializer",
+    "lr_mult": "learning rate multiplier; 0 freezes the parameter",
+    "decay_mult": "multiplier of the regularizer's rate",
+    "share": "weight sharing: parameters with the same `share` name are one parameter",
+    "frozen": "not trained",
+    "clip": "clips each gradient element to [-clip, clip]",
+    "clip_norm": "clips the norm of the gradient",
+    "l1": "L1 regularization rate, which replaces the training's regularizer",
+    "l2": "L2 regularization rate, which replaces the training's regularizer",
+    "momentum": "momentum, which replaces the optimizer's",
+    "max_norm": "max-norm constraint: largest norm of the weights of one unit, applied after every step",
+    "prune": "pruning: fraction of the elements with the smallest initial magnitude that stay zero",
 }
 """What `param { ... }` may set, in words; types, defaults and limits are those of `schema/network.proto`."""
 
