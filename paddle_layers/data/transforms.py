@@ -1,14 +1,14 @@
-"""Changes of the data on their way to the network.
+"""Transforms of the data (preprocessing and augmentation).
 
-`output_shape(shape)` says what becomes of the axes without the rows and raises `ValueError` when they do not fit.
-`apply(batch, rng)` changes a batch of real numbers of shape (rows, *shape); `rng` is a `RowRandom` in training and
-None in the test, where nothing is random.
-`prepare(base)` is called once, if there is one, with the folder that relative paths start at.
+`output_shape(shape)` returns the shape of a sample after the transform and raises `ValueError` for an unsuitable one.
+`apply(batch, rng)` transforms a batch of floats of shape (samples, *shape); `rng` is a `RowRandom` in training and None
+in the test phase, in which nothing is random. `prepare(base)` is called once, if it exists, with the folder that
+relative paths start from.
 
-A transform that moves pixels changes what goes with an image alike, with the same random numbers:
-`apply_labels(batch, rng)` the ids at its pixels, of shape (rows, height, width), and
-`apply_boxes(boxes, rows, shape, rng)` corners x1, y1, x2, y2 as shares of the width and height: `rows` has the image of
-each box in the batch, `shape` the image's before the change. What leaves the image is not its concern.
+A transform that moves pixels also transforms the values that belong to an image, with the same random numbers:
+`apply_labels(batch, rng)` the ids of its pixels, of shape (samples, height, width), and
+`apply_boxes(boxes, rows, shape, rng)` corners x1, y1, x2, y2 relative to the image size: `rows` is the index of the
+image of each box, `shape` that of the image before the transform. Boxes outside of the image are not removed.
 """
 
 from __future__ import annotations
@@ -30,11 +30,19 @@ Array = NDArray[Any]
 Shape = tuple[int, ...]
 
 
-@transform("scale", elsewhere={"Caffe": "transform_param.scale", "Mocha": "DataTransformers.Scale"})
+@transform(
+    "scale",
+    elsewhere={"Caffe": "transform_param.scale", "Mocha": "DataTransformers.Scale"},
+    terms=(
+        "scaling",
+        "rescale",
+        "Rescaling",
+    ),
+)
 class Scale:
-    """Multiplies every value by `factor`."""
+    """Scaling: multiplies every value by `factor`, such as 1/255 for pixels."""
 
-    factor = Float("factor")
+    factor = Float("scale factor")
 
     def output_shape(self, shape: Shape) -> Shape:
         """The same."""
@@ -46,12 +54,19 @@ class Scale:
         return scaled
 
 
-@transform("mean", elsewhere={"Caffe": "transform_param.mean_value", "Mocha": "DataTransformers.SubMean"})
+@transform(
+    "mean",
+    elsewhere={"Caffe": "transform_param.mean_value", "Mocha": "DataTransformers.SubMean"},
+    terms=(
+        "mean subtraction",
+        "normalize",
+    ),
+)
 class Mean:
-    """Subtracts a mean: `value` (one for all, or one for each channel) or the array in `file`."""
+    """Mean subtraction: `value` (one for all, or one per channel) or the array in `file`."""
 
-    value = Floats("mean of all values, or of each entry of the first axis", default=())
-    file = String("npy file of an array that is subtracted from every row, relative to the training file", default="")
+    value = Floats("mean of all values, or one per channel", default=())
+    file = String("npy file with a mean image, relative to the training file", default="")
 
     def prepare(self, base: Path) -> None:
         """Read the file; `DataError` unless exactly one of `value` and `file` is given."""
@@ -78,20 +93,25 @@ class Mean:
 
 
 @transform(
-    "mirror", elsewhere={"Caffe": "transform_param.mirror", "Keras": "RandomFlip", "PyTorch": "RandomHorizontalFlip"}
+    "mirror",
+    elsewhere={"Caffe": "transform_param.mirror", "Keras": "RandomFlip", "PyTorch": "RandomHorizontalFlip"},
+    terms=(
+        "random flip",
+        "horizontal flip",
+    ),
 )
 class Mirror:
-    """Turns images over in training, each with the given probability; leaves them alone in the test.
+    """Random flip: flips images in training with the given probability; no change in the test phase.
 
-    Label maps and boxes that `also` names are turned over with them.
+    Label maps and boxes listed in `also` are flipped with them.
     """
 
     axis = Choice(
         "direction",
-        options={"horizontal": "left becomes right", "vertical": "top becomes bottom"},
+        options={"horizontal": "left-right flip", "vertical": "top-bottom flip"},
         default="horizontal",
     )
-    probability = Float("share of the images that are turned over", default=0.5, min=0, max=1)
+    probability = Float("probability of a flip", default=0.5, min=0, max=1)
 
     def output_shape(self, shape: Shape) -> Shape:
         """The same; `ValueError` unless the rows are images."""
@@ -99,7 +119,7 @@ class Mirror:
         return shape
 
     def apply(self, batch: Array, rng: RowRandom | None) -> Array:
-        """The batch with some of its images turned over."""
+        """The batch with some of its images flipped."""
         if rng is None:
             return batch
         chosen = rng.random() < self.probability
@@ -112,7 +132,7 @@ class Mirror:
         return self.apply(batch, rng)
 
     def apply_boxes(self, boxes: Array, rows: Rows, shape: Shape, rng: RowRandom | None) -> Array:
-        """The boxes of images that are turned over, on the other side."""
+        """The flipped boxes of flipped images."""
         if rng is None:
             return boxes
         chosen = (rng.random() < self.probability)[rows]
@@ -122,19 +142,26 @@ class Mirror:
         return turned
 
 
-@transform("crop", elsewhere={"Caffe": "transform_param.crop_size", "Keras": "RandomCrop", "PyTorch": "RandomCrop"})
+@transform(
+    "crop",
+    elsewhere={"Caffe": "transform_param.crop_size", "Keras": "RandomCrop", "PyTorch": "RandomCrop"},
+    terms=(
+        "random crop",
+        "center crop",
+    ),
+)
 class Crop:
-    """Cuts a window out of each image: at a random place in training, from the centre in the test.
+    """Random crop in training, center crop in the test phase.
 
-    With `padding` zeros are added around the image first, so that a window of the old size moves by a few pixels.
-    Mocha's CropLayer draws one place for a whole batch, in the test too. Label maps that `also` names are cut at the
-    same place, and boxes moved.
+    With `padding` zeros are added around the image first, so that a crop of the original size is shifted by a few
+    pixels. Mocha's CropLayer samples one position for a whole batch, in the test phase too. Label maps listed in `also`
+    are cropped at the same position, and boxes shifted.
     """
 
-    size = Int("height of the window", min=1)
-    width = Int("width of the window", min=1, default_from="size")
-    padding = Int("zeros added on every side before", default=0, min=0)
-    label_fill = Int("id of the padding in label maps, such as a label that the losses leave out", default=0)
+    size = Int("crop height", min=1)
+    width = Int("crop width", min=1, default_from="size")
+    padding = Int("zero padding on every side before the crop", default=0, min=0)
+    label_fill = Int("id of the padding in label maps, such as the `ignore_label` of the loss", default=0)
 
     def output_shape(self, shape: Shape) -> Shape:
         """The window with all channels; `ValueError` when it is larger than the image."""
@@ -184,17 +211,17 @@ class Crop:
         return np.ascontiguousarray(windows[np.arange(len(batch)), :, tops, lefts])
 
 
-@transform("rotate", elsewhere={"Keras": "RandomRotation", "PyTorch": "RandomRotation"})
+@transform("rotate", elsewhere={"Keras": "RandomRotation", "PyTorch": "RandomRotation"}, terms=("random rotation",))
 class Rotate:
-    """Turns images by a random angle in training, about their centre; leaves them alone in the test.
+    """Random rotation: rotates images by a random angle around their center in training; no change in the test phase.
 
-    Values between pixels are interpolated; what comes from outside of the image is `fill`. Of label maps that `also`
-    names the nearest id is taken; a box becomes the one around the turned box.
+    Values between pixels are interpolated; pixels from outside of the image are `fill`. For label maps listed in `also`
+    the nearest id is used; a box becomes the bounding box of the rotated box.
     """
 
-    degrees = Float("largest angle; each image gets one between this and its opposite", above=0, max=180)
-    fill = Float("value around the image", default=0)
-    label_fill = Int("id around label maps, such as a label that the losses leave out", default=0)
+    degrees = Float("maximum angle; uniform between -degrees and degrees", above=0, max=180)
+    fill = Float("fill value outside of the image", default=0)
+    label_fill = Int("fill id outside of label maps, such as the `ignore_label` of the loss", default=0)
 
     def output_shape(self, shape: Shape) -> Shape:
         """The same; `ValueError` unless the rows are images."""
@@ -202,15 +229,15 @@ class Rotate:
         return shape
 
     def apply(self, batch: Array, rng: RowRandom | None) -> Array:
-        """The turned images."""
+        """The rotated images."""
         return self._turned(batch, 1, self.fill, rng)
 
     def apply_labels(self, batch: Array, rng: RowRandom | None) -> Array:
-        """The turned maps."""
+        """The rotated maps."""
         return self._turned(batch, 0, self.label_fill, rng)
 
     def apply_boxes(self, boxes: Array, rows: Rows, shape: Shape, rng: RowRandom | None) -> Array:
-        """Boxes around the corners of the turned ones."""
+        """Bounding boxes of the rotated boxes."""
         if rng is None:
             return boxes
         angles = np.deg2rad(self._angles(rng))[rows, None]
@@ -234,18 +261,28 @@ class Rotate:
         return turned
 
 
-@transform("color", elsewhere={"PyTorch": "ColorJitter"})
+@transform(
+    "color",
+    elsewhere={"PyTorch": "ColorJitter"},
+    terms=(
+        "color jitter",
+        "brightness",
+        "contrast",
+    ),
+)
 class Color:
-    """Changes brightness, contrast and saturation of images at random in training; leaves them alone in the test.
+    """Color jitter: random changes of brightness, contrast and saturation in training; no change in the test phase.
 
-    Each is multiplied by a factor between 1 less and 1 more than is given, in this order: brightness multiplies every
-    value, contrast the differences from the image's mean, saturation those from the grey value of the pixel
-    (0.299 red + 0.587 green + 0.114 blue). Values may leave the range that they had.
+    Each is multiplied by a random factor between 1 minus and 1 plus the given value, in this order: brightness scales
+    every value, contrast the differences from the image's mean, saturation those from the gray value of the pixel
+    (0.299 red + 0.587 green + 0.114 blue). Values may leave their original range.
     """
 
-    brightness = Float("largest change of the brightness", default=0, min=0, max=1)
-    contrast = Float("largest change of the contrast", default=0, min=0, max=1)
-    saturation = Float("largest change of the saturation; images then have three channels", default=0, min=0, max=1)
+    brightness = Float("maximum relative change of the brightness", default=0, min=0, max=1)
+    contrast = Float("maximum relative change of the contrast", default=0, min=0, max=1)
+    saturation = Float(
+        "maximum relative change of the saturation, for images with three channels", default=0, min=0, max=1
+    )
 
     def output_shape(self, shape: Shape) -> Shape:
         """The same; `ValueError` unless the rows are images, of three channels where the saturation changes."""

@@ -1,8 +1,8 @@
-"""Optimizers: what one weight does in one step. `rate` is the learning rate times the parameter's `lr_mult`.
+"""Optimizers: the update of one weight in one step. `rate` is the learning rate times the parameter's `lr_mult`.
 
-Each `@step` gives the new weight, then its new states, which start at zero; where there is a `@direction`, that gives
-the states, and the step the weight alone. Each `@lazy_update` says the same of a gradient of zero, or of
-`penalty * value`, in a form in which many steps can be made at once.
+Each `@step` returns the new weight, then its new states, which start at zero; if there is a `@direction`, that returns
+the states, and the step only the weight. Each `@lazy_update` describes the same for a gradient of zero, or of
+`penalty * value`, in a form that combines many steps into one.
 """
 
 from __future__ import annotations
@@ -12,16 +12,25 @@ import math
 from paddle_layers.define import AdaptiveStep, Float, State, direction, lazy_update, optimizer, step
 
 
-@optimizer("sgd", elsewhere={"Caffe": "SGD", "Mocha": "SGD", "Paddle": "momentum", "Keras": "SGD", "PyTorch": "SGD"})
+@optimizer(
+    "sgd",
+    elsewhere={"Caffe": "SGD", "Mocha": "SGD", "Paddle": "momentum", "Keras": "SGD", "PyTorch": "SGD"},
+    terms=(
+        "stochastic gradient descent",
+        "SGD",
+        "momentum",
+        "gradient descent",
+    ),
+)
 class Sgd:
-    """Gradient descent with momentum: v = momentum * v + rate * gradient; w -= v.
+    """Stochastic gradient descent (SGD) with momentum: v = momentum * v + rate * gradient; w -= v.
 
-    The form of Caffe: a change of the rate does not change the steps that are already on their way. `momentum: 0` is
-    plain gradient descent.
+    The form of Caffe: a change of the learning rate does not affect the velocity. `momentum: 0` is plain gradient
+    descent.
     """
 
-    momentum = Float("share of the last step that is kept", default=0.9, min=0, below=1)
-    velocity = State("the running step")
+    momentum = Float("momentum coefficient", default=0.9, min=0, below=1)
+    velocity = State("velocity")
 
 
 @step(Sgd)
@@ -35,15 +44,23 @@ def sgd_lazy(rate, penalty, momentum):
     return (1 - rate * penalty, -momentum), (rate * penalty, momentum)
 
 
-@optimizer("nesterov", elsewhere={"Caffe": "Nesterov", "Mocha": "Nesterov", "KUnet": "nesterov"})
+@optimizer(
+    "nesterov",
+    elsewhere={"Caffe": "Nesterov", "Mocha": "Nesterov", "KUnet": "nesterov"},
+    terms=(
+        "Nesterov momentum",
+        "Nesterov accelerated gradient",
+        "NAG",
+    ),
+)
 class Nesterov:
-    """Momentum that looks ahead: v' = momentum * v + rate * gradient; w -= (1 + momentum) * v' - momentum * v.
+    """SGD with Nesterov momentum: v' = momentum * v + rate * gradient; w -= (1 + momentum) * v' - momentum * v.
 
     Sutskever et al. 2013, in the form of Caffe.
     """
 
-    momentum = Float("share of the last step that is kept", default=0.9, min=0, below=1)
-    velocity = State("the running step")
+    momentum = Float("momentum coefficient", default=0.9, min=0, below=1)
+    velocity = State("velocity")
 
 
 @step(Nesterov)
@@ -57,18 +74,25 @@ def nesterov_lazy(rate, penalty, momentum):
     return (1 - (1 + momentum) * rate * penalty, -(momentum**2)), (rate * penalty, momentum)
 
 
-@optimizer("torch_momentum", elsewhere={"Paddle": "torch_momentum"})
+@optimizer(
+    "torch_momentum",
+    elsewhere={"Paddle": "torch_momentum"},
+    terms=(
+        "SGD with momentum in the form of PyTorch",
+        "dampening",
+    ),
+)
 class TorchMomentum:
-    """Momentum that the learning rate is not a part of: v = momentum * v + (1 - dampening) * gradient; w -= rate * v.
+    """SGD with momentum in the form of PyTorch: v = momentum * v + (1 - dampening) * gradient; w -= rate * v.
 
-    The first v is the gradient itself, and a change of the rate changes the steps that are on their way, too: the form
-    of PyTorch's SGD. While the rate stays, `dampening: 0` is `sgd`, and a dampening as large as the momentum is
-    Paddle's `torch_momentum`, whose steps are as long as those without momentum.
+    The first v is the gradient itself, and a change of the learning rate applies to the whole velocity, as in PyTorch's
+    SGD. With a constant rate, `dampening: 0` is `sgd`, and a dampening equal to the momentum is Paddle's
+    `torch_momentum`, whose steps are as long as those without momentum.
     """
 
-    momentum = Float("share of the last velocity that is kept", default=0.9, min=0, below=1)
-    dampening = Float("share of a gradient that is left out, behind the first", default=0.0, min=0, below=1)
-    velocity = State("the running sum of gradients")
+    momentum = Float("momentum coefficient", default=0.9, min=0, below=1)
+    dampening = Float("dampening of all gradients but the first", default=0.0, min=0, below=1)
+    velocity = State("momentum buffer")
 
 
 @step(TorchMomentum)
@@ -87,15 +111,16 @@ def torch_momentum_lazy(rate, count, penalty, momentum, dampening):
 @optimizer(
     "adagrad",
     elsewhere={"Caffe": "AdaGrad", "Paddle": "adagrad", "KUnet": "adagrad", "Keras": "Adagrad", "PyTorch": "Adagrad"},
+    terms=("AdaGrad",),
 )
 class AdaGrad:
-    """Steps divided by the root of all squared gradients so far: h += g²; w -= rate * g / (sqrt(h) + epsilon).
+    """AdaGrad: steps divided by the root of the sum of squared gradients: h += g²; w -= rate * g / (sqrt(h) + epsilon).
 
-    Duchi et al. 2011, in the form of Caffe; Paddle puts epsilon (1e-6) under the root. Mocha's Adagrad is another rule:
-    it divides a whole parameter by one number.
+    Duchi et al. 2011, in the form of Caffe; Paddle has epsilon (1e-6) under the root. Mocha's Adagrad is another rule:
+    it divides a whole parameter by one value.
     """
 
-    epsilon = Float("keeps the division finite", default=1e-8, above=0, aliases=("delta",))
+    epsilon = Float("epsilon for numerical stability", default=1e-8, above=0, aliases=("delta",))
     squares = State("sum of the squared gradients")
 
 
@@ -110,17 +135,18 @@ def adagrad_lazy():
     return (1, 0), (0, 1)
 
 
-@optimizer("rmsprop", elsewhere={"Caffe": "RMSProp", "Keras": "RMSprop", "PyTorch": "RMSprop"})
+@optimizer("rmsprop", elsewhere={"Caffe": "RMSProp", "Keras": "RMSprop", "PyTorch": "RMSprop"}, terms=("RMSprop",))
 class RmsProp:
-    """Steps divided by the root of a moving average of squared gradients.
+    """RMSprop: steps divided by the root of a moving average of squared gradients.
 
     h = decay * h + (1 - decay) * g²; w -= rate * g / (sqrt(h) + epsilon). Tieleman and Hinton 2012, in the form of
-    Caffe; `decayed_adagrad` has epsilon under the root, `centered_rmsprop` divides by the spread of the gradients.
+    Caffe; `decayed_adagrad` has epsilon under the root, `centered_rmsprop` divides by the standard deviation of the
+    gradients.
     """
 
-    decay = Float("share of the average that is kept", default=0.99, min=0, below=1, aliases=("rms_decay", "rho"))
-    epsilon = Float("keeps the division finite", default=1e-8, above=0, aliases=("delta",))
-    squares = State("moving average of the squared gradients")
+    decay = Float("decay of the moving average", default=0.99, min=0, below=1, aliases=("rms_decay", "rho"))
+    epsilon = Float("epsilon for numerical stability", default=1e-8, above=0, aliases=("delta",))
+    squares = State("moving average of the squared gradients (second moment)")
 
 
 @step(RmsProp)
@@ -134,16 +160,16 @@ def rmsprop_lazy(decay):
     return (1, 0), (0, decay)
 
 
-@optimizer("decayed_adagrad", elsewhere={"Paddle": "decayed_adagrad"})
+@optimizer("decayed_adagrad", elsewhere={"Paddle": "decayed_adagrad"}, terms=("AdaGrad with decay",))
 class DecayedAdaGrad:
-    """AdaGrad that forgets: h = decay * h + (1 - decay) * g²; w -= rate * g / sqrt(h + epsilon).
+    """AdaGrad with decay: h = decay * h + (1 - decay) * g²; w -= rate * g / sqrt(h + epsilon).
 
-    The form of Paddle. `rmsprop` is the same with epsilon behind the root.
+    The form of Paddle. `rmsprop` is the same with epsilon outside of the root.
     """
 
-    decay = Float("share of the average that is kept", default=0.95, min=0, below=1, aliases=("rho",))
-    epsilon = Float("keeps the division finite", default=1e-6, above=0)
-    squares = State("moving average of the squared gradients")
+    decay = Float("decay of the moving average", default=0.95, min=0, below=1, aliases=("rho",))
+    epsilon = Float("epsilon for numerical stability", default=1e-6, above=0)
+    squares = State("moving average of the squared gradients (second moment)")
 
 
 @step(DecayedAdaGrad)
@@ -157,18 +183,18 @@ def decayed_adagrad_lazy(decay):
     return (1, 0), (0, decay)
 
 
-@optimizer("centered_rmsprop", elsewhere={"Paddle": "rmsprop"})
+@optimizer("centered_rmsprop", elsewhere={"Paddle": "rmsprop"}, terms=("centered RMSprop",))
 class CenteredRmsProp:
-    """Steps divided by the moving standard deviation of the gradients: w -= rate * g / (sqrt(variance) + epsilon).
+    """Centered RMSprop: steps divided by the moving standard deviation of the gradients.
 
-    variance = average of g² - (average of g)², both moving, with `decay`: Graves 2013, PyTorch's RMSprop with
-    `centered`. It is kept as a variance, which rounding cannot make negative. Paddle's `rmsprop` has epsilon (1e-6)
-    under the root.
+    w -= rate * g / (sqrt(variance) + epsilon), where variance = average of g² - (average of g)², both moving averages
+    with `decay`: Graves 2013, PyTorch's RMSprop with `centered`. The variance itself is the state, so that rounding
+    cannot make it negative. Paddle's `rmsprop` has epsilon (1e-6) under the root.
     """
 
-    decay = Float("share of the averages that is kept", default=0.95, min=0, below=1, aliases=("rho",))
-    epsilon = Float("keeps the division finite", default=1e-6, above=0)
-    mean = State("moving average of the gradients")
+    decay = Float("decay of the moving averages", default=0.95, min=0, below=1, aliases=("rho",))
+    epsilon = Float("epsilon for numerical stability", default=1e-6, above=0)
+    mean = State("moving average of the gradients (first moment)")
     variance = State("moving variance of the gradients")
 
 
@@ -183,20 +209,25 @@ def centered_rmsprop_step(i, value, gradient, rate, mean, variance, decay, epsil
     "adadelta",
     elsewhere={
         "Caffe": "AdaDelta", "Mocha": "Adadelta", "Paddle": "adadelta", "Keras": "Adadelta", "PyTorch": "Adadelta"
-    },
-)  # fmt: skip
+    }, terms=("Adadelta",))  # fmt: skip
 class AdaDelta:
-    """Steps as large as the last ones were, whatever the size of the gradients.
+    """Adadelta: steps scaled by the ratio of moving averages of updates and gradients, independent of the gradient
+    scale.
 
-    h = decay * h + (1 - decay) * g²; d = g * sqrt((u + epsilon) / (h + epsilon)); u = decay * u + (1 - decay) * d²;
-    w -= rate * d. Zeiler 2012, whose rule has no rate: write `learning_rate: 1`. The form of Caffe and PyTorch; Mocha
-    and Paddle ignore what a parameter says of its rate.
+    h = decay * h + (1 - decay) * g²; d = g * sqrt((u + epsilon) / (h + epsilon)); u = decay * u + (1 - decay) * d²; w
+    -= rate * d. Zeiler 2012, whose rule has no learning rate: set `learning_rate: 1`. The form of Caffe and PyTorch;
+    Mocha and Paddle ignore `lr_mult`.
     """
 
-    decay = Float("share of the averages that is kept", default=0.95, min=0, below=1, aliases=("rho",))
-    epsilon = Float("under the roots: size of the first steps", default=1e-6, above=0, aliases=("delta",))
-    squares = State("moving average of the squared gradients")
-    moves = State("moving average of the squared steps of rate 1")
+    decay = Float("decay of the moving averages", default=0.95, min=0, below=1, aliases=("rho",))
+    epsilon = Float(
+        "epsilon under the square roots; determines the size of the first steps",
+        default=1e-6,
+        above=0,
+        aliases=("delta",),
+    )
+    squares = State("moving average of the squared gradients (second moment)")
+    moves = State("moving average of the squared updates")
 
 
 @step(AdaDelta)
@@ -213,20 +244,23 @@ def adadelta_lazy(decay):
     return (1, 0, 0), (0, decay, 0), (0, 0, decay)
 
 
-@optimizer("adam", elsewhere={"Caffe": "Adam", "Mocha": "Adam", "Paddle": "adam", "Keras": "Adam", "PyTorch": "Adam"})
+@optimizer(
+    "adam",
+    elsewhere={"Caffe": "Adam", "Mocha": "Adam", "Paddle": "adam", "Keras": "Adam", "PyTorch": "Adam"},
+    terms=("Adam",),
+)
 class Adam:
-    """Averages of the gradient and of its square, both corrected for their start at zero.
+    """Adam: moving averages of the gradient and of its square, with bias correction.
 
-    m = beta1 * m + (1 - beta1) * g; v = beta2 * v + (1 - beta2) * g²;
-    w -= rate * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon).
-    Kingma and Ba 2015, the faster form at the end of their section 2, as in Caffe and Paddle.
+    m = beta1 * m + (1 - beta1) * g; v = beta2 * v + (1 - beta2) * g²; w -= rate * sqrt(1 - beta2^t) / (1 - beta1^t) * m
+    / (sqrt(v) + epsilon). Kingma and Ba 2015, the faster form at the end of their section 2, as in Caffe and Paddle.
     """
 
-    beta1 = Float("share of the average gradient that is kept", default=0.9, min=0, below=1)
-    beta2 = Float("share of the average square that is kept", default=0.999, min=0, below=1)
-    epsilon = Float("keeps the division finite", default=1e-8, above=0)
-    mean = State("moving average of the gradients")
-    squares = State("moving average of the squared gradients")
+    beta1 = Float("decay of the first moment", default=0.9, min=0, below=1)
+    beta2 = Float("decay of the second moment", default=0.999, min=0, below=1)
+    epsilon = Float("epsilon for numerical stability", default=1e-8, above=0)
+    mean = State("moving average of the gradients (first moment)")
+    squares = State("moving average of the squared gradients (second moment)")
 
 
 @step(Adam)
@@ -243,20 +277,27 @@ def adam_lazy(rate, count, beta1, beta2, epsilon):
     return AdaptiveStep(scale, epsilon, mean=beta1, squares=beta2)
 
 
-@optimizer("adamw")
+@optimizer(
+    "adamw",
+    elsewhere={"Keras": "AdamW", "PyTorch": "AdamW"},
+    terms=(
+        "AdamW",
+        "decoupled weight decay",
+    ),
+)
 class AdamW:
-    """Adam with a decay of the weights that does not pass through the averages.
+    """AdamW: Adam with decoupled weight decay.
 
-    As `adam`, but epsilon is added to the corrected root, and w -= rate * weight_decay * w. Loshchilov and Hutter
+    As `adam`, but epsilon is added to the bias-corrected root, and w -= rate * weight_decay * w. Loshchilov and Hutter
     2019, in the form of PyTorch. A regularizer of the training file is added to the gradient as for every optimizer.
     """
 
-    beta1 = Float("share of the average gradient that is kept", default=0.9, min=0, below=1)
-    beta2 = Float("share of the average square that is kept", default=0.999, min=0, below=1)
-    epsilon = Float("keeps the division finite", default=1e-8, above=0)
-    weight_decay = Float("share of a weight that a step of rate 1 takes away", default=0.01, min=0)
-    mean = State("moving average of the gradients")
-    squares = State("moving average of the squared gradients")
+    beta1 = Float("decay of the first moment", default=0.9, min=0, below=1)
+    beta2 = Float("decay of the second moment", default=0.999, min=0, below=1)
+    epsilon = Float("epsilon for numerical stability", default=1e-8, above=0)
+    weight_decay = Float("weight decay, relative to the learning rate", default=0.01, min=0)
+    mean = State("moving average of the gradients (first moment)")
+    squares = State("moving average of the squared gradients (second moment)")
 
 
 @step(AdamW)
@@ -275,19 +316,19 @@ def adamw_lazy(rate, count, beta1, beta2, epsilon, weight_decay):
     return AdaptiveStep(scale, epsilon * correction, mean=beta1, squares=beta2, value=1 - rate * weight_decay)
 
 
-@optimizer("adamax", elsewhere={"Paddle": "adamax", "Keras": "Adamax", "PyTorch": "Adamax"})
+@optimizer("adamax", elsewhere={"Paddle": "adamax", "Keras": "Adamax", "PyTorch": "Adamax"}, terms=("Adamax",))
 class Adamax:
-    """Adam with the largest gradient, fading, in place of the root of the average square.
+    """Adamax: Adam with the exponentially weighted infinity norm instead of the second moment.
 
-    m = beta1 * m + (1 - beta1) * g; u = max(beta2 * u, |g|); w -= rate / (1 - beta1^t) * m / (u + epsilon).
-    Kingma and Ba 2015, section 7.1, with the epsilon of Keras; Paddle has none. u² is kept in place of u.
+    m = beta1 * m + (1 - beta1) * g; u = max(beta2 * u, |g|); w -= rate / (1 - beta1^t) * m / (u + epsilon). Kingma and
+    Ba 2015, section 7.1, with the epsilon of Keras; Paddle has none. The state is u² instead of u.
     """
 
-    beta1 = Float("share of the average gradient that is kept", default=0.9, min=0, below=1)
-    beta2 = Float("share of the largest gradient that is kept", default=0.999, min=0, below=1)
-    epsilon = Float("keeps the division finite", default=1e-8, above=0)
-    mean = State("moving average of the gradients")
-    squares = State("square of the largest gradient, fading")
+    beta1 = Float("decay of the first moment", default=0.9, min=0, below=1)
+    beta2 = Float("decay of the infinity norm", default=0.999, min=0, below=1)
+    epsilon = Float("epsilon for numerical stability", default=1e-8, above=0)
+    mean = State("moving average of the gradients (first moment)")
+    squares = State("square of the exponentially weighted infinity norm")
 
 
 @step(Adamax)
@@ -302,18 +343,18 @@ def adamax_lazy(rate, count, beta1, beta2, epsilon):
     return AdaptiveStep(rate / (1 - beta1**count), epsilon, mean=beta1, squares=beta2 * beta2)
 
 
-@optimizer("lion", elsewhere={"Keras": "Lion"})
+@optimizer("lion", elsewhere={"Keras": "Lion"}, terms=("Lion",))
 class Lion:
-    """Steps of one size for all weights: the sign of an average of gradients.
+    """Lion: sign of an interpolated momentum, with decoupled weight decay.
 
     w -= rate * (sign(beta1 * m + (1 - beta1) * g) + weight_decay * w); m = beta2 * m + (1 - beta2) * g. Chen et al.
-    2023. The rate is meant to be 3 to 10 times smaller than Adam's, the decay as many times larger.
+    2023. The learning rate should be 3 to 10 times smaller than Adam's, the weight decay larger by the same factor.
     """
 
-    beta1 = Float("share of the average in the direction of the step", default=0.9, min=0, below=1)
-    beta2 = Float("share of the average gradient that is kept", default=0.99, min=0, below=1)
-    weight_decay = Float("share of a weight that a step of rate 1 takes away", default=0.0, min=0)
-    mean = State("moving average of the gradients")
+    beta1 = Float("weight of the moving average in the update", default=0.9, min=0, below=1)
+    beta2 = Float("decay of the first moment", default=0.99, min=0, below=1)
+    weight_decay = Float("weight decay, relative to the learning rate", default=0.0, min=0)
+    mean = State("moving average of the gradients (first moment)")
 
 
 @step(Lion)
@@ -323,21 +364,28 @@ def lion_step(i, value, gradient, rate, mean, beta1, beta2, weight_decay):
     return value[i] - rate * (sign + weight_decay * value[i]), beta2 * mean[i] + (1.0 - beta2) * gradient[i]
 
 
-@optimizer("lamb", elsewhere={"Keras": "Lamb"})
+@optimizer(
+    "lamb",
+    elsewhere={"Keras": "Lamb"},
+    terms=(
+        "LAMB",
+        "layer-wise adaptive learning rate",
+    ),
+)
 class Lamb:
-    """Adam whose step is as long as the parameter is large, for batches of many thousand rows.
+    """LAMB: Adam with layer-wise adaptation of the step to the norm of the parameter, for very large batches.
 
-    r = Adam's corrected mean / (root of the corrected square + epsilon) + weight_decay * w;
-    w -= rate * |w| / |r| * r, with the norms of the whole parameter; where one of them is zero, w -= rate * r.
-    You et al. 2020, without limits of the norm.
+    r = Adam's corrected mean / (root of the corrected square + epsilon) + weight_decay * w; w -= rate * |w| / |r| * r,
+    with the norms of the whole parameter; if one of them is zero, w -= rate * r. You et al. 2020, without limits of the
+    norm.
     """
 
-    beta1 = Float("share of the average gradient that is kept", default=0.9, min=0, below=1)
-    beta2 = Float("share of the average square that is kept", default=0.999, min=0, below=1)
-    epsilon = Float("keeps the division finite", default=1e-6, above=0)
-    weight_decay = Float("share of the weights in the direction of the step", default=0.01, min=0)
-    mean = State("moving average of the gradients")
-    squares = State("moving average of the squared gradients")
+    beta1 = Float("decay of the first moment", default=0.9, min=0, below=1)
+    beta2 = Float("decay of the second moment", default=0.999, min=0, below=1)
+    epsilon = Float("epsilon for numerical stability", default=1e-6, above=0)
+    weight_decay = Float("weight decay", default=0.01, min=0)
+    mean = State("moving average of the gradients (first moment)")
+    squares = State("moving average of the squared gradients (second moment)")
 
 
 @direction(Lamb)

@@ -1,19 +1,27 @@
-"""Regularizers: what is added to the gradient of a weight, times the parameter's `decay_mult`."""
+"""Regularizers: penalties that are added to the gradient of a weight, times the parameter's `decay_mult`."""
 
 from __future__ import annotations
 
 from paddle_layers.define import Float, linear_penalty, penalty, regularizer
 
 
-@regularizer("l2", elsewhere={"Caffe": "L2", "Mocha": "L2Regu", "Paddle": "L2Regularization", "KUnet": "l2reg"})
+@regularizer(
+    "l2",
+    elsewhere={"Caffe": "L2", "Mocha": "L2Regu", "Paddle": "L2Regularization", "KUnet": "l2reg"},
+    terms=(
+        "L2 regularization",
+        "weight decay",
+        "ridge",
+    ),
+)
 class L2:
-    """Pulls every weight towards zero in proportion to it: rate * w, the derivative of rate / 2 * w².
+    """L2 regularization (weight decay): rate * w is added to the gradient, the derivative of rate / 2 * w².
 
     As in Caffe and KUnet; Mocha's coefficient is half of this one. Paddle divides the weight by 1 + learning rate *
-    rate behind the step, which is nearly the same.
+    rate after the step, which is nearly the same. For decoupled weight decay see the optimizer `adamw`.
     """
 
-    rate = Float("strength", min=0)
+    rate = Float("regularization rate", min=0)
 
 
 @penalty(L2)
@@ -26,14 +34,21 @@ def l2_factor(rate):
     return rate
 
 
-@regularizer("l1", elsewhere={"Caffe": "L1", "Mocha": "L1Regu", "KUnet": "l1reg"})
+@regularizer(
+    "l1",
+    elsewhere={"Caffe": "L1", "Mocha": "L1Regu", "KUnet": "l1reg"},
+    terms=(
+        "L1 regularization",
+        "lasso",
+    ),
+)
 class L1:
-    """Pulls every weight towards zero by the same amount: rate * sign(w), the derivative of rate * |w|.
+    """L1 regularization (lasso): rate * sign(w) is added to the gradient, the derivative of rate * |w|.
 
     Paddle's L1 stops at zero, which no weight crosses: that is another rule (soft thresholding).
     """
 
-    rate = Float("strength", min=0)
+    rate = Float("regularization rate", min=0)
 
 
 @penalty(L1)
@@ -43,12 +58,19 @@ def l1_penalty(i, value, rate):
     return -rate if value[i] < 0 else 0.0
 
 
-@regularizer("l1_l2", elsewhere={"Keras": "L1L2"})
+@regularizer(
+    "l1_l2",
+    elsewhere={"Keras": "L1L2"},
+    terms=(
+        "elastic net",
+        "L1 and L2 regularization",
+    ),
+)
 class L1L2:
-    """Both penalties at once: l1 * sign(w) + l2 * w."""
+    """Elastic net: L1 and L2 regularization, l1 * sign(w) + l2 * w."""
 
-    l1 = Float("strength of the pull that is the same for all weights", default=0.0, min=0)
-    l2 = Float("strength of the pull in proportion to the weight", default=0.0, min=0)
+    l1 = Float("L1 rate", default=0.0, min=0)
+    l2 = Float("L2 rate", default=0.0, min=0)
 
 
 @penalty(L1L2)

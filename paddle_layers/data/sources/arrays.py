@@ -1,4 +1,4 @@
-"""Arrays in files: npz, npy, and the digits of the package."""
+"""Array files: npz, npy, and the digits of the package."""
 
 from __future__ import annotations
 
@@ -15,21 +15,26 @@ from ..problems import DataError
 _DIGITS = Path(__file__).parents[1] / "digits.npz"
 
 
-@source("digits")
+@source(
+    "digits",
+    terms=(
+        "handwritten digits",
+        "example data set",
+    ),
+)
 class Digits:
-    """Optical recognition of handwritten digits: 1,797 grey images of 8 by 8 pixels, part of the package.
+    """Handwritten digits (UCI): 1,797 gray images of 8 by 8 pixels, included in the package.
 
-    Fields: `pixels` (1x8x8, whole numbers from 0 to 16) and `label` (the digit). One fifth, the same share of every
-    digit, is held out for ever as the part `test`. UCI Machine Learning Repository, E. Alpaydin and C. Kaynak,
-    CC BY 4.0.
+    Fields: `pixels` (1x8x8, integers from 0 to 16) and `label` (the digit). A stratified fifth is the fixed test set,
+    the part `test`. UCI Machine Learning Repository, E. Alpaydin and C. Kaynak, CC BY 4.0.
     """
 
     part = Choice(
-        "which rows",
+        "part of the data",
         options={
-            "train": "1,438 images to learn from",
-            "test": "359 images that are held out",
-            "all": "every image",
+            "train": "training set: 1,438 images",
+            "test": "test set: 359 images",
+            "all": "all images",
         },
     )
 
@@ -42,14 +47,13 @@ class Digits:
         return Dataset({"pixels": arrays["pixels"][rows], "label": arrays["label"][rows]}, origin=origin)
 
 
-@source("npz")
+@source("npz", terms=("NumPy npz",))
 class Npz:
-    """Arrays of an npz file: every array is a field, named as in the file; its first axis counts rows.
+    """NumPy npz archive: every array is a field, named as in the file; its first axis counts samples.
 
-    Arrays written by `np.savez` are mapped into memory, so they may be larger than it; those of
-    `np.savez_compressed` are read. Sequences are stored end to end: `words` and `words.starts` (nested:
-    `words.sub_starts` too); sparse rows as `words.ids` and `words.starts`, with `words.values` unless these are ones.
-    Files that need pickle are refused.
+    Arrays written by `np.savez` are memory-mapped, so they may be larger than memory; those of `np.savez_compressed`
+    are read. Sequences are concatenated: `words` and `words.starts` (nested: also `words.sub_starts`); sparse vectors
+    are `words.ids` and `words.starts`, with `words.values` unless these are ones. Files that need pickle are rejected.
     """
 
     file = String("path of the file, relative to the training file")
@@ -60,9 +64,9 @@ class Npz:
         return Dataset(read_npz(path), origin=str(path))
 
 
-@source("npy")
+@source("npy", terms=("NumPy npy",))
 class Npy:
-    """Arrays of npy files, mapped into memory; each field is named like its file without the ending."""
+    """NumPy npy files, memory-mapped; each field is named like its file without the extension."""
 
     file = Strings("paths of the files, relative to the training file", min_items=1)
 

@@ -1,4 +1,4 @@
-"""Records in databases, read when a batch wants them."""
+"""LMDB databases, read lazily."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ..formats.lmdb import LmdbFile
 from .pictures import PictureSettings
 
 
-@source("lmdb", elsewhere={"Caffe": "Data"})
+@source("lmdb", elsewhere={"Caffe": "Data"}, terms=("LMDB",))
 class Lmdb(PictureSettings):
-    """Records as Caffe's tools write them: an LMDB database of `Datum` messages, in the order of their keys.
+    """LMDB database of Caffe `Datum` records, in the order of their keys.
 
-    Fields: `image` (channels, height, width) and `label`. Pixels are whole numbers from 0 to 255, or real numbers where
-    the records have such; all records are as large as the first. `color`, `height`, `width` and `fit` are for records
-    that hold picture files (`convert_imageset --encoded`), which need Pillow: `pip install 'paddle-layers[images]'`.
-    The others are as they were stored, by Caffe's tools as blue, green, red. The `lmdb` library is not needed, and
-    damaged files are refused, where it would end the process.
+    Fields: `image` (channels, height, width) and `label`. Pixels are integers from 0 to 255, or floats if the records
+    contain such; all records have the size of the first. `color`, `height`, `width` and `fit` apply to records that
+    contain image files (`convert_imageset --encoded`), which need Pillow: `pip install 'paddle-layers[images]'`. The
+    others are returned as stored, by Caffe's tools as blue, green, red. The `lmdb` library is not needed, and damaged
+    files are rejected, while it would crash the process.
     """
 
-    file = String("the database, a folder with `data.mdb` or such a file, relative to the training file")
+    file = String("path of the database, a folder with `data.mdb` or such a file, relative to the training file")
 
     def open(self, base: Path) -> Dataset:
         """The records, found by their keys; none of them is read but the first."""

@@ -1,4 +1,4 @@
-"""Datasets in HDF5 files, read when a batch wants their rows."""
+"""HDF5 datasets, read lazily."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ..formats.hdf5 import Hdf5Files
 from ..formats.several_files import SeveralFiles
 
 
-@source("hdf5", elsewhere={"Caffe": "HDF5Data", "Mocha": "HDF5DataLayer, AsyncHDF5DataLayer"})
+@source("hdf5", elsewhere={"Caffe": "HDF5Data", "Mocha": "HDF5DataLayer, AsyncHDF5DataLayer"}, terms=("HDF5",))
 class Hdf5(SeveralFiles):
-    """Datasets of HDF5 files: every one of the top level is a field, named as in the file; its first axis counts rows.
+    """HDF5 files: every dataset of the top level is a field, named as in the file; its first axis counts samples.
 
-    Rows of varying number, such as the boxes of a picture, are sequences: `box` holds those of all pictures end to end,
-    and `box.starts` says where each picture's begin, and the end, as in an npz file.
+    Fields of varying length, such as the boxes of an image, are sequences: `box` has those of all images concatenated,
+    and `box.starts` the start of each image's boxes, and the end, as in an npz file.
 
-    Rows are read when they are wanted, so files may be larger than memory; those of several files come one behind the
-    other. Where datasets are stored in chunks, a chunk is read as a whole: shuffling mixes rows within a few chunks,
-    which come in random order. Links to other files are not followed. Needs h5py: `pip install 'paddle-layers[hdf5]'`.
+    Samples are read lazily, so files may be larger than memory; several files are concatenated. In chunked datasets a
+    chunk is read as a whole: shuffling mixes the samples of a few chunks, which are in random order. Links to other
+    files are not followed. Requires h5py: `pip install 'paddle-layers[hdf5]'`.
     """
 
     def opened(self, paths: Sequence[Path], wanted: Container[str] | None) -> Dataset:

@@ -1,4 +1,4 @@
-"""Columns of Parquet files, read when a batch wants their rows."""
+"""Parquet columns, read lazily."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..formats.parquet import ParquetFiles
 from ..formats.several_files import SeveralFiles
 
 
-@source("parquet")
+@source("parquet", terms=("Parquet",))
 class Parquet(SeveralFiles):
-    """Columns of Parquet files: every one is a field of its name.
+    """Parquet files: every column is a field of its name.
 
-    Columns hold numbers, lists of numbers of one length, or words, which get their ids from the training data in the
-    order of the alphabet and are kept beside the weights. Lists of varying length, of numbers or of lists of one length
-    such as boxes, are sequences. Rows are read when they are wanted, a row group as a whole:
-    shuffling mixes the rows of a few groups, which come in random order, so write groups of some thousand rows. Rows
-    of several files come one behind the other. Needs pyarrow: `pip install 'paddle-layers[arrow]'`.
+    Columns contain numbers, lists of numbers of one length, or words, which are encoded as ids in alphabetical order of
+    the training data; the vocabulary is stored with the weights. Lists of varying length, of numbers or of lists of one
+    length such as boxes, are sequences. Samples are read lazily, a row group as a whole: shuffling mixes the samples of
+    a few groups, which are in random order, so write groups of some thousand rows. Several files are concatenated.
+    Requires pyarrow: `pip install 'paddle-layers[arrow]'`.
     """
 
     def opened(self, paths: Sequence[Path], wanted: Container[str] | None) -> Dataset:

@@ -1,4 +1,4 @@
-"""The callback that shows what happens in a network: means of values, gradients and updates, units that are dead."""
+"""Callback that monitors values, gradients, updates and dead units of a network."""
 
 from __future__ import annotations
 
@@ -18,14 +18,22 @@ if TYPE_CHECKING:
     from ..runs import Run
 
 
-@callback("debug", elsewhere={"Caffe": "debug_info", "Paddle": "show_parameter_stats_period"})
+@callback(
+    "debug",
+    elsewhere={"Caffe": "debug_info", "Paddle": "show_parameter_stats_period"},
+    terms=(
+        "debug output",
+        "monitor gradients",
+        "vanishing gradients",
+    ),
+)
 class Debug(Repeating):
-    """Shows what happens in the network: the mean size of every value, parameter, gradient and update.
+    """Debug output: the mean absolute value of every layer output, parameter, gradient and update, and dead units.
 
-    The mean is that of absolute values, as in Caffe. A unit, which is a column or a channel of a value, is dead when it
-    is zero in the whole batch: a `relu` that never lets anything through learns nothing. Where gradients become tiny
-    from layer to layer they vanish; an update of more than a hundredth of its parameter is a large step. All values
-    are kept for it, so a training with it takes more memory.
+    As Caffe's `debug_info`. A unit, which is a column or a channel of a value, is dead if it is zero in the whole
+    batch, such as a `relu` whose inputs are always negative. Gradients that decrease from layer to layer are vanishing;
+    an update of more than a hundredth of its parameter is a large step. All values are kept for it, so training needs
+    more memory.
     """
 
     keep = ("*",)

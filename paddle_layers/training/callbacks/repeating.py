@@ -1,4 +1,4 @@
-"""When callbacks act that act every so often."""
+"""Base of the callbacks that run at regular intervals."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class Repeating:
-    """Shared by the callbacks that act every so many steps, or epochs."""
+    """Base of the callbacks that run every given number of steps or epochs."""
 
-    every = Int("steps between two times", default=100, min=1)
-    every_epochs = Int("epochs between two times, in place of steps: the last step of an epoch", min=1, optional=True)
+    every = Int("interval in steps", default=100, min=1)
+    every_epochs = Int("interval in epochs, instead of steps: the last step of an epoch", min=1, optional=True)
 
     def due(self, run: Run) -> bool:
         """Whether the last step, which is done but for the update of the parameters, is one of these."""

@@ -1,4 +1,4 @@
-"""`print`: values and gradients of the network, shown while it learns."""
+"""`print`: values and gradients of the network during training."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ if TYPE_CHECKING:
 @callback(
     "print",
     elsewhere={"Paddle": "value_printer, gradient_printer, max_id_printer, seq_text_printer, print"},
+    terms=("print values",),
 )
 class Print(Repeating):
-    """Shows values of the network while it learns, and their gradients: the first rows of a batch.
+    """Prints values of the network and their gradients during training: the first samples of a batch.
 
-    `best: 1` shows the best class of every row, as Paddle's `max_id_printer`; with the labels beside it in `values`,
-    where a row is wrong. With a `dictionary` ids are words, so sequences of ids are text, which Paddle's
-    `seq_text_printer` writes into a file. Of sparse rows the columns that are set are shown. Values of a test are
-    written by `write_values`. Paddle's layer `print` shows its inputs in every pass.
+    `best: 1` prints the class with the maximum score per sample, as Paddle's `max_id_printer`; add the labels to
+    `values` to see errors. With a `dictionary` ids are printed as words, so sequences of ids are text, which Paddle's
+    `seq_text_printer` writes to a file. For sparse values the nonzero columns are printed. To write values of a test to
+    a file see `write_values`. Paddle's layer `print` prints its inputs in every pass.
     """
 
     reads_sparse = True
 
-    values = Strings("values that are shown", default=())
-    gradients = Strings("values whose gradients are shown", default=())
-    rows = Int("rows of a batch that are shown; sequences where these are ids", default=3, min=1)
-    best = Int("shows so many of a row's best columns in place of all, as `column:value`", min=1, optional=True)
+    values = Strings("values to print", default=())
+    gradients = Strings("values whose gradients are printed", default=())
+    rows = Int("number of samples to print; of sequences, if they are ids", default=3, min=1)
+    best = Int("print only the columns with the largest values, as `column:value`", min=1, optional=True)
     dictionary = String(
-        "file of the words of ids, one on each line, or a tokenizer.json, relative to the training file", default=""
+        "vocabulary file, one word per line, or a tokenizer.json, relative to the training file", default=""
     )
 
     def __init__(self) -> None:
