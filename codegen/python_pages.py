@@ -33,8 +33,8 @@ SETTINGS: dict[str, object] = {
 }
 INDEX = """# Python
 
-[From Python](../from-python.md) shows how these are used together. A layer's helper in `nn` stands on the page of the
-layer; so do the attributes of [optimizers](../reference/optimizers/index.md),
+[Use the library from Python](../how-to/use-from-python.md) shows how these are used together.
+For a layer's helper in `nn` see the page of the layer; see also the attributes of [optimizers](../reference/optimizers/index.md),
 [schedules](../reference/schedules/index.md), [regularizers](../reference/regularizers/index.md) and
 [callbacks](../reference/callbacks/index.md).
 """

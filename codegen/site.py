@@ -33,43 +33,28 @@ from .sphinx_extension import THEME
 ROOT = Path(__file__).resolve().parent.parent
 GUIDES = next((folder for folder in (ROOT / "guides", ROOT / "docs") if folder.is_dir()), None)
 """The guides: `docs` of a checkout, `guides` of the installed package."""
-ORDER = (
-    "tutorial",
-    "examples",
-    "write-a-network",
-    "blocks",
-    "combinations",
-    "four-systems",
-    "from-python",
-    "recurrent-groups",
-    "decoder-and-costs",
-    "use-your-own-data",
-    "pictures-on-disk",
-    "tables",
-    "numbers",
-    "recipes",
-    "logs",
-    "runs",
-    "several-processes",
-    "evaluate-and-predict",
-    "generate",
-    "caffe",
-    "onnx",
-    "fine-tuning",
-    "weights",
-    "write-a-layer",
-    "states-and-scans",
-    "layers-from-messages",
-    "plugins",
-    "conformance",
-    "performance",
-    "performance-notes",
-    "cuda",
-    "editors",
-    "compatibility",
-    "other-languages",
-)
-"""Guides in the order of reading; the others follow."""
+SECTIONS = {
+    "Tutorials": ("tutorials", ("getting-started", "examples")),
+    "How-to guides": (
+        "how-to",
+        (
+            *("use-your-own-data", "tables", "image-data", "regression-and-recommendation", "training-recipes"),
+            *("monitor-training", "runs-and-sweeps", "evaluate-and-predict", "fine-tuning", "pretrained-weights"),
+            *("generate-text", "use-from-python", "distributed-training", "use-a-gpu", "onnx", "import-from-caffe"),
+            *("write-a-layer", "layers-from-messages", "plugins", "editors", "other-languages"),
+        ),
+    ),
+    "Explanations": (
+        "explanations",
+        (
+            *("network-files", "reusable-blocks", "recurrent-networks", "decoders-and-structured-losses"),
+            *("layer-combinations", "paddle-caffe-mocha-kunet", "states-and-scans", "conformance", "compatibility"),
+            *("performance",),
+        ),
+    ),
+    "Development": ("development", ("contributing",)),
+}
+"""Guides by section, after Diataxis, in the order of reading; other pages of a folder follow."""
 SIDEBAR = [
     *("sidebar/brand.html", "sidebar/search.html", "sidebar/scroll-start.html", "sidebar/navigation.html"),
     *("sidebar/siblings.html", "sidebar/scroll-end.html"),
@@ -151,7 +136,8 @@ def _write_guides(pages: Path) -> None:
     """The guides, and the pages and pictures of the examples."""
     if GUIDES is None:
         return
-    texts = [*GUIDES.glob("*.md"), *GUIDES.glob("examples/*/README.md")]
+    guides = (page for folder, _ in SECTIONS.values() for page in GUIDES.glob(f"{folder}/*.md"))
+    texts = [*guides, *GUIDES.glob("examples/*/README.md")]
     pictures = [*GUIDES.glob("examples/*/*.svg"), *GUIDES.glob("examples/*/*.png")]
     known = {path.relative_to(GUIDES) for path in (*texts, *pictures)}
     for path in sorted(known):
@@ -168,8 +154,8 @@ def _with_links_inside(text: str, folder: Path, known: set[Path]) -> str:
 
     def linked(match: re.Match[str]) -> str:
         words, target, _ = match.groups()
-        inside = "://" in target or target.startswith("reference/") or Path(os.path.normpath(folder / target)) in known
-        return match[0] if inside else words
+        path = Path(os.path.normpath(folder / target))
+        return match[0] if "://" in target or path.parts[0] == "reference" or path in known else words
 
     parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
     parts[::2] = [_LINK.sub(linked, part) for part in parts[::2]]
@@ -181,13 +167,14 @@ def _write_navigation(pages: Path) -> dict[str, list[str]]:
 
     They are not part of the tree, which Sphinx lays out anew for every page: the sidebar lists those of one folder.
     """
-    found = {path.stem for path in pages.glob("*.md")}
-    guides = [*(name for name in ORDER if name in found), *sorted(found - set(ORDER))]
+    guides = {title: _pages_of(pages, folder, order) for title, (folder, order) in SECTIONS.items()}
     network, wrong = pl.loads(HOME), HOME.replace("num_filters", "num_filter").replace('"label" }', '"lable" }')
     (pages / "network.svg").write_text(picture(network, footprint(network, 64)), encoding="utf-8")
     message = render_text(examine(wrong, "net.textproto").faults)
-    home = render("home.md.j2", version=pl.__version__, network=HOME, message=message, gallery="examples" in guides)
-    home += _tree(guides, "Guides") + _tree(["reference/index", f"{PYTHON}/index"], "Reference")
+    home = render("home.md.j2", version=pl.__version__, network=HOME, message=message, gallery=any(guides.values()))
+    home += "".join(_tree(names, title) for title, names in guides.items() if names and title != "Development")
+    home += _tree(["reference/index", f"{PYTHON}/index"], "Reference")
+    home += _tree(guides["Development"], "Development") if guides["Development"] else ""
     (pages / "index.md").write_text(home, encoding="utf-8")
     reference = pages / "reference"
     folders = [name for name in (*FOLDERS.values(), CODES) if (reference / name).is_dir()]
@@ -205,6 +192,13 @@ def _write_navigation(pages: Path) -> dict[str, list[str]]:
             file.write_text(f"{ORPHAN}{title}\n{index}{rest}", encoding="utf-8")
         siblings[f"reference/{folder}"] = [file.stem for file in files]
     return siblings
+
+
+def _pages_of(pages: Path, folder: str, order: tuple[str, ...]) -> list[str]:
+    """The pages of a section: those of `order` first, then the others."""
+    found = {path.stem for path in (pages / folder).glob("*.md")}
+    names = [*(name for name in order if name in found), *sorted(found - set(order))]
+    return [f"{folder}/{name}" for name in names]
 
 
 def _search_terms() -> dict[str, list[str]]:

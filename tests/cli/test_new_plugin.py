@@ -94,7 +94,7 @@ def test_it_works_at_once(installed: Path) -> None:
 
 @pytest.mark.slow
 def test_the_kernel_of_the_guide(installed: Path) -> None:
-    guide = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "how-to" / "plugins.md").read_text(encoding="utf-8")
     text = guide.partition("# file: src/paddle_layers_ours/kernels.py\n")[2].partition("```")[0]
     kernels = installed / "src" / "paddle_layers_my_own" / "kernels.py"
     kernels.write_text(text.replace("ours_gate", "my_own_gate"), encoding="utf-8")

@@ -1,7 +1,7 @@
 """Mutations: valid configs with one thing broken. Each must give one error, on the broken line, and never a traceback.
 
 Every operator breaks the text at one place in a way that the LayerDef or the text format forbids. `python -m
-tests.config.test_mutations` runs all mutants and writes the table of docs/mistakes.md.
+tests.config.test_mutations` runs all mutants and writes the table of docs/development/error-messages.md.
 """
 
 from __future__ import annotations
@@ -322,7 +322,7 @@ def test_all_mutants():
 
 
 def report() -> str:
-    """The table of docs/mistakes.md."""
+    """The table of docs/development/error-messages.md."""
     table = rates(mutants(3))
     rows = []
     for operator, counts in table.items():
@@ -343,7 +343,7 @@ def report() -> str:
 
 
 if __name__ == "__main__":
-    page = ROOT / "docs" / "mistakes.md"
+    page = ROOT / "docs" / "development" / "error-messages.md"
     text = page.read_text()
     start = text.index("| what was broken")
     page.write_text(text[:start] + report())

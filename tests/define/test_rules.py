@@ -13,7 +13,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define import LayerDefinition, load_plugin, registries
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "write-a-layer.md"
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "write-a-layer.md"
 LAYER = '''
 import paddle_layers
 import paddle_layers as nets

@@ -14,7 +14,7 @@ import paddle_layers as pl
 from paddle_layers.testing.cases.engines import as_python
 from tests.references import load_references
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "combinations.md").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).parents[2] / "docs" / "explanations" / "layer-combinations.md").read_text(encoding="utf-8")
 NETWORKS = dict(re.findall(r"^```textproto\n# file: (\w+)\.textproto\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL))
 
 

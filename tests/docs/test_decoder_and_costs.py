@@ -12,7 +12,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.testing.cases.engines import as_python
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "decoder-and-costs.md"
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "explanations" / "decoders-and-structured-losses.md"
 NETWORKS = dict(re.findall(r"```textproto\n# file: (\w+)\.textproto\n(.*?)```", GUIDE.read_text("utf-8"), re.S))
 RNG = np.random.default_rng(7)
 X, LABELS = RNG.normal(size=(5, 4)), np.array([0, 3, 1, 1, 2])

@@ -6,7 +6,7 @@ import pytest
 
 from tests.exchange import onnx_nodes
 
-GUIDE = Path(__file__).parents[2] / "docs" / "onnx.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "onnx.md"
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 from .children import ROOT
+
+RESULTS = ROOT / "docs" / "development" / "gpu-results.md"
 from .parts import Setup
 from .program import PARTS, run
 
@@ -17,7 +19,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.gpu", description="What only a CUDA card can show.")
     parser.add_argument("--only", metavar="PART", action="append", choices=PARTS, help=f"one of {', '.join(PARTS)}")
     parser.add_argument("--seconds", type=float, default=480, help="time for everything (480)")
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "gpu-results.md", help="the page; a log beside")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="the page; a log beside")
     parser.add_argument("--tiny", action="store_true", help="sizes for the simulator, whose times mean nothing")
     options = parser.parse_args()
     command = shlex.join(["python", "-m", "tests.gpu", *sys.argv[1:]])

@@ -133,7 +133,7 @@ def test_every_wrong_layer_is_checked() -> None:
 
 
 def test_the_guide_has_a_row_for_each() -> None:
-    guide = (HERE.parents[1] / "docs" / "conformance.md").read_text(encoding="utf-8")
+    guide = (HERE.parents[1] / "docs" / "explanations" / "conformance.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:-1] for line in guide.splitlines() if line.startswith("| `wrong_")]
     shown = {name.strip(" `"): (about.strip(), property_.strip(" `")) for name, about, property_ in rows}
     assert shown == {name: (pl.registry[name].summary, property_) for name, property_ in {**CAUGHT, **BY_CUDA}.items()}

@@ -9,7 +9,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.testing.cases.engines import as_python
 
-GUIDE = Path(__file__).parents[2] / "docs" / "write-a-network.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "explanations" / "network-files.md"
 RNG = np.random.default_rng(3)
 
 

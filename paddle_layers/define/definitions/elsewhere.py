@@ -93,7 +93,7 @@ def no_layer_here(kind: str, name: str) -> str:
     if system is None:
         return ""
     guide = "Every layer of Paddle, Caffe, Mocha and KUnet"
-    return f"{system}'s `{name}` is no layer of its own here; the guide {guide!r} says what to write in its place"
+    return f"{system}'s `{name}` is not a single layer here; the guide {guide!r} shows its equivalent"
 
 
 def _hint(kind: str, name: str) -> str:
