@@ -34,9 +34,9 @@ SETTINGS: dict[str, object] = {
 INDEX = """# Python
 
 [Use the library from Python](../how-to/use-from-python.md) shows how these are used together.
-For a layer's helper in `nn` see the page of the layer; see also the attributes of [optimizers](../reference/optimizers/index.md),
-[schedules](../reference/schedules/index.md), [regularizers](../reference/regularizers/index.md) and
-[callbacks](../reference/callbacks/index.md).
+For a layer's helper in `nn` see the page of the layer; see also the attributes of
+[optimizers](../reference/optimizers/index.md), [schedules](../reference/schedules/index.md),
+[regularizers](../reference/regularizers/index.md) and [callbacks](../reference/callbacks/index.md).
 """
 
 

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 from .children import ROOT
-
-RESULTS = ROOT / "docs" / "development" / "gpu-results.md"
 from .parts import Setup
 from .program import PARTS, run
+
+RESULTS = ROOT / "docs" / "development" / "gpu-results.md"
 
 
 def main() -> int:
