@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from paddle_layers.define.decimals import number_of
+
 from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
 from .orders import Blocks
 from .problems import DataError
-from .stored import StoredColumn
+from .stored import BadRecords, StoredColumn
 
 
 class Dataset:
@@ -27,9 +30,12 @@ class Dataset:
     `origin` names the data in messages; `place(row)` says where a row came from, such as ``iris.csv:12``. `words` has
     the words of ids by field, as far as they are known, and `unknown` a row and a word of a field that are not in them.
     `remedies` say what brings a field that is missing, by its name. `blocks` are rows that are read as a whole.
-    `columns` has the names of a field's columns, where they have any. Columns of words, and of numbers of which
-    some are missing, are in `raw` and no fields yet: `learning.encoded` makes such of them. Raises `DataError` when
-    there are no fields or no rows, or when the fields differ in their number of rows.
+    `bad` are rows that could not be read, by number, with the reason, where such rows are to be left out: their values
+    are arbitrary. `targets` are fields that losses and metrics compare with, `word_fields` those whose ids stand for
+    words, and `note` is a warning for the user. `columns` has the names of a field's columns, where they have any.
+    Columns of words, and of numbers of which some are missing, are in `raw` and no fields yet: `learning.encoded` makes
+    such of them. Raises `DataError` when there are no fields or no rows, or when the fields differ in their number of
+    rows.
     """
 
     def __init__(
@@ -43,7 +49,12 @@ class Dataset:
         columns: Mapping[str, Sequence[str]] | None = None,
         remedies: Mapping[str, str] | None = None,
         blocks: Blocks | None = None,
+        bad: Mapping[int, str] | None = None,
+        note: str = "",
+        word_fields: frozenset[str] | None = None,
+        targets: frozenset[str] = frozenset(),
     ) -> None:
+        self.bad, self.note, self.targets = dict(bad or {}), note, targets
         self.origin, self.remedies, self.blocks = origin, dict(remedies or {}), blocks
         self.unknown = dict(unknown or {})
         self.columns = {field: tuple(names) for field, names in (columns or {}).items()}
@@ -53,6 +64,10 @@ class Dataset:
         mapped = {str(array.filename) for array in arrays.values() if isinstance(array, np.memmap) and array.filename}
         self._mapped = {name: _state(name) for name in mapped}
         self.raw = {name: column for name, column in arrays.items() if isinstance(column, (WordColumn, GapColumn))}
+        of_words = {name for name, column in self.raw.items() if isinstance(column, WordColumn)}
+        listed_words = {name for name, listed in self.words.items() if listed}
+        self.word_fields = frozenset(of_words | listed_words) if word_fields is None else word_fields
+        """The fields whose ids stand for words of the data."""
         numbers = {name: column for name, column in arrays.items() if name not in self.raw}
         self.fields: dict[str, Column] = _columns(numbers, origin)
         self._place = place
@@ -73,6 +88,46 @@ class Dataset:
     def is_stored(self) -> bool:
         """Whether rows are read when they are wanted."""
         return any(isinstance(column, StoredColumn) for column in self.fields.values())
+
+    def skip_bad(self, *, skip: bool) -> None:
+        """Say whether records that cannot be read are passed over where all rows are looked at."""
+        raw = (column.cells if isinstance(column, WordColumn) else column.values for column in self.raw.values())
+        for column in (*raw, *self.fields.values()):
+            if isinstance(column, StoredColumn):
+                column.skip = skip
+
+    def set_targets(self, fields: Container[str], *, skip: bool = False) -> None:
+        """Say which fields are targets or labels, in which an empty word is missing and no class.
+
+        Raises `DataError` for one; with `skip` its row becomes `bad`. Of rows that are read when they are wanted these
+        are bad records.
+        """
+        self.targets = frozenset(name for name in (*self.fields, *self.raw) if name in fields)
+        for name in self.targets & self.raw.keys():
+            column = self.raw[name]
+            if not isinstance(column, WordColumn):
+                continue
+            if isinstance(column.cells, StoredColumn):
+                self.raw[name] = WordColumn(column.cells.checked(partial(self._check_words, name)), text=column.text)
+                continue
+            try:
+                self._check_words(name, column.cells, np.arange(len(column)))
+            except BadRecords as error:
+                if not skip or len(error.problems) == len(column):
+                    raise DataError(str(error)) from None
+                self.bad |= error.problems
+                good = next(row for row in range(len(column)) if row not in self.bad)
+                cells = [column.cells[good] if row in error.problems else cell for row, cell in enumerate(column.cells)]
+                self.raw[name] = WordColumn(cells, text=column.text)
+
+    def _check_words(self, name: str, words: Sequence[str], rows: Rows) -> None:
+        empty = {
+            row: f"{self.place(row)}: `{name}` is empty, but it is a target or a label; write the word or drop the row"
+            for row, word in zip(rows.tolist(), words, strict=True)
+            if not word.strip()
+        }
+        if empty:
+            raise BadRecords(empty)
 
     def check_unchanged(self) -> None:
         """Raise `DataError` where a file that arrays are mapped from was written to since.
@@ -162,13 +217,25 @@ def _given(value: Any, name: str, origin: str) -> Any:
 def _array(value: Any, name: str, origin: str) -> Array:
     if value.dtype.kind not in "fiub":
         kind = "Python objects" if value.dtype.kind == "O" else str(value.dtype)
-        meant = f"; for words, give numpy.unique({name}, return_inverse=True)[1]" if value.dtype.kind in "US" else ""
+        meant = _meant(value, name)
         raise DataError(f"{origin}: field `{name}` holds {kind}; only numbers can be used{meant}")
     if value.ndim == 0:
         raise DataError(f"{origin}: field `{name}` is a single number; its first axis has to count rows")
     if len(value) and not value.size:  # a few bytes of a file may claim any number of such rows
         raise DataError(f"{origin}: field `{name}` has rows of the shape {value.shape[1:]}, with no number in them")
     return np.asarray(value)
+
+
+def _meant(value: Array, name: str) -> str:
+    """What to do about an array of strings: some are numbers, and ids of words are no use for these."""
+    if value.dtype.kind not in "USO":
+        return ""
+    texts = [text.decode("latin-1") if isinstance(text, bytes) else text for text in value.ravel()[:1000].tolist()]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        return ""
+    if all(number_of(text) is not None for text in texts):
+        return f"; these are numbers in strings: store {name}.astype(float)"
+    return f"; for words, give numpy.unique({name}, return_inverse=True)[1]"
 
 
 def _sequences(given: Mapping[str, Any], name: str, rows: Array | SparseColumn, origin: str) -> SequenceColumn:

@@ -191,6 +191,10 @@ def encoded(dataset: Dataset, learned: Learned, origin: str) -> Dataset:
         unknown=unknown,
         remedies=dataset.remedies,
         blocks=dataset.blocks,
+        bad=dataset.bad,
+        note=dataset.note,
+        word_fields=dataset.word_fields,
+        targets=dataset.targets,
     )
 
 

@@ -1,10 +1,12 @@
-"""The one error of this package."""
+"""The error and the warning of this package."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 import os
+import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,18 @@ class DataError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message_line(message))
+
+
+class DataWarning(UserWarning):
+    """Names of ids or columns are missing, so that data are matched by position."""
+
+
+def warn_of_data(message: str) -> None:
+    """Warn at the line of the program that asked for the data."""
+    depth, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("paddle_layers.", "contextlib")):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(DataWarning(message_line(message)), stacklevel=depth)
 
 
 @contextlib.contextmanager
@@ -69,12 +83,7 @@ def missing_file(path: Path, base: str = "paths are relative to the training fil
     return DataError(f"there is no file {path}; {hint}".replace("; ;", ";").removesuffix("; "))
 
 
-def no_text(path: Path, otherwise: str) -> DataError:
-    """The error for a file that is no text in UTF-8: what it seems to be, `otherwise` where that is not known."""
-    try:
-        with path.open("rb") as file:
-            first = file.read(4)
-    except OSError:
-        first = b""
+def no_text(path: Path, first: bytes, otherwise: str) -> DataError:
+    """The error for a file that is not UTF-8 text: what its first bytes tell it is, `otherwise` where they do not."""
     what = next((what for start, what in _FIRST_BYTES.items() if first.startswith(start)), "")
     return DataError(f"{path} is {what}" if what else otherwise)

@@ -49,6 +49,8 @@ class StoredColumn:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.shape = (count, *shape)
         self.level, self.remedy = level, remedy
+        self.skip = False
+        """Whether `parts` and `whole` go on without records that cannot be read."""
         self._read = read
 
     def __len__(self) -> int:
@@ -68,12 +70,39 @@ class StoredColumn:
         return StoredColumn(lambda rows: change(self._read(rows)), len(self), shape, dtype, level=level)
 
     def parts(self, rows: Rows) -> Iterator[Any]:
-        """The rows, some at a time."""
-        return (self._read(rows[first : first + AT_ONCE]) for first in range(0, len(rows), AT_ONCE))
+        """The rows, some at a time; with `skip` those that can be read."""
+        return (values for _, values in self._good_parts(rows))
 
     def whole(self) -> Array:
-        """All rows: for fields of single numbers."""
-        return np.concatenate(list(self.parts(np.arange(len(self)))))
+        """All rows: for fields of single numbers or words; with `skip`, zeros or no words where they cannot be read."""
+        values = np.full(len(self), "", object) if self.dtype == object else np.zeros(self.shape, self.dtype)
+        for rows, found in self._good_parts(np.arange(len(self))):
+            values[rows] = found
+        return values.astype(str) if self.dtype == object else values
+
+    def checked(self, check: Callable[[Any, Rows], None]) -> StoredColumn:
+        """The same rows, which `check(values, rows)` looks at first; it may raise `BadRecords`."""
+
+        def read(rows: Rows) -> Any:
+            found = self._read(rows)
+            check(found, rows)
+            return found
+
+        return StoredColumn(read, len(self), self.shape[1:], self.dtype, level=self.level, remedy=self.remedy)
+
+    def _good_parts(self, rows: Rows) -> Iterator[tuple[Rows, Any]]:
+        for first in range(0, len(rows), AT_ONCE):
+            part = rows[first : first + AT_ONCE]
+            while len(part):
+                try:
+                    found = self._read(part)
+                except BadRecords as error:
+                    if not self.skip:
+                        raise
+                    part = part[~np.isin(part, list(error.problems))]
+                else:
+                    yield part, found
+                    break
 
 
 class Records:
@@ -83,8 +112,15 @@ class Records:
         self._read, self._last = read, threading.local()
 
     def column(self, name: str, count: int, shape: Sequence[int], dtype: DTypeLike, **options: Any) -> StoredColumn:
-        """One of the fields."""
-        return StoredColumn(lambda rows: self._of(rows)[name], count, shape, dtype, **options)
+        """One of the fields. `BadRecords` that are read in place of its values are raised where these are wanted."""
+
+        def read(rows: Rows) -> Any:
+            found = self._of(rows)[name]
+            if isinstance(found, BadRecords):
+                raise found
+            return found
+
+        return StoredColumn(read, count, shape, dtype, **options)
 
     def _of(self, rows: Rows) -> Mapping[str, Any]:
         kept: tuple[Rows, Mapping[str, Any]] | None = getattr(self._last, "batch", None)

@@ -56,7 +56,7 @@ def measure_data_norms(net: Net, training: Training, train: Batches | Stream, *,
         feed = next(feed for feed in train.feeds or () if feed.layer == node.inputs[0])
         rows = max(1, min(AT_ONCE, STORED // max(1, feed.wanted.size))) if train.dataset.is_stored else AT_ONCE
         mean, deviation = _moments(
-            _by_channel(train.fed(feed.layer, train.part[first : first + rows]))
+            _by_channel(train.fed_readable(feed.layer, train.part[first : first + rows]))
             for first in range(0, train.count, rows)
         )
         net.states[f"{node.name}.mean"].value = mean

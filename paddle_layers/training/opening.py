@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,11 +16,13 @@ from paddle_layers.data import BadRecords, DataError, Dataset
 from paddle_layers.data.batching.mixing import check_alike
 from paddle_layers.data.columns import Rows
 from paddle_layers.data.learning import FILE, NOTHING, Learned, encoded, learn_together, read_learned
+from paddle_layers.data.problems import warn_of_data
 from paddle_layers.data.splitting import split_by_field, split_by_group, split_by_share
 from paddle_layers.define.errors import brief
 
 from .problems import TrainingError
 from .results.folders import CHECKPOINTS
+from .targets import target_fields
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import SourceSettings, SplitSettings, Training
@@ -84,12 +87,16 @@ def open_parts(
     of which may be new where others are known. Raises `ConfigError` where they cannot be read or cut.
     """
     parts = {phase: [whole_part(dataset, training.source_of(phase))] for phase, dataset in datasets.items()}
+    targets = target_fields(training)
+    for phase, dataset in datasets.items():
+        with placed(training, training.source_of(phase)):
+            dataset.set_targets(targets)
     for source in training.source:
         if source.phase in streamed and source.name is None:
             continue
         with placed(training, source):
             given = datasets.get(source.phase) if source.name is None else None
-            part = whole_part(open_source(source, training.base) if given is None else given, source)
+            part = whole_part(open_for_phase(training, source, targets) if given is None else given, source)
             if source.split is not None:
                 train, test = split_rows(part.dataset, source.split)
                 if "test" not in streamed:
@@ -121,7 +128,7 @@ def learned_of(
         with placed(training, part.source):
             check_alike(parts[0].dataset, part.dataset)
     with placed(training, parts[0].source):
-        return learn_together([(part.dataset, part.rows) for part in parts], known, labels)
+        return learn_together([(part.dataset, _readable(part)) for part in parts], known, labels)
 
 
 def as_numbers(training: Training, part: Part, learned: Learned) -> Part:
@@ -135,11 +142,36 @@ def whole_part(dataset: Dataset, source: SourceSettings | None) -> Part:
     return Part(dataset, np.arange(len(dataset)), source)
 
 
-def open_source(source: SourceSettings, base: Path, wanted: Iterable[str] | None = None) -> Dataset:
-    """A source of a training file, or only its `wanted` fields. Raises `DataError`."""
+def _readable(part: Part) -> Rows:
+    return part.rows[~np.isin(part.rows, list(part.dataset.bad))] if part.dataset.bad else part.rows
+
+
+def open_for_phase(training: Training, source: SourceSettings, targets: Container[str]) -> Dataset:
+    """A source of a training file; of mixed ones the first says for all what becomes of bad records."""
+    mixed = (one for one in training.source if part_name(one) == part_name(source))
+    skip = any(one.on_error == "skip" for one in mixed)
+    return open_source(replace(source, on_error="skip" if skip else source.on_error), training.base, targets=targets)
+
+
+def open_source(
+    source: SourceSettings, base: Path, wanted: Iterable[str] | None = None, targets: Container[str] = ()
+) -> Dataset:
+    """A source of a training file, or only its `wanted` fields; of those in `targets` no value may be missing.
+
+    Raises `DataError`.
+    """
     made = source.definition.create(source.attributes)
-    whole = wanted is None or not hasattr(made, "open_fields")
-    opened: Dataset = made.open(base) if whole else made.open_fields(base, set(wanted or ()))
+    skip, fields = source.on_error == "skip", None if wanted is None else {*wanted}
+    if hasattr(made, "open_rows"):
+        opened: Dataset = made.open_rows(base, fields, targets, skip=skip)
+    elif fields is not None and hasattr(made, "open_fields"):
+        opened = made.open_fields(base, fields)
+    else:
+        opened = made.open(base)
+    if opened.note:
+        warn_of_data(opened.note)
+    opened.set_targets(targets, skip=skip)
+    opened.skip_bad(skip=skip)
     return opened
 
 

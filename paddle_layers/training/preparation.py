@@ -162,8 +162,8 @@ def make_batches(training: Training, phase: str, parts: Sequence[Part], *, seed:
     Raises `ConfigError` where they don't fit the data layers, or a ratio leaves none of a source.
     """
     learning, first = phase == "train", parts[0]
-    feeds = [_feeds(training, phase, part) for part in parts]
     options = loading(first.source, *(part.dataset for part in parts)) | {"seed": seed, "training": learning}
+    feeds = [_feeds(training, phase, part, skip=options.get("skip", False)) for part in parts]
     source = first.source
     options["shuffle"] = learning if source is None else source.shuffle and (learning or source.split is None)
     if len(parts) == 1:
@@ -173,7 +173,7 @@ def make_batches(training: Training, phase: str, parts: Sequence[Part], *, seed:
         return MixedBatches(mixed, training.batch_size, **options)
 
 
-def _feeds(training: Training, phase: str, part: Part) -> tuple[Feed, ...]:
+def _feeds(training: Training, phase: str, part: Part, *, skip: bool) -> tuple[Feed, ...]:
     network = selected(training, phase)
     with placed(training, part.source):
         return make_feeds(
@@ -183,6 +183,7 @@ def _feeds(training: Training, phase: str, part: Part) -> tuple[Feed, ...]:
             transforms=transforms_of(training, part.source),
             dtype=training.dtype,
             ignored=ignored_labels(network),
+            skip=skip,
         )
 
 

@@ -96,11 +96,11 @@ def call(callbacks: Sequence[object], event: str, run: Run) -> None:
 
 def left_out_text(*data: Batches | Stream | None) -> str:
     """How many records of the data could not be read and were left out, with the first of them; nothing where none."""
-    bad = {problem: None for batches in data if isinstance(batches, Batches) for problem in batches.bad.values()}
+    bad = dict(record for batches in data if isinstance(batches, Batches) for record in batches.left_out().items())
     if not bad:
         return ""
     what = "1 record was" if len(bad) == 1 else f"{len(bad):,} records were"
-    return f"{what} left out: {next(iter(bad))}" + ("; ..." if len(bad) > 1 else "")
+    return f"{what} left out: {next(iter(bad.values()))}" + ("; ..." if len(bad) > 1 else "")
 
 
 def skipped_text(count: int) -> str:

@@ -165,7 +165,11 @@ def test_a_row_gets_the_same_random_numbers_in_any_batch():
             "the channels come first here; store x.transpose(0, 3, 1, 2)",
         ),
         ({"x": np.array([[1.0], [1e39]])}, {"x": Type.dense(1)}, "row 1: field `x` is 1e+39, too large"),
-        ({"y": np.zeros(2)}, {"y": Type.ids(3)}, "is float64, but the data layer `y` takes ids<3; store whole numbers"),
+        (
+            {"y": np.array([1, 0.5])},
+            {"y": Type.ids(3)},
+            "row 1: field `y` is 0.5, but the data layer `y` takes ids<3: integers",
+        ),
         ({"y": np.array([0, 3])}, {"y": Type.ids(3)}, "row 1: field `y` is 3, but the data layer `y` takes 0 to 2"),
         ({"y": np.array([0, -1])}, {"y": Type.ids(3)}, "field `y` is -1"),
         ({"y": np.zeros((2, 2), int)}, {"y": Type.ids(3)}, "one id in a row"),

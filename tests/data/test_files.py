@@ -135,7 +135,7 @@ def test_csv_columns_by_number_without_header(tmp_path):
         ("a,b\n1,2\n3,\n", {}, "f.csv:3: column 2 (`b`): the cell is empty"),
         ("a,b\n1,nan\n", {}, "f.csv:2: column 2 (`b`): nan cannot be used"),
         ("a,b\n1,1e999\n", {}, "f.csv:2: column 2 (`b`): inf cannot be used"),
-        ("a,b\n1,0.5\n", {"label": "b"}, "f.csv:2: column 2 (`b`): the label 0.5 is no whole number"),
+        ("a,b\n1,0.5\n", {"label": "b"}, "f.csv:2: column 2 (`b`): the label 0.5 is no integer"),
         ("a,b\n", {}, "f.csv has no rows"),
         ("", {}, "f.csv has no rows"),
         ("a,b\n1,2\n", {"columns": ["x: a"]}, "`columns` has 'x: a'; write"),

@@ -79,13 +79,13 @@ def test_lists_of_varying_length_are_sequences(tmp_path):
 
 def test_lists_that_are_refused(tmp_path):
     for values, kind, message in (
-        ([[[1.0]], None], arrow.list_(arrow.list_(arrow.float32(), 1)), "has lists that are missing"),
-        ([[1, None]], arrow.list_(arrow.int32()), "has values that are missing"),
+        ([[[1.0]], None], arrow.list_(arrow.list_(arrow.float32(), 1)), "has a value that is missing"),
+        ([[1, None]], arrow.list_(arrow.int32()), "has a value that is missing"),
         ([[[1.0], []]], arrow.list_(arrow.list_(arrow.float32())), r"boxes are pyarrow\.list_\(pyarrow\.list_"),
     ):
         parquet.write_table(arrow.table({"box": arrow.array(values, kind)}), tmp_path / "a.parquet")
         with pytest.raises(DataError, match=rf"a\.parquet.*the column `box` .*{message}"):
-            opened(tmp_path, "a.parquet").rows(np.arange(1))
+            opened(tmp_path, "a.parquet").rows(np.arange(len(values)))
 
 
 def test_what_is_refused(tmp_path):
@@ -102,7 +102,7 @@ def test_what_is_refused(tmp_path):
     ):
         with pytest.raises(DataError, match=message):
             opened(tmp_path, *files)
-    with pytest.raises(DataError, match=r"d\.parquet, row group 0: the column `label` has values that are missing"):
+    with pytest.raises(DataError, match=r"d\.parquet, row 1: the column `label` has a value that is missing"):
         opened(tmp_path, "d.parquet").rows(np.arange(3))
     assert list(opened(tmp_path, "c.parquet", wanted={"x"}).fields) == ["x"]
 

@@ -181,9 +181,11 @@ def bomb(side: int) -> bytes:
 
 BAD = {
     "empty": (b"", "it is none, or damaged"),
-    "tiff": (b"II*\0" + b"\0" * 50, "it is none, or damaged"),
-    "text": (b"<svg></svg>", "it is none, or damaged"),
-    "postscript": (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 4 4\n", "it is none, or damaged"),
+    "tiff": (b"II*\0" + b"\0" * 50, "it is TIFF, which is not read; save it as PNG or JPEG"),
+    "text": (b"<svg></svg>", "it is SVG, which is not read"),
+    "avif": (b"\0\0\0\x20ftypavif" + b"\0" * 50, "it is AVIF, which is not read"),
+    "jpeg 2000": (b"\0\0\0\x0cjP  \r\n" + b"\0" * 50, "it is JPEG 2000, which is not read"),
+    "postscript": (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 4 4\n", "it is PostScript, which is not read"),
     "bomb": (bomb(9000), "is 9000x9000 pixels, more than 67,108,864; make it smaller"),
     "larger bomb": (bomb(60000), "Image size .* exceeds limit"),
 }
@@ -270,7 +272,7 @@ def test_a_list_names_pictures_with_labels(folder):
         ("flowers/rose/1.png\n", {}, r"list\.txt:1: no label; write it behind the name"),
         ("flowers/../../x.png 1\n", {}, r"list\.txt:1: .*x\.png is not in the folder .*; write `folder: \"/\"`"),
         ("/etc/x.png 1\n", {}, r"/etc/x\.png is not in the folder"),
-        ("flowers/rose/1.png 1\nflowers/rose/2.PNG red\n", {}, r"list\.txt:1: the label 1 is a number, but others"),
+        ("flowers/rose/1.png 1\nflowers/rose/2.PNG red\n", {}, r"list\.txt:2: the label .red. is a word, but others"),
         ("flowers/rose/1.png red\n", {"classes": ["blue"]}, "the label 'red' is not one of `classes`: `blue`"),
         ("a\0b 1\n", {}, "is no name of a file"),
         ("flowers/rose/1.png 1\n", {"folder": "none"}, "the folder .*none is not there"),
@@ -311,7 +313,7 @@ def test_a_picture_read_from_bytes_is_the_same(tmp_path):
     from paddle_layers.data.formats.pictures import Decoder
 
     class Settings:
-        color, height, width, fit = "rgb", None, None, "stretch"
+        color, height, width, fit, background_color = "rgb", None, None, "stretch", (255,)
 
     file = io.BytesIO()
     Image.fromarray(picture()).save(file, "png")

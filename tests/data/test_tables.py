@@ -117,7 +117,7 @@ def test_a_cell_that_is_no_number_is_told_what_it_may_be_meant_as(tmp_path, cell
         ("a.xlsx", b"PK\x03\x04\xff", "a.xlsx is a zip archive, as workbooks of Excel are; save the sheet as csv"),
         ("a.csv.gz", b"\x1f\x8b\x08\x00\xff", "a.csv.gz is compressed by gzip; unpack it"),
         ("a.csv", "u,v\n1,2\n".encode("utf-16"), "a.csv is text in UTF-16; save it as UTF-8"),
-        ("b.csv", b"\xe4,v\n1,2\n", "b.csv is not UTF-8 text (byte 0); save it as UTF-8"),
+        ("b.csv", b"\xe4,v\n1,2\n", "b.csv:1: this is not UTF-8 text (byte 0); save it as UTF-8"),
         ("i.csv", b",u\n0,1\n", "i.csv:1: column 1 has no name; if it numbers the rows"),
         ("~/a.csv", None, "`~` is not replaced: write the whole path"),
         ("https://a.org/a.csv", None, "nothing is fetched: download it first"),

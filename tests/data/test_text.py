@@ -75,7 +75,7 @@ def test_a_training_reads_it(folder, capsys):
         ({"file": "missing.txt"}, "missing.txt"),
         ({"dictionary": "lines.txt"}, "lines.txt:1: a dictionary has one word on each line"),
         ({"dictionary": "twice.txt"}, "twice.txt:3: `a` stands on line 1 already"),
-        ({"dictionary": "latin.txt"}, "this is no UTF-8 text"),
+        ({"dictionary": "latin.txt"}, "this is not UTF-8 text"),
         ({"file": "empty.txt"}, "has no words"),
         ({"file": "near.txt"}, "near.txt:1: `suns` is no word of the dictionary; did you mean `sun`?"),
         ({"file": "words.txt", "classes": ["good"]}, "words.txt:1: no label; write it in front of the words"),

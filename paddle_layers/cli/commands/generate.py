@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from ..options.device import device_option
+from ..options.ranges import FloatRange, IntRange
 from ..options.threads import threads_option
 from ..options.weights import say_weights, weights_option
 from ..output.files import check_new, ending_of, replace_file
@@ -30,20 +31,20 @@ KINDS = {".csv": "a table", ".jsonl": "a JSON object on each line"}
 @click.option(
     "--output", metavar="FILE", help="Write here instead of to stdout: .csv or .jsonl. Nothing is overwritten."
 )
-@click.option("--beam-size", type=click.IntRange(min=1), help="Texts that are kept of each sample at every word.")
-@click.option("--results", type=click.IntRange(min=1), help="Texts of each sample that are written down.")
-@click.option("--max-length", type=click.IntRange(min=1), help="Words of the longest text.")
-@click.option("--length-penalty", type=click.FloatRange(min=0), help="Divide scores by the length to this power.")
+@click.option("--beam-size", type=IntRange(min=1), help="Texts that are kept of each sample at every word.")
+@click.option("--results", type=IntRange(min=1), help="Texts of each sample that are written down.")
+@click.option("--max-length", type=IntRange(min=1), help="Words of the longest text.")
+@click.option("--length-penalty", type=FloatRange(min=0), help="Divide scores by the length to this power.")
 @click.option(
-    "--temperature", type=click.FloatRange(min=0, min_open=True), help="Draw the words; below 1 the probable ones more."
+    "--temperature", type=FloatRange(min=0, min_open=True), help="Draw the words; below 1 the probable ones more."
 )
-@click.option("--top-k", type=click.IntRange(min=1), help="Draw from so many words with the best scores.")
+@click.option("--top-k", type=IntRange(min=1), help="Draw from so many words with the best scores.")
 @click.option(
     "--top-p",
-    type=click.FloatRange(min=0, max=1, min_open=True),
+    type=FloatRange(min=0, max=1, min_open=True),
     help="Draw from the fewest words of this probability.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of what is drawn; by default that of the training.")
+@click.option("--seed", type=IntRange(min=0), help="Seed of what is drawn; by default that of the training.")
 @device_option
 @threads_option
 def command(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..options.ranges import IntRange
 from ..options.threads import is_given, threads_option
 from ..output.files import ending_of, replace_file
 from ..output.terminal import echo, print_table
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     "--html", type=click.Path(dir_okay=False, path_type=Path), help="Write a page of it: picture, search, faults."
 )
 @click.option("--phase", type=click.Choice(["train", "test"]), help="Only the layers that are there in a phase.")
-@click.option("--batch-size", type=click.IntRange(min=1), default=64, show_default=True, help="Rows, for the memory.")
+@click.option("--batch-size", type=IntRange(min=1), default=64, show_default=True, help="Rows, for the memory.")
 @click.option("--plan", is_flag=True, help="Print what runs, with which kernel and in whose memory.")
 @click.option("--time", "timed", is_flag=True, help="Run steps on made-up data and print what the time goes to.")
 @threads_option

@@ -10,6 +10,7 @@ import click
 
 from ..options.device import device_option
 from ..options.plugins import given_plugins
+from ..options.ranges import IntRange
 from ..options.settings import set_option
 from ..options.threads import threads_option
 from ..output.terminal import echo, print_table
@@ -31,12 +32,10 @@ SHOWN = 10
     help="A field as --set names it with a range, 1e-4..1e-1, drawn by its logarithm with 1e-4..1e-1:log, or with "
     "choices, sgd,adam. Whole numbers where both ends are. May be given several times.",
 )
-@click.option("--trials", type=click.IntRange(min=1), default=20, show_default=True, help="Trainings in all.")
+@click.option("--trials", type=IntRange(min=1), default=20, show_default=True, help="Trainings in all.")
 @click.option("--watch", metavar="NAME", default="loss", show_default=True, help="The result of the test that counts.")
 @click.option("--mode", type=click.Choice(["min", "max"]), help="Which values are better, where it is not known.")
-@click.option(
-    "--processes", type=click.IntRange(min=1, max=1024), default=1, show_default=True, help="Trainings at a time."
-)
+@click.option("--processes", type=IntRange(min=1, max=1024), default=1, show_default=True, help="Trainings at a time.")
 @click.option("--output", metavar="DIR", help="Folder of the trials; by default the training's with -sweep behind it.")
 @set_option
 @device_option

@@ -6,6 +6,7 @@ import click
 
 from ..options.device import device_option
 from ..options.plugins import given_plugins
+from ..options.ranges import FloatRange, IntRange
 from ..options.settings import set_option
 from ..options.threads import threads_option
 
@@ -16,11 +17,11 @@ from ..options.threads import threads_option
 @click.option("--resume", is_flag=True, help="Continue the newest checkpoint in the output folder.")
 @click.option("--overwrite", is_flag=True, help="Replace what is in the output folder.")
 @click.option("--weights", metavar="FILE", help="Start from these weights; overrides `weights { file }`.")
-@click.option("--seed", type=click.IntRange(min=0, max=2**63 - 1), help="Overrides the file's seed.")
+@click.option("--seed", type=IntRange(min=0, max=2**63 - 1), help="Overrides the file's seed.")
 @click.option(
     "--patience",
     metavar="SECONDS",
-    type=click.FloatRange(min=1),
+    type=FloatRange(min=1),
     default=600.0,
     show_default=True,
     help="Under mpiexec: how long a process waits for the others before all of them end.",

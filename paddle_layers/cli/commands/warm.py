@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from ..options.device import device_option
+from ..options.ranges import IntRange
 from ..output.terminal import echo
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True)
-@click.option("--batch-size", type=click.IntRange(min=1), default=64, show_default=True, help="Rows of a batch.")
+@click.option("--batch-size", type=IntRange(min=1), default=64, show_default=True, help="Rows of a batch.")
 @click.option("--dtype", type=click.Choice(["float32", "float64"]), default="float32", show_default=True)
 @device_option
 def command(files: tuple[str, ...], batch_size: int, dtype: str, device: str) -> None:

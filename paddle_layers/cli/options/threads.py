@@ -6,6 +6,8 @@ import click
 
 from paddle_layers.define.machine import usable_cores
 
+from .ranges import IntRange
+
 
 def _limit(_context: click.Context, _parameter: click.Parameter, count: int | None) -> None:
     if count is None:
@@ -25,7 +27,7 @@ def is_given(name: str) -> bool:
 
 threads_option = click.option(
     "--threads",
-    type=click.IntRange(min=1),
+    type=IntRange(min=1),
     callback=_limit,
     expose_value=False,
     help="Threads that compute on the CPU; by default one for each core that the process may use.",

@@ -85,8 +85,8 @@ class Batches:
         self._streams = {stream for feed in feeds or () for stream in feed.streams}
         self._position = Position(0, 0)
         self._stream: Generator[_Made] | None = None
-        self._found_bad: dict[int, str] = {}
-        """Records that some thread could not read, which need not be tried again."""
+        self.unreadable: dict[int, str] = dict(dataset.bad)
+        """Records that could not be read, by row, which need not be tried again."""
         self._epochs: dict[int, _Epoch] = {}
         self._starting = threading.Lock()
 
@@ -157,6 +157,20 @@ class Batches:
         """The values of a data layer, without what changes them by chance."""
         return next(feed for feed in self.feeds or () if feed.layer == layer).take(rows, None)
 
+    def fed_readable(self, layer: str, rows: Rows) -> Any:
+        """As `fed`; with `skip` without the records that cannot be read."""
+        while self.skip:
+            rows = rows[~np.isin(rows, list(self.unreadable))]
+            try:
+                return self.fed(layer, rows)
+            except BadRecords as error:
+                self.unreadable |= error.problems
+        return self.fed(layer, rows)
+
+    def left_out(self) -> dict[tuple[str, int], str]:
+        """The records that were left out, by the origin of their data and the row there."""
+        return {(self.dataset.origin, row): problem for row, problem in self.bad.items()}
+
     def rows(self, epoch: int, batch: int) -> Rows:
         """Numbers of the rows of a batch."""
         rows = self._epoch(epoch).order[batch * self.batch_size : (batch + 1) * self.batch_size]
@@ -191,14 +205,14 @@ class Batches:
         rows = self.rows(*place)
         if not self.skip:
             return _Made(self._values(place.epoch, rows), rows, {})
-        bad = {row: self._found_bad[row] for row in rows.tolist() if row in self._found_bad} if self._found_bad else {}
+        bad = {row: self.unreadable[row] for row in rows.tolist() if row in self.unreadable} if self.unreadable else {}
         while len(bad) < len(rows):
             good = rows[~np.isin(rows, list(bad))] if bad else rows
             try:
                 return _Made(self._values(place.epoch, good), good, bad)
             except BadRecords as error:
                 bad |= error.problems
-                self._found_bad.update(error.problems)
+                self.unreadable.update(error.problems)
         return _Made(None, rows[:0], bad)
 
     def _values(self, epoch: int, rows: Rows) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,9 @@ CHECKED_AT_ONCE = 2**28
 
 _CHUNK = 2**20
 
+_PARTS = "as arrays of an npz file or from Python"
+"""Where sequences and sparse rows can be had in parts, whatever the source of now has."""
+
 Array = NDArray[Any]
 
 
@@ -29,11 +32,13 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
     """`DataError` unless the field is stored as its data layer needs it: ids or numbers, rows, sequences, sparse."""
     where = f"{dataset.origin}: field `{name}`"
     target = f"the data layer `{layer}` takes {wanted}"
+    if wanted.kind == "DENSE" and name in dataset.word_fields:
+        raise words_for_numbers(where, dataset.words.get(name, ()), layer, wanted)
     sparse = sparse_part(column)
     if wanted.kind.startswith("SPARSE") != (sparse is not None):
         if sparse is None:
             starts = "starts" if wanted.level == 0 else "row_starts"
-            raise DataError(f"{where} is an array, but {target}; store `{name}.ids` and `{name}.{starts}`")
+            raise DataError(f"{where} is an array, but {target}; store `{name}.ids` and `{name}.{starts}`, {_PARTS}")
         raise DataError(f"{where} is sparse, but {target}")
     level = 0 if isinstance(column, np.ndarray) else column.level
     if level != wanted.level:
@@ -41,23 +46,32 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
         remedy = "declare `seq_nested_level` there"
         if level < wanted.level:
             more = "starts" if level == 0 else "sub_starts"
-            remedy = f"store `{name}.{more}` beside `{name}`"
+            remedy = f"store `{name}.{more}` beside `{name}`, {_PARTS}"
             if sparse is not None and level == 0:
-                remedy = f"store `{name}.row_starts`, where rows begin, and `{name}.starts`, where sequences do"
+                starts = f"`{name}.row_starts`, where rows begin, and `{name}.starts`, where sequences do"
+                remedy = f"store {starts}, {_PARTS}"
         raise DataError(f"{where} holds {found}, but {target}; {remedy}")
     one_each = wanted.kind == "INT" and not wanted.dims
     if one_each and isinstance(column, np.ndarray) and column.ndim == 2 and _marked(column):
         raise DataError(
             f"{where} has a column for each class, with one 1 in a row, but {target}; make it one column of numbers "
-            f"from 0: {name}.argmax(axis=1)"
+            f"from 0, in NumPy {name}.argmax(axis=1)"
         )
-    if wanted.kind == "INT" and column.dtype.kind not in "iub":
-        raise DataError(f"{where} is {column.dtype}, but {target}; store whole numbers: {name}.astype(numpy.int64)")
     values = None if sparse is None else sparse.values
     if wanted.kind == "SPARSE" and values is None:
         raise DataError(f"{where} has no values, but {target}; store `{name}.values` too")
     if wanted.kind == "SPARSE_INT" and values is not None:
         raise DataError(f"{where} has values, but {target}; leave `{name}.values` out, or declare SPARSE there")
+
+
+def words_for_numbers(where: str, words: Sequence[str], layer: str, wanted: Type) -> DataError:
+    """The error for words, whose ids say nothing but which is which, where a data layer takes quantities."""
+    shown = f" such as {words[0]!r}" if words else ""
+    size = f" size: {len(words)}" if words else ""
+    return DataError(
+        f"{where} holds words{shown}, whose ids are no quantities, but the data layer `{layer}` takes {wanted}; "
+        f"declare `data_type: INT{size}` there, or give the field numbers in place of words"
+    )
 
 
 def _marked(column: Array) -> bool:
@@ -113,12 +127,21 @@ def first_non_finite(values: Array) -> tuple[int, ...] | None:
     return tuple(map(int, bad[0])) if len(bad) else None
 
 
-def non_finite(dataset: Dataset, name: str, row: int, value: Any) -> DataError:
+class BadValue(DataError):
+    """A value that is missing or no number of its kind; its `row` could be left out."""
+
+    def __init__(self, row: int, message: str) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+def non_finite(dataset: Dataset, name: str, row: int, value: Any) -> BadValue:
     """The error for a NaN or an infinity, or for a number that is one in the precision of the network."""
     large = ", too large for the precision of the network" if np.isfinite(value) else ""
-    return DataError(
+    return BadValue(
+        row,
         f"{dataset.place(row)}: field `{name}` is {float(value)}{large}; replace it by a number or drop the row, "
-        "or the loss becomes NaN"
+        "or the loss becomes NaN",
     )
 
 
@@ -149,8 +172,11 @@ def check_ids(
 ) -> None:
     """`DataError` for the first id that is neither in the range of the data layer nor `ignored`.
 
-    `row_of` gives the row of ids by their position along the first axis.
+    Ids that are stored as floats have to be integers. `row_of` gives the row of ids by their position along the first
+    axis.
     """
+    if ids.dtype.kind == "f":
+        _check_integers(dataset, name, ids, row_of, layer, wanted)
     if not ids.size or (ids.min() >= 0 and ids.max() < wanted.size):
         return
     bad = np.argwhere(((ids < 0) | (ids >= wanted.size)) & ~np.isin(ids, list(ignored)))
@@ -165,18 +191,50 @@ def check_ids(
             f"{dataset.origin}: field `{name}` has {len(words)} words, but the data layer `{layer}` takes {wanted}; "
             f"set `size: {len(words)}` there"
         )
-    if name in dataset.unknown:
-        row, word = dataset.unknown[name]
-        raise DataError(
-            f"{dataset.place(row)}: {word!r} is none of the {len(words or ())} words of the field `{name}` in the "
-            f"training data; set `size: {wanted.size + 1}` in the data layer `{layer}` to give such words an id, "
-            "and train with that"
-        )
+    if words is not None and value == len(words) and name in dataset.word_fields:
+        row, word = dataset.unknown.get(name, (row_of(first[0]), None))
+        raise _unknown_word(dataset, name, row, word, layer, wanted)
     remedy = f"number them from 0, or set `size: {value + 1}` or more there" if value >= 0 else "number them from 0"
     at = f" at {', '.join(map(str, first[1:]))}" if len(first) > 1 else ""
     raise DataError(
         f"{place}: field `{name}` is {value}{at}, but the data layer `{layer}` takes 0 to {wanted.size - 1}; {remedy}"
     )
+
+
+def _unknown_word(dataset: Dataset, name: str, row: int, word: str | None, layer: str, wanted: Type) -> DataError:
+    """The error for a word that the training data lack. A feature may have an id for such words; a class may not.
+
+    A network never gives the class of all other words: it would be wrong in every row that has one.
+    """
+    what = f"{word!r}" if word is not None else "the word"
+    remedy = (
+        "it is a class that cannot be predicted: train with rows of it, or leave such rows out"
+        if name in dataset.targets
+        else f"set `size: {wanted.size + 1}` in the data layer `{layer}` to give such words an id, and train with that"
+    )
+    return DataError(
+        f"{dataset.place(row)}: {what} is none of the {len(dataset.words[name])} words of the field `{name}` in the "
+        f"training data; {remedy}"
+    )
+
+
+def _check_integers(
+    dataset: Dataset, name: str, ids: Array, row_of: Callable[[int], int], layer: str, wanted: Type
+) -> None:
+    """`DataError` for the first float that is no integer, or too large for its precision to tell it from the next."""
+    exact = 2.0 ** (np.finfo(ids.dtype).nmant + 1)
+    bad = np.argwhere(~((ids == np.floor(ids)) & (np.abs(ids) <= exact)))
+    if len(bad):
+        first = tuple(map(int, bad[0]))
+        value = float(ids[first])
+        large = f"; {ids.dtype} has no exact integers beyond {exact:.0f}" if abs(value) > exact else ""
+        row = row_of(first[0])
+        raise BadValue(
+            row,
+            f"{dataset.place(row)}: field `{name}` is {value}, but the data layer `{layer}` takes "
+            f"{wanted}: integers{large}; replace it by one or drop the row; real numbers need a data layer of numbers, "
+            "without `data_type: INT`",
+        )
 
 
 def _row_behind(column: Column, begin: int, item: int) -> int:

@@ -20,8 +20,8 @@ from ..columns import Column, Rows, SequenceColumn, SparseColumn, sparse_part
 from ..dataset import Dataset
 from ..problems import DataError
 from ..random import RowRandom
-from ..stored import StoredColumn
-from .checks import check_ids, check_kind, check_values, first_non_finite, non_finite
+from ..stored import BadRecords, StoredColumn
+from .checks import BadValue, check_ids, check_kind, check_values, first_non_finite, non_finite
 
 Array = NDArray[Any]
 
@@ -31,7 +31,7 @@ class Feed:
     """One field on its way to one data layer: chosen rows, as real numbers, changed by the transforms.
 
     Each transform has a stream of random numbers, the same for images and for what goes with them. With `boxes` the
-    rows are these, or belong to one each.
+    rows are these, or belong to one each. With `skip` a row with a value that is missing is a bad record.
     """
 
     dataset: Dataset
@@ -44,6 +44,7 @@ class Feed:
     ignored: frozenset[int] = frozenset()
     streams: tuple[int, ...] = ()
     boxes: Boxes | None = None
+    skip: bool = False
     checked: bool = False
     shape: tuple[int, ...] = field(init=False)
 
@@ -51,10 +52,25 @@ class Feed:
         check_kind(self.dataset, self.name, self.column, self.layer, self.wanted)
         self.shape = self._input_shape()
         target = self.layer, self.wanted, self.dtype
-        self.checked = check_values(self.dataset, self.name, self.column, *target, self.ignored)
+        try:
+            self.checked = check_values(self.dataset, self.name, self.column, *target, self.ignored)
+        except BadValue:
+            if not self.skip:
+                raise
 
     def take(self, rows: Rows, random: Mapping[int, RowRandom] | None) -> Any:
-        """The values of these rows; `random` has random numbers by stream, None in the test."""
+        """The values of these rows; `random` has random numbers by stream, None in the test.
+
+        Raises `DataError` for a row with a value that is missing, `BadRecords` where it could be left out.
+        """
+        try:
+            return self._take(rows, random)
+        except BadValue as error:
+            if not (self.skip or isinstance(self.column, StoredColumn)):
+                raise
+            raise BadRecords({error.row: str(error)}) from None
+
+    def _take(self, rows: Rows, random: Mapping[int, RowRandom] | None) -> Any:
         if isinstance(self.column, SparseColumn):
             return self.column.take(rows)
         if isinstance(self.column, (SequenceColumn, StoredColumn)):
@@ -64,10 +80,11 @@ class Feed:
 
     def _change(self, batch: Array, rows: Rows, random: Mapping[int, RowRandom] | None) -> Array:
         if self.wanted.kind == "INT":
-            ids = batch.reshape(len(batch), *self.shape).astype(np.int64, copy=False)
+            ids = batch.reshape(len(batch), *self.shape)
             if not self.checked:
                 row_of = rows.tolist().__getitem__
                 check_ids(self.dataset, self.name, ids, row_of, self.layer, self.wanted, self.ignored)
+            ids = ids.astype(np.int64, copy=False)
             for stream, change in zip(self.streams, self.transforms, strict=True):
                 ids = cast("MovesPixels", change).apply_labels(
                     ids, random[stream].at(rows) if random is not None else None
@@ -146,12 +163,14 @@ def make_feeds(
     transforms: Sequence[Change | tuple[str, Transform]] = (),
     dtype: DTypeLike = np.float32,
     ignored: Mapping[str, frozenset[int]] | None = None,
+    skip: bool = False,
 ) -> tuple[Feed, ...]:
     """A feed for each data layer in `types`, from the field that `fields` names or that has the layer's own name.
 
     `transforms` are pairs of a data layer and a transform, or `Change`s, in order; `ignored` are ids that are legal
-    beside those of the layer's range. Raises `DataError` for a missing field, for shapes, kinds and values that do not
-    fit, and for a transform of a layer that is not fed real numbers, or of one that does not go with its images.
+    beside those of the layer's range. With `skip` rows with values that are missing are bad records, which batches
+    leave out. Raises `DataError` for a missing field, for shapes, kinds and values that do not fit, and for a transform
+    of a layer that is not fed real numbers, or of one that does not go with its images.
     """
     changes = [checked_change(Change(*one), types, ignored or {}) for one in transforms]
     named = {layer: (fields or {}).get(layer, layer) for layer in types}
@@ -168,7 +187,8 @@ def make_feeds(
             if layer == change.layer or (layer in change.also and not wanted.level)
         ]
         steps = (tuple(one for one, _ in chain), dtype, (ignored or {}).get(layer, frozenset()))
-        feeds[layer] = Feed(dataset, layer, name, dataset.fields[name], wanted, *steps, tuple(at for _, at in chain))
+        own = tuple(at for _, at in chain)
+        feeds[layer] = Feed(dataset, layer, name, dataset.fields[name], wanted, *steps, own, skip=skip)
     _go_together(feeds, changes, streams)
     return tuple(feeds.values())
 

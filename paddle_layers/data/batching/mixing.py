@@ -57,11 +57,25 @@ class MixedBatches(Batches):
         super().__init__(first.dataset, batch_size, feeds=first.feeds, part=part, **options)
         self.origin = ", ".join(dict.fromkeys(source.dataset.origin for source in sources))
         self._numbers = self._sources[-1].end
+        self.unreadable = {
+            one.first + number * len(one.source.dataset) + row: problem
+            for one in self._sources
+            for number in range(one.passes)
+            for row, problem in one.source.dataset.bad.items()
+        }
         self._streams = {stream for source in sources for feed in source.feeds for stream in feed.streams}
 
     def fed(self, layer: str, rows: Rows) -> Any:
         """The values of a data layer, without what changes them by chance."""
         return self._taken(rows, None)[layer]
+
+    def left_out(self) -> dict[tuple[str, int], str]:
+        """The records that were left out, each once however often its source was passed through."""
+        found = {}
+        for number, problem in self.bad.items():
+            one = next(one for one in self._sources if number < one.end)
+            found[one.source.dataset.origin, (number - one.first) % len(one.source.dataset)] = problem
+        return found
 
     def _values(self, epoch: int, rows: Rows) -> dict[str, Any]:
         for one in self._sources:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..problems import DataError, as_data_error, missing_file
 from .npy_headers import read_header
+from .positioned_files import check_regular
 
 UNPACKED, RATIO = 2**28, 100
 """A file of compressed arrays may grow to so many bytes in memory, or to so many times its size."""
@@ -43,6 +44,7 @@ def read_npz(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _opened(path: Path) -> IO[bytes]:
+    check_regular(path)
     try:
         return path.open("rb")
     except FileNotFoundError:

@@ -19,15 +19,16 @@ from .tables import Table
 class LargeTable:
     """The rows of a table, found by where their lines begin."""
 
-    def __init__(self, table: Table, settings: Settings, wanted: Container[str] | None) -> None:
-        self._table, self._settings, self._wanted = table, settings, wanted
-        self._lines = IndexedLines(table.path, quotes=True, empty=table.delimiter + '"')
-        self._titles = int(table.titled)
+    def __init__(
+        self, table: Table, settings: Settings, wanted: Container[str] | None, targets: Container[str] = ()
+    ) -> None:
+        self._table, self._settings, self._wanted, self._targets = table, settings, wanted, targets
+        self._lines = IndexedLines(table.file, table.data_records())
 
     def dataset(self, columns: TableColumns, words: Mapping[str, Sequence[str]]) -> Dataset:
         """The fields as those of a small table, but read when they are wanted."""
-        count = len(self._lines) - self._titles
-        if count < 1:
+        count = len(self._lines)
+        if not count:
             raise DataError(f"{self._table.path} has no rows")
         records = Records(self._read)
         fields: dict[str, Any] = {}
@@ -42,16 +43,16 @@ class LargeTable:
         return Dataset(
             fields,
             origin=str(self._table.path),
-            place=lambda row: self._lines.place(row + self._titles),
+            place=self._lines.place,
             words=words,
             remedies=columns.remedies(),
             columns=columns.names(),
+            note=columns.note(),
         )
 
     def _fields(self, rows: Sequence[int]) -> dict[str, Any]:
-        lines = (row + self._titles for row in rows)
-        part = self._table.part((int(self._lines.numbers[line]), self._lines.text(line)) for line in lines)
-        columns = TableColumns(part, self._settings, self._wanted)
+        part = self._table.part([(int(self._lines.numbers[row]), self._lines.text(row)) for row in rows])
+        columns = TableColumns(part, self._settings, self._wanted, self._targets)
         columns.read()
         return columns.fields()
 

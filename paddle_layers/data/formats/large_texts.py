@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,15 @@ from ..problems import DataError
 from ..stored import Records, read_together
 from .indexed_lines import IndexedLines
 from .lines import Lines
+from .positioned_files import PositionedFile
+from .text_lines import words_lines
 
 
-def large_text(path: Path, parse: Callable[..., Lines], words: Mapping[str, Sequence[str]]) -> Dataset:
+def large_text(file: PositionedFile, parse: Callable[..., Lines], words: Mapping[str, Sequence[str]]) -> Dataset:
     """The fields `words` and, where lines have such, `label`; `parse(lines=...)` makes them of numbered lines."""
-    index = IndexedLines(path)
+    index = IndexedLines(file, words_lines(file))
     if not len(index):
-        raise DataError(f"{path} has no words")
+        raise DataError(f"{file.path} has no words")
 
     def some(rows: Sequence[int]) -> Lines:
         return parse(lines=[(int(index.numbers[row]), index.text(row)) for row in rows])
@@ -38,4 +39,4 @@ def large_text(path: Path, parse: Callable[..., Lines], words: Mapping[str, Sequ
         fields["words"] = records.column("words", len(index), (), np.int64, level=1)
     if none.labelled:
         fields["label"] = records.column("label", len(index), (), np.int64)
-    return Dataset(fields, origin=str(path), place=index.place, words=words)
+    return Dataset(fields, origin=str(file.path), place=index.place, words=words)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import difflib
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..columns import SequenceColumn, WordColumn
-from ..problems import DataError, missing_file, no_text
+from ..problems import DataError
+from .positioned_files import PositionedFile
+from .text_lines import numbered_lines, read_lines
 
 if TYPE_CHECKING:
     from .tokenizers import Tokenizer
@@ -32,7 +34,7 @@ class Lines:
 
     def __init__(
         self,
-        path: Path,
+        file: PositionedFile,
         ids: dict[str, int] | None,
         unknown: int | None,
         classes: Sequence[str],
@@ -41,12 +43,13 @@ class Lines:
         tokenizer: Tokenizer | None = None,
         lines: Iterable[tuple[int, str]] | None = None,
     ) -> None:
-        self.path, self.lines, self.labels = path, array("q"), array("q")
+        path = self.path = file.path
+        self.lines, self.labels = array("q"), array("q")
         self.labelled = bool(classes) and labelled
         numbers = {word: number for number, word in enumerate(classes)}
         words, starts = array("q"), array("q", [0])
         texts: list[str] = []
-        for line, text in read_lines(path) if lines is None else lines:
+        for line, text in numbered_lines(file) if lines is None else lines:
             if lines is None and not text.strip():
                 continue
             label, tab, rest = text.partition("\t")
@@ -96,18 +99,3 @@ def read_dictionary(path: Path) -> dict[str, int]:
             raise DataError(f"{path}:{line}: `{word}` stands on line {ids[word] + 1} already")
         ids[word] = len(ids)
     return ids
-
-
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbers of lines, from 1, and the lines. `DataError` for what is no text."""
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            yield from enumerate((line.rstrip("\n") for line in file), start=1)
-    except FileNotFoundError:
-        raise missing_file(path, "") from None
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise no_text(path, f"{path}: this is no UTF-8 text: {error}") from None
-    except ValueError as error:  # a zero byte in the name
-        raise DataError(f"{str(path)!r} cannot be read: {error}") from None

@@ -29,20 +29,17 @@ def files_in(folder: Path, endings: Collection[str]) -> list[str]:
     return sorted(found)
 
 
-def inside(folder: Path, name: str, place: str) -> str:
+def inside(folder: Path, name: str, place: str, remedy: str) -> str:
     """The path of a file that a list names: it lies below the folder, or the list would choose what is read.
 
-    Raises `DataError` for any other, which begins with `place`.
+    Raises `DataError` for any other, which begins with `place` and ends with the `remedy`.
     """
     if not name or "\0" in name:
         raise DataError(f"{place}: {name!r} is no name of a file")
     top = os.path.abspath(folder)
     path = os.path.normpath(os.path.join(top, name))
     if os.path.commonpath([top, path]) != top:
-        raise DataError(
-            f'{place}: {name} is not in the folder {top}, to which the list is limited; write `folder: "/"` in the '
-            "source, and absolute paths in the list, if it is meant"
-        )
+        raise DataError(f"{place}: {name} is not in the folder {top}, to which the list is limited; {remedy}")
     return path
 
 

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,7 @@ class ParquetFiles(FileRows):
             for file in range(len(paths))
         ]
         super().__init__(paths, of_file)
-        self._kept: OrderedDict[int, Mapping[str, Any]] = OrderedDict()
+        self._kept: OrderedDict[int, _Group] = OrderedDict()
         self._reading = threading.Lock()
 
     def dataset(self) -> Dataset:
@@ -121,8 +121,9 @@ class ParquetFiles(FileRows):
         return int(max(sizes))
 
     def _read(self, rows: Rows) -> Mapping[str, Any]:
+        """The columns of rows; in place of one that has no value in some of them stand these as `BadRecords`."""
         groups = np.searchsorted(self._begins, rows, "right") - 1
-        parts: list[tuple[Rows, Mapping[str, Any], Rows]] = []
+        parts: list[tuple[Rows, _Group, Rows]] = []
         problems: dict[int, str] = {}
         for group in np.unique(groups).tolist():
             at = np.flatnonzero(groups == group)
@@ -134,57 +135,96 @@ class ParquetFiles(FileRows):
             parts.append((at, values, rows[at] - self._begins[group]))
         if problems:
             raise BadRecords(problems)
-        return {field.name: self._joined(field, parts, len(rows)) for field in self._fields}
+        return {
+            field.name: self._missing(field, parts) or self._joined(field, parts, len(rows)) for field in self._fields
+        }
 
-    def _joined(self, field: Any, parts: Sequence[tuple[Rows, Mapping[str, Any], Rows]], count: int) -> Any:
+    def _missing(self, field: Any, parts: Sequence[tuple[Rows, _Group, Rows]]) -> BadRecords | None:
+        """The rows that have no value in a column."""
+        rows = [row for _, group, own in parts for row in own[np.isin(own, group.missing[field.name])] + group.first]
+        what = f"the column `{field.name}` has a value that is missing; fill it, or drop the row"
+        return BadRecords({int(row): f"{self.place(int(row))}: {what}" for row in rows}) if rows else None
+
+    def _joined(self, field: Any, parts: Sequence[tuple[Rows, _Group, Rows]], count: int) -> Any:
         """A column of a batch: places in it, and the rows of a group that come there."""
         shape, dtype, level = self._kind(field)
         if not level:
             column = np.empty((count, *shape), dtype)
             for at, values, rows in parts:
-                column[at] = values[field.name][rows]
+                column[at] = values.columns[field.name][rows]
             return column.tolist() if dtype is object else column
         data, starts = [np.empty((0, *shape), dtype)], [np.zeros(1, np.int64)]
         for _, values, rows in parts:
-            items, cuts = gather(values[field.name].starts, rows)
-            data.append(values[field.name].data[items])
+            items, cuts = gather(values.columns[field.name].starts, rows)
+            data.append(values.columns[field.name].data[items])
             starts.append(cuts)
         order = np.argsort(np.concatenate([np.empty(0, np.int64), *(at for at, _, _ in parts)]))
         items, cuts = gather(joined_starts(starts), order)
         return SequenceColumn(np.concatenate(data)[items], cuts)
 
-    def _values(self, group: int) -> Mapping[str, Any]:
+    def _values(self, group: int) -> _Group:
         """The columns of a row group, kept for the next batch."""
         with self._reading:
             if group not in self._kept:
-                self._kept[group] = self._decoded(*self._groups[group])
-                while len(self._kept) > 1 and sum(map(size_of, self._kept.values())) > MOST_KEPT:
+                self._kept[group] = self._decoded(group)
+                while len(self._kept) > 1 and sum(size_of(kept.columns) for kept in self._kept.values()) > MOST_KEPT:
                     self._kept.popitem(last=False)
             self._kept.move_to_end(group)
             return self._kept[group]
 
-    def _decoded(self, file: int, group: int) -> Mapping[str, Any]:
+    def _decoded(self, number: int) -> _Group:
+        file, group = self._groups[number]
         place = f"{self.paths[file]}, row group {group}"
         with as_data_error(f"{place} cannot be read"):
             table = self._files[file].read_row_group(group, [field.name for field in self._fields], use_threads=False)
             table.validate(full=True)
-            found = {field.name: self._array(table.column(field.name), field, place) for field in self._fields}
-            if any(len(values) != self._files[file].metadata.row_group(group).num_rows for values in found.values()):
+            found = {field.name: self._array(table.column(field.name), field) for field in self._fields}
+            columns = {name: values for name, (values, _) in found.items()}
+            if any(len(values) != self._files[file].metadata.row_group(group).num_rows for values in columns.values()):
                 raise ValueError("it has another number of rows than it claims")
-            return found
+            return _Group(int(self._begins[number]), columns, {name: missing for name, (_, missing) in found.items()})
 
-    def _array(self, column: Any, field: Any, place: str) -> Array | SequenceColumn:
+    def _array(self, column: Any, field: Any) -> tuple[Array | SequenceColumn, Sequence[int]]:
+        """A column, and its rows in which a value is missing."""
         shape, dtype, level = self._kind(field)
-        starts = np.zeros(1, np.int64)
+        whole, starts = column, np.zeros(1, np.int64)
         if level or shape:
             column = column.combine_chunks()
         for depth in range(level + len(shape)):
             if column.null_count:
-                raise DataError(f"{place}: the column `{field.name}` has lists that are missing")
+                return _with_gaps(whole, shape, dtype, level)
             if level and depth == 0:
                 starts = np.cumsum([0, *column.value_lengths().to_numpy()])
             column = column.flatten()
-        if column.null_count and (dtype is object or dtype.kind != "f"):
-            raise DataError(f"{place}: the column `{field.name}` has values that are missing; fill them")
+        if column.null_count:
+            return _with_gaps(whole, shape, dtype, level)
         values = np.asarray(column.to_numpy(zero_copy_only=False), dtype).reshape(-1, *shape)
-        return SequenceColumn(values, starts) if level else values
+        return SequenceColumn(values, starts) if level else values, ()
+
+
+class _Group(NamedTuple):
+    """The columns of a row group by name, and the rows of each, from its `first` one, in which a value is missing."""
+
+    first: int
+    columns: Mapping[str, Any]
+    missing: Mapping[str, Sequence[int]]
+
+
+def _with_gaps(
+    column: Any, shape: tuple[int, ...], dtype: Any, level: int
+) -> tuple[Array | SequenceColumn, Sequence[int]]:
+    """A column of which values are missing, with zeros, or nothing, in these rows; and the rows."""
+    rows = column.to_pylist()
+    missing = [number for number, row in enumerate(rows) if _has_gaps(row)]
+    nothing: Any = [] if level else "" if dtype is object else np.zeros(shape, dtype)
+    for number in missing:
+        rows[number] = nothing
+    if not level:
+        return np.array(rows, dtype).reshape(-1, *shape), missing
+    items = [item for row in rows for item in row]
+    starts = np.cumsum([0, *map(len, rows)])
+    return SequenceColumn(np.array(items, dtype).reshape(-1, *shape), starts), missing
+
+
+def _has_gaps(value: Any) -> bool:
+    return value is None or (isinstance(value, list) and any(map(_has_gaps, value)))

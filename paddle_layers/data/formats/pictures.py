@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -19,6 +19,9 @@ from ..columns import Rows
 from ..problems import DataError
 from ..stored import BadRecords, StoredColumn, read_each
 from .extras import optional_module
+from .positioned_files import check_regular
+from .transparency import grey_with_key, opaque
+from .unread_images import FIRST, unread_format
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
@@ -45,6 +48,7 @@ class Settings(Protocol):
 
     color: str
     fit: str
+    background_color: Sequence[int]
 
     @property
     def height(self) -> int | None:
@@ -94,10 +98,11 @@ class Decoder:
         self._image = pillow(what)
         self._transposed = optional_module("PIL.ImageOps", "Pillow", "images", what).exif_transpose
         self.color, self.fit, self.size = settings.color, settings.fit, size
+        self._background = background_of(settings, what)
 
     def shape(self, name: str, content: Callable[[], bytes]) -> Size:
         """The size of a picture, turned as it was taken; read from its header. Raises `DataError`."""
-        with _Refused(name), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
+        with _Refused(name, content), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
             self._check(image, name)
             turned = image.getexif().get(0x0112, 1) in {5, 6, 7, 8}  # the orientation: on its side
             return Size(image.width, image.height) if turned else Size(image.height, image.width)
@@ -107,12 +112,13 @@ class Decoder:
 
         Raises `DataError`, which names what cannot be read.
         """
-        with _Refused(name), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
+        with _Refused(name, content), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
             self._check(image, name)
             if self.size is not None and part is None:  # JPEG may be decoded to half the size or less: faster
                 most = 2 * max(self.size)
                 image.draft(None, (most, most))
-            whole, how = self._transposed(_eight_bits(image)).convert(_MODES[self.color]), self._image.Resampling
+            flat = opaque(self._transposed(_eight_bits(image)), self._background, self._image)
+            whole, how = flat.convert(_MODES[self.color]), self._image.Resampling
             picture = self._resized(whole, how.BILINEAR) if part is None else self._cut(whole, part, name)
             pixels: Array = np.asarray(picture)
         if self.color == "bgr":
@@ -124,7 +130,7 @@ class Decoder:
 
         Of another size, each pixel is the nearest one, and `fill` where there is no picture. Raises `DataError`.
         """
-        with _Refused(name), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
+        with _Refused(name, content), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
             self._check(image, name)
             if image.mode not in {"1", "L", "P"} or image.format == "JPEG":
                 kind = f"{image.format} of mode {image.mode}"
@@ -199,25 +205,21 @@ class Decoder:
 
 def _eight_bits(image: Any) -> Any:
     """Grey values of 16 bits as 8; Pillow would cut off what is above 255."""
-    if image.mode.startswith("I;16"):
-        return image.point(lambda value: value / 256, "L") if image.mode == "I;16" else _from_sixteen(image)
-    if image.mode in {"I", "F"}:
-        return _from_sixteen(image)
-    return image
+    return _from_sixteen(image) if image.mode.startswith("I;16") or image.mode in {"I", "F"} else image
 
 
 def _from_sixteen(image: Any) -> Any:
     values = np.asarray(image)
     if values.dtype.kind == "f" or values.min() < 0 or values.max() >= 2**16:
         raise ValueError(f"its pixels are {values.dtype} from {values.min():g} to {values.max():g}, not 0 to 65535")
-    return pillow("").fromarray((values >> 8).astype(np.uint8))
+    return grey_with_key(values, image.info.get("transparency"), pillow(""))
 
 
 class _Refused:
     """What Pillow raises becomes a `DataError` of one line; lack of memory is none of the picture's faults."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, content: Callable[[], bytes]) -> None:
+        self.name, self._content = name, content
 
     def __enter__(self) -> None:
         """Nothing."""
@@ -225,11 +227,9 @@ class _Refused:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, Exception) and not isinstance(error, (DataError, MemoryError)):
             why = error.strerror if isinstance(error, OSError) and error.strerror else first_line(error)
-            raise DataError(f"{self.name}: the picture cannot be read: {_short(why, self.name)}") from None
-
-
-def _short(why: str, name: str) -> str:
-    return "it is none, or damaged" if why.startswith("cannot identify image file") else why.replace(name, "it")[:200]
+            if why.startswith("cannot identify image file"):
+                why = unread_format(self._content()[:FIRST])
+            raise DataError(f"{self.name}: the picture cannot be read: {why.replace(self.name, 'it')[:200]}") from None
 
 
 def picture_column(
@@ -295,10 +295,19 @@ def map_column(
 
 def read_picture(path: str) -> bytes:
     """The bytes of a picture file; as a whole, since a file may claim that gigabytes follow. Raises `OSError`."""
+    check_regular(path)
     with open(path, "rb") as file:
         if (size := os.fstat(file.fileno()).st_size) > LARGEST_FILE:
             raise ValueError(f"the file has {size} bytes, more than {LARGEST_FILE:,}")
         return file.read()
+
+
+def background_of(settings: Settings, what: str) -> tuple[int, ...]:
+    """The color below transparent pixels: one value or three. Raises `DataError` for two."""
+    color = tuple(settings.background_color)
+    if len(color) == 2:
+        raise DataError(f"`{what}`: `background_color` has 2 values; write one for grey, or three for red, green, blue")
+    return color
 
 
 def wanted_size(settings: Settings, name: str) -> Size | None:

@@ -13,8 +13,9 @@ from paddle_layers.define import Strings
 from ..columns import Rows
 from ..dataset import Dataset
 from ..problems import DataError
-from .lines import read_lines
 from .listed_files import LIST, inside, names_of
+from .positioned_files import check_regular
+from .text_lines import read_lines
 
 RATIO = 1100
 """So many times as large as the file may be what it claims to hold; zlib packs no more."""
@@ -72,8 +73,10 @@ def several_files(base: Path, names: Sequence[str]) -> list[Path]:
         lines = [(line, text.strip()) for line, text in read_lines(paths[0]) if text.strip()]
         if not lines:
             raise DataError(f"{paths[0]} names no files")
-        paths = [Path(inside(paths[0].parent, name, f"{paths[0]}:{line}")) for line, name in lines]
+        remedy = "name it in `file` of the source, in place of the list, if it is meant"
+        paths = [Path(inside(paths[0].parent, name, f"{paths[0]}:{line}", remedy)) for line, name in lines]
     for path in paths:
+        check_regular(path)
         if not path.is_file():
             raise DataError(f"there is no file {path}; paths are relative to the training file, in a list to the list")
     return paths

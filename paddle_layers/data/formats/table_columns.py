@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,16 +23,28 @@ class Settings(Protocol):
     text: tuple[str, ...]
     leave_out: str
     empty: str
+    header: str
 
 
 class TableColumns:
     """The wanted fields of a table, each with the places of its columns. `wanted` is None for all fields.
 
-    Raises `DataError` for columns that are not there, and for fields that are named twice.
+    Fields in `targets` are targets, labels or weights of losses and metrics: their cells may never be empty, whatever
+    `empty` says. With `skip` a row that cannot be used is noted in `bad` of the table. Raises `DataError` for columns
+    that are not there, and for fields that are named twice.
     """
 
-    def __init__(self, table: Table, settings: Settings, wanted: Container[str] | None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        settings: Settings,
+        wanted: Container[str] | None,
+        targets: Container[str] = (),
+        *,
+        skip: bool = False,
+    ) -> None:
         self._table, self._settings, self._wanted = table, settings, wanted
+        self._targets, self._skip = targets, skip
         self._label = table.index(settings.label) if settings.label and self._is_wanted("label") else -1
         self._ids = {name: table.index(column) for name, column in self._named("ids")}
         self._text = {name: table.index(column) for name, column in self._named("text")}
@@ -51,28 +63,72 @@ class TableColumns:
         words = [*self._ids.values(), *self._text.values()]
         if self._label >= 0:
             (words if settings.classes else numbers).append(self._label)
+        gaps = {*numbers} - self._strict if settings.empty != "refuse" else set()
         try:
-            table.read(numbers, words, gaps=settings.empty != "refuse")
+            table.read(numbers, words, gaps=gaps, skip=self._skip)
         except BadCell as error:
             raise DataError(f"{error}{self._remedy(error)}") from None
 
     def fields(self) -> dict[str, Any]:
-        """The columns as fields of a data set."""
+        """The columns as fields of a data set. Raises `DataError` for words that are not what they should be."""
         table, mark = self._table, self._settings.empty == "mark"
+        refuse = self._settings.empty == "refuse"
         found: dict[str, Any] = {}
         for name, places in self._numbers.items():
             values = table.columns(places)
             names = [table.names[at] for at in places]
-            refuse = self._settings.empty == "refuse"
-            found[name] = values if refuse else GapColumn(values, names, mark=mark)
+            found[name] = values if refuse or name in self._targets else GapColumn(values, names, mark=mark)
         for name, at in self._ids.items():
-            self._check_words(at, "" if mark else "the cell is empty; `empty: mark` makes a word of it")
+            if name in self._targets:
+                self._check_words(at, f"the cell is empty, {_NO_TARGET}")
+            elif not mark:
+                self._check_words(at, "the cell is empty; `empty: mark` makes a word of it")
             found[name] = WordColumn(table.words[at])
         for name, at in self._text.items():
+            if name in self._targets:
+                self._check_words(at, f"the cell is empty, {_NO_TARGET}")
             found[name] = WordColumn(table.words[at], text=True)
         if self._label >= 0:
-            found["label"] = self._classes() if self._settings.classes else table.whole(self._label)
+            found["label"] = self._classes() if self._settings.classes else table.whole(self._label, skip=self._skip)
+        self._replace_bad(found)
         return found
+
+    @property
+    def _strict(self) -> set[int]:
+        """The columns of numbers in which no cell may be empty: those of targets."""
+        of_targets = (places for name, places in self._numbers.items() if name in self._targets)
+        return {self._label, *itertools.chain(*of_targets)}
+
+    def _replace_bad(self, found: Mapping[str, Any]) -> None:
+        """Put the word of a good row where a row is bad: it is never used, and it must not become a word of its own."""
+        bad = self._table.bad
+        if not bad:
+            return
+        good = next((row for row in range(len(self._table.lines)) if row not in bad), None)
+        if good is None:
+            raise DataError(f"none of the {len(bad)} rows can be read; the first problem: {bad[min(bad)]}")
+        for column in found.values():
+            if isinstance(column, WordColumn) and isinstance(column.cells, list):
+                for row in bad:
+                    column.cells[row] = column.cells[good]
+
+    def note(self) -> str:
+        """What the guess about the first line may have got wrong; nothing where something speaks for it."""
+        table, settings = self._table, self._settings
+        shown = ", ".join(f"`{name}`" for name in table.names[:4]) + (", ..." if len(table.names) > 4 else "")
+        if table.guessed and table.counts_columns:
+            return (
+                f"{table.path}:{table.first_line}: the first line is read as a row of numbers, but counts the columns: "
+                "0, 1, ...; where these are names, as pandas writes them, write `header: yes`, else `header: no`"
+            )
+        given = [settings.label, settings.leave_out, *settings.columns, *settings.ids, *settings.text]
+        parts = {part.strip() for entry in given for part in entry.partition("=")[2 if "=" in entry else 0].split(",")}
+        if table.guessed and table.titled and not self._numbers and parts.isdisjoint(table.names):
+            return (
+                f"{table.path}:{table.first_line}: the first line is taken for the names of the columns, {shown}, "
+                "since none of its cells is a number; where it is a row of data, write `header: no`, else `header: yes`"
+            )
+        return ""
 
     def names(self) -> dict[str, list[str]]:
         """The names of the columns of every field of numbers; none where the table does not name them."""
@@ -138,27 +194,42 @@ class TableColumns:
                 raise DataError(f"{self._table.path}: two fields are called `{name}`: give them names of their own")
 
     def _check_words(self, column: int, problem: str) -> None:
-        words = self._table.words[column]
-        if problem and "" in words:
-            raise DataError(f"{self._table.cell(words.index(''), column)}: {problem}")
+        for row, word in enumerate(self._table.words[column]):
+            if not word:
+                self._table.refuse(row, f"{self._table.cell(row, column)}: {problem}", skip=self._skip)
 
     def _classes(self) -> Any:
         table, classes = self._table, self._settings.classes
         ids = {word: number for number, word in enumerate(classes)}
-        for row, word in enumerate(table.words[self._label]):
+        words = table.words[self._label]
+        for row, word in enumerate(words):
             if word not in ids:
-                raise DataError(f"{table.place(row)}: the label {word!r} is not one of `classes`: {', '.join(ids)}")
-        return np.array([ids[word] for word in table.words[self._label]], np.int64)
+                problem = f"{table.place(row)}: the label {word!r} is not one of `classes`: {', '.join(ids)}"
+                table.refuse(row, problem, skip=self._skip)
+        return np.array([ids.get(word, 0) for word in words], np.int64)
 
     def _remedy(self, error: BadCell) -> str:
-        name = self._table.names[error.column]
+        table, settings = self._table, self._settings
+        name = table.names[error.column]
+        if error.kind in {"empty", "absent"} and error.column in self._strict:
+            return f", {_NO_TARGET}"
         if error.column == self._label:
             return f'; list the words of the labels in `classes`, or write `ids: "label = {name}"` in place of `label`'
-        if error.meant:
-            return ""
-        if error.empty:
+        if error.kind == "absent":
+            return "; for a value that is not known leave the cell empty, and say what becomes of it: `empty: mean`"
+        if error.kind == "empty":
             return "; `empty: mean` puts the mean of the column there, `empty: mark` also says where"
-        return f'; a column of words is named in `ids: "{name}"`, one that is not needed in `leave_out`'
+        if error.kind:
+            return ""
+        first = settings.header == "auto" and error.line == table.first_line and not table.titled
+        names = "; if the first line has the names of the columns, write `header: yes`" if first else ""
+        return f'{names}; a column of words is named in `ids: "{name}"`, one that is not needed in `leave_out`'
+
+
+_NO_TARGET = (
+    "but it is a target, a label or a weight, which is never filled in: write the value, remove the row, or leave "
+    'such rows out with `on_error: "skip"` in the source'
+)
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
-import csv
 import itertools
 import math
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.define.decimals import is_plain, number_of
 from paddle_layers.define.errors import suggestion
 
-from ..problems import DataError, missing_file, no_text
+from ..problems import DataError
+from .csv_records import Dialect
+from .positioned_files import PositionedFile
+from .text_lines import Row, check_text, decoded
 
 
 class Table:
@@ -25,29 +28,51 @@ class Table:
     Raises `DataError` for a file that cannot be read, and for two columns of one name.
     """
 
-    def __init__(self, path: Path, *, delimiter: str = ",", header: str = "auto") -> None:
-        self.path, self.delimiter = path, delimiter
-        _, first = next(_rows(path, delimiter), (1, []))
-        self.titled = header == "yes" or (header == "auto" and not any(map(_is_number, first)))
+    def __init__(self, file: PositionedFile, dialect: Dialect, *, header: str = "auto") -> None:
+        self.file, self.path, self.dialect = file, file.path, dialect
+        check_text(file)
+        first, second = [*itertools.islice(self._records(), 2), _NO_ROW, _NO_ROW][:2]
+        cells = self._cells(first) if first[2] else []
+        self.titled = header == "yes" or (header == "auto" and all(number_of(cell) is None for cell in cells))
         """Whether the first line names the columns."""
-        self.names = [c.strip() for c in first] if self.titled else [str(n) for n in range(1, len(first) + 1)]
-        self._check_delimiter(first)
+        self.names = [c.strip() for c in cells] if self.titled else [str(n) for n in range(1, len(cells) + 1)]
+        self.guessed = header == "auto" and bool(cells)
+        """Whether nothing but its look says what the first line is."""
+        self.first_line = first[0]
+        self._check_delimiter(cells)
         self._check_names()
+        self.counts_columns = not self.titled and _are_column_numbers(cells, self._cells(second))
+        """Whether the first line, a row of numbers, counts the columns as the names that pandas gives them do."""
         self.lines = array("q")
         """The line in the file of every row."""
+        self.bad: dict[int, str] = {}
+        """Rows that cannot be used, by number, with the reason; their cells are arbitrary."""
         self.values: NDArray[np.float64] = np.empty((0, 0))
         """The columns of numbers, one beside the other; NaN for an empty cell."""
         self.words: dict[int, list[str]] = {}
         """The cells of the columns of words."""
         self._numbers: list[int] = []
-        self._rows: Callable[[], Iterator[tuple[int, list[str]]]] = self._all_rows
+        self._rows: Callable[[], Iterator[tuple[int, str]]] = self._all_rows
 
-    def _all_rows(self) -> Iterator[tuple[int, list[str]]]:
-        return itertools.islice(_rows(self.path, self.delimiter), int(self.titled), None)
+    def _records(self) -> Iterator[Row]:
+        return self.dialect.records(self.file)
+
+    def data_records(self) -> Iterator[Row]:
+        """The records that are rows of data."""
+        return itertools.islice(self._records(), int(self.titled), None)
+
+    def _all_rows(self) -> Iterator[tuple[int, str]]:
+        return ((row[0], decoded(self.file, row)) for row in self.data_records())
+
+    def _cells(self, row: Row) -> list[str]:
+        return self.dialect.cells(decoded(self.file, row))
 
     def _check_delimiter(self, first: Sequence[str]) -> None:
         """Raises `DataError` where the first line is a single cell that another delimiter would part."""
-        other = next((mark for mark in ";\t|" if len(first) == 1 and mark in first[0]), None)
+        cell = first[0] if len(first) == 1 else ""
+        other = next((mark for mark in ";\t|" if mark in cell), None)
+        if " " in cell and all(number_of(part) is not None for part in cell.split(" ")):
+            other = " "
         if other is not None:
             shown = "\\t" if other == "\t" else other
             raise DataError(
@@ -74,7 +99,7 @@ class Table:
     def _place(self, column: str) -> int | None:
         if column in self.names:
             return self.names.index(column)
-        counted = column.isdecimal() and len(column) < 10 and 1 <= int(column) <= len(self.names)
+        counted = column.isascii() and column.isdecimal() and len(column) < 10 and 1 <= int(column) <= len(self.names)
         return int(column) - 1 if counted else None
 
     def select(self, columns: str) -> list[int]:
@@ -93,49 +118,70 @@ class Table:
     def part(self, texts: Iterable[tuple[int, str]]) -> Table:
         """A table of the same columns with rows of its own, given by the number of the line and its text."""
         part = copy.copy(self)
-        part.lines, part.words = array("q"), {}
-        part._rows = lambda: _parsed(self.path, self.delimiter, texts)
+        part.lines, part.words, part.bad = array("q"), {}, {}
+        part._rows = lambda: iter(texts)
         return part
 
-    def read(self, numbers: Sequence[int], words: Sequence[int] = (), *, gaps: bool = False) -> None:
-        """Read the rows. With `gaps` a cell of a number may be empty.
+    def read(
+        self, numbers: Sequence[int], words: Sequence[int] = (), *, gaps: Container[int] = (), skip: bool = False
+    ) -> None:
+        """Read the rows. Cells of numbers in the columns `gaps` may be empty.
 
-        Raises `DataError` with file, line and column for a cell that is no number and for a row of another length.
+        Raises `DataError` with file, line and column for a cell that is no number and for a row of another length; with
+        `skip` these rows become `bad`.
         """
         self._numbers = list(dict.fromkeys(numbers))
         values = array("d")
         self.words = {column: [] for column in words}
-        for line, cells in self._rows():
-            if len(cells) != len(self.names):
-                raise DataError(f"{self.path}:{line}: {len(cells)} cells, the rows above have {len(self.names)}")
+        for line, text in self._rows():
+            cells = self.dialect.cells(text)
             try:
-                values.extend([float(cells[at]) for at in self._numbers])
-            except ValueError:
-                del values[len(self.lines) * len(self._numbers) :]
-                values.extend([self._number(cells[at], line, at, gaps) for at in self._numbers])
+                row = self._row(line, text, cells, gaps)
+            except DataError as error:
+                if not skip:
+                    raise
+                self.bad[len(self.lines)] = str(error)
+                row, cells = [0.0] * len(self._numbers), [""] * len(self.names)
+            values.extend(row)
             for column, texts in self.words.items():
                 texts.append(cells[column].strip())
             self.lines.append(line)
         self.values = np.frombuffer(values, np.float64).reshape(len(self.lines), len(self._numbers))
-        self._check_finite(gaps)
+        self._check_finite(gaps, skip=skip)
+
+    def _row(self, line: int, text: str, cells: Sequence[str], gaps: Container[int]) -> list[float]:
+        """The numbers of a row."""
+        if len(cells) != len(self.names):
+            raise DataError(f"{self.path}:{line}: {len(cells)} cells, the rows above have {len(self.names)}")
+        if is_plain(text):
+            with contextlib.suppress(ValueError):
+                return [float(cells[at]) for at in self._numbers]
+        return [self._number(cells[at], line, at, gaps) for at in self._numbers]
 
     def columns(self, chosen: Sequence[int]) -> NDArray[np.float64]:
         """Columns of numbers that were read."""
         places = {column: place for place, column in enumerate(self._numbers)}
         return self.values[:, [places[at] for at in chosen]]
 
-    def whole(self, column: int) -> NDArray[np.int64]:
-        """A column of whole numbers."""
+    def whole(self, column: int, *, skip: bool = False) -> NDArray[np.int64]:
+        """A column of integers. Raises `DataError` for other numbers; with `skip` their rows become `bad`."""
         values = self.columns([column])[:, 0]
-        broken = np.flatnonzero((values != np.floor(values)) | (np.abs(values) >= 2**63))
-        if len(broken):
-            value = float(values[broken[0]])
-            what = "the label's cell is empty" if math.isnan(value) else f"the label {value} is no whole number"
-            raise DataError(
-                f"{self.cell(int(broken[0]), column)}: {what}; number classes from 0, "
+        wrong = (values != np.floor(values)) | (np.abs(values) >= 2**63)
+        for row in np.flatnonzero(wrong).tolist():
+            problem = (
+                f"{self.cell(row, column)}: the label {values[row]} is no integer; number classes from 0, "
                 'and list a column of real numbers in `columns`, such as "target = price"'
             )
-        return values.astype(np.int64)
+            self.refuse(row, problem, skip=skip)
+        return np.where(wrong, 0, values).astype(np.int64)
+
+    def refuse(self, row: int, problem: str, *, skip: bool) -> None:
+        """Note a row that cannot be used, or raise `DataError`."""
+        if row in self.bad:
+            return
+        if not skip:
+            raise DataError(problem)
+        self.bad[row] = problem
 
     def place(self, row: int) -> str:
         """File and line of a row."""
@@ -145,22 +191,29 @@ class Table:
         """File, line and column of a cell."""
         return f"{self.place(row)}: column {column + 1} (`{self.names[column]}`)"
 
-    def _number(self, cell: str, line: int, column: int, gaps: bool) -> float:
-        if _is_number(cell):
-            return float(cell)
-        if gaps and not cell.strip():
+    def _number(self, cell: str, line: int, column: int, gaps: Container[int]) -> float:
+        value = number_of(cell)
+        if value is not None:
+            return value
+        cell = cell.strip()
+        if not cell and column in gaps:
             return math.nan
-        what = f"{cell.strip()!r} is no number{_meant(cell.strip())}" if cell.strip() else "the cell is empty"
+        meant = "" if cell.lower() in _ABSENT else _meant(cell)
+        what = f"{cell!r} is no number{meant}" if cell else "the cell is empty"
         place = f"{self.path}:{line}: column {column + 1} (`{self.names[column]}`)"
-        raise BadCell(f"{place}: {what}", column, empty=not cell.strip(), meant=bool(_meant(cell.strip())))
+        kind = "empty" if not cell else "absent" if cell.lower() in _ABSENT else "other notation" if meant else ""
+        raise BadCell(f"{place}: {what}", column, line, kind)
 
-    def _check_finite(self, gaps: bool) -> None:
-        bad = np.argwhere(np.isinf(self.values) if gaps else ~np.isfinite(self.values))
-        if len(bad):
-            row, column = bad[0]
-            value = float(self.values[row, column])
-            place = self.cell(int(row), self._numbers[column])
-            raise DataError(f"{place}: {value} cannot be used; write a number or drop the row")
+    def _check_finite(self, gaps: Container[int], *, skip: bool) -> None:
+        may_be_empty = np.array([column in gaps for column in self._numbers], bool)
+        bad = np.argwhere(~np.isfinite(self.values) & ~(np.isnan(self.values) & may_be_empty))
+        if len(bad) and not self.values.flags.writeable:
+            self.values = self.values.copy()
+        for row, place in bad.tolist():
+            value, column = float(self.values[row, place]), self._numbers[place]
+            problem = f"{self.cell(row, column)}: {value} cannot be used; write a number or drop the row"
+            self.refuse(row, problem, skip=skip)
+            self.values[row, place] = 0
 
     def _check_names(self) -> None:
         places: dict[str, int] = {}
@@ -174,57 +227,30 @@ class Table:
 
 
 class BadCell(DataError):
-    """A cell that is no number; `column` is its place, and `meant` whether the message says which number is meant."""
+    """A cell that is no number, and its place.
 
-    def __init__(self, message: str, column: int, *, empty: bool, meant: bool) -> None:
+    `kind` is "empty", "absent" for a word such as `NA`, "other notation" for a number such as `1,5`, else nothing.
+    """
+
+    def __init__(self, message: str, column: int, line: int, kind: str) -> None:
         super().__init__(message)
-        self.column, self.empty, self.meant = column, empty, meant
+        self.column, self.line, self.kind = column, line, kind
 
 
-def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, delimiter=delimiter)
-            for cells in reader:
-                if cells and any(cell.strip() for cell in cells):
-                    yield reader.line_num, cells
-    except FileNotFoundError:
-        raise missing_file(path) from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        otherwise = f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8"
-        raise no_text(path, otherwise) from None
-    except ValueError as error:  # a zero byte in the name
-        raise DataError(f"{str(path)!r} cannot be read: {error}") from None
-    except csv.Error as error:
-        raise DataError(f"{path}:{reader.line_num}: {error}") from None
-
-
-def _parsed(path: Path, delimiter: str, texts: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
-    for line, text in texts:
-        try:
-            (cells,) = csv.reader([text], delimiter=delimiter)
-        except (csv.Error, ValueError) as error:
-            raise DataError(f"{path}:{line}: {error}") from None
-        yield line, cells
-
-
+_NO_ROW: Row = (1, 0, b"")
 _ABSENT = frozenset({"na", "n/a", "#n/a", "null", "none", "nil", "missing", "-", "--", "?", "."})
-_OTHER_NOTATION = re.compile(r"[$€£]?[-+]?[\d.,' \u00a0]*\d[\d.,' \u00a0]*[%$€£]?")
+_OTHER_NOTATION = re.compile(r"[$€£]?[-+]?[\d.,' _\u00a0]*\d[\d.,' _\u00a0]*[%$€£]?")
 
 
 def _meant(cell: str) -> str:
-    """What to write for a cell that stands for nothing, or for a number in another notation; else nothing."""
-    if cell.lower() in _ABSENT:
-        return "; for a value that is not known leave the cell empty, and say what becomes of it: `empty: mean`"
+    """What to write for a number in another notation; nothing for other cells."""
     if _OTHER_NOTATION.fullmatch(cell):
         return "; a number has a decimal point and no other marks, such as 1234.5"
     return ""
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        return not math.isnan(float(cell)) or cell.strip().lower() == "nan"
-    except ValueError:
-        return False
+def _are_column_numbers(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether a first line is 0,1,2,... over rows that are not: two columns are no evidence without a fraction."""
+    counts = [str(number) for number in range(len(first))]
+    fractions = any("." in cell for cell in second)
+    return len(first) > 1 and [cell.strip() for cell in first] == counts and (len(first) > 2 or fractions)

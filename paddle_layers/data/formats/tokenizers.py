@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..columns import SequenceColumn
-from ..problems import DataError, as_data_error, missing_file
+from ..problems import DataError, as_data_error
 from .extras import optional_module
+from .positioned_files import PositionedFile
 
 LARGEST = 2**27
 """Bytes of a tokenizer file; those of large language models have some 2**25."""
@@ -107,14 +108,10 @@ class Tokenizer:
 
 def _read(path: Path) -> dict[str, Any]:
     """The file without what makes the same text other ids. Written anew, so that the library reads what was checked."""
-    try:
-        if path.stat().st_size > LARGEST:
-            raise DataError(f"{path} has more than {LARGEST} bytes, more than any tokenizer file has")
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise missing_file(path, "") from None
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror}") from None
+    file = PositionedFile(path, "")
+    if file.size > LARGEST:
+        raise DataError(f"{path} has more than {LARGEST} bytes, more than any tokenizer file has")
+    content = file.read(0, file.size)
     with as_data_error(f"{path} is no tokenizer file"):
         facts = json.loads(content)
     if not isinstance(facts, dict) or not isinstance(facts.get("model"), dict):

@@ -8,11 +8,15 @@ from pathlib import Path
 from paddle_layers.define import Choice, String, Strings, source
 
 from ..dataset import Dataset
+from ..formats.csv_records import Dialect
 from ..formats.indexed_lines import is_large
 from ..formats.large_tables import LargeTable
+from ..formats.positioned_files import PositionedFile
 from ..formats.table_columns import TableColumns
 from ..formats.tables import Table
 from ..problems import DataError
+
+QUOTES = {"double": '"', "single": "'", "none": ""}
 
 
 @source("csv")
@@ -53,6 +57,15 @@ class Csv:
         default="auto",
     )
     delimiter = String("character between cells", default=",")
+    quote = Choice(
+        "character around cells that have delimiters or line ends in them",
+        options={
+            "double": 'a cell that begins with `"` ends with the next one; within it, `""` is one quote',
+            "single": "the same with `'`",
+            "none": "quotes are characters like others: every delimiter and line end counts",
+        },
+        default="double",
+    )
 
     def open(self, base: Path) -> Dataset:
         """The rows of the file."""
@@ -60,18 +73,29 @@ class Csv:
 
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
         """As `open`, but only the fields in `wanted`: the columns of the others may be missing."""
+        return self.open_rows(base, wanted, ())
+
+    def open_rows(
+        self, base: Path, wanted: Container[str] | None, targets: Container[str], *, skip: bool = False
+    ) -> Dataset:
+        """As `open_fields`; of the fields in `targets` no cell may be empty. With `skip` bad rows are noted as such."""
         path = base / self.file
-        if len(self.delimiter) != 1:
+        if len(self.delimiter) != 1 or self.delimiter in "\r\n":
             raise DataError(f"{path}: `delimiter` is {self.delimiter!r}, it has to be one character")
+        quote = QUOTES[self.quote]
+        if self.delimiter == quote:
+            raise DataError(f"{path}: `delimiter` is {self.delimiter!r}, the quote character; write `quote: none`, too")
         if self.classes and not self.label:
             raise DataError(f"{path}: `classes` are the words of the label, so `label` has to name its column")
-        table = Table(path, delimiter=self.delimiter, header=self.header)
+        file = PositionedFile(path)
+        table = Table(file, Dialect(self.delimiter, quote), header=self.header)
         if not table.names:
             raise DataError(f"{path} has no rows")
-        columns = TableColumns(table, self, wanted)
+        large = is_large(file)
+        columns = TableColumns(table, self, wanted, targets, skip=skip and not large)
         words = {"label": self.classes} if self.classes else {}
-        if is_large(path):
-            return LargeTable(table, self, wanted).dataset(columns, words)
+        if large:
+            return LargeTable(table, self, wanted, targets).dataset(columns, words)
         columns.read()
         if not len(table.lines):
             raise DataError(f"{path} has no rows")
@@ -82,4 +106,11 @@ class Csv:
             words=words,
             remedies=columns.remedies(),
             columns=columns.names(),
+            bad=table.bad,
+            note=columns.note(),
         )
+
+    def word_fields(self) -> set[str]:
+        """The fields whose values are ids of words."""
+        named = {entry.partition("=")[0].strip() for entry in (*self.ids, *self.text)}
+        return named | ({"label"} if self.classes else set())

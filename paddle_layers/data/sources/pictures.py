@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Container, Sequence
@@ -10,17 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from paddle_layers.define import Choice, Int, String, Strings, source
+from paddle_layers.define import Choice, Int, Ints, String, Strings, source
+from paddle_layers.define.decimals import is_integer, number_of
 from paddle_layers.define.errors import suggestion
 
 from ..columns import WordColumn
 from ..dataset import Dataset
-from ..formats.lines import read_lines
 from ..formats.listed_boxes import ListedBoxes, Place, box_columns
 from ..formats.listed_files import files_in, inside
 from ..formats.pictures import ENDINGS, folder_of, map_column, picture_column, read_picture
+from ..formats.text_lines import read_lines
 from ..problems import DataError
 from ..stored import StoredColumn
+
+ANYWHERE = 'write `folder: "/"` in the source, and absolute paths in the list, if it is meant'
+"""What to do about a file that a list names elsewhere."""
 
 
 class PictureSettings:
@@ -45,6 +50,15 @@ class PictureSettings:
             "pad": "until it is within the size; the rest is black",
         },
         default="stretch",
+    )
+    background_color = Ints(
+        "what is seen through transparent pixels, from 0 to 255: one value, or red, green and blue, whatever `color`; "
+        "white by default",
+        default=(255,),
+        min=0,
+        max=255,
+        min_items=1,
+        max_items=3,
     )
 
 
@@ -139,10 +153,11 @@ class ImageList(_Pictures):
     tabs, at the first space. Where pictures are resized boxes go with them; with `fit: "crop"` those whose middle is
     cut off are left out.
 
-    Fields: `image` (channels, height, width; whole numbers from 0 to 255) and `label`, a whole number; or a word, whose
-    ids are those of `classes`, else come from the training data by the alphabet and are kept beside the weights. With
-    boxes these are sequences: `box`, the corners x1, y1, x2, y2 as shares of the image's width and height, and `label`,
-    the class of each; words need `classes`, whose first one is the background for the layers of detection.
+    Fields: `image` (channels, height, width; integers from 0 to 255) and `label`, a number: an integer, or, for
+    regression, any other; or a word, whose ids are those of `classes`, else come from the training data by the alphabet
+    and are kept beside the weights. With boxes these are sequences: `box`, the corners x1, y1, x2, y2 as shares of the
+    image's width and height, and `label`, the class of each; words need `classes`, whose first one is the background
+    for the layers of detection.
 
     What a list names has to lie in the `folder`: a list from elsewhere cannot choose other files. For absolute paths
     write `folder: "/"`. Needs Pillow: `pip install 'paddle-layers[images]'`.
@@ -162,7 +177,7 @@ class ImageList(_Pictures):
         default="class",
     )
     label_fill = Int("id in a map where `fit` pads the picture", default=0, min=0, max=255)
-    classes = Strings("words of the labels in the order of their ids; absent: numbers, or all words", default=())
+    classes = Strings("words of the labels in the order of their ids; absent: all numbers, or all words", default=())
 
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
         """As `open`; where no label is wanted, lines may be without."""
@@ -178,7 +193,7 @@ class ImageList(_Pictures):
             name, label = _name_first(text) if self.labels == "boxes" else _label_last(text.strip(), labelled=labelled)
             if labelled and not label and self.labels != "boxes":
                 raise DataError(f"{path}:{line}: no label; write it behind the name, with a space between")
-            names.append(inside(folder, name, f"{path}:{line}"))
+            names.append(inside(folder, name, f"{path}:{line}", ANYWHERE))
             texts.append(label)
             lines.append(line)
         if not names:
@@ -206,7 +221,7 @@ class ImageList(_Pictures):
             boxes = ListedBoxes(texts, self.classes, place)
             return dict(box_columns("image_list", self, boxes, names, images, place))
         if self.labels == "map":
-            maps = [inside(folder, text, place(row)) for row, text in enumerate(texts)]
+            maps = [inside(folder, text, place(row), ANYWHERE) for row, text in enumerate(texts)]
             column = map_column("image_list", self, images, self.label_fill, place, lambda row: (names[row], maps[row]))
             return {"label": column}
         return {"label": self._ids(texts, place)}
@@ -220,11 +235,18 @@ class ImageList(_Pictures):
                         f"{place(row)}: the label {word!r} is not one of `classes`: {_listed(self.classes)}"
                     )
             return np.array([ids[word] for word in words], np.int64)
-        if all(map(_is_count, words)):
+        if all(map(is_integer, words)):
             return np.array(list(map(int, words)), np.int64)
-        odd = next((row for row, word in enumerate(words) if _is_count(word)), None)
+        numbers = [number_of(word) for word in words]
+        if None not in numbers:
+            return np.array(numbers, np.float64)
+        odd = next((row for row, number in enumerate(numbers) if number is not None and math.isfinite(number)), None)
         if odd is not None:
-            raise DataError(f"{place(odd)}: the label {words[odd]} is a number, but others in this list are words")
+            word = numbers.index(None)
+            raise DataError(
+                f"{place(word)}: the label {words[word]!r} is a word, but others in this list are numbers, such as "
+                f"{words[odd]}; write one kind"
+            )
         return WordColumn(list(words))
 
 
@@ -240,10 +262,6 @@ def _name_first(text: str) -> tuple[str, str]:
     """Name, and the boxes behind it; in a line with a tab the name may have spaces in it."""
     name, _, boxes = text.partition("\t") if "\t" in text else text.strip().partition(" ")
     return name.strip(), boxes.strip()
-
-
-def _is_count(word: str) -> bool:
-    return word.isascii() and word.isdecimal() and len(word) < 19
 
 
 def _empty(folder: Path) -> str:

@@ -14,6 +14,7 @@ from ..dataset import Dataset
 from ..formats.indexed_lines import is_large
 from ..formats.large_texts import large_text
 from ..formats.lines import Lines, read_dictionary
+from ..formats.positioned_files import PositionedFile
 from ..formats.tokenizers import Tokenizer
 from ..problems import DataError
 
@@ -59,11 +60,16 @@ class Text:
             words["words"] = tokenizer.pieces
         elif ids is not None:
             words["words"] = tuple(ids)
-        if is_large(path):
-            parse = partial(Lines, path, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
-            return large_text(path, parse, words)
-        lines = Lines(path, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
+        file = PositionedFile(path, "")
+        if is_large(file):
+            parse = partial(Lines, file, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
+            return large_text(file, parse, words)
+        lines = Lines(file, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
         if not len(lines.lines):
             raise DataError(f"{path} has no words")
         labels = {"label": np.frombuffer(lines.labels, np.int64)} if labelled else {}
         return Dataset({"words": lines.words, **labels}, origin=str(lines.path), place=lines.place, words=words)
+
+    def word_fields(self) -> set[str]:
+        """The fields whose values are ids of words."""
+        return {"words", "label"} if self.classes else {"words"}

@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from paddle_layers.define import Bool, Choice, Float, Int, String, source
+from paddle_layers.define.decimals import number_of
 
 from ..dataset import Dataset
-from ..formats.lines import read_lines
 from ..formats.listed_files import inside
 from ..formats.pictures import Part, Size, folder_of, picture_column, read_picture
+from ..formats.text_lines import read_lines
 from ..problems import DataError
-from .pictures import PictureSettings
+from .pictures import ANYWHERE, PictureSettings
 
 FIELDS = 6
 """Of a window: class, overlap, and the first and the last column and row."""
@@ -53,6 +54,7 @@ class WindowList:
         "folder that the names are relative to, itself to the training file; absent: the list's", default=""
     )
     color = PictureSettings.color
+    background_color = PictureSettings.background_color
     height = Int("rows of pixels that windows are resized to", min=1)
     width = Int("columns of pixels that they are resized to", optional=True, default_from="height", min=1)
     context = Int("pixels of the result on each side that show what is around the window", default=0, min=0)
@@ -152,7 +154,7 @@ def _windows(path: Path, folder: Path) -> Iterator[tuple[int, _Picture, int, flo
         place, name = after("the name of a picture")
         count("the channels of a picture")
         size = Size(count("the rows of a picture"), count("the columns of a picture"))
-        picture = _Picture(inside(folder, name, f"{path}:{place}"), size)
+        picture = _Picture(inside(folder, name, f"{path}:{place}", ANYWHERE), size)
         for _ in range(count("the number of windows")):
             at, window = after("a window")
             yield at, picture, *_window(path, at, window.split(), size)
@@ -161,11 +163,8 @@ def _windows(path: Path, folder: Path) -> Iterator[tuple[int, _Picture, int, flo
 def _window(path: Path, line: int, words: list[str], size: Size) -> tuple[int, float, tuple[int, ...]]:
     if len(words) != FIELDS:
         raise DataError(f"{path}:{line}: a window is `class overlap x1 y1 x2 y2`, but there are {len(words)} words")
-    try:
-        overlap = float(words[1])
-    except ValueError:
-        overlap = math.nan
-    if not 0 <= overlap <= 1:
+    overlap = number_of(words[1])
+    if overlap is None or not 0 <= overlap <= 1:
         raise DataError(f"{path}:{line}: the overlap is {words[1][:40]!r}, not a number from 0 to 1")
     label, *box = (_whole(path, line, word, "a number of a window") for word in (words[0], *words[2:]))
     if not (box[0] <= box[2] < size.width and box[1] <= box[3] < size.height):

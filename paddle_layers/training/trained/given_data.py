@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from ..problems import TrainingError
 from ..results.folders import MARK, output_folder, trained_weights
 from ..results.numbered import last_trained
 from ..results.run_files import FOLDER as RUN_FOLDER
+from ..targets import target_values
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Training
@@ -71,12 +72,14 @@ def given_batches(
     """
     types = feed_types(network)
     fields = {layer: training.feed.get(layer, layer) for layer in types}
-    dataset, part = _opened(training, source, data, fields.values())
+    targets = {fields[layer] for layer in target_values(network.nodes)}
+    dataset, part = _opened(training, source, data, fields.values(), targets)
     learned, origin = learned_for(weights)
     dataset = encoded(dataset, learned, str(origin))
     if isinstance(data, (str, Path)) and Path(data).suffix.lower() == ".npy" and len(fields) == 1:
         fields = dict.fromkeys(fields, next(iter(dataset.fields)))
     transforms = [change for change in transforms_of(training, source) if change.layer in types]
+    how = loading(source, dataset)
     feeds = make_feeds(
         dataset,
         types,
@@ -84,8 +87,8 @@ def given_batches(
         transforms=transforms,
         dtype=training.dtype,
         ignored=ignored_labels(network),
+        skip=how.get("skip", False),
     )
-    how = loading(source, dataset)
     return Batches(dataset, training.batch_size, shuffle=False, training=False, feeds=feeds, part=part, **how)
 
 
@@ -95,7 +98,7 @@ def words_of(training: Training, batches: Batches, layer: str) -> Sequence[str]:
 
 
 def _opened(
-    training: Training, source: SourceSettings | None, data: GivenData, fields: Iterable[str]
+    training: Training, source: SourceSettings | None, data: GivenData, fields: Iterable[str], targets: Container[str]
 ) -> tuple[Dataset, Rows | None]:
     """The data, and which rows of them; None for all."""
     if isinstance(data, Dataset):
@@ -107,7 +110,7 @@ def _opened(
     if source is None:
         raise TrainingError("the training file has no source, so it does not say how data are read: give arrays")
     if data is not None:
-        return open_source(_reader(source, data, training.base), Path(), fields), None
+        return open_source(_reader(source, data, training.base), Path(), fields, targets), None
     if source.split is None and source.phase == "train":
         mixed = [one for one in training.source if one.phase == "train"]
         if len(mixed) > 1:
@@ -116,8 +119,8 @@ def _opened(
                 "data, which are read as those of the first source are"
             )
     if source.split is None:
-        return open_source(source, training.base, fields), None
-    dataset = open_source(source, training.base, [*fields, *source.split.fields])
+        return open_source(source, training.base, fields, targets), None
+    dataset = open_source(source, training.base, [*fields, *source.split.fields], targets)
     return dataset, split_rows(dataset, source.split)[1]
 
 

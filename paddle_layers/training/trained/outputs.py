@@ -79,7 +79,7 @@ def predicted(network: Network) -> list[str]:
     judges = [node for node in network.nodes if costs_of(node) or not node.output_names]
     others = [node for node in network.nodes if node not in judges]
     read = {name for node in others for name in node.inputs}
-    learned = _learned(network)
+    learned = learned_values(network.nodes)
     judged = {name for node in judges for place, name in enumerate(node.inputs) if place == 0 or name in learned}
     unread = set(network.outputs)
     found = [
@@ -130,14 +130,18 @@ def always(network: Network) -> Network:
     return Network.checked(network.name, map(_plain, network.nodes), network.source)
 
 
-def _learned(network: Network) -> set[str]:
+def learned_values(nodes: Iterable[Node]) -> set[str]:
     """Values that rest on a trained parameter."""
     learned: set[str] = set()
-    for node in network.nodes:
-        own = bool(node.definition.facts.has_param) or node.inside is not None
-        if own or learned.intersection(node.inputs):
+    for node in nodes:
+        if has_own_parameters(node) or learned.intersection(node.inputs):
             learned.update(node.output_names)
     return learned
+
+
+def has_own_parameters(node: Node) -> bool:
+    """Whether a layer, or a layer inside of it, may have trained parameters."""
+    return bool(node.definition.facts.has_param) or node.inside is not None
 
 
 def _telling(node: Node) -> Iterator[str]:

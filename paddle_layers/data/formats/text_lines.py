@@ -1,0 +1,76 @@
+"""Lines of text files in UTF-8, with their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..problems import DataError, no_text
+from .positioned_files import PositionedFile
+
+LONGEST = 2**26
+"""Bytes of a line, or of a row of a table, which may have several."""
+
+_PIECE = 2**20
+_BOM = b"\xef\xbb\xbf"
+SPACES = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"
+"""What `str.strip` takes off of ASCII."""
+
+
+Row = tuple[int, int, bytes]
+"""A line or a record: the number of its (last) line from 1, its first byte in the file, and its bytes."""
+
+
+def text_lines(file: PositionedFile) -> Iterator[Row]:
+    """The lines of a file with their ends: LF, CR LF or CR. Raises `DataError` for one of more than `LONGEST` bytes."""
+    begin = at = len(_BOM) if file.read(0, len(_BOM)) == _BOM else 0
+    number, rest = 0, b""
+    while piece := file.read(at, _PIECE):
+        at += len(piece)
+        lines = (rest + piece).splitlines(keepends=True)
+        rest = b"" if lines[-1].endswith(b"\n") else lines.pop()  # a CR may have its LF in the next piece
+        for line in lines:
+            number += 1
+            yield number, begin, line
+            begin += len(line)
+        if len(rest) > LONGEST:
+            raise DataError(f"{file.path}:{number + 1}: the line has more than {LONGEST} bytes")
+    if rest:
+        yield number + 1, begin, rest
+
+
+def words_lines(file: PositionedFile) -> Iterator[Row]:
+    """The lines that are not blank, without their ends."""
+    for line, begin, content in text_lines(file):
+        if content.strip(SPACES) and (content.isascii() or content.decode("utf-8", "replace").strip()):
+            yield line, begin, content.rstrip(b"\r\n")
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Numbers of lines, from 1, and the lines. `DataError` for what is no text."""
+    yield from numbered_lines(PositionedFile(path, ""))
+
+
+def numbered_lines(file: PositionedFile) -> Iterator[tuple[int, str]]:
+    """As `read_lines`, of a file that is open."""
+    for row in text_lines(file):
+        yield row[0], decoded(file, row).rstrip("\r\n")
+
+
+def decoded(file: PositionedFile, row: Row) -> str:
+    """The text of a row. Raises `DataError` for what is no UTF-8."""
+    line, begin, content = row
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        otherwise = f"{file.path}:{line}: this is not UTF-8 text (byte {begin + error.start}); save it as UTF-8"
+        raise no_text(file.path, file.read(0, 4), otherwise) from None
+
+
+def check_text(file: PositionedFile) -> None:
+    """Raise `DataError` for a file whose first bytes are those of a known format that is not text."""
+    first = file.read(0, 4)
+    if not first.isascii() or min(first, default=32) < 9:
+        problem = no_text(file.path, first, "")
+        if str(problem):
+            raise problem
