@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
+from paddle_layers.config.wiring.ignored_labels import NONE_IGNORED, IgnoredLabels
 from paddle_layers.define import Type
 
 from .columns import Rows
@@ -53,7 +54,7 @@ class Change(NamedTuple):
     also: tuple[str, ...] = ()
 
 
-def checked_change(change: Change, types: Mapping[str, Type], ignored: Mapping[str, frozenset[int]]) -> Change:
+def checked_change(change: Change, types: Mapping[str, Type], ignored: Mapping[str, IgnoredLabels]) -> Change:
     """The change, for the data layers that are there. Raises `DataError` for one that takes no images' own."""
     layer = change.layer
     if layer not in types or types[layer].kind != "DENSE":
@@ -81,7 +82,7 @@ def checked_change(change: Change, types: Mapping[str, Type], ignored: Mapping[s
                 "other images, boxes (`shape: 4 seq_nested_level: 1`) and what belongs to each box"
             )
         fill = getattr(change.transform, "label_fill", 0)
-        if is_map and not 0 <= fill < wanted.size and fill not in ignored.get(name, frozenset()):
+        if is_map and not 0 <= fill < wanted.size and fill not in ignored.get(name, NONE_IGNORED).legal:
             raise DataError(
                 f"{where}, which takes 0 to {wanted.size - 1}, but `label_fill` is {fill}; a label that all losses "
                 "leave out (`ignore_label`) may be, too"

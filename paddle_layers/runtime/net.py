@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.batch.carried import Carried
+from paddle_layers.runtime.batch.divisors import batch_divisors
 from paddle_layers.runtime.batch.feeding import Batch, check_gradient
 from paddle_layers.runtime.batch.made_entries import make_entries
 from paddle_layers.runtime.batch.own_rows import OutgrownError, make_late_rows
@@ -33,12 +34,13 @@ from paddle_layers.runtime.plan.statistics import Statistics
 from .arguments import check_arguments, check_feeds, check_keep, check_phase, names_of, no_gradient, no_value
 from .devices import open_device
 from .locking import one_at_a_time
+from .pass_effects import PassEffects
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network
 
 
-class Net:
+class Net(PassEffects):
     """Parameters and buffers of a network on a device.
 
     `device` is `"cpu"`, `"cuda"` or `"auto"`: a card where there is one; `gradient_memory` gives memory for gradients
@@ -225,6 +227,24 @@ class Net:
         return self._running
 
     @one_at_a_time
+    def divisors(self, feeds: Mapping[str, Any], step: int | None = None) -> dict[str, float]:
+        """What `backward` divides the sums of the losses of a batch by, by name; without the pass of the batch.
+
+        They depend on numbers of rows and on labels, as a rule; only the layers that they follow from are computed.
+        The divisors of a batch that is fed in parts are the sums of those of its parts. `step` is that of `forward`.
+        """
+        phase, kept = self._phases["train"], self._step
+        feeds = self.carried.feed("train", phase.graph, feeds, self.dtype)
+        self._running = None
+        if rebind(phase, feeds, self.arena):
+            self._forget(phase)
+        self._step = self._step + 1 if step is None else step
+        try:
+            return batch_divisors(phase, Batch(phase.graph, feeds, self.dtype), self._key)
+        finally:
+            self._step = kept
+
+    @one_at_a_time
     def backward(
         self,
         gradients: Mapping[str, Any] | None = None,
@@ -292,46 +312,24 @@ class Net:
         return read_value(plan, batch, phase.graph.values[name])
 
     @one_at_a_time
-    def find_non_finite(self) -> str | None:
-        """Name of the first layer whose values are NaN or infinite on the last batch; runs it again step by step."""
-        if self._running is None:
+    def find_non_finite(self, *, backward: bool = False) -> str | None:
+        """Name of the first layer whose values are NaN or infinite on the last batch; runs it again step by step.
+
+        With `backward` the first one, from the loss back, of whose gradients this holds.
+        """
+        if self._running is None or (backward and self._running[1].updates is not None):
             return None
         phase, plan, batch = self._running
         kept = self.arena.copy_states()
         self._run_again(phase, plan, batch)
-        write_batch(plan, batch)
-        self.arena.restore_states(self._states_before)
-        found = plan.find_non_finite(self.dtype)
+        if backward and write_used_ids(plan, batch):
+            plan.lay(batch)
+        elif not backward:
+            write_batch(plan, batch)
+            self.arena.restore_states(self._states_before)
+        found = plan.find_non_finite(self.dtype, backward=backward)
         self.arena.restore_states(kept)
         return found
-
-    @one_at_a_time
-    def take_back(self) -> None:
-        """Give running states the numbers that they had before the last forward pass."""
-        self.arena.restore_states(self._states_before)
-
-    @one_at_a_time
-    def statistics(self) -> dict[str, float]:
-        """What the metric layers counted since the last reset, by `layer.type`.
-
-        A layer that reports several numbers has each as `layer.type.name`.
-        """
-        return self._statistics.results()
-
-    @one_at_a_time
-    def reset_statistics(self) -> None:
-        """Start counting anew."""
-        self._statistics.reset()
-
-    @one_at_a_time
-    def counted(self) -> list[tuple[str, str, list[float]]]:
-        """The sums that statistics are made of, for `count_on`."""
-        return self._statistics.sums()
-
-    @one_at_a_time
-    def count_on(self, counted: Iterable[tuple[str, str, list[float]]]) -> None:
-        """Go on counting from what `counted` gave. Raises `ValueError` for anything else."""
-        self._statistics.restore(counted)
 
     @one_at_a_time
     def save(self, path: str | Path, *, rename: Names = None, layout: str = OURS) -> None:

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,11 +33,19 @@ NAME, UNFINISHED = re.compile(r"step-[0-9]{8,}"), re.compile(r"\.step-[0-9]{8,}\
 
 
 def save_checkpoint(
-    folder: Path, step: int, net: Net, states: Mapping[str, NDArray[Any]], facts: Mapping[str, Any], *, keep: int
+    folder: Path,
+    step: int,
+    net: Net,
+    states: Mapping[str, NDArray[Any]],
+    facts: Mapping[str, Any],
+    *,
+    keep: int,
+    check: Callable[[], None] = lambda: None,
 ) -> Path:
     """Write the checkpoint of a step into `folder` and remove all but the newest `keep`.
 
-    `states` are the optimizer's arrays, `facts` anything that JSON can hold. Raises `SaveError` when the disk is full
+    `states` are the optimizer's arrays, `facts` anything that JSON can hold; `check` raises for weights that must not
+    be saved, and is called when pending steps are made. Raises `SaveError` when the disk is full
     or the folder cannot be written; older checkpoints are then untouched.
     """
     final = folder / f"step-{step:08d}"
@@ -48,6 +56,7 @@ def save_checkpoint(
         temporary.mkdir()
         write_tensors(temporary / OPTIMIZER, states)  # first: saving the weights makes the pending steps
         net.save(str(temporary / WEIGHTS))
+        check()
         write_file(temporary / FACTS, json.dumps({"step": step, **facts}, indent=1).encode())
         _sync(temporary / WEIGHTS)
         _sync(temporary)

@@ -14,7 +14,7 @@ from paddle_layers.data import Batches, Position, Stream
 from paddle_layers.data.learning import FILE as LEARNED
 from paddle_layers.runtime.memory.tensorfiles import write_file
 from paddle_layers.runtime.memory.weights import OURS
-from paddle_layers.runtime.plan.losses import LossSum, total_loss
+from paddle_layers.runtime.plan.losses import total_loss
 
 from .callbacks import restore_states, states_of
 from .callbacks.watching import BEST
@@ -31,10 +31,11 @@ from .checkpoints import (
 from .data_norms import measure_data_norms
 from .evaluation import evaluate, first_batches, named_costs
 from .facts import MOST
+from .finite import FiniteWeights
 from .first_values import load_first, what_became
 from .interrupts import SIGNALS, Interrupts
 from .momentum import momentum_at
-from .opening import advised
+from .passes import StepPasses
 from .preparation import Job
 from .problems import TrainingError
 from .processes.ranks import ALONE, Alone
@@ -49,9 +50,6 @@ from .schedules import Staged, rate_at
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training, WeightsSettings
-
-MOST_SKIPPED = 20
-"""Batches in a row that may be skipped."""
 
 
 class Trainer:
@@ -78,7 +76,8 @@ class Trainer:
         self._ledger = Ledger()
         self._statistics: dict[str, float] = {}
         self._tested = self._saved = -1
-        self._skipped = self._skipped_in_a_row = 0
+        self._finite: FiniteWeights | None = None
+        self._passes = StepPasses(training, job, self.run, ranks)
 
     def begin(self, *, resume: bool, weights: WeightsSettings | None) -> None:
         """Start afresh, from `weights` or from the newest checkpoint."""
@@ -90,6 +89,7 @@ class Trainer:
             measure_data_norms(net, training, self.job.train, known=report.loaded if report is not None else ())
             if text := what_became(net, training, weights, report):
                 self.progress.say(text)
+        self._finite = FiniteWeights(self.job.net)
         for batches in self._data():
             if isinstance(batches, Batches):  # not before: what is measured for layers needs all rows
                 batches.share(self.ranks.number, self.ranks.count)
@@ -138,6 +138,7 @@ class Trainer:
         curve = run.folder / CURVE
         if self.ranks.first:
             with self.job.updater.averaged():
+                self._check_finite()
                 run.net.save(str(run.folder / WEIGHTS))
         self._ledger.draw(curve, self.training.network.name or run.folder.name, list(self.job.tests))
         call(self.callbacks, "on_end", run)
@@ -149,7 +150,7 @@ class Trainer:
         if "tensorboard" in self.training.log.format:
             commands.append((f"tensorboard --logdir {quote(str(run.folder / EVENTS))}", "Look at it"))
         log = run.folder / LOG
-        left_out = "\n".join(filter(None, (left_out_text(*self._data()), skipped_text(self._skipped))))
+        left_out = "\n".join(filter(None, (left_out_text(*self._data()), skipped_text(self._passes.skipped))))
         return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands, left_out)
 
     def facts_at_the_end(self, facts: RunFacts) -> RunFacts:
@@ -188,68 +189,23 @@ class Trainer:
             factor = math.prod(getattr(listener, "rate_factor", 1.0) for listener in self.callbacks)
             run.rate *= self.ranks.of_first(factor)
         job.updater.begin_step(run.rate, run.step + 1, self._momentum(run.step))
-        sums: dict[str, LossSum] = {}
-        rows = 0
-        for number in range(self.training.accumulate):
-            rows += self._pass(number, sums)
-            if job.train.position.epoch > run.epoch:
-                break  # as the last batch of an epoch has the rows that are left
+        sums = self._passes.run()
         if sums:
             run.loss = total_loss(sums.values())
         run.step += 1
         run.epochs = job.train.position.epoch
         if sums:  # else all its batches were skipped
             call(self.callbacks, "on_gradients", run)
-            job.updater.step(run.rate, run.step, self._momentum(run.step - 1))
-            self._ledger.add({"loss": run.loss, **named_costs(sums, job.losses)})
-        self.progress.step(run.step, run.total, {"loss": run.loss, **self._statistics}, rows * self.ranks.count)
+            if self._passes.update(self._momentum(run.step - 1)):
+                self._ledger.add({"loss": run.loss, **named_costs(sums, job.losses)})
+        rows = self._passes.rows * self.ranks.count
+        self.progress.step(run.step, run.total, {"loss": run.loss, **self._statistics}, rows)
         call(self.callbacks, "on_step", run)
-
-    def _pass(self, number: int, sums: dict[str, LossSum]) -> int:
-        """Forward and backward over the next batch of a step; its costs are added to `sums`. Gives its rows."""
-        net, run, ranks = self.job.net, self.run, self.ranks
-        batch, place = self._batch(), run.step * self.training.accumulate + number
-        net.forward(batch, phase="train", step=place * ranks.count + ranks.number)
-        whole = ranks.sums(net.loss_sums())
-        run.loss = total_loss(whole.values())
-        rows = max((len(value) for value in batch.values()), default=0)
-        if not math.isfinite(run.loss):
-            self._skip()
-            return rows
-        self._skipped_in_a_row = 0
-        if ranks.count == 1:
-            net.backward()
-        else:
-            net.backward(divisors={name: one.divisor for name, one in whole.items()}, ready=ranks.start_sum)
-            ranks.wait()
-            ranks.join_rows(net)
-        if self.training.accumulate > 1:
-            self.job.updater.add(sum(one.divisor for one in whole.values()))
-        for name, one in whole.items():
-            sums[name] = sums[name].plus(one) if name in sums else one
-        return rows
-
-    def _skip(self) -> None:
-        """Go on without the last batch, whose loss is no finite number; `TrainingError` where it is not to be so."""
-        self._skipped += 1
-        self._skipped_in_a_row += 1
-        problem = self._not_finite()
-        if self.training.on_nan != "skip":
-            raise problem
-        if self._skipped_in_a_row == MOST_SKIPPED:
-            raise TrainingError(f"{problem}. {MOST_SKIPPED} batches in a row were skipped, and the weights stay as bad")
-        self.run.net.take_back()
-        self._catch_up_alike()
-        self.progress.say(f"skipped a batch: {str(problem).partition('.')[0]}")
 
     def _catch_up_alike(self) -> None:
         """Make pending steps of all rows, where each process has read other ones: made in other parts they round."""
         if self.ranks.count > 1:
             self.job.updater.catch_up()
-
-    def _batch(self) -> dict[str, Any]:
-        with advised():
-            return self.job.train.take()
 
     def _report(self) -> None:
         """A line of the log and of the progress: the mean loss since the last one, and the statistics."""
@@ -271,6 +227,7 @@ class Trainer:
         self.ranks.level_states(job.net)
         self._catch_up_alike()
         with job.updater.averaged():
+            self._check_finite()  # callbacks save what is tested
             batches = first_batches(test, self.training.test.batches)
             run.results = evaluate(job.net, batches, job.statistics, job.losses, seen, self.ranks)
             for name, further in job.tests.items():
@@ -297,14 +254,23 @@ class Trainer:
             **self._ledger.facts(),
             "callbacks": states_of(self.callbacks),
             "statistics": self.ranks.counted(run.net),
-            "skipped": self._skipped,
+            "skipped": self._passes.skipped,
         }
         keep = self.training.checkpoint.keep
         if self.ranks.first:
             carried = {CARRIED + name: rows for name, rows in run.net.carried.saved().items()}
             states = {**self.job.updater.saved(), **carried}
-            save_checkpoint(run.folder / CHECKPOINTS, run.step, run.net, states, facts, keep=keep)
+            if self._finite is not None:
+                self._finite.check(run.step, catch_up=False)  # the states are saved with the pending steps
+                self._finite.check_states(states, run.step)
+            folder = run.folder / CHECKPOINTS
+            save_checkpoint(folder, run.step, run.net, states, facts, keep=keep, check=self._check_finite)
         self._saved = run.step
+
+    def _check_finite(self) -> None:
+        """Raise `TrainingError` for weights that must not be written."""
+        if self._finite is not None:
+            self._finite.check(self.run.step)
 
     def _restore(self, checkpoint: Path) -> None:
         net, batches = self.job.net, len(self.job.train) or MOST
@@ -328,7 +294,7 @@ class Trainer:
         self.run.epoch = facts["epoch"] - (facts["batch"] == 0)  # that of the last step
         self.job.train.position = Position(facts["epoch"], facts["batch"])
         self._ledger.restore(facts)
-        self._skipped = facts.get("skipped", 0)
+        self._passes.skipped = facts.get("skipped", 0)
         restore_states(self.callbacks, facts.get("callbacks", {}), str(checkpoint / FACTS))
         self.progress.say(f"going on after step {self.run.step}")
 
@@ -347,15 +313,6 @@ class Trainer:
     def _trained(self) -> list[str]:
         """The parameters that learn, in the order in which the optimizer's states lie."""
         return [parameter.name for parameter in self.job.net.arena.trained]
-
-    def _not_finite(self) -> TrainingError:
-        run = self.run
-        layer = self.ranks.any_of(run.net.find_non_finite() or "")
-        where = f"the first layer whose output is not finite is `{layer}`" if layer else "every output is finite"
-        return TrainingError(
-            f"the loss is {run.loss} at step {run.step + 1}: {where}. Checkpoints made before are unchanged. "
-            f"Try a smaller learning_rate (now {run.rate:.3g}), clip {{ norm: 1 }}, or a longer warmup"
-        )
 
 
 def _due(step: int, every: int | None) -> bool:

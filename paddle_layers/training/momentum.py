@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from .problems import TrainingError
 from .schedules import Staged
 
 if TYPE_CHECKING:
@@ -23,7 +25,10 @@ def momentum_at(training: Training, total: int) -> Callable[[int], float | None]
         return lambda _: None
     schedule, base = Staged(training.momentum_schedule), float(training.optimizer.attributes["momentum"])
     for step in range(0, total, -(-total // CHECKED)):
-        momentum = schedule.rate(base, step, total)
+        try:
+            momentum = schedule.rate(base, step, total)
+        except TrainingError:
+            momentum = math.inf
         if not 0 <= momentum < 1:
             help_ = "let another `momentum_schedule` follow from an earlier step: `until`"
             message = f"the momentum becomes {momentum:.4g} at step {step}; it has to be below 1"

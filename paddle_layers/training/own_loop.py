@@ -11,8 +11,10 @@ from paddle_layers.define import registries
 from paddle_layers.define.errors import brief
 from paddle_layers.runtime.memory.tensorfiles import WeightsError, read_tensors, write_tensors
 from paddle_layers.runtime.net import Net
+from paddle_layers.runtime.optimise.finite import NonFiniteGradients
 from paddle_layers.runtime.optimise.updater import Updater
 
+from .problems import TrainingError
 from .schedules import rate_at
 
 if TYPE_CHECKING:
@@ -25,22 +27,48 @@ Regularizer = str | tuple[str, dict[str, Any]]
 class Schedule:
     """The learning rate of each step of a loop.
 
-    `name` is a registered schedule, such as `"cosine"`, and `settings` are its attributes; `learning_rate` is the rate
-    it starts from, and `steps` how many there will be, for schedules that end with them. Raises `UnknownName` and
-    `InvalidAttributes`.
+    Args:
+        name: a registered schedule, such as `"cosine"`.
+        learning_rate: the rate that it starts from.
+        steps: the number of steps of the training, for schedules that end with it. For a schedule with an attribute
+            of this name (`warmup`, `linear`), it is the attribute.
+        training_steps: the number of steps of the training, for any schedule.
+        **settings: the attributes of the schedule.
+
+    Raises:
+        UnknownName: there is no schedule of this name.
+        InvalidAttributes: an attribute is missing, unknown or out of its range.
+        TypeError: the number of steps is missing.
 
     >>> schedule = pl.Schedule("step", learning_rate=0.1, steps=100, every=50)
     >>> schedule.rate(0), round(schedule.rate(50), 6)
     (0.1, 0.01)
+    >>> pl.Schedule("warmup", learning_rate=0.1, steps=5).rate(0)
+    0.02
     """
 
-    def __init__(self, name: str, *, learning_rate: float, steps: int, **settings: Any) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        learning_rate: float,
+        steps: int | None = None,
+        training_steps: int | None = None,
+        **settings: Any,
+    ) -> None:
         definition = registries["schedule"][name]
+        if steps is not None and "steps" in definition.attribute_by_name:
+            settings["steps"] = steps
+        elif None not in (steps, training_steps):
+            raise TypeError(f"schedule `{name}` has no attribute `steps`: give steps or training_steps, which are one")
         self._schedule = definition.create(definition.bind(settings))
-        self.learning_rate, self.steps = learning_rate, steps
+        length = steps if training_steps is None else training_steps
+        if length is None:
+            raise TypeError(f"schedule `{name}` needs the number of steps of the training: give training_steps")
+        self.learning_rate, self.steps = learning_rate, length
 
     def rate(self, step: int) -> float:
-        """The rate of a step, counted from 0."""
+        """The rate of a step, counted from 0. Raises `TrainingError` for one that is infinite."""
         return rate_at(self._schedule, self.learning_rate, step, self.steps)
 
 
@@ -70,7 +98,7 @@ class Optimizer:
             )
         if {"learning_rate", "lr"} & settings.keys():
             raise TypeError("an optimizer gets the learning rate with every step: write optimizer.step(learning_rate)")
-        self.name, self.steps = name, 0
+        self.name, self.steps, self._net = name, 0, net
         definition = registries["optimizer"][name]
         self._updater = Updater(
             cast("Elementwise", definition),
@@ -83,13 +111,21 @@ class Optimizer:
     def step(self, learning_rate: float) -> None:
         """Change the parameters once. `net.backward()` has to come before: its gradients are those of the step.
 
-        Raises `ValueError` for a learning rate that is negative or no number.
+        Raises:
+            ValueError: the learning rate is negative or not a number.
+            TrainingError: a gradient holds NaN or infinity; parameters and states of the optimizer are unchanged, so
+                a loop may go on with the next batch.
         """
         rate = float(learning_rate)
         if not 0 <= rate < math.inf:
             raise ValueError(f"learning_rate is {rate:g}, must be a number >= 0")
+        try:
+            self._updater.step(rate, self.steps + 1)
+        except NonFiniteGradients as error:
+            layer = self._net.find_non_finite(backward=True)
+            where = f": the first layer, from the loss back, whose gradient is not finite is `{layer}`" if layer else ""
+            raise TrainingError(f"{error} at step {self.steps + 1}{where}. The parameters are unchanged") from None
         self.steps += 1
-        self._updater.step(rate, self.steps)
 
     def save(self, path: str | Path) -> None:
         """Write what the optimizer remembers, and its number of steps, as safetensors. Raises `SaveError`.

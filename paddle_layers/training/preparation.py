@@ -11,6 +11,7 @@ from paddle_layers.config.diagnostics.report import warn
 from paddle_layers.config.parameters import learning_names
 from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
 from paddle_layers.config.wiring.carried import carried_values
+from paddle_layers.config.wiring.ignored_labels import IgnoredLabels, LabelReader, common_labels
 from paddle_layers.data import Batches, DataError, Dataset, Stream, make_feeds
 from paddle_layers.data.batching.feeds import Feed
 from paddle_layers.data.batching.mixing import Mixed, MixedBatches
@@ -108,7 +109,8 @@ def prepare(
         check_sharing(training, ranks.count, data, callbacks)
     capacity = max(batches.batch_size for batches in (train, test, *tests.values()) if batches is not None)
     net, updater = _make_net(training, seed, device, keep, compiling, ranks)
-    if ranks.count == 1 and not any(hasattr(one, name) for one in callbacks for name in READ_GRADIENTS):
+    skipping = training.on_nan == "skip"  # a gradient that is not finite must leave all parameters as they are
+    if ranks.count == 1 and not skipping and not any(hasattr(one, n) for one in callbacks for n in READ_GRADIENTS):
         updater.update_in_backward(net)
     net.plan_for(-(-capacity // ranks.count))
     return Job(net, updater, train, test, tests, total, loss_names(training), statistic_names(training), learned)
@@ -201,15 +203,10 @@ def label_fields(training: Training) -> set[str]:
     return {training.feed.get(name, name) for name in labels}
 
 
-def ignored_labels(network: Network) -> dict[str, frozenset[int]]:
+def ignored_labels(network: Network) -> dict[str, IgnoredLabels]:
     """For each value, the labels outside its range that every layer which reads it ignores."""
-    ignored: dict[str, frozenset[int]] = {}
-    for node in network.nodes:
-        label = node.attributes.get("ignore_label")
-        own = frozenset() if label is None else frozenset({int(label)})
-        for name in node.inputs:
-            ignored[name] = ignored.get(name, own) & own
-    return ignored
+    readers = (LabelReader(node.name, node.definition.name, node.attributes, node.inputs) for node in network.nodes)
+    return common_labels(readers)
 
 
 def transforms_of(training: Training, source: SourceSettings | None) -> list[Change]:

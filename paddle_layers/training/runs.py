@@ -104,9 +104,9 @@ def left_out_text(*data: Batches | Stream | None) -> str:
 
 
 def skipped_text(count: int) -> str:
-    """How many batches were skipped, since their loss was no finite number; nothing where none was."""
+    """How many batches were skipped, since their loss or gradients were not finite; nothing where none was."""
     what = "1 batch was" if count == 1 else f"{count:,} batches were"
-    return f"{what} skipped: the loss was NaN or infinite" if count else ""
+    return f"{what} skipped: the loss was NaN or infinite, or a gradient" if count else ""
 
 
 def take_statistics(net: Net, names: Mapping[str, str]) -> dict[str, float]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from paddle_layers.define import Float, Floats, Int, Ints, InvalidAttributes, schedule
 
+from .problems import TrainingError
+
 if TYPE_CHECKING:
     from paddle_layers.config.training import ScheduleSettings
 
@@ -31,8 +33,18 @@ class _Rising:
 
 
 def rate_at(chosen: Schedule | None, base: float, step: int, total: int) -> float:
-    """The rate of a step: the schedule's, or the base rate; times the rise of the first `warmup` steps."""
-    rate = base if chosen is None else chosen.rate(base, step, total)
+    """The rate of a step: the schedule's, or the base rate; times the rise of the first `warmup` steps.
+
+    Raises `TrainingError` for a rate that is infinite, as that of a `gamma` above 1 is after many steps.
+    """
+    try:
+        rate = base if chosen is None else chosen.rate(base, step, total)
+    except OverflowError:
+        rate = math.inf
+    if not math.isfinite(rate):
+        raise TrainingError(
+            f"the schedule gives an infinite rate at step {step + 1}: make its factor smaller, or the training shorter"
+        )
     return rate * rise(step, getattr(chosen, "warmup", 0))
 
 

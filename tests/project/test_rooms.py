@@ -75,7 +75,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
             "plan",
             "batch",
         ),
-        *("net", "optimise"),
+        *("pass_effects", "net", "optimise"),
     ),
 }
 """Rooms without a ring of imports: their folders (or files) from the bottom to the top; what is not named is above."""

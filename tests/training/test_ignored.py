@@ -52,3 +52,23 @@ def test_other_labels_out_of_range_are_refused(tmp_path, label, setting, message
     with pytest.raises(pl.ConfigError) as caught:
         train(tmp_path, label, setting)
     assert message in str(caught.value)
+
+
+WEIGHED = TEXT.replace('input: "label" softmax', 'input: "label" input: "weight" softmax').replace(
+    '  layer { name: "scores"',
+    '  layer { name: "weight" type: "class_weight" input: "label" class_weight { weights: [1, 2, 3] } }\n'
+    '  layer { name: "scores"',
+)
+
+
+def test_the_layer_that_does_not_ignore_a_label_is_named(tmp_path, monkeypatch):
+    """Of data of a training, and of feeds."""
+    monkeypatch.setitem(globals(), "TEXT", WEIGHED)
+    named = "another layer ignores it, but `weight` (class_weight) does not: set its `ignore_label: -1`"
+    with pytest.raises(pl.ConfigError) as caught:
+        train(tmp_path, [0, -1, 1])
+    assert f"takes 0 to 2; {named}" in str(caught.value)
+    network = pl.load_training(tmp_path / "train.textproto", sources_needed=False).network
+    with pl.Net(network) as net, pytest.raises(ValueError, match="the id -1 in row 1; ids are 0 to 2") as refused:
+        net.forward({"x": X[:3], "label": np.array([0, -1, 1])})
+    assert str(refused.value).endswith(named)

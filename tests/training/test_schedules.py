@@ -10,6 +10,7 @@ from paddle_layers.config.trainingfiles import read_training
 from paddle_layers.define import InvalidAttributes, registries
 from paddle_layers.layers.initializers import Fans
 from paddle_layers.runtime.optimise.updater import Updater
+from paddle_layers.training.problems import TrainingError
 from paddle_layers.training.schedules import rate_at
 
 STEPS, TOTAL, BASE = np.arange(11), 10, 0.2
@@ -256,3 +257,33 @@ layer { name: "x" type: "data" data { shape: [2] } }
 layer { name: "row" type: "embedding" input: "id" embedding { size: 2 } }
 layer { name: "cost" type: "square_error" input: "row" input: "x" }
 """
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes"),
+    [
+        ("exp", {"gamma": 2.0}),
+        ("step", {"gamma": 10.0, "every": 1}),
+        ("multistep", {"gamma": 1e200, "at": [1, 2]}),
+        ("linear", {"to": 1e308, "steps": 5}),
+        ("one_cycle", {"start": 1e308, "rise": 1.0}),
+    ],
+)
+def test_an_infinite_rate_is_an_error_in_one_line(name, attributes):
+    schedule = pl.Schedule(name, learning_rate=100.0, training_steps=10**7, **attributes)
+    with pytest.raises(TrainingError, match="the schedule gives an infinite rate at step 1000001: make its factor sm"):
+        schedule.rate(10**6)
+
+
+def test_what_steps_of_a_schedule_from_python_are():
+    """The attribute where there is one, else the length of the training."""
+    warmup = pl.Schedule("warmup", learning_rate=0.1, steps=5)
+    assert [warmup.rate(at) for at in (0, 3, 4, 9)] == pytest.approx([0.02, 0.08, 0.1, 0.1])
+    linear = pl.Schedule("linear", learning_rate=0.1, steps=4, training_steps=8)
+    assert (linear.rate(2), linear.steps) == (0.05, 8)
+    assert pl.Schedule("linear", learning_rate=0.1, training_steps=8).rate(2) == pytest.approx(0.075)
+    assert pl.Schedule("cosine", learning_rate=0.1, steps=8).rate(4) == pytest.approx(0.05)
+    with pytest.raises(TypeError, match="needs the number of steps of the training: give training_steps"):
+        pl.Schedule("linear", learning_rate=0.1)
+    with pytest.raises(TypeError, match="has no attribute `steps`: give steps or training_steps"):
+        pl.Schedule("cosine", learning_rate=0.1, steps=8, training_steps=9)

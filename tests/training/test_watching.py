@@ -1,6 +1,8 @@
 """Several sources of tests, weights of the best ones, going back to them; what is shown of a network."""
 
+import math
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import load_training
 from paddle_layers.data import Dataset
+from paddle_layers.training.callbacks.watching import Watching
 from paddle_layers.training.results.records import read_records
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
 
@@ -217,3 +220,25 @@ def test_callbacks_of_epochs(tmp_path):
     assert sorted(file.name for file in (report.folder / "values").iterdir()) == [
         f"v-{step:08d}.npz" for step in (7, 14, 21, 28)
     ]
+
+
+@pytest.mark.parametrize(
+    ("margin", "results", "mode", "better"),
+    [
+        (0.25, [0.5, 0.25, 0.0], "min", [True, True, True]),
+        (0.1, [0.3, 0.2, 0.15, 0.1], "min", [True, True, False, True]),
+        (0.1, [0.2, 0.3, 0.39, 0.4], "max", [True, True, False, True]),
+        (0.0, [0.3, 0.3, 0.29], "min", [True, False, True]),
+        (1e-9, [0.3, 0.3 - 5e-10, 0.3 - 2e-9], "min", [True, False, True]),
+        (0.1, [math.inf, 3.0, math.nan], "min", [True, True, False]),
+    ],
+)
+def test_a_difference_of_exactly_the_margin_counts(margin, results, mode, better):
+    """Decimals too, whose difference as floats is a little less; without a margin an equal result is no better."""
+    watching, best, found = Watching(), None, []
+    watching.watch, watching.mode = "loss", mode
+    for result in results:
+        value = watching.better_by(SimpleNamespace(results={"loss": result}), best, margin)
+        best = best if value is None else value
+        found.append(value is not None)
+    assert found == better

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from paddle_layers.config.wiring.ignored_labels import NONE_IGNORED, IgnoredLabels
 from paddle_layers.define import Type
 
 from ..columns import Column, SequenceColumn, sparse_part
@@ -87,7 +88,7 @@ def check_values(
     layer: str,
     wanted: Type,
     dtype: DTypeLike,
-    ignored: frozenset[int] = frozenset(),
+    ignored: IgnoredLabels = NONE_IGNORED,
 ) -> bool:
     """`DataError` for an id out of range, NaN or infinity. False for what cannot be searched now: a field that is too
     large, or read when it is wanted.
@@ -168,7 +169,7 @@ def check_ids(
     row_of: Callable[[int], int],
     layer: str,
     wanted: Type,
-    ignored: frozenset[int],
+    ignored: IgnoredLabels,
 ) -> None:
     """`DataError` for the first id that is neither in the range of the data layer nor `ignored`.
 
@@ -179,7 +180,7 @@ def check_ids(
         _check_integers(dataset, name, ids, row_of, layer, wanted)
     if not ids.size or (ids.min() >= 0 and ids.max() < wanted.size):
         return
-    bad = np.argwhere(((ids < 0) | (ids >= wanted.size)) & ~np.isin(ids, list(ignored)))
+    bad = np.argwhere(((ids < 0) | (ids >= wanted.size)) & ~np.isin(ids, list(ignored.legal)))
     if not len(bad):
         return
     first = tuple(map(int, bad[0]))
@@ -195,6 +196,7 @@ def check_ids(
         row, word = dataset.unknown.get(name, (row_of(first[0]), None))
         raise _unknown_word(dataset, name, row, word, layer, wanted)
     remedy = f"number them from 0, or set `size: {value + 1}` or more there" if value >= 0 else "number them from 0"
+    remedy = ignored.remedy(value) or remedy
     at = f" at {', '.join(map(str, first[1:]))}" if len(first) > 1 else ""
     raise DataError(
         f"{place}: field `{name}` is {value}{at}, but the data layer `{layer}` takes 0 to {wanted.size - 1}; {remedy}"

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from paddle_layers.config.wiring.ignored_labels import NONE_IGNORED, IgnoredLabels
 from paddle_layers.define import Type
 from paddle_layers.define.fields.types import channels_last
 
@@ -41,7 +42,7 @@ class Feed:
     wanted: Type
     transforms: tuple[Transform, ...] = ()
     dtype: DTypeLike = np.float32
-    ignored: frozenset[int] = frozenset()
+    ignored: IgnoredLabels = NONE_IGNORED
     streams: tuple[int, ...] = ()
     boxes: Boxes | None = None
     skip: bool = False
@@ -162,7 +163,7 @@ def make_feeds(
     fields: Mapping[str, str] | None = None,
     transforms: Sequence[Change | tuple[str, Transform]] = (),
     dtype: DTypeLike = np.float32,
-    ignored: Mapping[str, frozenset[int]] | None = None,
+    ignored: Mapping[str, IgnoredLabels] | None = None,
     skip: bool = False,
 ) -> tuple[Feed, ...]:
     """A feed for each data layer in `types`, from the field that `fields` names or that has the layer's own name.
@@ -186,7 +187,7 @@ def make_feeds(
             for change, stream in zip(changes, streams, strict=True)
             if layer == change.layer or (layer in change.also and not wanted.level)
         ]
-        steps = (tuple(one for one, _ in chain), dtype, (ignored or {}).get(layer, frozenset()))
+        steps = (tuple(one for one, _ in chain), dtype, (ignored or {}).get(layer, NONE_IGNORED))
         own = tuple(at for _, at in chain)
         feeds[layer] = Feed(dataset, layer, name, dataset.fields[name], wanted, *steps, own, skip=skip)
     _go_together(feeds, changes, streams)

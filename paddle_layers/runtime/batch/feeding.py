@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.config.wiring.ignored_labels import NONE_IGNORED, IgnoredLabels
 from paddle_layers.define import Type
 from paddle_layers.define.errors import suggestion
 from paddle_layers.runtime.graph.domains import Domain
@@ -42,7 +43,7 @@ class Batch(BatchRows):
             if name not in feeds:
                 raise FeedError(f"data layer `{name}` ({value.type}) is not fed")
             try:
-                self._take(value, feeds[name], graph.extra_ids.get(name, frozenset()))
+                self._take(value, feeds[name], graph.extra_ids.get(name, NONE_IGNORED))
             except FeedError as error:
                 raise FeedError(f"feed `{name}` {error}") from None
         self.starts[graph.samples, graph.samples] = _up_to(self.counts.get(graph.samples, 0))
@@ -60,7 +61,7 @@ class Batch(BatchRows):
         given = self.arrays[name]
         return given.id if isinstance(given, Csr) else given
 
-    def _take(self, value: Value, given: Any, extra: frozenset[int]) -> None:
+    def _take(self, value: Value, given: Any, extra: IgnoredLabels) -> None:
         given = as_sequences(given, value.type.level, sparse=value.entries is not None)
         rows: Any = given
         if isinstance(given, Sequences):
@@ -124,7 +125,7 @@ def check_gradient(graph: Graph, rows: Rows, name: str, given: Any, dtype: str) 
     return array
 
 
-def _checked(type_: Type, rows: Any, extra: frozenset[int], dtype: str) -> Any:
+def _checked(type_: Type, rows: Any, extra: IgnoredLabels, dtype: str) -> Any:
     if type_.kind in ("SPARSE", "SPARSE_INT"):
         return _checked_csr(type_, as_csr(rows), dtype)
     array = as_array(rows)
@@ -168,7 +169,7 @@ def finite(array: NDArray[Any], dtype: str) -> NDArray[Any]:
     raise FeedError(f"holds {array[place]} in row {place[0]}, at {place}")
 
 
-def _checked_ids(array: NDArray[Any], type_: Type, extra: frozenset[int]) -> NDArray[Any]:
+def _checked_ids(array: NDArray[Any], type_: Type, extra: IgnoredLabels) -> NDArray[Any]:
     array = _id_rows(array, type_)
     if array.dtype.kind not in "iu" and array.size:
         whole = array.dtype.kind == "f" and bool((array == np.floor(array)).all())
@@ -178,11 +179,12 @@ def _checked_ids(array: NDArray[Any], type_: Type, extra: frozenset[int]) -> NDA
         raise FeedError(f"has the data type {array.dtype}; ids are whole numbers{meant}")
     size = type_.size
     if array.size and (array.min() < 0 or array.max() >= size):
-        wrong = np.argwhere(((array < 0) | (array >= size)) & ~np.isin(array, list(extra)))
+        wrong = np.argwhere(((array < 0) | (array >= size)) & ~np.isin(array, list(extra.legal)))
         if len(wrong):
             place = tuple(map(int, wrong[0]))
             where = f"row {place[0]}" + (f", at {place}" if len(place) > 1 else "")
             meant = "; these seem to begin with 1: feed array - 1" if array.min() > 0 and array.max() == size else ""
+            meant = f"; {remedy}" if (remedy := extra.remedy(int(array[place]))) else meant
             raise FeedError(f"holds the id {array[place]} in {where}; ids are 0 to {size - 1}{meant}")
     return array
 
@@ -205,7 +207,7 @@ def _id_rows(array: NDArray[Any], type_: Type) -> NDArray[Any]:
 
 
 def _checked_csr(type_: Type, rows: Csr, dtype: str) -> Csr:
-    ids = _checked_ids(rows.id, Type.ids(type_.size), frozenset())
+    ids = _checked_ids(rows.id, Type.ids(type_.size), NONE_IGNORED)
     if type_.kind == "SPARSE":
         if rows.value is None and len(ids):
             raise FeedError("has no values; the data layer is sparse with values")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from paddle_layers.config.wiring.ignored_labels import IgnoredLabels, LabelReader, common_labels
 from paddle_layers.define import LayerDefinition
 from paddle_layers.define.definitions.layers import Binding
 from paddle_layers.runtime.memory.parameters import Parameter
@@ -131,13 +132,9 @@ class Graph:
         return list(dict.fromkeys(found))
 
     @cached_property
-    def extra_ids(self) -> dict[str, frozenset[int]]:
-        """For each feed of ids, the labels outside its range that every layer which reads it ignores."""
-        allowed: dict[str, frozenset[int]] = {}
-        for op in self.ops:
-            for value in op.inputs:
-                if value.type.kind == "INT":
-                    ignored = op.attributes.get("ignore_label")
-                    own = frozenset() if ignored is None else frozenset({int(ignored)})
-                    allowed[value.name] = allowed.get(value.name, own) & own
-        return allowed
+    def extra_ids(self) -> dict[str, IgnoredLabels]:
+        """For each value of ids, the labels outside its range that every layer which reads it ignores."""
+        return common_labels(
+            LabelReader(op.name, op.layer.name, op.attributes, tuple(v.name for v in op.inputs if v.type.kind == "INT"))
+            for op in self.ops
+        )

@@ -66,14 +66,18 @@ def clamp_gradient(i, gradient, limit):
     return -limit if gradient[i] < -limit else gradient[i]
 
 
-def weighted_sum(i, total, x, kept, weight):
-    """What was added up before, if it is kept, and so much of what comes."""
-    return total[i] + weight * x[i] if kept > 0 else weight * x[i]
+def running_sum(i, total, x, kept):
+    """What was added up before, if it is kept, and what comes."""
+    return total[i] + x[i] if kept > 0 else x[i]
 
 
-def share_of(i, y, x, share):
-    """So much of it."""
-    return share * x[i]
+def has_non_finite(i, found, x, n, block):
+    """1 for a block with a NaN or an infinity: only these differ from themselves by something else than 0."""
+    first = max(i * block, 0)
+    wrong = real(0.0)
+    for j in range(first, min(first + block, n)):
+        wrong += x[j] - x[j]
+    return 0.0 if wrong == 0.0 else 1.0
 
 
 def towards(i, average, x, share):
@@ -122,8 +126,8 @@ NORM = Function("builtin", (), root_of_squares)
 NORM_FACTOR = Function("builtin", (), norm_factor)
 SCALE = Function("builtin", (), scale_gradient)
 CLAMP = Function("builtin", (), clamp_gradient)
-WEIGHTED_SUM = Function("builtin", (), weighted_sum)
-SHARE = Function("builtin", (), share_of)
+RUNNING_SUM = Function("builtin", (), running_sum)
+NON_FINITE = Function("builtin", (), has_non_finite)
 TOWARDS = Function("builtin", (), towards)
 MASK = Function("builtin", (), masked)
 UNIT_FACTOR = Function("builtin", (), unit_factor)

@@ -11,12 +11,13 @@ from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Argument, Fixed, Ref, Setting
-from paddle_layers.runtime.launches.builtin import SHARE, WEIGHTED_SUM, simple_launch
+from paddle_layers.runtime.launches.builtin import ADD, RUNNING_SUM, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.row_gradients import RowGradient
 from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import Parameter, ParameterSet
 
+from .finite import ARENA, check_launches
 from .row_forms import add_rows_launch
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ Gradients = Sequence[RowGradient | None]
 
 
 class Accumulation:
-    """The weighted sum of the gradients since the last step; gradients by rows are spread over whole tables."""
+    """The sum of the gradients since the last step; gradients by rows are spread over whole tables.
+
+    Each pass has divided the losses by the divisors of the whole step, so the sum is the gradient of the step.
+    """
 
     def __init__(self, arena: ParameterSet, by_rows: Sequence[Parameter], device: Device, dtype: str) -> None:
         self._device, self._dtype, self._arena = device, dtype, arena
@@ -34,35 +38,45 @@ class Accumulation:
         self.tables = {parameter.name: Flat(device, parameter.size, dtype) for parameter in by_rows}
         """For each parameter whose gradient is by rows, the whole of it."""
         self._by_rows = by_rows
-        self._weight = 0.0
+        self._begun = False
         self._gradients: Gradients | None = None
         self._adding: LaunchTable | None = None
-        self._finishing = device.table(self._finish_launches(), dtype, _address)
+        copy = simple_launch(ADD, "gradients", [_ref(arena.gradients), _ref(self._sum)])
+        self._finishing = device.table([copy], dtype, _address)
         self._finishing.set_rows(Rows({}))
 
-    def add(self, gradients: Gradients, weight: float) -> None:
-        """Add the gradients of a backward pass, which count as much as `weight` says beside the others."""
+    def add(self, gradients: Gradients) -> None:
+        """Add the gradients of a backward pass. Raises `NonFiniteGradients`, and adds nothing then."""
         if self._adding is None or gradients != self._gradients:
             self._gradients, launches = gradients, self._add_launches(gradients)
             self._adding = self._device.table(launches, self._dtype, _address)
             self._count = len(launches)
-        if not self._weight:
+        if not self._begun:
             for table in self.tables.values():
                 table.write(np.zeros(1))
         self._adding.set_rows(Rows({one.use.ids: len(one.ids) for one in gradients if one is not None}))
-        self._adding.set_numbers({"weight": weight, "kept": float(self._weight > 0)})
-        self._adding.run(0, self._count)
-        self._weight += weight
+        self._adding.set_numbers({"kept": float(self._begun)})
+        self._adding.run(0, self._checks)
+        self._check.raise_found(self._arena.trained)
+        self._adding.run(self._checks, self._count)
+        self._begun = True
+
+    def discard(self) -> None:
+        """Forget what was added: the next sum begins anew."""
+        self._begun = False
 
     def finish(self) -> None:
-        """Put the weighted mean where the step looks for gradients; what is added next begins anew."""
-        self._finishing.set_numbers({"share": 1.0 / self._weight if self._weight else 0.0})
-        self._finishing.run(0, 1 + len(self.tables))
-        self._weight = 0.0
+        """Put the sum where the step looks for gradients; what is added next begins anew."""
+        self._finishing.run(0, 1)
+        self._begun = False
 
     def _add_launches(self, gradients: Gradients) -> list[Launch]:
-        numbers = Setting("kept"), Setting("weight")
-        launches = [simple_launch(WEIGHTED_SUM, "gradients", [_ref(self._sum), _ref(self._arena.gradients), *numbers])]
+        pairs = zip(self._by_rows, gradients, strict=True)
+        arrays = {parameter.name: rows.flat for parameter, rows in pairs if rows is not None}
+        dense = _ref(self._arena.gradients)
+        self._check, launches = check_launches({ARENA: dense, **arrays}, self._device, self._dtype)
+        self._checks = len(launches)
+        launches.append(simple_launch(RUNNING_SUM, ARENA, [_ref(self._sum), dense, Setting("kept")]))
         for parameter, gradient in zip(self._by_rows, gradients, strict=True):
             if gradient is not None:
                 rows = parameter.shape[0]
@@ -72,18 +86,9 @@ class Accumulation:
                     "dense": table,
                     "gradient": gradient.table,
                     "ids_": gradient.used,
-                    "weight": Setting("weight"),
                 }
                 launches.append(add_rows_launch(parameter.name, args, self._device.whole_rows))
         return launches
-
-    def _finish_launches(self) -> list[Launch]:
-        share = Setting("share")
-        gradients = _ref(self._arena.gradients)
-        launches = [simple_launch(SHARE, "gradients", [gradients, _ref(self._sum), share])]
-        return launches + [
-            simple_launch(SHARE, name, [_ref(one), _ref(one), share]) for name, one in self.tables.items()
-        ]
 
 
 def _ref(flat: Flat) -> Ref:

@@ -83,8 +83,8 @@ def spread_launch(name: str, args: Arguments, whole_rows: bool) -> Launch:
 
 
 def add_rows_launch(name: str, args: Arguments, whole_rows: bool) -> Launch:
-    """Add `weight` times the rows of `gradient` to the table `dense`."""
-    return _launch("add_rows", ["dense[row_, k_] += weight * gradient[u_, k_]"], ["dense"], name, args, whole_rows)
+    """Add the rows of `gradient` to the table `dense`."""
+    return _launch("add_rows", ["dense[row_, k_] += gradient[u_, k_]"], ["dense"], name, args, whole_rows)
 
 
 def _cells(tables: Sequence[str]) -> dict[str, str]:

@@ -22,6 +22,7 @@ from paddle_layers.runtime.passes.early_updates import Updates
 
 from .accumulation import Accumulation
 from .averaging import Average
+from .finite import ARENA, FiniteCheck, NonFiniteGradients, check_launches
 from .limits import Limits
 from .norms import Norms
 from .ranges import Updated
@@ -139,10 +140,15 @@ class Updater:
             if self.average is not None:
                 self.average.begin()
 
-    def add(self, weight: float) -> None:
-        """Add the gradients of the last backward pass to those of the step, as much as `weight` says beside others."""
+    def add(self) -> None:
+        """Add the gradients of the last backward pass to those of the step."""
         assert self._accumulation is not None, "it was not asked for"
-        self._accumulation.add(self._row_gradients(), weight)
+        self._accumulation.add(self._row_gradients())
+
+    def discard(self) -> None:
+        """Forget the gradients that were added since the last step."""
+        if self._accumulation is not None:
+            self._accumulation.discard()
 
     def averaged(self) -> contextlib.AbstractContextManager[None]:
         """The parameters are their averages as long as the context is open, if there are averages."""
@@ -162,13 +168,16 @@ class Updater:
         if together or self._accumulation is not None or self._row_updates or self._limits.masks:
             return
         if runs("early updates"):
+            sizes = {parameter.name: parameter.size for parameter in self.arena.trained}
+            self._check = FiniteCheck(sizes, self._device, self._dtype)
             self._early = Updates(self.arena.trained, self._update_of)
             net.update_in_backward(self._early)
 
     def _update_of(self, parameter: Parameter, gradient: Ref) -> list[Launch]:
         """The step of a parameter by itself; its launches are the same as those of a range that it is a part of."""
         value = Ref(Held(parameter, "value"), (Extent(parameter.size),), gradient.dtype)
-        launches = self._by_value([gradient]) + self._limits.on_gradient(parameter, gradient, self._norms)
+        launches = [self._check.launch(parameter.name, gradient)]
+        launches += self._by_value([gradient]) + self._limits.on_gradient(parameter, gradient, self._norms)
         tables = {**self._tables(parameter), "value": value}
         launches += update_launches(self._rules, parameter, tables, gradient, self._norms)
         return launches + self._limits.on_value(parameter, value)
@@ -188,10 +197,13 @@ class Updater:
     def step(self, rate: float, count: int, momentum: float | None = None) -> None:
         """One step with the learning rate `rate`; `count` is the number of the step, from 1.
 
-        `momentum` is that of this step where it is scheduled; parameters with one of their own keep it.
+        `momentum` is that of this step where it is scheduled; parameters with one of their own keep it. Raises
+        `NonFiniteGradients`: nothing has changed then, unless the backward pass has made the step.
         """
         if self._early is None:
             self._step(rate, count, momentum)
+        elif names := self._check.found():
+            raise NonFiniteGradients(names[::-1])  # the last layers first
         if self.average is not None:
             self.catch_up()
             self.average.note()
@@ -207,8 +219,10 @@ class Updater:
         if self._row_updates:
             self._table.set_rows(self._rows())
         self._table.set_numbers(self._numbers(rate, count, momentum))
+        self._table.run(0, self._checks)
+        self._check.raise_found(self.arena.trained)
         with self.arena.changes.made():
-            self._table.run(0, self._count)
+            self._table.run(self._checks, self._count)
         for update in self._row_updates:
             update.note(rate, float(count), momentum)
 
@@ -227,10 +241,14 @@ class Updater:
 
     def _build(self, gradients: Gradients) -> None:
         self._norms = Norms(self._device, self._dtype)
-        by_rows = [gradient.flat for gradient in gradients if gradient is not None]
+        pairs = zip(self._row_updates, gradients, strict=True)
+        by_rows = {update.parameter.name: rows.flat for update, rows in pairs if rows is not None}
         if self._accumulation is not None:
-            by_rows = list(map(_ref, self._accumulation.tables.values()))
-        launches = self._clipping(by_rows)
+            by_rows = {name: _ref(table) for name, table in self._accumulation.tables.items()}
+        arrays = {ARENA: _ref(self.arena.gradients), **by_rows}
+        self._check, launches = check_launches(arrays, self._device, self._dtype)
+        self._checks = len(launches)
+        launches += self._clipping([*arrays.values()])
         dense = [parameter for parameter in self.arena.trained if not parameter.by_rows]
         for parameter in dense:
             launches += self._limits.on_gradient(parameter, _ref(self.arena.gradients, parameter), self._norms)
@@ -249,9 +267,8 @@ class Updater:
         """The value and the states of a parameter."""
         return {name: _ref(flat, parameter) for name, flat in {"value": self.arena.values, **self._states}.items()}
 
-    def _clipping(self, by_rows: Sequence[Ref]) -> list[Launch]:
+    def _clipping(self, arrays: Sequence[Ref]) -> list[Launch]:
         """By the norm of all gradients, then by value."""
-        arrays = [_ref(self.arena.gradients), *by_rows]
         launches = []
         if self._clip is not None and self._clip.norm is not None:
             launches += self._norms.clip("gradients", arrays, self._clip.norm)

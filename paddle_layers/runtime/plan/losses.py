@@ -33,13 +33,18 @@ class LossSum(NamedTuple):
 
 def loss_sums(graph: Graph, plan: Plan) -> dict[str, LossSum]:
     """The costs of the batch that a plan has just run, by name."""
-    sums = {}
-    for name, weight in graph.losses.items():
-        total = plan.read(plan.values[name]).sum(dtype=np.float64)
+    divisors = loss_divisors(graph, plan)
+    totals = {name: plan.read(plan.values[name]).sum(dtype=np.float64) for name in graph.losses}
+    return {name: LossSum(weight, float(totals[name]), divisors[name]) for name, weight in graph.losses.items()}
+
+
+def loss_divisors(graph: Graph, plan: Plan) -> dict[str, float]:
+    """What the sum of each cost of that batch is divided by, from 1 on: its rows, or what it counts itself."""
+    divisors = {}
+    for name in graph.losses:
         own = plan.divisors.get(name)
-        divisor = plan.rows.of(graph.values[name].domain) if own is None else plan.read(own)[0]
-        sums[name] = LossSum(weight, float(total), float(divisor))
-    return sums
+        divisors[name] = float(plan.rows.of(graph.values[name].domain) if own is None else plan.read(own)[0])
+    return divisors
 
 
 def total_loss(sums: Iterable[LossSum]) -> float:

@@ -46,6 +46,7 @@ class Phase:
         self.updates: Updates | None = None
         """What backward passes do to the parameters, in place of leaving their gradients."""
         self._plans: dict[Seeds, Plan] = {}
+        self._divisors: Plan | None = None
 
     @property
     def nbytes(self) -> int:
@@ -93,6 +94,18 @@ class Phase:
         counting = planning.statistics.launches(schedule.stats)
         return Plan(self.graph, schedule, planning.device, counting=counting, progress=planning.progress)
 
+    def divisor_plan(self) -> Plan:
+        """The plan that computes the divisors of the losses only, made at the first call."""
+        if self._divisors is None:
+            self._divisors = quietly(self._make_divisor_plan)
+        return self._divisors
+
+    def _make_divisor_plan(self) -> Plan:
+        planning = self.planning
+        dtype, device, training = planning.dtype, planning.device.name, self.name == "train"
+        schedule = Schedule(self.graph, dtype, training=training, seeds={}, keep=(), device=device, divisors_only=True)
+        return Plan(self.graph, schedule, planning.device, progress=planning.progress)
+
     def seeds_of(self, plan: Plan) -> Seeds | None:
         """The seeds of a plan of this phase."""
         return next((seeds for seeds, known in self._plans.items() if known is plan), None)
@@ -100,6 +113,7 @@ class Phase:
     def forget(self) -> None:
         """Drop all plans: sizes or rows have changed."""
         self._plans.clear()
+        self._divisors = None
 
 
 def reserve(phases: Sequence[Phase], batch_size: int) -> None:

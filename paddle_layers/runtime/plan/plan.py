@@ -13,7 +13,7 @@ from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.domains import Domain
 from paddle_layers.runtime.graph.graph import Graph, OwnRows
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.launches.arguments import Lagged, Ref
+from paddle_layers.runtime.launches.arguments import Held, Lagged, Ref, refs_of
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.index_arrays import IndexArrays
 from paddle_layers.runtime.launches.launch import Launch
@@ -184,14 +184,20 @@ class Plan:
         """Run a single launch."""
         self.table.run(at, at + 1)
 
-    def find_non_finite(self, dtype: str) -> str | None:
-        """Run the forward launches one by one: the first operation's layer that gives NaN or infinity, or None."""
-        for at, launch in enumerate(self.launches[: self.boundary]):
+    def find_non_finite(self, dtype: str, *, backward: bool = False) -> str | None:
+        """Run the launches of a pass one by one: the first operation's layer that gives NaN or infinity, or None."""
+        first, end = (self.boundary, len(self.launches)) if backward else (0, self.boundary)
+        for at, launch in enumerate(self.launches[first:end], first):
             self.run_one(at)
-            for buffer in launch.writes:
-                if buffer.dtype == dtype and "scratch" not in buffer.name:
-                    if not np.isfinite(self.read(buffer)).all():
-                        return launch.op.partition(".")[0]
+            written = [self.read(one) for one in launch.writes if one.dtype == dtype and "scratch" not in one.name]
+            owners = {ref.owner for argument in launch.args for ref in refs_of(argument)}
+            written += [
+                owner.parameter.gradient
+                for owner in owners
+                if isinstance(owner, Held) and owner.part == "gradient" and owner.parameter.gradient is not None
+            ]
+            if not all(np.isfinite(numbers).all() for numbers in written):
+                return launch.op.partition(".")[0]
         return None
 
     def poison(self, at: int) -> None:

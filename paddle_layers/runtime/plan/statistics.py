@@ -81,6 +81,12 @@ class Statistics:
             if (op, name) in numbers:
                 sums.write(numbers[op, name])
 
+    def roll_back(self, counted: Iterable[tuple[str, str, list[float]]]) -> None:
+        """As `restore`, and nothing has been counted of the rest."""
+        numbers = {(op, name): np.array(values, np.float64) for op, name, values in counted}
+        for (op, name, _), sums in self._sums.items():
+            sums.write(numbers.get((op, name), np.zeros(1)))
+
     def _read(self, op: Op, refs: Mapping[str, Ref]) -> dict[str, Any]:
         """Sums by name, as numbers and lists of numbers."""
         shapes = {name: table_of(ref).shape for name, ref in refs.items()}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from paddle_layers.define import ShapeError
 from paddle_layers.runtime.graph.graph import Graph, Op, OwnRows
+from paddle_layers.runtime.launches.arguments import Held, Ref
 from paddle_layers.runtime.launches.buffers import Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch, buffers_of
 from paddle_layers.runtime.launches.step_launches import lagging, loop_bounds
@@ -30,7 +31,8 @@ class Schedule:
     """The launches of one phase. `seeds` are the values at which the backward pass starts; empty: forward only.
 
     Seeds without a weight have a gradient that the caller writes; the others are losses with their weight. With
-    `updates` the backward pass changes the parameters, whose gradients nobody can read then.
+    `updates` the backward pass changes the parameters, whose gradients nobody can read then. With `divisors_only` the
+    forward pass computes the divisors of the losses and nothing else: no output, no statistic, no state.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Schedule:
         keep: Sequence[str],
         device: str = "cpu",
         updates: Updates | None = None,
+        divisors_only: bool = False,
     ) -> None:
         workspace = Workspace(graph, dtype, training=training, device=device)
         forward, backward = ForwardPass(workspace), BackwardPass(workspace, seeds)
@@ -58,12 +61,29 @@ class Schedule:
         """Temporaries by name that say how many rows an operation makes."""
         self.results += [self.values[name] for name in keep if graph.values[name].entries is None]
         self.results += [self.gradients[name] for name in keep if name in self.gradients]
+        if divisors_only:
+            self._limit_to_divisors()
         joins = joins_of(workspace)
         self._shorten([buffer for join in joins for buffer in join.targets.values()])
         self.updates = updates
         if updates is not None:
             self.backward = update_early(self.backward, updates, dtype)
         self._order(joins, training=training)
+        if divisors_only:
+            self._drop_unread_feeds()
+
+    def _limit_to_divisors(self) -> None:
+        """Drop all results but the divisors, and the updates of states, which belong to the pass that trains."""
+        self.results, self.stats, self.moving_states = [*self.divisors.values()], [], []
+        self.index_arrays.ids.clear()  # they are read for the backward pass
+        self.forward = [launch for launch in self.forward if not _writes_state(launch)]
+
+    def _drop_unread_feeds(self) -> None:
+        """Reserve no memory for feeds, such as images, that the remaining launches do not read."""
+        feeds, self.kept = self.kept, []
+        read = {*self._read_outside(), *(buffer for launch in self.forward for buffer in launch.reads)}
+        self.kept = [buffer for buffer in feeds if buffer in read]
+        self.values = {name: buffer for name, buffer in self.values.items() if buffer in read}
 
     def _shorten(self, joined: Sequence[Buffer]) -> None:
         """Leave launches out or make one of several; `joined` are buffers that processes join."""
@@ -143,6 +163,11 @@ class Schedule:
             for buffer in join.targets.values():
                 buffer.use(at - 1)
                 buffer.use(at)
+
+
+def _writes_state(launch: Launch) -> bool:
+    target = launch.args[0]
+    return isinstance(target, Ref) and isinstance(target.owner, Held)
 
 
 def late_stops(

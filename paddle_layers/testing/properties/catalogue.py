@@ -55,7 +55,7 @@ PROPERTIES: dict[str, Property] = {
     "rows": Property("a sample's result does not depend on its neighbours", check_rows),
     "empty batches": Property("a batch without rows changes no state and no statistic", check_empty),
     "NaN": Property("what depends on a value that is NaN is NaN", check_nan),
-    "sums": Property("losses and statistics do not depend on how data are cut into batches", check_sums),
+    "sums": Property("losses, their gradients and statistics do not depend on how data are cut", check_sums),
     "precision": Property("costs keep their digits in float32", check_precision, most=0),
     "compiled kernels": Property(
         "compiled kernels equal the functions run as Python", check_compiled, compiled=True, most=0

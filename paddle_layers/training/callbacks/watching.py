@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,8 +40,16 @@ class Watching:
         return value if beaten and not math.isnan(value) else None
 
     def better_by(self, run: Run, best: float | None, margin: float) -> float | None:
-        """As `better`, where only a result counts that is better by the margin."""
-        return self.better(run, None if best is None else best + (margin if self.mode == "max" else -margin))
+        """As `better`, where only a result counts that is better by the margin, or by more.
+
+        0.2 is better than 0.3 by 0.1, though the difference of these two floats is 2e-17 less: it may be off by their
+        rounding.
+        """
+        value = self.better(run, best)
+        if value is None or best is None:
+            return value
+        rounding = 2 * sys.float_info.epsilon * max(abs(best), abs(value))
+        return value if abs(value - best) >= margin - rounding else None
 
 
 class Waiting(Watching, ABC):
@@ -83,7 +92,7 @@ class EarlyStop(Waiting):
     """Stops the training when a result of the test has not become better for a while."""
 
     patience = Int("tests without a better result before the training stops", default=5, min=1)
-    margin = Float("a result counts as better from this difference on", default=0.0, min=0)
+    margin = Float("a result counts as better from this difference on, itself included", default=0.0, min=0)
 
     def out_of_patience(self, run: Run) -> None:
         """Stop."""
@@ -104,7 +113,7 @@ class Plateau(Waiting):
 
     gamma = Float("what the learning rate is multiplied by", default=0.5, above=0, below=1)
     patience = Int("tests without a better result before the rate is lowered", default=1, min=1)
-    margin = Float("a result counts as better from this difference on", default=0.0, min=0)
+    margin = Float("a result counts as better from this difference on, itself included", default=0.0, min=0)
     floor = Float("the rate becomes no smaller than this share of what the schedule gives", default=0.0, min=0, max=1)
     reload = Bool("whether the training then goes on from the weights of the best test", default=False)
 

@@ -1,0 +1,76 @@
+"""Effects of passes that outlive them: running states, counts of metrics, rows that go on to the next batch."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.batch.carried import Carried
+from paddle_layers.runtime.memory.parameters import ParameterSet
+from paddle_layers.runtime.plan.statistics import Statistics
+
+from .locking import one_at_a_time
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+class Effects(NamedTuple):
+    """All of them at one moment."""
+
+    states: Arrays
+    counts: list[tuple[str, str, list[float]]]
+    carried: Arrays
+
+
+class PassEffects:
+    """The part of `Net` that reads and restores what passes leave behind."""
+
+    lock: threading.RLock
+    closed: bool
+    arena: ParameterSet
+    carried: Carried
+    _statistics: Statistics
+    _states_before: dict[str, NDArray[Any]]
+
+    @one_at_a_time
+    def effects(self) -> Effects:
+        """A copy, for `restore_effects`: a batch that is skipped leaves nothing behind."""
+        return Effects(self.arena.copy_states(), self._statistics.sums(), self.carried.saved())
+
+    @one_at_a_time
+    def restore_effects(self, before: Effects) -> None:
+        """Undo what passes have changed since."""
+        self.arena.restore_states(before.states)
+        self._statistics.roll_back(before.counts)
+        self.carried.restore(before.carried)
+
+    @one_at_a_time
+    def take_back(self) -> None:
+        """Give running states the numbers that they had before the last forward pass."""
+        self.arena.restore_states(self._states_before)
+
+    @one_at_a_time
+    def statistics(self) -> dict[str, float]:
+        """What the metric layers counted since the last reset, by `layer.type`.
+
+        A layer that reports several numbers has each as `layer.type.name`.
+        """
+        return self._statistics.results()
+
+    @one_at_a_time
+    def reset_statistics(self) -> None:
+        """Start counting anew."""
+        self._statistics.reset()
+
+    @one_at_a_time
+    def counted(self) -> list[tuple[str, str, list[float]]]:
+        """The sums that statistics are made of, for `count_on`."""
+        return self._statistics.sums()
+
+    @one_at_a_time
+    def count_on(self, counted: Iterable[tuple[str, str, list[float]]]) -> None:
+        """Go on counting from what `counted` gave. Raises `ValueError` for anything else."""
+        self._statistics.restore(counted)

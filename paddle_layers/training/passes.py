@@ -1,0 +1,162 @@
+"""The forward and backward passes of a step, and batches that are skipped since their numbers are not finite."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from paddle_layers.runtime.optimise.finite import NonFiniteGradients
+from paddle_layers.runtime.plan.losses import LossSum, total_loss
+
+from .finite import layers_behind, listed
+from .opening import advised
+from .preparation import Job
+from .problems import TrainingError
+from .processes.ranks import Alone
+from .runs import Run
+
+if TYPE_CHECKING:
+    from paddle_layers.config.training import Training
+    from paddle_layers.runtime.pass_effects import Effects
+
+MOST_SKIPPED = 20
+"""Batches in a row that may be skipped."""
+
+
+class _Batch(NamedTuple):
+    """A batch of a step, and the number that decides its random layers."""
+
+    place: int
+    feeds: dict[str, Any]
+
+
+class StepPasses:
+    """Goes through the batches of each step; their gradients are those of the batch that they are together.
+
+    The loss of a step divides the sum of each cost by its divisor in the whole step: its rows, its labels that are not
+    ignored, its matches. Those are computed first, from what is fed, so every backward pass has the divisors that the
+    large batch has, as the processes of `mpiexec` have those of all processes.
+    """
+
+    def __init__(self, training: Training, job: Job, run: Run, ranks: Alone) -> None:
+        self._training, self._job, self._run, self._ranks = training, job, run, ranks
+        self._skipping = training.on_nan == "skip"
+        self._before: Effects | None = None
+        """What the passes of this step began with; kept where batches may be skipped."""
+        self.rows = self.skipped = self._skipped_in_a_row = 0
+
+    def run(self) -> dict[str, LossSum]:
+        """The passes of the next step. Gives the sums of its costs; nothing where all its batches were skipped."""
+        batches = self._take()
+        while batches:
+            self._before = self._job.net.effects() if self._skipping else None
+            sums: dict[str, LossSum] = {}
+            bad, problem = self._try(batches, sums)
+            if problem is None:
+                return sums
+            self._skip(problem)
+            batches = [*batches[:bad], *batches[bad + 1 :]]  # the divisors of the others are smaller: once more
+        return {}
+
+    def update(self, momentum: float | None) -> bool:
+        """The optimizer's step, after `run`; False where its gradients are not finite and the step was skipped."""
+        run = self._run
+        try:
+            self._job.updater.step(run.rate, run.step, momentum)
+        except NonFiniteGradients as error:
+            self._skip(self._bad_gradient(error, run.step))
+            return False
+        self._skipped_in_a_row = 0
+        return True
+
+    def _take(self) -> list[_Batch]:
+        """The batches of a step; fewer at the end of an epoch, whose last batch has the rows that are left."""
+        run, train = self._run, self._job.train
+        batches: list[_Batch] = []
+        while len(batches) < self._training.accumulate and train.position.epoch == run.epoch:
+            with advised():
+                feeds = train.take()
+            number = run.step * self._training.accumulate + len(batches)
+            batches.append(_Batch(number * self._ranks.count + self._ranks.number, feeds))
+        self.rows = sum(max((len(value) for value in batch.feeds.values()), default=0) for batch in batches)
+        return batches
+
+    def _try(self, batches: Sequence[_Batch], sums: dict[str, LossSum]) -> tuple[int, TrainingError | None]:
+        """Go through the batches. Gives the number of the first one that is not finite, and what is wrong with it."""
+        whole = self._divisors(batches) if self._training.accumulate > 1 else None
+        self._job.updater.discard()
+        for number, batch in enumerate(batches):
+            problem = self._pass(batch, whole, sums)
+            if problem is not None:
+                return number, problem
+        return 0, None
+
+    def _divisors(self, batches: Sequence[_Batch]) -> dict[str, float]:
+        """The divisors of the whole step, over its batches and over all processes."""
+        counts: Counter[str] = Counter()
+        for batch in batches:
+            counts.update(self._job.net.divisors(batch.feeds, step=batch.place))
+        whole = self._ranks.sums({name: LossSum(1.0, 0.0, counts[name]) for name in counts})
+        return {name: one.divisor for name, one in whole.items()}
+
+    def _pass(self, batch: _Batch, divisors: dict[str, float] | None, sums: dict[str, LossSum]) -> TrainingError | None:
+        """Forward and backward over a batch, whose costs are added to `sums`. Gives what is wrong with it."""
+        net, run, ranks = self._job.net, self._run, self._ranks
+        net.forward(batch.feeds, phase="train", step=batch.place)
+        costs = ranks.sums(net.loss_sums())
+        run.loss = total_loss(costs.values())
+        if not math.isfinite(run.loss):
+            return self._bad_loss()
+        if ranks.count == 1:
+            net.backward(divisors=divisors)
+        else:
+            divisors = divisors or {name: one.divisor for name, one in costs.items()}
+            net.backward(divisors=divisors, ready=ranks.start_sum)
+            ranks.wait()
+            ranks.join_rows(net)
+        try:
+            if self._training.accumulate > 1:
+                self._job.updater.add()
+        except NonFiniteGradients as error:
+            return self._bad_gradient(error, run.step + 1)
+        for name, one in costs.items():
+            sums[name] = sums[name].plus(one) if name in sums else one
+        return None
+
+    def _skip(self, problem: TrainingError) -> None:
+        """Go on as if the last batch had not been there; raise the problem where it is not to be so."""
+        self.skipped += 1
+        self._skipped_in_a_row += 1
+        if self._before is None:
+            raise problem
+        if self._skipped_in_a_row == MOST_SKIPPED:
+            raise TrainingError(f"{problem}. {MOST_SKIPPED} batches in a row were skipped, and the weights stay as bad")
+        self._job.net.restore_effects(self._before)
+        self._job.updater.discard()
+        if self._ranks.count > 1:
+            self._job.updater.catch_up()  # each process has read other rows: made in other parts, steps round
+        self._run.say(f"skipped a batch: {str(problem).partition('. ')[0]}")
+
+    def _bad_loss(self) -> TrainingError:
+        run = self._run
+        layer = self._ranks.any_of(run.net.find_non_finite() or "")
+        where = f"the first layer whose output is not finite is `{layer}`" if layer else "every output is finite"
+        return TrainingError(
+            f"the loss is {run.loss} at step {run.step + 1}: {where}. Checkpoints made before are unchanged. "
+            f"Try a smaller learning_rate (now {run.rate:.3g}), clip {{ norm: 1 }}, or a longer warmup"
+        )
+
+    def _bad_gradient(self, error: NonFiniteGradients, step: int) -> TrainingError:
+        run, network = self._run, self._training.network
+        layer = self._ranks.any_of(run.net.find_non_finite(backward=True) or "")
+        where = f"the first layer, from the loss back, whose gradient is not finite is `{layer}`"
+        if not layer:
+            network = network.select("train", self._training.level, self._training.stage)
+            where = f"it comes from one of the layers after it: {listed(layers_behind(network, error.names[0]))}"
+        skip = "" if self._skipping else ', or leave such batches out: on_nan: "skip"'
+        return TrainingError(
+            f"{error} at step {step}, though the loss is {run.loss:.4g}: {where}. Checkpoints made before are "
+            f"unchanged. Keep that layer away from points of infinite slope, such as a root or a logarithm of 0{skip}"
+        )
