@@ -26,7 +26,9 @@ FORMATS = {
 } | dict.fromkeys(sorted(BINARY), "binary")
 """Formats by the ends of file names."""
 
-_COMMENT = re.compile(r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|#(?!\s*proto-(?:file|message):)""")
+_COMMENT = re.compile(
+    r"""("[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')|#(?!\s*proto-(?:file|message):)"""
+)
 
 
 def converted(path: Path, wanted: str) -> tuple[bytes, bool]:

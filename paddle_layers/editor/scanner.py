@@ -19,7 +19,7 @@ NAME, VALUE, NOTHING = "name", "value", "nothing"
 _TOKEN = re.compile(
     r"""[ \t\r\n\f\v]++
     | (?P<comment>\#[^\n]*+)
-    | (?P<string>"(?>(?:[^"\\\n]|\\[^\n])*)"?|'(?>(?:[^'\\\n]|\\[^\n])*)'?)
+    | (?P<string>"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"?|'[^'\\\n]*+(?:\\[^\n][^'\\\n]*+)*+'?)
     | (?P<open>[{<]) | (?P<close>[}>]) | (?P<start>\[) | (?P<end>\])
     | (?P<colon>:) | (?P<comma>[,;])
     | (?P<word>[^\s{}<>\[\],:;"'\#]++)

@@ -65,6 +65,43 @@ def test_examples_survive_every_way_round(path: Path, way: tuple[str, ...], tmp_
     assert after == before
 
 
+SHIPPED = sorted((Path(__file__).parents[2] / "docs/examples").rglob("*.textproto"))
+SHIPPED = [path for path in SHIPPED if path.parent.name != "plugin"]  # its layers are in a package of its own
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_shipped_config_survives_every_format(path: Path, tmp_path: Path) -> None:
+    before, _ = read_message(path)
+    for end in ENDS:
+        target = tmp_path / f"out{end}"
+        target.write_bytes(written(before, FORMATS[end]))
+        assert read_message(target)[0] == before
+
+
+AMBIGUOUS = [
+    'schedule { type: "cosine" warmup: 200 }',
+    'schedule { warmup: 200 type: "cosine" }',
+    'schedule { type: "warmup" steps: 200 }',
+    'regularizer { type: "l1_l2" l1: 0.5 l2: 0.25 }',
+    'source { type: "csv" file: "a.csv" text: ["a", "b"] }',
+    'source { type: "csv" file: "a.csv" text: "a" }',
+    'optimizer { type: "adadelta" rho: 0.5 }',
+    'optimizer { type: "adadelta" adadelta { rho: 0.5 } }',
+]
+"""Settings that are also names of other types of their kind, and aliases of settings."""
+
+
+@pytest.mark.parametrize("text", AMBIGUOUS)
+def test_settings_are_told_from_blocks_of_the_same_name(text: str) -> None:
+    fields = read(Report(Source("", text)))
+    made = message_of_fields([*fields, *read(Report(Source("", "steps: 1 batch_size: 1")))])
+    kind = text.split(maxsplit=1)[0]
+    block = getattr(made, kind)[0] if kind in ("schedule", "source") else getattr(made, kind)
+    assert [field.name for field, _ in block.ListFields()] == ["type", block.type]
+    again = message(written(made, "text").decode())
+    assert again == made
+
+
 # ---- generated networks
 
 

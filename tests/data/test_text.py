@@ -10,6 +10,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.data import DataError, Dataset
+from paddle_layers.data.formats import lines, text_lines
 from paddle_layers.data.learning import encoded, learn
 from paddle_layers.define import registries
 
@@ -101,3 +102,27 @@ def test_without_a_dictionary_the_training_data_make_one(tmp_path):
     assert (words.data.tolist(), words.starts.tolist()) == ([0, 2, 0, 1, 3, 0], [0, 4, 6])
     with pytest.raises(DataError, match=r"t.txt: `unknown` is a word of the dictionary, but there is no"):
         source.create(source.bind({"file": "t.txt", "unknown": "x"})).open(tmp_path)
+
+
+def test_a_dictionary_has_a_limit_as_a_whole(tmp_path, monkeypatch):
+    (tmp_path / "words.txt").write_text("".join(f"word{k}\n" for k in range(20)))
+    assert len(lines.read_dictionary(tmp_path / "words.txt")) == 20
+    monkeypatch.setattr(lines, "LARGEST_DICTIONARY", 100)
+    with pytest.raises(DataError, match=r"words.txt has more than 100 characters, more than any dictionary has"):
+        lines.read_dictionary(tmp_path / "words.txt")
+
+
+def test_a_line_without_an_end_is_not_read_whole(tmp_path, monkeypatch):
+    """Zeros without a line break, as of a file that was never written; the limit holds for every text of lines."""
+    (tmp_path / "words.txt").write_bytes(b"a\n" + b"\0" * 5000)
+    monkeypatch.setattr(text_lines, "LONGEST", 1000)
+    with pytest.raises(DataError, match=r"words.txt:2: the line has more than 1000 bytes"):
+        lines.read_dictionary(tmp_path / "words.txt")
+
+
+def test_messages_about_a_dictionary_are_short(tmp_path):
+    for content in ("a " * 5000, "a" * 5000 + "\n" + "a" * 5000):
+        (tmp_path / "words.txt").write_text(content)
+        with pytest.raises(DataError) as caught:
+            lines.read_dictionary(tmp_path / "words.txt")
+        assert len(str(caught.value)) < 400

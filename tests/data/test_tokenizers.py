@@ -158,6 +158,7 @@ def changed(folder: Path, **facts: Any) -> str:
 
 REPLACE = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 2000}
 CHARSMAP = base64.b64encode((8).to_bytes(4, "little") + bytes(8) + b"x" * 10**6 + b"\0").decode()
+CLAIMING = "////////////"  # a table of 2**32 bytes
 FAR = {"type": "WordLevel", "vocab": {"a": 4 * 10**9}, "unk_token": "a"}
 
 
@@ -179,6 +180,14 @@ FAR = {"type": "WordLevel", "vocab": {"a": 4 * 10**9}, "unk_token": "a"}
             },
             "beyond all bounds",
         ),
+        (
+            {"normalizer": {"type": "Precompiled", "precompiled_charsmap": CLAIMING}},
+            "announces 4294967295 bytes, but has 5",
+        ),
+        ({"normalizer": {"precompiled_charsmap": CLAIMING}}, "announces 4294967295 bytes, but has 5"),
+        ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": [8, 0, 0, 0, 1]}}, "is a list, not a string"),
+        ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": 2**40}}, "is 1099511627776, not a string"),
+        ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAA="}}, "announces 0 bytes, but has 0"),
         ({"model": FAR, "added_tokens": []}, "ids of its 1 pieces go up to 4000000000"),
     ],
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 from . import (
     arrays,
     binaries,
     caffe_files,
     checkpoints,
     computed_ids,
+    config_memory,
     configs,
     editor,
     feeds,
@@ -15,6 +18,7 @@ from . import (
     passes,
     records,
     shards,
+    torch_files,
     words,
 )
 from .target import Target
@@ -24,9 +28,11 @@ TARGETS: dict[str, type[Target]] = {
     for target in (
         *(configs.Text, configs.Json, binaries.Binary, configs.TrainingText, configs.TrainingJson),
         *(arrays.Npy, arrays.Npz, words.Csv, words.Text, words.LargeCsv, words.LargeText, words.Tokenizer),
+        *(words.Dictionary, config_memory.ConfigMemory),
         *(records.Picture, records.PictureList, records.BoxList, records.WindowFile, records.Lmdb, records.Hdf5),
         records.Parquet,
         *(checkpoints.Weights, shards.Shards, checkpoints.Checkpoint),
+        *((torch_files.TorchFiles,) if importlib.util.find_spec("torch") else ()),
         *(caffe_files.Prototxt, caffe_files.CaffeModel, caffe_files.CaffeMean),
         *(feeds.Feeds, computed_ids.ComputedIds, passes.Passes),
         onnx_models.Onnx,

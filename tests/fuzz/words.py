@@ -8,12 +8,13 @@ from typing import Any
 from unittest.mock import patch
 
 from paddle_layers.data import DataError
-from paddle_layers.data.formats import indexed_lines
+from paddle_layers.data.formats import indexed_lines, lines, text_lines
 from paddle_layers.data.formats.dictionaries import read_words
 from paddle_layers.data.formats.tokenizers import Pieces
 
 from .data_files import DataTarget, check_message
 from .mutators import HOSTILE, ODD_NUMBERS, ODD_TEXTS, changed_bytes, changed_text
+from .target import Target, demand
 
 
 class WithSettings(DataTarget):
@@ -124,6 +125,39 @@ class LargeText(Text):
             super().check(case)
 
 
+class Dictionary(Target):
+    """Dictionaries, with limits that small files reach."""
+
+    name = "dictionary"
+
+    def make(self, rng: Random) -> bytes:
+        """Words, few or many, and long runs of one character."""
+        words = [
+            rng.choice((*WORDS, *DICTIONARIES, *ODD_TEXTS, f"w{k}\n", f"w{k}\n")) for k in range(rng.randrange(60))
+        ]
+        if rng.random() < 0.3:
+            words.insert(
+                rng.randrange(len(words) + 1), rng.choice("\0a \n\r\u00e9") * rng.choice((200, 399, 400, 9000))
+            )
+        return _encoded("".join(words), rng)
+
+    def check(self, case: bytes) -> None:
+        """The words are those of the lines, and the file has no more than the limits allow."""
+        (self.folder / "words").write_bytes(case)
+        with patch.object(lines, "LARGEST_DICTIONARY", 2000), patch.object(text_lines, "LONGEST", 400):
+            try:
+                ids = lines.read_dictionary(self.folder / "words")
+            except DataError as error:
+                check_message(error, str(self.folder))
+                return
+        demand(list(ids.values()) == list(range(len(ids))), "ids are not the numbers of the lines")
+        demand(sum(map(len, ids)) <= 2000, "a limit is passed")
+
+
+CHARSMAPS = (
+    *("AAAAAAA=", "////////////", "AAAA", "", "BAAAAAAAAAA=", "CAAAAAAAAAAAAAAAYQA=", "BAAAAP////9hAA=="),
+    *([], [0], [255] * 12, [4, 0, 0, 0, 1, 2, 3, 4, 97, 0], 2**40, None, {}, [256]),
+)
 STEPS: tuple[dict[str, Any], ...] = (
     *({"type": kind} for kind in ("NFD", "NFKC", "Lowercase", "StripAccents", "Nmt", "ByteLevel", "Whitespace")),
     {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
@@ -131,7 +165,8 @@ STEPS: tuple[dict[str, Any], ...] = (
     {"type": "Replace", "pattern": {"Regex": "(a|a)*b?"}, "content": ""},
     {"type": "Replace", "pattern": {"Regex": ""}, "content": "zz"},
     {"type": "Prepend", "prepend": "\u2581"},
-    {"type": "Precompiled", "precompiled_charsmap": "AAAAAAA="},
+    *({"type": "Precompiled", "precompiled_charsmap": charsmap} for charsmap in CHARSMAPS),
+    {"precompiled_charsmap": "////////////"},
     {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True},
     {"type": "Split", "pattern": {"Regex": "[^a]+|a"}, "behavior": "Isolated", "invert": False},
     {"type": "ByteFallback"},

@@ -1,5 +1,7 @@
 """What ctc's kernels are made of, and that they stay right where probabilities are beyond the range of float32."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 
@@ -62,3 +64,27 @@ def test_long_sequences_and_large_scores(scale):
         found, its_slope = run(dtype)
         np.testing.assert_allclose(found, cost, rtol=8 * np.finfo(dtype).eps)
         np.testing.assert_allclose(its_slope, slope, atol=8 * np.finfo(dtype).eps * cost.max())  # of a logarithm
+
+
+@pytest.mark.slow
+def test_classes_that_score_minus_infinity_have_no_gradient():
+    """As `log` of a probability 0 gives: the tuned kernels give what the point functions give, and no NaN."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200, 9))
+    x[rng.random(x.shape) < 0.1] = -np.inf
+    feeds = {"x": Sequences(x, [0, 200]), "label": Sequences(np.resize(np.arange(1, 9), 40), [0, 40])}
+
+    def run(dtype):
+        with pl.Net(pl.loads(NETWORK), dtype=dtype) as net:
+            cost = net.forward(feeds)["cost"]
+            net.backward(gradients={"cost": np.ones(1)})
+            return cost, net.gradient("x")
+
+    with mock.patch("paddle_layers.runtime.batch.feeding.finite", lambda array, dtype: array.astype(dtype)):
+        with point_functions_only():
+            cost, slope = run("float64")
+        assert np.isfinite(slope).all()
+        for dtype in ("float64", "float32"):
+            found, its_slope = run(dtype)
+            np.testing.assert_allclose(found, cost, rtol=8 * np.finfo(dtype).eps)
+            np.testing.assert_allclose(its_slope, slope, atol=8 * np.finfo(dtype).eps * cost.max())

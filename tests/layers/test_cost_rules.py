@@ -39,7 +39,7 @@ def chain(dtype):
 def test_a_long_sequence_loses_no_digits_in_float32():
     outputs, dx, dtransitions = chain("float32")
     exact, exact_dx, exact_dtransitions = chain("float64")
-    np.testing.assert_allclose(outputs["cost"], exact["cost"], rtol=1e-6)
+    np.testing.assert_allclose(outputs["cost"], exact["cost"], rtol=2e-6)  # a sum of 3,000 terms
     np.testing.assert_allclose(dx, exact_dx, atol=2e-5)
     np.testing.assert_allclose(dtransitions, exact_dtransitions, rtol=1e-4, atol=1e-2)
     np.testing.assert_array_equal(outputs["path"].data, exact["path"].data)

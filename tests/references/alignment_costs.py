@@ -25,4 +25,22 @@ def ctc(inputs, params, attributes):
     return {"cost": np.array(cost)}
 
 
+def ctc_marginals(x, label, blank):
+    """Cost and gradient of one sequence by enumeration, with scores that may be minus infinity."""
+    x = x.astype(np.longdouble)
+    logarithms = x - x.max(axis=1, keepdims=True)
+    logarithms -= np.log(np.exp(logarithms).sum(axis=1, keepdims=True))
+    every = itertools.product(range(x.shape[1]), repeat=len(x))
+    paths = {said: logarithms[range(len(x)), said].sum() for said in every if labels_of(said, blank) == list(label)}
+    peak = max(paths.values(), default=-np.inf)
+    if peak == -np.inf:
+        return np.inf if paths else 0.0, None
+    chances = {said: np.exp(score - peak) for said, score in paths.items()}
+    mass = sum(chances.values())
+    dx = np.exp(logarithms)
+    for said, chance in chances.items():
+        dx[range(len(x)), said] -= chance / mass
+    return -(peak + np.log(mass)), dx
+
+
 REFERENCES = {"ctc": ctc}

@@ -42,4 +42,20 @@ def crf_decoding(inputs, params, attributes):
     return {"path": path, "error": np.full(len(path), np.nan) if label is None else 1.0 * (path != label)}
 
 
+def crf_marginals(x, label, transitions):
+    """Cost and gradients of one sequence by enumeration, with scores that may be minus infinity."""
+    paths = dict(labellings(x, transitions))
+    peak = max(paths.values())
+    chances = {path: np.exp(score - peak) for path, score in paths.items() if score > -np.inf}
+    mass = sum(chances.values())
+    dx, dtransitions = np.zeros(x.shape), np.zeros(transitions.shape)
+    for path, share in [*((path, chance / mass) for path, chance in chances.items()), (tuple(label), -1.0)]:
+        dx[range(len(x)), path] += share
+        dtransitions[0, path[0]] += share
+        dtransitions[1, path[-1]] += share
+        for before, after in itertools.pairwise(path):
+            dtransitions[2 + before, after] += share
+    return peak + np.log(mass) - paths[tuple(label)], dx, dtransitions
+
+
 REFERENCES = {"crf": crf, "crf_decoding": crf_decoding}

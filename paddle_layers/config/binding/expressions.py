@@ -65,7 +65,7 @@ class Assignment(NamedTuple):
     """Where it begins in the text."""
 
 
-_PIECE = re.compile(r"(?>(?:[^,']|'[^']*'?)*)")
+_PIECE = re.compile(r"[^,']*+(?:'[^']*+'[^,']*+)*+(?:'[^']*+)?")
 
 
 def pieces(text: str) -> list[tuple[str, int]]:

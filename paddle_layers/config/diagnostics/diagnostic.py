@@ -13,7 +13,9 @@ GIVEN = "--set"
 LONGEST = 500
 """Characters of a message; a name may be a megabyte long."""
 
-_TOKEN = re.compile(r'"(?>(?:[^"\\\n]|\\.)*)"?|\'(?>(?:[^\'\\\n]|\\.)*)\'?|[-+]?[\w.]+(?:(?<=[eE])[-+]\d+)?|.', re.S)
+_TOKEN = re.compile(
+    r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?|\'[^\'\\\n]*+(?:\\.[^\'\\\n]*+)*+\'?|[-+]?[\w.]+(?:(?<=[eE])[-+]\d+)?|.', re.S
+)
 
 
 class Source:

@@ -8,14 +8,14 @@ from typing import NamedTuple
 from ..diagnostics.diagnostic import Fix
 
 _QUOTES = "“”„‟«»‹›‘’‚`"  # noqa: RUF001  other quotes, which people paste in place of `"`
-_COMMENT = re.compile(r"//[^\n]*|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?|--[^\n]*|;[^\n]*")
-_OTHER_SPACES = re.compile(r"(?:(?![\t-\r ])\s|[\u200b\u2060\ufeff])+")
+_COMMENT = re.compile(r"//[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?|--[^\n]*|;[^\n]*")
+_OTHER_SPACES = re.compile(r"[\x1c-\x1f\x85\xa0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]+")
 _QUOTED = re.compile(rf'[{_QUOTES}]([^{_QUOTES}"\n]*)[{_QUOTES}]')
 _ROUND = re.compile(r"\(([^()\[\]{}\n]*)\)")
 _OTHER_QUOTES = re.compile(rf"[{_QUOTES}']([^{_QUOTES}'\"\n]*)[{_QUOTES}']")
 _WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _WORDS = {"True": "true", "False": "false", "None": "null"}
-_ALONE = re.compile(r"[ \t]*(?:#[^\n]*)?\n(?:[ \t]*(?:#[^\n]*)?\n)*([ \t]*)\S")
+_ALONE = re.compile(r"[ \t]*+(?:#[^\n]*+)?+\n(?:[ \t]*+(?:#[^\n]*+)?+\n)*+([ \t]*+)\S")
 
 
 class Habit(NamedTuple):

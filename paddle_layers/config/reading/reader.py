@@ -19,7 +19,7 @@ from .patterns import COMMA, EVENT, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART
 _CLOSES = {"{": "}", "<": ">"}
 
 _DECIMALS = re.compile(r",(\d+)(?![\w.])")
-_UNQUOTED = re.compile(r"(?:(?!\s\w+\s*[:{])[^}\n])*")
+_UNQUOTED = re.compile(r"[^}\s]*+(?:(?!\s\w++\s*+[:{])[^\S\n][^}\s]*+)*+")
 
 
 class _Open:

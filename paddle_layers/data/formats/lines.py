@@ -18,6 +18,8 @@ from .text_lines import numbered_lines, read_lines
 if TYPE_CHECKING:
     from .tokenizers import Tokenizer
 
+LARGEST_DICTIONARY = 2**28
+"""Characters of a dictionary; those of ten million words have some 2**27."""
 _UNKNOWN = "; add it, or name the word that stands for all others, `unknown: ...`"
 
 
@@ -91,11 +93,15 @@ class Lines:
 def read_dictionary(path: Path) -> dict[str, int]:
     """Words, one on each line, with their ids: the number of the line, from 0. `DataError` for one that is twice."""
     ids: dict[str, int] = {}
+    size = 0
     for line, text in read_lines(path):
         word = text.strip()
-        if not word or len(word.split()) > 1:
-            raise DataError(f"{path}:{line}: a dictionary has one word on each line, found {text.strip()!r}")
+        size += len(text) + 1
+        if size > LARGEST_DICTIONARY:
+            raise DataError(f"{path} has more than {LARGEST_DICTIONARY} characters, more than any dictionary has")
+        if not word or len(word.split(maxsplit=1)) > 1:
+            raise DataError(f"{path}:{line}: a dictionary has one word on each line, found {word[:80]!r}")
         if word in ids:
-            raise DataError(f"{path}:{line}: `{word}` stands on line {ids[word] + 1} already")
+            raise DataError(f"{path}:{line}: `{word[:80]}` stands on line {ids[word] + 1} already")
         ids[word] = len(ids)
     return ids

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from paddle_layers.define.errors import brief
+
 from ..columns import SequenceColumn
 from ..problems import DataError, as_data_error
 from .extras import optional_module
@@ -134,7 +136,7 @@ def _growth(step: Any) -> int:
         own = 1 + len(str(step.get("content")).encode("utf-8", "replace"))
     elif kind in ("NFC", "NFD", "NFKC", "NFKD", "Nmt", "BertNormalizer"):
         own = NFKC
-    elif kind == "Precompiled":
+    elif kind == "Precompiled" or "precompiled_charsmap" in step:  # old files have it without `type`
         own = _longest_replacement(step.get("precompiled_charsmap"))
     elif kind == "Prepend":
         own = 1 + len(str(step.get("prepend")).encode("utf-8", "replace"))
@@ -148,8 +150,14 @@ def _growth(step: Any) -> int:
 
 def _longest_replacement(charsmap: Any) -> int:
     """Bytes of the longest text that SentencePiece's table puts in the place of a character."""
-    table = base64.b64decode(charsmap) if isinstance(charsmap, str) else bytes(charsmap or b"")
-    texts = table[4 + int.from_bytes(table[:4], "little") :]
+    if not isinstance(charsmap, str):
+        raise TypeError(f"`precompiled_charsmap` is {brief(charsmap)}, not a string in base64")
+    table = base64.b64decode(charsmap)
+    size = int.from_bytes(table[:4], "little")
+    # The library allocates what the table announces and aborts the process where that fails.
+    if len(table) < 4 or size > len(table) - 4:
+        raise ValueError(f"`precompiled_charsmap` announces {size} bytes, but has {max(len(table) - 4, 0)}")
+    texts = table[4 + size :]
     return 1 + max(map(len, texts.split(b"\0")))
 
 

@@ -176,6 +176,6 @@ def ctc_dx(
 
 @contracted
 def subtract_from(scores, alpha, beta):
-    """scores = alpha + beta - scores."""
+    """scores = alpha + beta - scores; minus infinity, a score that no path may have, stays."""
     for u in range(scores.size):
-        scores[u] = alpha[u] + beta[u] - scores[u]
+        scores[u] = scores[u] if scores[u] == -np.inf else alpha[u] + beta[u] - scores[u]

@@ -42,6 +42,7 @@ class Ctc:
 
     This is Paddle's `warp_ctc`. Its `ctc` has the blank last and takes probabilities: give it the scores below their
     softmax and `blank` the number of the last class. Paddle's `norm_by_times` divides the gradient and not the cost.
+    Scores may be minus infinity (probability 0): labels that then have enough rows but no path cost infinity.
     """
 
     x = Input("T:S C", "score of every class in every row", seq=(1,))
@@ -51,6 +52,7 @@ class Ctc:
     blank = Int("class that says nothing", default=0, min=0)
     norm_by_times = Bool("divide the cost by the number of rows", default=False)
     count = Temp("S", "labels that are no blanks", kind="INT")
+    needed = Temp("S", "rows that the shortest path needs: one per label, one between equal neighbors", kind="INT")
     state = Temp("S U", "the labels with a blank before, between and behind them", kind="INT")
     peak = Temp("T:S", "largest score of the row")
     norm = Temp("T:S", "log-sum of the exponentials of the scores below the largest")
@@ -80,6 +82,17 @@ def ctc_count(s, label, blank, M_start):
         if label[row] != blank:
             count += 1
     return count
+
+
+@each(Ctc.needed)
+def ctc_needed(s, label, blank, M_start):
+    needed = 0
+    last = blank
+    for row in range(M_start[s], M_start[s + 1]):
+        if label[row] != blank:
+            needed += 2 if label[row] == last else 1
+            last = label[row]
+    return needed
 
 
 @each(Ctc.state)
@@ -133,11 +146,11 @@ def ctc_total(s, count, alpha, max_labels, S_start):
 
 
 @each(Ctc.cost)
-def ctc_cost(s, total, norm_by_times, S_start):
-    if total[s] == -math.inf:
+def ctc_cost(s, total, needed, norm_by_times, S_start):
+    rows = S_start[s + 1] - S_start[s]
+    if rows == 0 or (total[s] == -math.inf and needed[s] > rows):
         return 0.0
-    rows = real(max(S_start[s + 1] - S_start[s], 1))
-    return -total[s] / rows if norm_by_times else -total[s]
+    return -total[s] / real(rows) if norm_by_times else -total[s]
 
 
 @each(Ctc.beta, scan="back")
@@ -178,7 +191,7 @@ def ctc_dx(t, c, s, dcost, x, peak, norm, alpha, beta, total, first, following, 
         return 0.0
     own = x[t, c] - peak[t] - norm[t]
     marginal = 0.0
-    u = first[s, c]
+    u = first[s, c] if own > -math.inf else -1  # alpha, beta and own are minus infinity there: no path
     while u >= 0:
         marginal += math.exp(alpha[t, u] + beta[t, u] - own - total[s])
         u = following[s, u]

@@ -25,12 +25,15 @@ class Crf:
     weight = Input("S", "importance of every sequence", optional=True, seq=(0, 1))
     transitions = Param("R C", "scores of the start, of the end, and of steps between classes", init="zero")
     cost = Output("S", "cost of every sequence", loss=True)
-    into = Temp("C R", "the transitions, those into a class side by side, so that vectors read them")
-    alpha = Temp("T:S C", "log-sum of the beginnings that end with this class, this row counted, above the labels'")
-    beta = Temp("T:S C", "log-sum of the ends that begin with this class, this row counted")
+    top = Temp("T:S", "largest score of the row")
+    best = Temp("T:S C", "score of the best beginning that ends with this class, up to a constant of the row")
+    path = Temp("T:S", "class of the row in the best labelling", kind="INT")
+    into = Temp("C R", "transposed transitions: those into a class are contiguous")
+    alpha = Temp("T:S C", "log-sum of the beginnings that end with this class, this row included")
+    beta = Temp("T:S C", "log-sum of the ends that begin with this class, this row included")
     total = Temp("T:S", "log-sum of all paths")
-    nll = Temp("T:S", "what the row adds to the negative log-likelihood")
-    derivative = Temp("T:S", "derivative by the cost of the row's sequence")
+    nll = Temp("T:S", "contribution of the row to the negative log-likelihood")
+    derivative = Temp("T:S", "derivative with respect to the cost of the row's sequence")
     examples = (
         Example(x="sequence of 3", label="sequence of ids<3"),
         Example(x="sequence of 4", label="sequence of ids<2", weight="scalar"),
@@ -44,8 +47,9 @@ def crf_sizes(label, C):
     return {"R": C + 2}
 
 
-# Every score is taken relative to the label's: the cost is then a sum of small numbers and no difference of large ones,
-# however large the scores and however long the sequence.
+# Every score is relative to the best labelling's. The log-sums are then small, however large the scores and however
+# long the sequence, and float32 keeps their digits. Neither a fixed class nor the labels can be the reference: where
+# their scores are very small or minus infinity (forbidden transitions), the differences to them lose all digits.
 
 
 @each(Crf.into)
@@ -54,45 +58,53 @@ def crf_into(c, r, transitions):
 
 
 @each(Crf.alpha, scan="forward")
-def crf_alpha(t, c, before, x, label, alpha, into, C):
-    own = x[t, c] - x[t, label[t]]
+def crf_alpha(t, c, before, x, path, alpha, into, C):
+    own = x[t, c] - x[t, path[t]]
     if before < 0:
-        return own + (into[c, 0] - into[label[t], 0])
-    right = label[before]
+        return own + (into[c, 0] - into[path[t], 0])
+    origin = path[before]
+    step = into[path[t], 2 + origin]
     peak = -math.inf
     for i in range(C):
-        peak = max(peak, step_score(alpha[before, i], alpha[before, right], into[c, 2 + i]))
+        peak = max(peak, step_score(alpha[before, i], alpha[before, origin], into[c, 2 + i], step))
     others = 0.0
     ties = -1.0
     for i in range(C):
-        score = step_score(alpha[before, i], alpha[before, right], into[c, 2 + i])
+        score = step_score(alpha[before, i], alpha[before, origin], into[c, 2 + i], step)
         ties += 1.0 if score == peak else 0.0
         others += 0.0 if score == peak else math.exp(score - peak)
-    return own + (peak - into[label[t], 2 + right]) + math.log1p(others + ties)
+    return own + peak + math.log1p(others + ties)
 
 
 @helper
-def step_score(beginning, right, transition):
-    """Score of a step, relative to the beginning that ends with the right class."""
-    return (beginning - right) + transition
+def step_score(beginning, best_beginning, transition, best_transition):
+    """Score of a beginning with its next transition, relative to those of the best labelling."""
+    return (beginning - best_beginning) + (transition - best_transition)
 
 
 @each(Crf.nll)
-def crf_nll(t, s, label, alpha, transitions, C, S_start):
+def crf_nll(t, s, x, label, path, alpha, transitions, before_of, C, S_start):
+    before, end, label_end = before_of[t], path[t], label[t]
+    gap = x[t, end] - x[t, label_end]  # exactly 0 where the labels are the best labelling
+    if before < 0:
+        gap += transitions[0, end] - transitions[0, label_end]
+    else:
+        gap += transitions[2 + path[before], end] - transitions[2 + label[before], label_end]
     if t + 1 < S_start[s + 1]:
-        return alpha[t, label[t]]
+        return gap + alpha[t, end]
+    gap += transitions[1, end] - transitions[1, label_end]
     peak = -math.inf
     for c in range(C):
-        peak = max(peak, alpha[t, c] + (transitions[1, c] - transitions[1, label[t]]))
+        peak = max(peak, alpha[t, c] + (transitions[1, c] - transitions[1, end]))
     others = 0.0
     ties = -1.0
     for c in range(C):
-        score = alpha[t, c] + (transitions[1, c] - transitions[1, label[t]])
+        score = alpha[t, c] + (transitions[1, c] - transitions[1, end])
         if score == peak:
             ties += 1.0
         else:
             others += math.exp(score - peak)
-    return peak + math.log1p(others + ties)
+    return gap + (peak + math.log1p(others + ties))
 
 
 @each(Crf.cost)
@@ -104,34 +116,39 @@ def crf_cost(s, nll, weight, S_start):
 
 
 @each(Crf.beta, scan="back")
-def crf_beta(t, c, after, x, label, beta, transitions, C):
-    own = x[t, c] - x[t, label[t]]
+def crf_beta(t, c, after, x, path, beta, transitions, C):
+    own = x[t, c] - x[t, path[t]]
     if after < 0:
-        return transitions[1, c] + own
+        return own + (transitions[1, c] - transitions[1, path[t]])
+    following = path[after]
+    step = transitions[2 + path[t], following]
     peak = -math.inf
     for i in range(C):
-        peak = max(peak, beta[after, i] + transitions[2 + c, i])
-    total = 0.0
+        peak = max(peak, step_score(beta[after, i], beta[after, following], transitions[2 + c, i], step))
+    others = 0.0
+    ties = -1.0
     for i in range(C):
-        total += math.exp(beta[after, i] + transitions[2 + c, i] - peak)
-    return own + (peak - beta[after, 0]) + math.log(total)
+        score = step_score(beta[after, i], beta[after, following], transitions[2 + c, i], step)
+        ties += 1.0 if score == peak else 0.0
+        others += 0.0 if score == peak else math.exp(score - peak)
+    return own + peak + math.log1p(others + ties)
 
 
 @each(Crf.total)
-def crf_total(t, x, label, alpha, beta, C):
+def crf_total(t, x, path, alpha, beta, C):
     peak = -math.inf
     for c in range(C):
-        peak = max(peak, path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, label[t]]))
+        peak = max(peak, path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, path[t]]))
     total = 0.0
     for c in range(C):
-        total += math.exp(path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, label[t]]) - peak)
+        total += math.exp(path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, path[t]]) - peak)
     return peak + math.log(total)
 
 
 @helper
 def path_score(beginning, ending, own):
-    """Score of the paths through a class in a row; both parts count the row."""
-    return (beginning - own) + ending
+    """Log-sum of the paths through a class in a row; both parts include the row, whose score may be minus infinity."""
+    return own if own == -math.inf else (beginning - own) + ending
 
 
 @each(Crf.derivative)
@@ -140,13 +157,15 @@ def crf_derivative(t, s, dcost, weight):
 
 
 @gradient(Crf.x)
-def crf_dx(t, c, x, label, alpha, beta, total, derivative):
-    score = path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, label[t]])
+def crf_dx(t, c, x, label, path, alpha, beta, total, derivative):
+    score = path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, path[t]])
     return derivative[t] * excess(score - total[t], 1.0, 1.0 if c == label[t] else 0.0)
 
 
 @gradient(Crf.transitions)
-def crf_dtransitions(r, c, dx, label, transitions, alpha, beta, total, derivative, before_of, S_start, S, T):
+def crf_dtransitions(
+    r, c, dx, label, path, transitions, alpha, beta, total, derivative, before_of, S_start, S, T
+):  # fmt: skip
     change = 0.0
     if r < 2:  # the start is a choice of the first row, the end one of the last
         for s in range(S):
@@ -157,10 +176,11 @@ def crf_dtransitions(r, c, dx, label, transitions, alpha, beta, total, derivativ
     for t in range(T):
         before = before_of[t]
         if before >= 0:
-            right = label[before]
-            step = step_score(alpha[before, i], alpha[before, right], transitions[r, c])
-            score = (step - transitions[2 + right, label[t]]) + beta[t, c]
-            change += derivative[t] * excess(score - total[t], 1.0, 1.0 if right == i and label[t] == c else 0.0)
+            origin = path[before]
+            best_transition = transitions[2 + origin, path[t]]
+            score = step_score(alpha[before, i], alpha[before, origin], transitions[r, c], best_transition)
+            is_label = label[before] == i and label[t] == c
+            change += derivative[t] * excess(score + beta[t, c] - total[t], 1.0, 1.0 if is_label else 0.0)
     return change
 
 
@@ -178,8 +198,8 @@ class CrfDecoding:
     transitions = Param("R C", "scores of the start, of the end, and of steps between classes", init="zero")
     path = Output("T:S", "best class of every row", kind="INT", size="C")
     error = Output("T:S", "1 where the path differs from the label, else 0", nan="without labels")
-    best = Temp("T:S C", "score of the best beginning that ends with this class")
-    origin = Temp("T:S C", "class of the row before in that beginning", kind="INT")
+    top = Temp("T:S", "largest score of the row")
+    best = Temp("T:S C", "score of the best beginning that ends with this class, up to a constant of the row")
     examples = (
         Example(x="sequence of 3"),
         Example(x="sequence of 4", label="sequence of ids<3"),
@@ -194,36 +214,44 @@ def crf_decoding_sizes(label, C):
     return {"R": C + 2}
 
 
+@each(Crf.top)
+@each(CrfDecoding.top)
+def crf_top(t, x, C):
+    top = x[t, 0]
+    for c in range(1, C):
+        top = max(top, x[t, c])
+    return top
+
+
+@each(Crf.best, scan="forward")
 @each(CrfDecoding.best, scan="forward")
-def crf_decoding_best(t, c, before, x, best, transitions, C):
+def crf_best(t, c, before, x, top, best, transitions, C):
+    own = x[t, c] - top[t]
     if before < 0:
-        return transitions[0, c] + x[t, c]
+        return transitions[0, c] + own
+    # Only differences between classes matter: relative to the largest, long sequences lose no digits.
+    peak = -math.inf
     score = -math.inf
     for i in range(C):
-        # Only differences between classes matter: with those to class 0, long sequences lose no digits.
-        score = max(score, best[before, i] - best[before, 0] + transitions[2 + i, c])
-    return x[t, c] + score
+        peak = max(peak, best[before, i])
+        score = max(score, best[before, i] + transitions[2 + i, c])
+    return own + (score - peak)
 
 
-@each(CrfDecoding.origin, scan="forward")
-def crf_decoding_origin(t, c, before, best, transitions, C):
-    origin = 0
-    if before >= 0:
-        for i in range(1, C):
-            if best[before, i] + transitions[2 + i, c] > best[before, origin] + transitions[2 + origin, c]:
-                origin = i
-    return origin
-
-
+@each(Crf.path, scan="back")
 @each(CrfDecoding.path, scan="back")
-def crf_decoding_path(t, after, best, origin, path, transitions, C):
-    if after >= 0:
-        return origin[after, path[after]]
-    last = 0
+def crf_path(t, after, best, path, transitions, C):
+    choice = 0
     for c in range(1, C):
-        if best[t, c] + transitions[1, c] > best[t, last] + transitions[1, last]:
-            last = c
-    return last
+        if after < 0:
+            is_better = best[t, c] + transitions[1, c] > best[t, choice] + transitions[1, choice]
+        else:
+            following = path[after]
+            score = best[t, c] + transitions[2 + c, following]
+            is_better = score > best[t, choice] + transitions[2 + choice, following]
+        if is_better:
+            choice = c
+    return choice
 
 
 @each(CrfDecoding.error)
@@ -240,7 +268,7 @@ def crf_decoding_onnx(graph, x, transitions, T_mask, C):
     start, end, moves = scores[0], scores[1], scores[2:]
 
     def forward(graph, best, begun, row, is_real):
-        steps = graph.Add(graph.Unsqueeze(graph.Sub(best, graph.Slice(best, [0], [1], [1])), [2]), moves)
+        steps = graph.Add(graph.Unsqueeze(graph.Sub(best, graph.ReduceMax(best, [1], keepdims=1)), [2]), moves)
         score = graph.Where(graph.Unsqueeze(begun, [1]), graph.ReduceMax(steps, [1], keepdims=0), start)
         new = graph.Where(graph.Unsqueeze(is_real, [1]), graph.Add(row, score), best)
         return new, graph.Or(begun, is_real), new, graph.ArgMax(steps, axis=1, keepdims=0)

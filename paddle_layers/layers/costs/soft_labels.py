@@ -17,6 +17,7 @@ from paddle_layers.define import (
     require,
 )
 from paddle_layers.layers.checks import check_labels_or_ignored
+from paddle_layers.layers.helpers import times
 
 from .terms import counted_label, excess, ignored_label, normalization_choice
 
@@ -135,7 +136,7 @@ def softlabel_softmax_cost_moments(n, x, C):
 def softlabel_softmax_cost_cost(n, x, target, weight, peak, norm, C):
     cost = 0.0
     for c in range(C):
-        cost += target[n, c] * (norm[n] + (peak[n] - x[n, c]))
+        cost += times(target[n, c], norm[n] + (peak[n] - x[n, c]))
     return cost if weight is None else cost * weight[n]
 
 
@@ -234,7 +235,7 @@ def infogain_loss_cost(n, i, x, label, weight, gain, peak, norm, C, ignore_label
             return math.nan
     cost = 0.0
     for c in range(C):
-        cost += gain[label[n, i], c] * (norm[n, i] + (peak[n, i] - x[n, c, i]))
+        cost += times(gain[label[n, i], c], norm[n, i] + (peak[n, i] - x[n, c, i]))
     return cost if weight is None else cost * weight[n, i]
 
 

@@ -194,7 +194,7 @@ def reduction_dx(
     if operation == "L2":
         return dy[n, j] * x[n, i] / y[n, j] if y[n, j] > 0.0 else 0.0
     if operation == "LOG_SUM_EXP":
-        return dy[n, j] * math.exp(x[n, i] - y[n, j])
+        return 0.0 if x[n, i] == -math.inf else dy[n, j] * math.exp(x[n, i] - y[n, j])
     value = dy[n, j]
     if operation == "PROD":
         start = place_of(j, kept_sizes, kept_steps)

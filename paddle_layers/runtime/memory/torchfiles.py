@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import pickle
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,9 @@ from paddle_layers.define.errors import first_line
 from .tensorfiles import Stored, Tensors, WeightsError
 
 ENDINGS = (".pt", ".pth", ".bin")
+_ZIP = b"PK\x03\x04"
+LARGEST_RATIO = 16
+"""How many times more bytes the members of a file announce at most, and half of what its tensors do."""
 _LOWEST = (2, 6)
 """The first version whose loader of weights alone is not known to run code (CVE-2025-32434)."""
 _TYPES = {
@@ -22,10 +27,10 @@ _TYPES = {
 def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
     """The tensors of a state_dict as arrays, and how the file has them. Raises `WeightsError`."""
     torch = _import_torch(path)
+    # A bare pickle is read from memory, where no string can ask for more bytes than the file has.
+    source = path if _is_checked_archive(path) else io.BytesIO(path.read_bytes())
     try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
-    except FileNotFoundError:
-        raise WeightsError(f"there is no file {path}") from None
+        found = torch.load(source, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
         raise WeightsError(
             f"{path} holds more than weights, or is damaged, and is not loaded: what it asks for may be code. Where "
@@ -36,13 +41,58 @@ def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
     state = _state_of(torch, path, found)
     arrays: Tensors = {}
     stored: dict[str, Stored] = {}
+    kinds = {name: _checked_kind(torch, f"{path}: `{name}`", tensor) for name, tensor in state.items()}
+    _check_total(path, state)
     for name, tensor in state.items():
-        kind = _TYPES.get(str(tensor.dtype).removeprefix("torch."), "")
-        if not kind or tensor.layout != torch.strided:
-            raise WeightsError(f"{path}: `{name}` is {tensor.dtype}, {tensor.layout}; convert it by `.float()`")
-        whole = tensor.detach().float() if kind == "BF16" else tensor.detach()
-        arrays[name], stored[name] = whole.numpy(), Stored(tuple(tensor.shape), kind)
+        whole = tensor.detach().resolve_neg()
+        arrays[name] = (whole.float() if kinds[name] == "BF16" else whole).numpy()
+        stored[name] = Stored(tuple(tensor.shape), kinds[name])
     return stored, arrays
+
+
+def _is_checked_archive(path: Path) -> bool:
+    """Whether it is a zip archive, whose members announce no more than is allowed. Raises `WeightsError`."""
+    try:
+        with path.open("rb") as file:
+            if file.read(len(_ZIP)) != _ZIP:  # as PyTorch tells archives from bare pickles
+                return False
+            with zipfile.ZipFile(file) as archive:
+                claimed, held = sum(member.file_size for member in archive.infolist()), path.stat().st_size
+    except FileNotFoundError:
+        raise WeightsError(f"there is no file {path}") from None
+    except Exception as error:  # zipfile raises several kinds for damaged bytes
+        raise WeightsError(f"{path} is no file that PyTorch can load: {first_line(error)[:200]}") from None
+    if claimed > LARGEST_RATIO * held:
+        raise WeightsError(
+            f"{path}: the members of its {held} bytes would become {claimed} in memory; the limit is {LARGEST_RATIO} "
+            "times as many: torch.save does not compress"
+        )
+    return True
+
+
+def _checked_kind(torch: Any, name: str, tensor: Any) -> str:
+    """The data type of a tensor whose numbers are all there. Raises `WeightsError`."""
+    kind = _TYPES.get(str(tensor.dtype).removeprefix("torch."), "")
+    if tensor.is_nested:
+        raise WeightsError(f"{name} is a nested tensor; save its parts by themselves, `tensor.unbind()`")
+    if not kind or tensor.layout != torch.strided:
+        raise WeightsError(f"{name} is {tensor.dtype}, {tensor.layout}; convert it by `.to_dense()` and `.float()`")
+    if tensor.device.type != "cpu":
+        raise WeightsError(f"{name} has no numbers, its device is `{tensor.device}`; save the model that is loaded")
+    if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
+        shape = "x".join(map(str, tensor.shape))
+        raise WeightsError(f"{name} repeats fewer numbers than its shape {shape} has; save it by `.contiguous()`")
+    return kind
+
+
+def _check_total(path: Path, state: dict[str, Any]) -> None:
+    """Check the size of all tensors together: they may share numbers of the file. Raises `WeightsError`."""
+    held = path.stat().st_size
+    total = sum(tensor.numel() * max(tensor.element_size(), 4) for tensor in state.values())
+    if total > 2 * LARGEST_RATIO * held:
+        raise WeightsError(
+            f"{path}: its {len(state)} tensors would have {total} bytes in memory, but the file has {held}"
+        )
 
 
 def _import_torch(path: Path) -> Any:
