@@ -19,6 +19,14 @@ def find_tuned(layer: str, function: str, device: str, sizes: Mapping[str, Any])
     return next((kernel for kernel in tuned_kernels(layer, function, device) if kernel.accepts(sizes)), None)
 
 
+def has_tuned(layer: str, function: str, device: str) -> bool:
+    """Whether a tuned kernel may take the place of a function."""
+    if is_switched_off():
+        return False
+    load_kernels(layer, device)
+    return bool(tuned_kernels(layer, function, device))
+
+
 def tuned_functions(layer: str, device: str = "cpu") -> list[str]:
     """Names of the point functions of a layer that have a tuned form on a device."""
     load_kernels(layer, device)

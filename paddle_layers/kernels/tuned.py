@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from paddle_layers.define.errors import DefinitionError
 from paddle_layers.define.switching import switched
@@ -188,7 +188,9 @@ def replaced_functions() -> list[tuple[str, str, str]]:
 
 _SWITCHED_OFF = ContextVar("tuned kernels switched off", default=False)
 _WITHOUT: ContextVar[frozenset[str]] = ContextVar("passes whose kernels are not chosen", default=frozenset())
-_EVERY_SIZE = ContextVar("tuned kernels at every size", default=False)
+_SIZES: ContextVar[Literal["worthwhile", "every", "alternate"]] = ContextVar(
+    "sizes for which tuned kernels are chosen", default="worthwhile"
+)
 
 
 def is_switched_off() -> bool:
@@ -198,7 +200,11 @@ def is_switched_off() -> bool:
 
 def tuned_is_wanted(work: int, least: int) -> bool:
     """Whether another form than the point function is to be chosen for this much work."""
-    return not _SWITCHED_OFF.get() and (_EVERY_SIZE.get() or work >= least)
+    if _SWITCHED_OFF.get():
+        return False
+    if (sizes := _SIZES.get()) == "alternate":
+        return work.bit_length() % 2 == 0
+    return sizes == "every" or work >= least
 
 
 def point_functions_only() -> AbstractContextManager[None]:
@@ -213,4 +219,9 @@ def kernels_without(*passes: str) -> AbstractContextManager[None]:
 
 def tuned_at_every_size() -> AbstractContextManager[None]:
     """Within it, tuned kernels are chosen for the smallest shapes too, as long as their `when` agrees."""
-    return switched(_EVERY_SIZE, True)
+    return switched(_SIZES, "every")
+
+
+def tuned_at_alternate_sizes() -> AbstractContextManager[None]:
+    """Within it, twice as much work brings the other form of a function, tuned or not: for checks of the choice."""
+    return switched(_SIZES, "alternate")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -123,14 +123,6 @@ class Net(PassEffects):
         """Bytes of the buffers that the plans of a phase hold now; parameters are not counted."""
         return self._phases[phase].nbytes
 
-    def capacities(self) -> dict[str, list[int]]:
-        """Rows for which the buffers of each phase have memory; they grow with the batches.
-
-        Which kernel runs may depend on them, and so may the last bit of a result: a training that goes on has to
-        start with those it had.
-        """
-        return {name: phase.capacities for name, phase in self._phases.items()}
-
     def plan_for(self, batch_size: int) -> None:
         """Reserve memory for batches of so many rows and compile the kernels of both phases."""
         reserve([*self._phases.values()], batch_size)
@@ -140,14 +132,6 @@ class Net(PassEffects):
         self._phases["train"].updates = updates
         self._forget(self._phases["train"])
         self.arena.release_gradients()
-
-    @one_at_a_time
-    def reserve(self, capacities: Mapping[str, Sequence[int]]) -> None:
-        """Give the buffers the capacities that `capacities()` gave."""
-        for name, phase in self._phases.items():
-            if phase.capacities != list(capacities[name]):
-                phase.capacities = list(capacities[name])
-                self._forget(phase)
 
     @one_at_a_time
     def forward(self, feeds: Mapping[str, Any], phase: str = "train", step: int | None = None) -> dict[str, Any]:
@@ -170,6 +154,7 @@ class Net(PassEffects):
         if phase == "train":
             self._step = self._step + 1 if step is None else step
         make_entries(batch, chosen.graph, self._key)
+        chosen.select(batch.of)
         if batch.reserve(chosen.graph):
             self._grow(chosen)
         plan = self._run_first(chosen, batch)
@@ -192,7 +177,8 @@ class Net(PassEffects):
         """The forward pass; once more with larger buffers where rows made in its middle outgrow those there are."""
         kept = self.arena.copy_states() if any(made.late for made in phase.graph.own_rows) else {}
         while True:
-            plan = phase.plan(self._usual_seeds(phase))
+            seeds, self._running = self._usual_seeds(phase), None  # a plan may need the memory of the last one
+            plan = phase.plan(seeds)
             self._states_before = {state.name: state.stored.copy() for state in plan.moving_states}
             try:
                 self._run(phase, plan, batch)
@@ -366,11 +352,15 @@ class Net(PassEffects):
     def _grow(self, phase: Phase) -> None:
         """Plan anew for the capacities that the domains have now."""
         seeds = self._usual_seeds(phase)
-        self._forget(phase)
+        phase.outgrow()
+        self._forget_pass(phase)
         phase.plan(seeds)
 
     def _forget(self, phase: Phase) -> None:
         phase.forget()
+        self._forget_pass(phase)
+
+    def _forget_pass(self, phase: Phase) -> None:
         self._repeated = None
         if self._running is not None and self._running[0] is phase:
             self._running = None

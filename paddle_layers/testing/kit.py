@@ -118,7 +118,7 @@ class _Check:
 
     def _properties(self, case: Case, wanted: Iterable[str], config: Config | None) -> None:
         for name in wanted:
-            if name in self.failed or name in case.unfit:
+            if name in self.failed or name in case.unfit or not self.failed.isdisjoint(PROPERTIES[name].implied_by):
                 continue
             checked, blamed, message = _outcome(name, case)
             if checked:

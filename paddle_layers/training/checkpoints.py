@@ -107,18 +107,11 @@ def newest_checkpoint(folder: Path) -> Path:
     return found[-1]
 
 
-def read_facts(
-    checkpoint: Path,
-    fixed: Mapping[str, Any],
-    *,
-    trained: Sequence[str],
-    batches: int,
-    capacities: Mapping[str, Sequence[int]],
-) -> dict[str, Any]:
+def read_facts(checkpoint: Path, fixed: Mapping[str, Any], *, trained: Sequence[str], batches: int) -> dict[str, Any]:
     """Where the training stood. `TrainingError` for a damaged file, or when anything in `fixed` has changed.
 
-    `trained` are the names of the parameters that learn, `batches` those of an epoch, `capacities` those of the net:
-    the checkpoint's have to go with them.
+    `trained` are the names of the parameters that learn, `batches` those of an epoch: the checkpoint's have to go with
+    them.
     """
     path, remedy = checkpoint / FACTS, f"delete {checkpoint} to use the one before"
     try:
@@ -131,7 +124,7 @@ def read_facts(
     changed = [f"{name} was {facts.get(name)} and is {now}" for name, now in fixed.items() if facts.get(name) != now]
     if changed:
         raise TrainingError(f"{checkpoint} cannot be continued: {', '.join(changed)}; train to another --output")
-    if wrong := fault(facts, batches=batches, capacities=capacities):
+    if wrong := fault(facts, batches=batches):
         raise TrainingError(f"{path}: {wrong}; {remedy}")
     _check_trained(checkpoint, facts.get("trained", trained), trained)  # earlier versions have not noted it
     return facts

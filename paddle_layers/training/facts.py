@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 COUNTS = ("step", "epoch", "batch", "loss_count")
 NUMBERS = ("loss_sum", "seconds")
-NEEDED = (*COUNTS, *NUMBERS, "capacities")
+NEEDED = (*COUNTS, *NUMBERS)
 MOST, LARGEST = 2**53, 1e300
 """Bounds of counts and of numbers; a count below the first is exact in every program that reads JSON."""
 
@@ -22,11 +22,8 @@ def is_number(value: Any) -> bool:
     return type(value) in (int, float) and -LARGEST <= value <= LARGEST
 
 
-def fault(facts: Mapping[str, Any], *, batches: int, capacities: Mapping[str, Sequence[int]]) -> str:
-    """What is wrong with the facts of a training whose epochs have so many batches, or nothing.
-
-    `capacities` are those that the net has now: the checkpoint's are as many.
-    """
+def fault(facts: Mapping[str, Any], *, batches: int) -> str:
+    """What is wrong with the facts of a training whose epochs have so many batches, or nothing."""
     for name in COUNTS:
         if not is_count(facts[name]):
             return f"`{name}` is {_shown(facts[name])}; it has to be a whole number from 0 on"
@@ -38,11 +35,6 @@ def fault(facts: Mapping[str, Any], *, batches: int, capacities: Mapping[str, Se
     costs = facts.get("cost_sums", {})
     if not isinstance(costs, dict) or not all(map(is_number, costs.values())):
         return f"`cost_sums` is {_shown(costs)}; it has to be an object of numbers"
-    found = facts["capacities"]
-    for phase, now in capacities.items():
-        rows = found.get(phase) if isinstance(found, dict) else None
-        if not isinstance(rows, list) or len(rows) != len(now) or not all(map(is_count, rows)):
-            return f"`capacities` of the phase {phase} has to be a list of {len(now)} whole numbers"
     if not is_count(facts.get("skipped", 0)):
         return f"`skipped` is {_shown(facts['skipped'])}; it has to be a whole number from 0 on"
     trained = facts.get("trained", [])

@@ -246,7 +246,7 @@ class Trainer:
 
     def _save(self) -> None:
         run, (epoch, batch) = self.run, self.job.train.position
-        facts = {"epoch": epoch, "batch": batch, "capacities": run.net.capacities(), **self._fixed()}
+        facts = {"epoch": epoch, "batch": batch, **self._fixed()}
         self.ranks.level_states(run.net)
         self.ranks.check_equal(run.net)
         facts |= {
@@ -274,8 +274,7 @@ class Trainer:
 
     def _restore(self, checkpoint: Path) -> None:
         net, batches = self.job.net, len(self.job.train) or MOST
-        trained, capacities = self._trained(), net.capacities()
-        facts = read_facts(checkpoint, self._fixed(), trained=trained, batches=batches, capacities=capacities)
+        facts = read_facts(checkpoint, self._fixed(), trained=self._trained(), batches=batches)
         net.load(checkpoint / WEIGHTS, layout=OURS)
         states = read_states(checkpoint, self.job.updater.sizes)
         carried = {name: states.pop(name) for name in list(states) if name.startswith(CARRIED)}
@@ -285,7 +284,6 @@ class Trainer:
         except ValueError as error:
             remedy = f"delete {checkpoint} to use the one before"
             raise TrainingError(f"{checkpoint / OPTIMIZER}: {error}; {remedy}") from None
-        net.reserve(facts["capacities"])
         try:
             net.count_on(facts.get("statistics", []) if self.ranks.first else [])
         except (TypeError, ValueError):

@@ -134,7 +134,6 @@ class Checkpoint(Target):
             trainer.run_steps()
         files = [*sorted(self.point.iterdir()), self.output / "log.csv"]
         self.sound = {str(file.relative_to(self.output)): file.read_bytes() for file in files}
-        self.capacities = self.job.net.capacities()
 
     def _job(self) -> Job:
         def quiet(*said: Any) -> None:
@@ -173,8 +172,6 @@ class Checkpoint(Target):
             except (TrainingError, WeightsError) as error:
                 check_message(error, str(self.output))
                 return
-            if self.job.net.capacities() != self.capacities:
-                return  # they may be larger than any memory, which shows when it is asked for
             trainer.run.total = trainer.run.step + 1
             with contextlib.suppress(TrainingError, DeviceError):  # of weights that are not finite
                 trainer.run_steps()

@@ -21,7 +21,7 @@ FILES = sorted(HERE.glob("wrong_layers*.py"))
 OWN = {*LAYER_PROPERTIES, *PROPERTIES} - {"cuda"}
 """Properties that take no CUDA compiler."""
 
-COMPILED = {"compiled kernels", "determinism", "tuned kernels"}
+COMPILED = {"compiled kernels", "determinism", "tuned kernels", "batch sizes"}
 """Properties that only compiled kernels break."""
 
 BY_EXAMPLES = {
@@ -51,6 +51,7 @@ BY_EXAMPLES = {
     "wrong_in_place": "tuned kernels",
     "wrong_tuned_border": "tuned kernels",
     "wrong_runs": "tuned kernels",
+    "wrong_batch": "batch sizes",
     "wrong_impure": "inference",
     "wrong_undocumented": "documentation",
     "wrong_silent": "documentation",

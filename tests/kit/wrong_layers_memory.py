@@ -182,6 +182,25 @@ def tuned_border_dx(n, c, dy):
     return dy[n, c] * 0.0
 
 
+@layer("wrong_batch")
+class FirstRows:
+    """Copies rows; its tuned kernel forgets the ninth row of a batch and all after it."""
+
+    x = Input("N C", "rows")
+    y = Output("N C", "the same rows")
+    examples = (Example(x="4"),)
+
+
+@each(FirstRows.y)
+def first_rows_y(n, c, x):
+    return x[n, c]
+
+
+@gradient(FirstRows.x)
+def first_rows_dx(n, c, dy):
+    return dy[n, c]
+
+
 @layer("wrong_runs")
 class Runs:
     """Twice every value; its tuned kernel says that items write rows, and they write columns."""

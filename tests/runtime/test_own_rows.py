@@ -85,9 +85,9 @@ def test_larger_buffers_are_made_between_passes_and_states_move_once():
             runs(other, x, few)
         for name, state in net.states.items():
             np.testing.assert_array_equal(state.value, other.states[name].value)
-        before = net.capacities()
+        plan = net.plan("train")
         runs(net, x, many)
-        assert net.capacities() == before
+        assert net.plan("train") is plan
 
 
 def test_a_backward_pass_after_rows_have_changed_is_that_of_a_new_net():
@@ -162,8 +162,8 @@ def test_a_recurrent_group_takes_steps_over_rows_made_in_the_pass():
                 net.backward()
                 found.append([cost, *(parameter.gradient.copy() for parameter in net.parameters.values())])
     for early, late in zip(found[:3], found[3:], strict=True):
-        for one, two in zip(early, late, strict=True):
-            np.testing.assert_array_equal(one, two)
+        for one, two in zip(early, late, strict=True):  # kernels for late rows are chosen without knowing how many
+            np.testing.assert_allclose(one, two, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

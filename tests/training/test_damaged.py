@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from safetensors.numpy import load_file, save_file
 
 from paddle_layers.cli.app import commands
-from paddle_layers.runtime import DeviceError, SaveError, WeightsError
+from paddle_layers.runtime import SaveError, WeightsError
 from paddle_layers.runtime.memory.tensorfiles import read_tensors, write_tensors
 from paddle_layers.runtime.optimise.adaptive_history import AdaptiveHistory
 from paddle_layers.training import TrainingError
@@ -104,9 +104,7 @@ def resume(folder):
 STRANGE = [None, [1], {}, "x", 1.5, -1, True, 10**30, float("nan"), float("inf")]
 
 
-@pytest.mark.parametrize(
-    "name", ["step", "epoch", "batch", "loss_count", "loss_sum", "seconds", "capacities", "callbacks"]
-)
+@pytest.mark.parametrize("name", ["step", "epoch", "batch", "loss_count", "loss_sum", "seconds", "callbacks"])
 def test_facts_of_a_checkpoint_have_a_type_and_a_range(folder, name):
     path = folder / "output" / "checkpoints" / "step-00000012" / "state.json"
     facts = json.loads(path.read_text())
@@ -121,10 +119,6 @@ def test_facts_of_a_checkpoint_have_a_type_and_a_range(folder, name):
     ("change", "words"),
     [
         ({"batch": 10**9}, "`batch` is 1000000000, but an epoch has 7 batches"),
-        ({"capacities": {"train": [8]}}, "`capacities` of the phase test"),
-        ({"capacities": {"train": [8, 8], "test": [8]}}, "`capacities` of the phase train"),
-        ({"capacities": {"train": ["a"], "test": [8]}}, "`capacities` of the phase train"),
-        ({"capacities": {"train": [-1], "test": [8]}}, "`capacities` of the phase train"),
         ({"callbacks": {"0 SaveBest": None}}, "state of the callback `0 SaveBest`"),
         ({"callbacks": {"0 SaveBest": {}}}, "state of the callback `0 SaveBest`"),
         ({"callbacks": {"0 SaveBest": {"best": "x"}}}, "`best` has to be a number or null"),
@@ -141,15 +135,6 @@ def test_facts_of_a_checkpoint_go_with_the_training(folder, change, words):
     path = folder / "output" / "checkpoints" / "step-00000012" / "state.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     refused(lambda: resume(folder), "state.json", words)
-
-
-def test_buffers_that_no_memory_holds(folder):
-    path = folder / "output" / "checkpoints" / "step-00000012" / "state.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "capacities": {"train": [2**50], "test": [8]}}))
-    with pytest.raises(
-        DeviceError, match=r"needs .* of the memory of 'cpu', and there are|more memory than this machine has"
-    ):
-        resume(folder)
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,15 @@ from .writing import write_batch
 def batch_divisors(phase: Phase, batch: Batch, key: Callable[[str], int]) -> dict[str, float]:
     """The divisors by the name of the loss, without the weight; `key` is that of the pass to come."""
     make_entries(batch, phase.graph, key)
+    phase.select(batch.of)
     if batch.reserve(phase.graph):
-        phase.forget()
+        phase.outgrow()
     while True:
         plan = phase.divisor_plan()
         try:
             _run(plan, batch, key)
         except OutgrownError:
-            phase.forget()
+            phase.outgrow()
         else:
             return loss_divisors(phase.graph, plan)
 

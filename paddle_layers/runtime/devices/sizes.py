@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.graph.domains import Domain, Extent
+from paddle_layers.runtime.graph.domains import Domain, Extent, ScratchSize
 from paddle_layers.runtime.graph.rows import Rows
 
 
@@ -24,6 +24,7 @@ class Sizes:
         self.extras = np.array([e.extra for _, e in moving], np.int64)
         self.fixed_places = np.array([at for at, e in enumerate(extents) if e.domain is None and e.extra], np.int64)
         self.fixed = np.array([e.extra for e in extents if e.domain is None and e.extra], np.int64)
+        self.scratch = [(at, e) for at, e in enumerate(extents) if isinstance(e, ScratchSize)]
 
     def write(self, table: NDArray[np.int64], rows: Rows) -> None:
         """Write the sizes for the rows of a batch; entries without a size (keys) are left alone."""
@@ -31,3 +32,5 @@ class Sizes:
         if len(self.places):
             counts = np.array([rows.of(domain) for domain in self.domains], np.int64)
             table[self.places] = self.extras + counts[self.which] * self.factors
+        for at, size in self.scratch:
+            table[at] = size.at(rows.of)

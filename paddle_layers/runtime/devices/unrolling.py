@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.graph.domains import Domain, Extent
+from paddle_layers.runtime.graph.domains import Domain, Extent, RowsOf, ScratchSize
 from paddle_layers.runtime.graph.rows import Rows, StepRows
 from paddle_layers.runtime.graph.steps import Steps
 from paddle_layers.runtime.launches.arguments import Lagged, Ref
@@ -116,15 +116,24 @@ def items(launch: Launch, group: StepRows) -> Ints:
     """Work items of a launch in each step."""
     if launch.items is None:
         return group.sizes(launch.total or Extent())
-    counts = np.stack([group.sizes(Extent(0, domain, 1)) for domain in launch.domains])
+    return _in_steps(launch.items, launch.domains, group)
+
+
+def sizes(extent: Extent, group: StepRows) -> Ints:
+    """An extent in each step."""
+    if isinstance(extent, ScratchSize):
+        return _in_steps(extent.at, extent.domains, group)
+    return group.sizes(extent)
+
+
+def _in_steps(number: Callable[[RowsOf], int], domains: Sequence[Domain], group: StepRows) -> Ints:
+    """A number that follows from rows, in each step; computed once for steps with equal rows."""
+    counts = np.stack([group.sizes(Extent(0, domain, 1)) for domain in domains])
     found, which = np.unique(counts, axis=1, return_inverse=True)
-    places = {domain: place for place, domain in enumerate(launch.domains)}
+    places = {domain: place for place, domain in enumerate(domains)}
 
     def of(column: Ints) -> int:
-        def rows(domain: Domain) -> int:
-            return int(column[places[domain]])
-
-        return launch.items(rows) if launch.items is not None else 0
+        return number(lambda domain: int(column[places[domain]]))
 
     return np.array([of(column) for column in found.T], np.int64)[which.reshape(-1)]
 

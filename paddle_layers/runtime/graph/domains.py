@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -15,6 +16,8 @@ class Domain:
     """Rows for which there is memory."""
     late: bool = False
     """Whether an operation makes the rows from what is known in the middle of a pass only."""
+    chosen_rows: int = 0
+    """Rows for which kernels are chosen; 0: those of the capacity."""
 
     def ancestors(self) -> list[Domain]:
         """The domains that group this one, innermost first."""
@@ -37,6 +40,10 @@ class Domain:
         return True
 
 
+RowsOf = Callable[[Domain], int]
+"""How many rows a domain has: at capacity, in a batch, or in a step."""
+
+
 @dataclass(frozen=True)
 class Extent:
     """A size that may depend on a domain: `rows * factor + extra`, or `extra` alone."""
@@ -53,6 +60,30 @@ class Extent:
     def __mul__(self, times: int) -> Extent:
         return Extent(self.extra * times, self.domain, self.factor * times)
 
+    def at(self, rows: RowsOf) -> int:
+        """The size for given rows."""
+        return self.extra + (rows(self.domain) * self.factor if self.domain else 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScratchSize(Extent):
+    """Size of scratch memory: `extra` elements are allocated, a batch uses as many as its own rows need.
+
+    A kernel divides its scratch memory among its work items, and a batch below capacity may have fewer of them.
+    """
+
+    needed: Callable[[RowsOf], int]
+    """Elements for given rows."""
+    domains: tuple[Domain, ...]
+    """Whose rows decide."""
+
+    def __mul__(self, times: int) -> Extent:
+        return self if times == 1 else super().__mul__(times)
+
+    def at(self, rows: RowsOf) -> int:
+        """Elements for given rows; those that are allocated at most."""
+        return min(self.needed(rows), self.extra)
+
 
 def rows_of(domain: Domain, factor: int = 1, extra: int = 0) -> Extent:
     """`rows * factor + extra`."""
@@ -62,3 +93,17 @@ def rows_of(domain: Domain, factor: int = 1, extra: int = 0) -> Extent:
 def capacity_of(domain: Domain) -> int:
     """Rows at capacity."""
     return domain.capacity
+
+
+LATE_ROWS = 1 << 20
+"""Rows for which kernels are chosen where the rows are made in the pass itself: no kernel for few rows may run."""
+
+
+def rounded_rows(domain: Domain, rows: int) -> int:
+    """Rows for which kernels are chosen: the next power of two, so that few choices have to be made."""
+    return LATE_ROWS if domain.late else 1 << max(rows - 1, 0).bit_length()
+
+
+def chosen_rows_of(domain: Domain) -> int:
+    """Rows for which kernels are chosen; unlike the capacity, they do not depend on earlier batches."""
+    return domain.chosen_rows or rounded_rows(domain, domain.capacity)

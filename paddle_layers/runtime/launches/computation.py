@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.define.functions.program import Program
-from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.domains import Domain, Extent
 
 from .arguments import Argument
 
@@ -22,3 +22,8 @@ class Computation(NamedTuple):
     """How far each index goes."""
     args: Mapping[str, Argument]
     accumulate: bool
+    sequence: tuple[str, Domain, Domain] | None = None
+    """The index of the sequence that a row belongs to, the rows and what groups them; it is no axis of the target.
+
+    A scan may not ask for the index, which is empty then.
+    """

@@ -10,12 +10,14 @@ from dataclasses import replace
 from paddle_layers.define.checks.completeness import bias_text
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.define.functions.program import Program
-from paddle_layers.kernels.finding import find_tuned
+from paddle_layers.kernels.finding import find_tuned, has_tuned
+from paddle_layers.kernels.tuned import Tuned
 from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Extent, rows_of
 
 from .arguments import Argument, Ref, last_ones, refs_of, spec_of, split_constants, uses
+from .choices import choose
 from .computation import Computation
 from .launch import Launch
 from .operations import operations
@@ -44,8 +46,10 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     if "which" in lead:
         args["which"] = Extent(item or 0)
     sizes = _index_sizes(scope, function, item, sequence_index, args)
-    computation = Computation(function, program, sizes, args, accumulate)
-    tuned = find_tuned(scope.op.layer.name, function.name, scope.device, host_sizes(scope, item))
+    row, group = groups.get(sequence_index or "", (function.targets[0].axes[0].name if function.scan else "", ""))
+    sequence = (group.lower(), scope.op.rows[row], scope.op.group_of(row)) if row else None
+    computation = Computation(function, program, sizes, args, accumulate, sequence)
+    tuned = _tuned_kernel(scope, function, item)
     if tuned is not None:
         launches = tuned_launches(scope, function, item, tuned, args, accumulate)
         launches[0].computes = (computation,)
@@ -60,6 +64,14 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     _note_uses(launch, function, kernel, args)
     launch.computes = (computation,)
     return [launch]
+
+
+def _tuned_kernel(scope: Scope, function: Function, item: int | None) -> Tuned | None:
+    """The tuned kernel for the rows for which kernels are chosen."""
+    place = (scope.op.layer.name, function.name, scope.device)
+    if not has_tuned(*place):
+        return None
+    return choose(lambda rows: find_tuned(*place, host_sizes(scope, item, rows)))
 
 
 def _index_sizes(

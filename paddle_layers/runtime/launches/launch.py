@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
-from paddle_layers.runtime.graph.domains import Domain, Extent
+from paddle_layers.runtime.graph.domains import Domain, Extent, RowsOf
 
 from .arguments import Argument, with_owners
 from .buffers import Buffer, Takeover
 from .computation import Computation
-from .scope import RowsOf
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.graph.steps import Steps

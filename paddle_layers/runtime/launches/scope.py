@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from paddle_layers.define.fields.axes import REST
 from paddle_layers.define.fields.tensors import Field
 from paddle_layers.define.fields.types import product
 from paddle_layers.define.functions.point_functions import Function
-from paddle_layers.runtime.graph.domains import Domain, Extent, capacity_of, rows_of
+from paddle_layers.runtime.graph.domains import Extent, RowsOf, capacity_of, rows_of
 from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.graph.value import Value
 
 from .arguments import Argument, Key, Ref, plain_argument
 from .index_arrays import IndexArrays, SequenceKey
-
-RowsOf = Callable[[Domain], int]
-"""How many rows a domain has: at capacity, in a batch, or in a step."""
 
 
 class Scope:

@@ -9,7 +9,7 @@ from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.kernels.pieces import NO_EPILOGUE
 from paddle_layers.kernels.tuned import Tuned, call_by_name
 from paddle_layers.runtime.generate.drivers import TunedCall
-from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.domains import Extent, ScratchSize
 
 from .arguments import Argument, Ref, spec_of, split_constants, uses
 from .buffers import Buffer
@@ -29,10 +29,15 @@ def tuned_launches(
     sizes = host_sizes(scope, item)
     args = {**args}
     if tuned.scratch is not None:
-        args["scratch"] = _memory(scope, f"{function.name}.scratch", tuned.scratch_size(sizes))
+        size = ScratchSize(
+            extra=tuned.scratch_size(sizes),
+            needed=lambda rows: tuned.scratch_size(host_sizes(scope, item, rows)),
+            domains=tuple(scope.op.rows.values()),
+        )
+        args["scratch"] = _memory(scope, f"{function.name}.scratch", size)
     if tuned.prepared is not None:
         count = int(call_by_name(tuned.prepared, sizes))
-        args["prepared"] = _memory(scope, f"{function.name}.scratch, prepared", count)
+        args["prepared"] = _memory(scope, f"{function.name}.scratch, prepared", Extent(count))
     launches = [_tuned_launch(scope, function, item, tuned, args, accumulate)]
     if tuned.then is not None:
         launches.append(_tuned_launch(scope, function, item, tuned.then, args, accumulate))
@@ -40,9 +45,8 @@ def tuned_launches(
     return launches
 
 
-def _memory(scope: Scope, name: str, count: int) -> Ref:
-    """So many numbers of a kernel's own."""
-    extent = Extent(count)
+def _memory(scope: Scope, name: str, extent: Extent) -> Ref:
+    """Memory of a kernel's own."""
     return Ref(Buffer(name, extent, scope.index_arrays.dtype), (extent,))
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddle_layers.define.quiet import quietly
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.building import build_graph
+from paddle_layers.runtime.graph.domains import RowsOf, rounded_rows
+from paddle_layers.runtime.launches.choices import Choice, noting
+from paddle_layers.runtime.memory.blocks import DeviceError
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.passes.early_updates import KEPT, Updates
 from paddle_layers.runtime.schedule.schedule import Schedule
@@ -34,8 +38,28 @@ class Planning(NamedTuple):
     progress: Progress | None
 
 
+@dataclass(eq=False)
+class Variant:
+    """Plans for the batches for which the same kernels are chosen, by the values at which the backward pass starts."""
+
+    capacities: list[int] = field(default_factory=list)
+    """Rows for which the buffers have memory; up to date while another variant is in use."""
+    plans: dict[Seeds, Plan] = field(default_factory=dict)
+    choices: list[Choice] = field(default_factory=list)
+    """Of all plans."""
+
+    def forget(self) -> None:
+        """Drop all plans."""
+        self.plans.clear()
+        self.choices.clear()
+
+
 class Phase:
-    """The graph of a phase, and its plans by the values at which their backward pass starts."""
+    """The graph of a phase, and its plans.
+
+    Which kernels run depends on the rows of the batch, never on those of earlier batches: a batch for which other
+    kernels are chosen than for those before has a plan of its own.
+    """
 
     def __init__(self, name: str, network: Network, parameters: ParameterSet, planning: Planning) -> None:
         self.name, self.network, self.outputs = name, network, network.outputs
@@ -45,13 +69,16 @@ class Phase:
         self.planning = planning
         self.updates: Updates | None = None
         """What backward passes do to the parameters, in place of leaving their gradients."""
-        self._plans: dict[Seeds, Plan] = {}
         self._divisors: Plan | None = None
+        self._variant = Variant()
+        self._variants = [self._variant]
+        self._known: dict[tuple[int, ...], Variant] = {}
+        """By the rows for which kernels are chosen."""
 
     @property
     def nbytes(self) -> int:
         """Bytes of the buffers of all plans."""
-        return sum(plan.nbytes for plan in self._plans.values())
+        return sum(plan.nbytes for plan in self._all_plans())
 
     @property
     def capacities(self) -> list[int]:
@@ -62,6 +89,31 @@ class Phase:
     def capacities(self, rows: Sequence[int]) -> None:
         for domain, capacity in zip(self.graph.domains, rows, strict=True):
             domain.capacity = capacity
+
+    def select(self, rows: RowsOf) -> None:
+        """Use the plans, and their capacities, whose kernels are those for batches of so many rows."""
+        if self._variant.plans and not rows(self.graph.samples):
+            return  # a batch without samples has no results to depend on kernels
+        chosen = tuple(rounded_rows(domain, rows(domain)) for domain in self.graph.domains)
+        for domain, count in zip(self.graph.domains, chosen, strict=True):
+            domain.chosen_rows = count
+        if chosen not in self._known:
+            fitting = (variant for variant in self._by_use() if all(choice.holds() for choice in variant.choices))
+            self._known[chosen] = next(fitting, None) or Variant([0] * len(chosen))
+        self._use(self._known[chosen])
+
+    def _by_use(self) -> Iterator[Variant]:
+        """All variants, first the one in use."""
+        yield self._variant
+        yield from (variant for variant in self._variants if variant is not self._variant)
+
+    def _use(self, variant: Variant) -> None:
+        if variant not in self._variants:
+            self._variants.append(variant)
+        if variant is not self._variant:
+            self._variant.capacities = self.capacities
+            self._variant, self.capacities = variant, variant.capacities
+            self._divisors = None  # its buffers have the capacities of the other variant
 
     def loss_seeds(self) -> Seeds:
         """The losses of the network; there are none in a test."""
@@ -84,15 +136,30 @@ class Phase:
         )
 
     def plan(self, seeds: Seeds) -> Plan:
-        """The plan for these seeds, made at the first call."""
-        if seeds not in self._plans:
-            self._plans[seeds] = quietly(lambda: self._make_plan(seeds))
-        return self._plans[seeds]
+        """The plan for these seeds and for the rows of the last batch, made at the first call."""
+        plans = self._variant.plans
+        if seeds not in plans:
+            try:
+                plans[seeds] = quietly(lambda: self._make_plan(seeds))
+            except DeviceError:
+                if len(self._variants) == 1:
+                    raise
+                self._variants = [self._variant]  # plans of other batches may take what is missing
+                plans[seeds] = quietly(lambda: self._make_plan(seeds))
+        return plans[seeds]
 
     def _make_plan(self, seeds: Seeds) -> Plan:
-        schedule, planning = self.schedule(seeds), self.planning
-        counting = planning.statistics.launches(schedule.stats)
-        return Plan(self.graph, schedule, planning.device, counting=counting, progress=planning.progress)
+        choices: list[Choice] = []
+        with noting(choices):
+            schedule, planning = self.schedule(seeds), self.planning
+            counting = planning.statistics.launches(schedule.stats)
+            plan = Plan(self.graph, schedule, planning.device, counting=counting, progress=planning.progress)
+        self._variant.choices += choices
+        self._known.clear()
+        return plan
+
+    def _all_plans(self) -> Iterator[Plan]:
+        return (plan for variant in self._variants for plan in variant.plans.values())
 
     def divisor_plan(self) -> Plan:
         """The plan that computes the divisors of the losses only, made at the first call."""
@@ -108,18 +175,26 @@ class Phase:
 
     def seeds_of(self, plan: Plan) -> Seeds | None:
         """The seeds of a plan of this phase."""
-        return next((seeds for seeds, known in self._plans.items() if known is plan), None)
+        found = (seeds for variant in self._variants for seeds, known in variant.plans.items() if known is plan)
+        return next(found, None)
+
+    def outgrow(self) -> None:
+        """Drop the plans in use: a batch has more rows than their capacity."""
+        self._variant.forget()
+        self._known.clear()
+        self._divisors = None
 
     def forget(self) -> None:
-        """Drop all plans: sizes or rows have changed."""
-        self._plans.clear()
-        self._divisors = None
+        """Drop all plans: sizes have changed."""
+        self._variants = [self._variant]
+        self.outgrow()
 
 
 def reserve(phases: Sequence[Phase], batch_size: int) -> None:
     """Plan phases of one net; what they need is compiled in one go, so that the progress counts it together."""
     schedules, planning = [], phases[0].planning
     for phase in phases:
+        phase.select(lambda _: batch_size)
         for domain in phase.graph.domains:
             domain.reserve(batch_size)
         schedules.append(phase.schedule(phase.loss_seeds()))

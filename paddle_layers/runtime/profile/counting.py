@@ -3,7 +3,7 @@
 The text is run on a sample of the elements, without numbers: of an expression is known whether it is whole or real, and
 of whole numbers their values. So loops and conditions on places are followed, as at the border of an image; each time
 an index or a loop variable is needed, every element of the sample draws one. Where numbers of the data decide, both
-ways count half, and a loop counts one round.
+ways count half, and a loop counts one round. What many elements share is counted once (`sharing`).
 """
 
 from __future__ import annotations
@@ -12,22 +12,40 @@ import ast
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.specialise import helper_programs
-from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.domains import Domain, Extent
 from paddle_layers.runtime.launches.arguments import Argument, Ref, refs_of
 from paddle_layers.runtime.launches.computation import Computation
+
+from .sampled_values import (
+    BINARY,
+    COMPARE,
+    REAL,
+    UNKNOWN,
+    WHOLE,
+    Sample,
+    Shaped,
+    Whole,
+    all_or_any,
+    distinct,
+    either,
+    range_bounds,
+    share_of,
+    unary,
+)
+from .sharing import Names, dependences
 
 SAMPLE = 1 << 13
 """Elements that are looked at; places are spread evenly over all axes, so sums are right to about 1 %."""
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
-Sample = NDArray[Any]
+Starts = Mapping[tuple[Domain, Domain], Sample]
+"""Starts of sequences by the domain of the rows and that of what groups them."""
+NO_STARTS: Starts = {}
 
 
 class Counts(NamedTuple):
@@ -39,32 +57,20 @@ class Counts(NamedTuple):
     """Of the arrays: each number that is read or written counts once, however often that happens."""
 
 
-class Whole(NamedTuple):
-    """A whole number or truth value, one for each element of the sample; None where it is not known."""
-
-    values: Any
-
-
-REAL, UNKNOWN = "real", Whole(None)
-
-
-@dataclass(frozen=True)
-class Shaped:
-    """An array argument."""
-
-    name: str
-    shape: tuple[int, ...]
-    whole: bool
-    data: Sample | None
-    """Whole numbers that are known, such as the starts of sequences."""
-
-
 def count(
-    computation: Computation, size: Callable[[Extent], int], data: Callable[[Ref], Sample | None], itemsize: int
+    computation: Computation,
+    size: Callable[[Extent], int],
+    data: Callable[[Ref], Sample | None],
+    itemsize: int,
+    starts: Starts = NO_STARTS,
 ) -> Counts:
-    """The counts for the rows of a batch. `data` gives whole numbers of an array, or None if they are gone."""
-    reader = _Reader(computation, size, data)
-    lengths = {name: size(extent) for name, extent in computation.sizes.items()}
+    """The counts for the rows of a batch. `data` gives whole numbers of an array, or None if they are gone.
+
+    `starts` are those of sequences, as far as they are known.
+    """
+    reader = _Reader(computation, size, data, starts)
+    sequence = computation.sequence[0] if computation.sequence is not None else ""
+    lengths = {name: size(extent) for name, extent in computation.sizes.items() if name != sequence}
     elements = math.prod(lengths.values())
     if elements == 0:
         return Counts(0.0, 0.0)
@@ -86,26 +92,57 @@ class _Reader:
     """Goes through the text once, for all elements of the sample."""
 
     def __init__(
-        self, computation: Computation, size: Callable[[Extent], int], data: Callable[[Ref], Sample | None]
+        self,
+        computation: Computation,
+        size: Callable[[Extent], int],
+        data: Callable[[Ref], Sample | None],
+        starts: Starts,
     ) -> None:
-        self.computation, self._size, self._data = computation, size, data
+        self.computation, self._size, self._data, self._starts = computation, size, data, starts
         self.operations = 0.0
         """For an element, on average."""
         self.loads: defaultdict[str, float] = defaultdict(float)
         self._helpers = helper_programs(computation.function.call)
         self._drawn = 0
+        self._lengths: Mapping[str, int] = {}
 
     def run(self, lengths: Mapping[str, int]) -> None:
+        self._lengths = lengths
         scope = {name: self._given(name, value) for name, value in self.computation.args.items()}
         scope |= {name: Whole(self._draw(0, length)) for name, length in lengths.items()}
-        for name, step in (("before", -1), ("after", 1)):
-            if self.computation.function.scan and lengths:
-                scope[name] = Whole(scope[next(iter(lengths))].values + step)
+        row, following, sequences = next(iter(lengths), ""), {}, {}
+        if row and self.computation.sequence is not None:
+            name, leaf, group = self.computation.sequence
+            starts = self._starts.get((leaf, group))
+            if name:
+                scope[name], sequences[name] = Whole(self._sequence(scope[row].values, name, starts)), row
+            for name, step in (("before", -1), ("after", 1)) if self.computation.function.scan else ():
+                scope[name], following[name] = Whole(_neighbor(scope[row].values, step, starts)), row
+        self._dependences = dependences(
+            self.computation.program, (*((n, n) for n in lengths), *following.items()), tuple(sequences.items())
+        )
         _Text(self, scope).run(self.computation.program.tree.body, np.ones(SAMPLE))
 
-    def helper(self, program: Program, arguments: Sequence[Any], weight: Sample) -> Any:
+    def _sequence(self, rows: Sample, name: str, starts: Sample | None) -> Sample:
+        """The sequences of rows; spread evenly where it is not known where they start."""
+        if starts is None:
+            return self._draw(0, self._size(self.computation.sizes[name]))
+        found: Sample = np.searchsorted(starts, rows, side="right") - 1
+        return found
+
+    def share(self, node: ast.AST, scope: Mapping[str, Any]) -> float:
+        """The share of the elements for which an operation of the function itself has to be computed anew."""
+        needed: Names = self._dependences.of(node)
+        share = 1.0
+        for index, length in self._lengths.items():
+            if index not in needed:
+                groups = [name for name, of in self._dependences.groups.items() if of == index and name in needed]
+                share *= math.prod(distinct(scope.get(name), length) for name in groups) / max(length, 1)
+        return min(share, 1.0)
+
+    def helper(self, program: Program, arguments: Sequence[Any], weight: Sample, share: float) -> Any:
         """What a helper gives."""
-        text = _Text(self, dict(zip(program.arguments, arguments, strict=False)))
+        text = _Text(self, dict(zip(program.arguments, arguments, strict=False)), share)
         text.run(program.tree.body, weight)
         return text.result
 
@@ -140,12 +177,27 @@ class _Reader:
         return REAL
 
 
+def _neighbor(rows: Sample, step: int, starts: Sample | None) -> Sample:
+    """The row before or after each row in its sequence, or -1."""
+    if starts is None:
+        return rows + step
+    own, other = (np.searchsorted(starts, at, side="right") for at in (rows, rows + step))
+    return np.where((own == other) & (rows + step >= 0), rows + step, -1)
+
+
 class _Text:
     """Statements and expressions of one function; `weight` says how often each element comes by."""
 
-    def __init__(self, reader: _Reader, scope: dict[str, Any]) -> None:
-        self.reader, self.scope = reader, scope
+    def __init__(self, reader: _Reader, scope: dict[str, Any], share: float | None = None) -> None:
+        self.reader, self.scope, self._whole_share = reader, scope, share
         self.result: Any = UNKNOWN
+
+    def _needed(self, node: ast.AST) -> float:
+        """The share of the elements for which an expression has to be computed; in a helper, that of its call."""
+        return self.reader.share(node, self.scope) if self._whole_share is None else self._whole_share
+
+    def _add(self, node: ast.AST, weight: Sample) -> None:
+        self.reader.add(weight * self._needed(node))
 
     def run(self, body: Sequence[ast.stmt], weight: Sample) -> Sample:
         """Gives the weight of those that have not left."""
@@ -158,10 +210,10 @@ class _Text:
             self._assign(node.targets[0], self.value(node.value, weight), weight)
         elif isinstance(node, ast.AugAssign):
             load = ast.parse(ast.unparse(node.target), mode="eval").body
-            self._assign(node.target, self._binary(load, node.op, node.value, weight), weight)
+            self._assign(node.target, self._binary((load, node.op, node.value), node, weight), weight)
         elif isinstance(node, ast.Return):
             found = self.value(node.value, weight) if node.value is not None else UNKNOWN
-            self.result = found if self.result is UNKNOWN else _either(weight > 0, found, self.result)
+            self.result = found if self.result is UNKNOWN else either(weight > 0, found, self.result)
             return weight * 0
         elif isinstance(node, (ast.Continue, ast.Break)):
             return weight * 0
@@ -177,13 +229,13 @@ class _Text:
         return weight
 
     def _if(self, node: ast.If, weight: Sample) -> Sample:
-        share = _share(self.value(node.test, weight))
+        share = share_of(self.value(node.test, weight))
         before = dict(self.scope)
         left = self.run(node.body, weight * share)
         taken, self.scope = self.scope, before
         left = left + self.run(node.orelse, weight * (1 - share))
         names = {*taken, *self.scope}
-        self.scope = {n: _either(share, taken.get(n, UNKNOWN), self.scope.get(n, UNKNOWN)) for n in names}
+        self.scope = {n: either(share, taken.get(n, UNKNOWN), self.scope.get(n, UNKNOWN)) for n in names}
         return left
 
     def _for(self, node: ast.For, weight: Sample) -> None:
@@ -191,13 +243,25 @@ class _Text:
         if isinstance(node.iter, ast.Call) and ast.unparse(node.iter.func) == "range":
             bounds = [self.value(bound, weight) for bound in node.iter.args]
             if all(isinstance(bound, Whole) and bound.values is not None for bound in bounds):
-                first, last, step = _range([bound.values for bound in bounds])
+                first, last, step = range_bounds([bound.values for bound in bounds])
                 rounds = np.maximum(0, -((first - last) // step))
+                if self._carries(node):  # the first round finds other values than the following ones
+                    self.scope[name] = Whole(first)
+                    self.run(node.body, weight * (rounds > 0))
+                    rounds = np.maximum(0, rounds - 1)
+                    first = first + step
                 self.scope[name] = Whole(first + step * self.reader.places(0, rounds))
                 self.run(node.body, weight * rounds)
                 return
         self.scope[name] = UNKNOWN
         self.run(node.body, weight)
+
+    def _carries(self, loop: ast.For) -> bool:
+        """Whether a round of a loop leaves an integer to the next one."""
+        names = [node for part in loop.body for node in ast.walk(part) if isinstance(node, ast.Name)]
+        stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        before = [self.scope.get(name) for name in stored]
+        return any(isinstance(value, Whole) and value.values is not None for value in before)
 
     def _assign(self, target: ast.expr, value: Any, weight: Sample) -> None:
         if isinstance(target, ast.Name):
@@ -216,10 +280,10 @@ class _Text:
         if isinstance(node, ast.Constant):
             return REAL if isinstance(node.value, float) else Whole(node.value)
         if isinstance(node, ast.BinOp):
-            return self._binary(node.left, node.op, node.right, weight)
+            return self._binary((node.left, node.op, node.right), node, weight)
         if isinstance(node, ast.UnaryOp):
             inner = self.value(node.operand, weight)
-            return _unary(node.op, inner)
+            return unary(node.op, inner)
         if isinstance(node, ast.Tuple):
             return [self.value(part, weight) for part in node.elts]
         if isinstance(node, ast.Subscript):
@@ -227,24 +291,25 @@ class _Text:
         if isinstance(node, ast.Attribute):
             return self._attribute(node, weight)
         if isinstance(node, ast.IfExp):
-            share = _share(self.value(node.test, weight))
-            return _either(share, self.value(node.body, weight * share), self.value(node.orelse, weight * (1 - share)))
+            share = share_of(self.value(node.test, weight))
+            return either(share, self.value(node.body, weight * share), self.value(node.orelse, weight * (1 - share)))
         if isinstance(node, ast.Compare):
             return self._compare(node, weight)
         if isinstance(node, ast.BoolOp):
-            return _all_or_any(node.op, [self.value(part, weight) for part in node.values])
+            return all_or_any(node.op, [self.value(part, weight) for part in node.values])
         if isinstance(node, ast.Call):
             return self._call(node, weight)
         return UNKNOWN
 
-    def _binary(self, left: ast.expr, op: ast.operator, right: ast.expr, weight: Sample) -> Any:
+    def _binary(self, parts: tuple[ast.expr, ast.operator, ast.expr], node: ast.AST, weight: Sample) -> Any:
+        left, op, right = parts
         a, b = self.value(left, weight), self.value(right, weight)
         if not isinstance(a, Whole) or not isinstance(b, Whole) or isinstance(op, ast.Div):
-            self.reader.add(weight)
+            self._add(node, weight)
             return REAL
-        if a.values is None or b.values is None or type(op) not in _BINARY:
+        if a.values is None or b.values is None or type(op) not in BINARY:
             return UNKNOWN
-        return Whole(_BINARY[type(op)](a.values, b.values))
+        return Whole(BINARY[type(op)](a.values, b.values))
 
     def _compare(self, node: ast.Compare, weight: Sample) -> Whole:
         sides = [self.value(side, weight) for side in (node.left, *node.comparators)]
@@ -252,9 +317,9 @@ class _Text:
             return UNKNOWN
         holds: Any = True
         for a, op, b in zip(sides, node.ops, sides[1:], strict=False):
-            if type(op) not in _COMPARE:
+            if type(op) not in COMPARE:
                 return UNKNOWN
-            holds = np.logical_and(holds, _COMPARE[type(op)](a.values, b.values))
+            holds = np.logical_and(holds, COMPARE[type(op)](a.values, b.values))
         return Whole(holds)
 
     def _element(self, node: ast.Subscript, weight: Sample) -> Any:
@@ -281,7 +346,7 @@ class _Text:
         name = ast.unparse(node.func)
         arguments = [self.value(argument, weight) for argument in node.args]
         if program := self.reader.known_helper(name):
-            return self.reader.helper(program, arguments, weight)
+            return self.reader.helper(program, arguments, weight, self._needed(node))
         if name in ("real", "double", "float"):
             return REAL
         if name == "len":
@@ -290,84 +355,10 @@ class _Text:
                 return UNKNOWN
             return Whole(len(of) if isinstance(of, list) else of.shape[0])
         whole = all(isinstance(argument, Whole) for argument in arguments)
-        if name in _WHOLE:
+        if name in WHOLE:
             known = whole and all(argument.values is not None for argument in arguments)
             if known:
-                return Whole(_WHOLE[name](*(argument.values for argument in arguments)))
+                return Whole(WHOLE[name](*(argument.values for argument in arguments)))
             return UNKNOWN if whole or name == "int" else REAL
-        self.reader.add(weight)
+        self._add(node, weight)
         return REAL
-
-
-def _range(bounds: list[Any]) -> tuple[Any, Any, Any]:
-    first, last = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
-    return first, last, bounds[2] if len(bounds) > 2 else 1
-
-
-def _share(condition: Any) -> Any:
-    """Which elements a condition holds for, as 0 or 1; a half where it is not known."""
-    known = isinstance(condition, Whole) and condition.values is not None
-    return np.asarray(condition.values, np.float64) if known else np.float64(0.5)
-
-
-def _either(share: Any, one: Any, other: Any) -> Any:
-    """What an expression or a name is behind two ways."""
-    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        return [_either(share, a, b) for a, b in zip(one, other, strict=True)]
-    if one is UNKNOWN or one is other:
-        return other
-    if other is UNKNOWN or not (isinstance(one, Whole) and isinstance(other, Whole)):
-        return one
-    if one.values is None or other.values is None or (np.ndim(share) == 0 and 0 < share < 1):
-        return UNKNOWN
-    return Whole(np.where(np.asarray(share) > 0, one.values, other.values))
-
-
-def _unary(op: ast.unaryop, inner: Any) -> Any:
-    if not isinstance(inner, Whole) or inner.values is None:
-        return inner
-    if isinstance(op, ast.Not):
-        return Whole(np.logical_not(inner.values))
-    return Whole(-inner.values) if isinstance(op, ast.USub) else inner
-
-
-def _all_or_any(op: ast.boolop, parts: Sequence[Any]) -> Whole:
-    known = [part.values for part in parts if isinstance(part, Whole) and part.values is not None]
-    if len(known) < len(parts):
-        return UNKNOWN
-    join = np.logical_and if isinstance(op, ast.And) else np.logical_or
-    holds: Any = known[0]
-    for part in known[1:]:
-        holds = join(holds, part)
-    return Whole(holds)
-
-
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: np.add,
-    ast.Sub: np.subtract,
-    ast.Mult: np.multiply,
-    ast.FloorDiv: lambda a, b: a // np.maximum(b, 1),
-    ast.Mod: lambda a, b: a % np.maximum(b, 1),
-}
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Lt: np.less,
-    ast.LtE: np.less_equal,
-    ast.Gt: np.greater,
-    ast.GtE: np.greater_equal,
-    ast.Eq: np.equal,
-    ast.NotEq: np.not_equal,
-}
-_WHOLE: dict[str, Callable[..., Any]] = {
-    "min": lambda *values: _fold(np.minimum, values),
-    "max": lambda *values: _fold(np.maximum, values),
-    "abs": np.abs,
-    "int": lambda value: value,
-    "round": lambda value: value,
-}
-
-
-def _fold(join: Callable[[Any, Any], Any], values: Sequence[Any]) -> Any:
-    result = values[0]
-    for value in values[1:]:
-        result = join(result, value)
-    return result

@@ -128,7 +128,10 @@ def _owners(graph: Graph) -> dict[str, str]:
 
 def _counted(plan: Plan, launch: Launch, seconds: float) -> Work:
     itemsize = np.dtype(DTYPE).itemsize
-    found = [count(one, plan.rows.size, lambda ref: _whole_numbers(plan, ref), itemsize) for one in launch.computes]
+    rows = plan.rows
+    found = [
+        count(one, rows.size, lambda ref: _whole_numbers(plan, ref), itemsize, rows.starts) for one in launch.computes
+    ]
     return Work(seconds, sum(one.operations for one in found), sum(one.nbytes for one in found))
 
 

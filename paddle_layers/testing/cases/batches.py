@@ -49,6 +49,21 @@ class Batch:
         return Batch(last - first, tuple(kept))
 
 
+def with_samples(samples: int, level: int) -> Batch:
+    """A batch of so many samples, whose sequences have several lengths; empty ones are among them."""
+    starts, rows = [], samples
+    for lengths in SEQUENCE_LENGTHS[:level]:
+        begin = [0]
+        for at in range(rows):
+            begin.append(begin[-1] + lengths[at % len(lengths)])
+        starts.append(tuple(begin))
+        rows = begin[-1]
+    return Batch(rows, tuple(starts))
+
+
+SEQUENCE_LENGTHS = ((2, 1, 3, 0, 1), (1, 2, 0, 3))
+"""Lengths of the sequences of a batch, again and again; by level, outermost first."""
+
 EMPTY: dict[int, tuple[Batch, ...]] = {
     0: (Batch(0),),
     1: (Batch(0, ((0,),)), Batch(0, ((0, 0),))),

@@ -90,6 +90,10 @@ class Trial:
             self.set_parameter(name, value)
         self._waiting.append(self.net)
 
+    def take(self, case: Case) -> None:
+        """Go on with another batch of the same network."""
+        self.case, self.arrays, self._directions = case, case.arrays(), {}
+
     # ---- passes
 
     def step(self, before: Callable[[], None] = nothing, between: Callable[[], None] = nothing) -> Results:

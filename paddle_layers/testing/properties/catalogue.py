@@ -8,6 +8,7 @@ from typing import NamedTuple
 from paddle_layers.define import LayerDefinition
 
 from ..cases.case import Case
+from .batch_sizes import check_batch_sizes
 from .comparing import Verdicts
 from .compiled import check_compiled, check_cuts
 from .cuda import check_cuda
@@ -39,6 +40,8 @@ class Property(NamedTuple):
     """It is about compiled kernels; compiling takes a second for every new specialisation."""
     most: int = ALL
     """Generated configs on which it is checked."""
+    implied_by: tuple[str, ...] = ()
+    """Properties whose violations would violate it, too; it is not checked where one of these does not hold."""
 
 
 LAYER_PROPERTIES: dict[str, Callable[[LayerDefinition], Verdicts]] = {
@@ -64,6 +67,13 @@ PROPERTIES: dict[str, Property] = {
         "the same bits at any number of threads and in a second run", check_cuts, compiled=True, most=0
     ),
     "tuned kernels": Property("tuned kernels equal the point functions", check_tuned, compiled=True, most=8),
+    "batch sizes": Property(
+        "a result does not depend on the sizes of earlier batches",
+        check_batch_sizes,
+        compiled=True,
+        most=2,
+        implied_by=("compiled kernels", "determinism", "tuned kernels"),
+    ),
     "cuda": Property(
         "CUDA kernels equal the CPU's, and are machine code for every card", check_cuda, compiled=True, most=3
     ),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.devices.unrolling import Section, addresses, items, share
+from paddle_layers.runtime.devices.unrolling import Section, addresses, items, share, sizes
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows, StepRows
 from paddle_layers.runtime.launches.arguments import Key, Ref
@@ -68,7 +68,7 @@ class LoopTable:
             if isinstance(value, Key):
                 self._keys.append((ints[:, column], value.op, step))
             else:
-                ints[:, column] = group.sizes(value)[step]
+                ints[:, column] = sizes(value, group)[step]
         self._held += [pointers, ints]
         totals = items(launch, group)[step]
         self.rows[entries, ADDRESS] = arguments.body

@@ -14,8 +14,9 @@ from paddle_layers.kernels.tuned import tuned_is_wanted
 from paddle_layers.runtime.generate.authors import at_the_author
 from paddle_layers.runtime.generate.cache import driver_path, keep_result, kept_result, load_driver
 from paddle_layers.runtime.generate.drivers import Array, Kernel, Spec, TunedCall
-from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.domains import Extent, RowsOf
 from paddle_layers.runtime.launches.arguments import refs_of
+from paddle_layers.runtime.launches.choices import choose
 from paddle_layers.runtime.launches.launch import Launch
 
 from .texts import cuda_text
@@ -80,13 +81,19 @@ def launch_driver(launch: Launch, dtype: str, *, simulated: bool = False) -> Cud
     """The CUDA driver that suits a launch: where there are few elements with long loops, a block computes each."""
     code = launch.code
     if isinstance(code, Kernel) and code.python is None:
-        elements = elements_of(launch).capacity
-        iterations = _largest(launch) // max(elements, 1)
-        least = ITERATIONS if elements <= FEW else sys.maxsize
-        if tuned_is_wanted(iterations, least=least) and (shared := shared_by_block(code)):
-            block = SIMULATED_BLOCK if simulated else LARGE_BLOCK if iterations >= LARGE_BLOCK * 16 else BLOCK
-            return cuda_driver(shared, dtype, block=block, simulated=simulated)
+        block = choose(lambda rows: _threads_of_an_element(launch, rows))
+        if block and (shared := shared_by_block(code)):
+            return cuda_driver(shared, dtype, block=SIMULATED_BLOCK if simulated else block, simulated=simulated)
     return cuda_driver(code, dtype, simulated=simulated)
+
+
+def _threads_of_an_element(launch: Launch, rows: RowsOf) -> int:
+    """Threads of the block that shares the loops of an element; 0 where a thread computes an element."""
+    elements = elements_of(launch).at(rows)
+    iterations = _largest(launch, rows) // max(elements, 1)
+    if not tuned_is_wanted(iterations, least=ITERATIONS if elements <= FEW else sys.maxsize):
+        return 0
+    return LARGE_BLOCK if iterations >= LARGE_BLOCK * 16 else BLOCK
 
 
 def elements_of(launch: Launch) -> Extent:
@@ -97,10 +104,10 @@ def elements_of(launch: Launch) -> Extent:
     return total * launch.columns
 
 
-def _largest(launch: Launch) -> int:
-    """Numbers in the largest array of a launch, at the capacity of its rows."""
+def _largest(launch: Launch, rows: RowsOf) -> int:
+    """Numbers in the largest array of a launch, for given rows."""
     refs = [ref for argument in launch.args for ref in refs_of(argument)]
-    return max((math.prod(size.capacity for size in ref.shape) for ref in refs), default=0)
+    return max((math.prod(size.at(rows) for size in ref.shape) for ref in refs), default=0)
 
 
 def ptx_of(driver: CudaDriver) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.devices.unrolling import Section, addresses, items
-from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.devices.unrolling import Section, addresses, items, sizes
+from paddle_layers.runtime.graph.domains import Extent, ScratchSize
 from paddle_layers.runtime.graph.rows import Rows, StepRows
 from paddle_layers.runtime.launches.arguments import Key, Ref
 
@@ -52,8 +52,8 @@ class CudaLoop:
     def _fill(self, column: Ints, slot: Any, itemsize: int, group: StepRows, step: Ints) -> None:
         if isinstance(slot, Ref):
             column[:] = addresses(slot, group, self._address, itemsize)[step]
-        elif isinstance(slot, Extent) and slot.domain is not None:
-            column[:] = group.sizes(slot)[step]
+        elif isinstance(slot, Extent) and (slot.domain is not None or isinstance(slot, ScratchSize)):
+            column[:] = sizes(slot, group)[step]
         elif isinstance(slot, Key):
             self._keys.append((column, slot.op, step))
 

@@ -1,0 +1,46 @@
+"""Choices of kernels by the rows of a batch, noted while a plan is made, so that later batches can be checked.
+
+A plan may run a batch if the same kernels are chosen for it. Then a result depends on the batch alone: not on the
+capacity of the plan, which earlier batches have determined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from contextvars import Context, ContextVar, copy_context
+from typing import NamedTuple, TypeVar
+
+from paddle_layers.define.switching import switched
+from paddle_layers.runtime.graph.domains import RowsOf, chosen_rows_of
+
+T = TypeVar("T")
+
+
+class Choice(NamedTuple):
+    """A choice and how to make it again, with the switches that held when it was made."""
+
+    choose: Callable[[RowsOf], object]
+    chosen: object
+    context: Context
+
+    def holds(self) -> bool:
+        """Whether it is the same for the rows for which kernels are chosen now."""
+        return bool(self.context.run(self.choose, chosen_rows_of) == self.chosen)
+
+
+_NOTED: ContextVar[list[Choice] | None] = ContextVar("choices of the plan that is being made", default=None)
+
+
+def noting(choices: list[Choice]) -> AbstractContextManager[None]:
+    """Within it, choices are noted."""
+    return switched(_NOTED, choices)
+
+
+def choose(chooser: Callable[[RowsOf], T]) -> T:
+    """Choose for the rows for which kernels are chosen now, and note it."""
+    chosen = chooser(chosen_rows_of)
+    noted = _NOTED.get()
+    if noted is not None:
+        noted.append(Choice(chooser, chosen, copy_context()))
+    return chosen

@@ -1,0 +1,116 @@
+"""Values of expressions on a sample of the elements: integers are known, of real numbers only that they are real."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Sample = NDArray[Any]
+
+
+class Whole(NamedTuple):
+    """A whole number or truth value, one for each element of the sample; None where it is not known."""
+
+    values: Any
+
+
+REAL, UNKNOWN = "real", Whole(None)
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """An array argument."""
+
+    name: str
+    shape: tuple[int, ...]
+    whole: bool
+    data: Sample | None
+    """Whole numbers that are known, such as the starts of sequences."""
+
+
+def distinct(group: Any, most: int) -> int:
+    """How many values a group of an index has."""
+    known = isinstance(group, Whole) and group.values is not None
+    return len(np.unique(group.values)) if known else most
+
+
+def range_bounds(bounds: list[Any]) -> tuple[Any, Any, Any]:
+    """First, last and step of a `range`."""
+    first, last = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
+    return first, last, bounds[2] if len(bounds) > 2 else 1
+
+
+def share_of(condition: Any) -> Any:
+    """Which elements a condition holds for, as 0 or 1; a half where it is not known."""
+    known = isinstance(condition, Whole) and condition.values is not None
+    return np.asarray(condition.values, np.float64) if known else np.float64(0.5)
+
+
+def either(share: Any, one: Any, other: Any) -> Any:
+    """What an expression or a name is behind two ways."""
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return [either(share, a, b) for a, b in zip(one, other, strict=True)]
+    if one is UNKNOWN or one is other:
+        return other
+    if other is UNKNOWN or not (isinstance(one, Whole) and isinstance(other, Whole)):
+        return one
+    if one.values is None or other.values is None or (np.ndim(share) == 0 and 0 < share < 1):
+        return UNKNOWN
+    return Whole(np.where(np.asarray(share) > 0, one.values, other.values))
+
+
+def unary(op: ast.unaryop, inner: Any) -> Any:
+    """An operator with one operand."""
+    if not isinstance(inner, Whole) or inner.values is None:
+        return inner
+    if isinstance(op, ast.Not):
+        return Whole(np.logical_not(inner.values))
+    return Whole(-inner.values) if isinstance(op, ast.USub) else inner
+
+
+def all_or_any(op: ast.boolop, parts: Sequence[Any]) -> Whole:
+    """`and` or `or` of truth values."""
+    known = [part.values for part in parts if isinstance(part, Whole) and part.values is not None]
+    if len(known) < len(parts):
+        return UNKNOWN
+    join = np.logical_and if isinstance(op, ast.And) else np.logical_or
+    holds: Any = known[0]
+    for part in known[1:]:
+        holds = join(holds, part)
+    return Whole(holds)
+
+
+BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.FloorDiv: lambda a, b: a // np.maximum(b, 1),
+    ast.Mod: lambda a, b: a % np.maximum(b, 1),
+}
+COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: np.less,
+    ast.LtE: np.less_equal,
+    ast.Gt: np.greater,
+    ast.GtE: np.greater_equal,
+    ast.Eq: np.equal,
+    ast.NotEq: np.not_equal,
+}
+WHOLE: dict[str, Callable[..., Any]] = {
+    "min": lambda *values: _fold(np.minimum, values),
+    "max": lambda *values: _fold(np.maximum, values),
+    "abs": np.abs,
+    "int": lambda value: value,
+    "round": lambda value: value,
+}
+
+
+def _fold(join: Callable[[Any, Any], Any], values: Sequence[Any]) -> Any:
+    result = values[0]
+    for value in values[1:]:
+        result = join(result, value)
+    return result
