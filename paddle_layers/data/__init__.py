@@ -5,13 +5,14 @@ from .batching.feeds import Feed, make_feeds
 from .batching.streams import Stream
 from .columns import SequenceColumn, SparseColumn
 from .dataset import Dataset
-from .problems import DataError
+from .problems import DataError, DataWarning
 from .stored import BadRecords, StoredColumn
 
 __all__ = [
     "BadRecords",
     "Batches",
     "DataError",
+    "DataWarning",
     "Dataset",
     "Feed",
     "Position",

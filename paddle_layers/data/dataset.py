@@ -13,6 +13,7 @@ import numpy as np
 from paddle_layers.define.decimals import number_of
 
 from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
+from .names import check_unique
 from .orders import Blocks
 from .problems import DataError
 from .stored import BadRecords, StoredColumn
@@ -61,6 +62,8 @@ class Dataset:
         self.words = {
             field: listed if isinstance(listed, tuple) else tuple(listed) for field, listed in (words or {}).items()
         }
+        for field, names in self.words.items():
+            check_unique(names, field, origin)
         mapped = {str(array.filename) for array in arrays.values() if isinstance(array, np.memmap) and array.filename}
         self._mapped = {name: _state(name) for name in mapped}
         self.raw = {name: column for name, column in arrays.items() if isinstance(column, (WordColumn, GapColumn))}
@@ -235,7 +238,7 @@ def _meant(value: Array, name: str) -> str:
         return ""
     if all(number_of(text) is not None for text in texts):
         return f"; these are numbers in strings: store {name}.astype(float)"
-    return f"; for words, give numpy.unique({name}, return_inverse=True)[1]"
+    return "; for words, give one string per row, in batches their ids"
 
 
 def _sequences(given: Mapping[str, Any], name: str, rows: Array | SparseColumn, origin: str) -> SequenceColumn:

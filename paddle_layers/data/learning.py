@@ -1,8 +1,8 @@
-"""What has to be known of the training data before others can be read: the ids of words, the means of columns.
+"""Preprocessing fitted to the training data: names of ids (classes, vocabularies), names and means of columns.
 
 A source gives columns of words, and of numbers some of which are missing, as they are. `learn` looks at the rows that
-are trained with; `encoded` makes numbers of all rows. What was learned is kept beside the weights, since these mean
-nothing without it.
+are trained with; `encoded` makes numbers of all rows. What was learned is stored in the weights and beside them, since
+these mean nothing without it: it decides what an id stands for, whatever later sources say.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import difflib
 import json
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import numpy as np
 
 from .columns import Array, GapColumn, Rows, SequenceColumn, WordColumn
 from .dataset import Dataset
+from .names import aligned, check_same_names, listed_names
 from .problems import DataError
 from .stored import StoredColumn
 
@@ -28,15 +29,23 @@ FILE = "data.json"
 
 LARGEST = float(np.finfo(np.float32).max)
 """Of a mean: those of numbers that networks can be fed."""
+MOST_BYTES = 1 << 25
+"""Of its JSON. safetensors reads headers of 100 MB, and quotes in them take up to twice the space."""
+MOST_NAMES = 1 << 21
+"""Names of ids and columns in all."""
 
 
 @dataclass(frozen=True)
 class Learned:
-    """The words of fields in the order of their ids; the means of the columns of fields, and the columns' names."""
+    """The words of fields in the order of their ids; the means of the columns of fields, and the columns' names.
+
+    `firm`: a training goes on with them, so that no source may list other words.
+    """
 
     words: Mapping[str, Sequence[str]] = field(default_factory=dict)
     means: Mapping[str, Sequence[float]] = field(default_factory=dict)
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    firm: bool = field(default=False, compare=False)
 
     def __bool__(self) -> bool:
         return bool(self.words or self.means or self.columns)
@@ -49,10 +58,20 @@ class Learned:
             {name: columns for name, columns in self.columns.items() if name not in fields},
         )
 
+    def as_firm(self) -> Learned:
+        """The same for a training that goes on with them."""
+        return replace(self, firm=True)
+
     def text(self) -> str:
-        """As JSON."""
-        facts = {"words": self.words, "means": self.means, "columns": self.columns}
-        return json.dumps(facts, ensure_ascii=False, indent=1) + "\n"
+        """As JSON for the file."""
+        return json.dumps(self._facts(), ensure_ascii=False, indent=1) + "\n"
+
+    def line(self) -> str:
+        """As JSON for the header of the weights."""
+        return json.dumps(self._facts(), ensure_ascii=False, separators=(",", ":"))
+
+    def _facts(self) -> dict[str, Any]:
+        return {"words": self.words, "means": self.means, "columns": self.columns}
 
 
 NOTHING = Learned()
@@ -61,30 +80,85 @@ NOTHING = Learned()
 def read_learned(path: Path) -> Learned:
     """What an earlier training has learned; nothing where there is no such file. `DataError` for a damaged one."""
     try:
-        found = json.loads(path.read_bytes())
+        if path.exists() and not path.is_file():
+            raise DataError(f"{path} cannot be read: it is no file")
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         return NOTHING
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
         raise DataError(f"{path} cannot be read: {error}") from None
+    if len(content) > MOST_BYTES:
+        raise _too_long(str(path))
+    try:
+        return parse_learned(content.decode(), str(path))
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} cannot be read: {error}") from None
+
+
+def _too_long(origin: str) -> DataError:
+    return DataError(f"{origin} cannot be read: it has more than {MOST_BYTES} bytes of names")
+
+
+def parse_learned(text: str, origin: str) -> Learned:
+    """What `text` and `line` write. Raises `DataError`, which begins with the `origin`, for anything else."""
+    if len(text) > MOST_BYTES:
+        raise _too_long(origin)
+    try:
+        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{origin} cannot be read: {error}") from None
     facts = found if isinstance(found, dict) else {}
     if facts and not facts.keys() & {"words", "means", "columns"}:  # somebody else's file of this name
         return NOTHING
     words, means, columns = (facts.get(name) for name in ("words", "means", "columns"))
     if not _lists(words, _are_words) or not _lists(means, _are_numbers) or not _lists(columns, _are_texts):
-        raise DataError(f"{path} is not what a training has learned of its data: `words`, `means`, `columns` by field")
-    return Learned(facts["words"], facts["means"], facts["columns"])
+        raise DataError(
+            f"{origin} is not what a training has learned of its data: `words`, `means`, `columns` by field"
+        )
+    learned = Learned(facts["words"], facts["means"], facts["columns"])
+    if _count(learned) > MOST_NAMES:
+        raise DataError(f"{origin} cannot be read: it has more than {MOST_NAMES} names")
+    return learned
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number")
+
+
+def _count(learned: Learned) -> int:
+    return sum(map(len, (*learned.words.values(), *learned.columns.values(), *learned.means.values())))
 
 
 def _lists(found: Any, fine: Callable[[list[Any]], bool]) -> bool:
-    return isinstance(found, dict) and all(isinstance(one, list) and fine(one) for one in found.values())
+    return isinstance(found, dict) and all(
+        _are_texts([name]) and isinstance(one, list) and fine(one) for name, one in found.items()
+    )
 
 
 def _are_texts(items: list[Any]) -> bool:
-    return all(isinstance(item, str) for item in items)
+    """Whether they are strings that can be written: JSON spells halves of characters, too."""
+    try:
+        return all(isinstance(item, str) and item.encode() is not None for item in items)
+    except UnicodeEncodeError:
+        return False
 
 
 def _are_words(items: list[Any]) -> bool:
-    return _are_texts(items) and len(set(items)) == len(items)
+    """Whether they are names of ids; more than one id without a piece is called "" by a tokenizer."""
+    if not _are_texts(items):
+        return False
+    named = [item for item in items if item]
+    return len(set(named)) == len(named)
 
 
 def _are_numbers(items: list[Any]) -> bool:
@@ -101,15 +175,23 @@ def learn_together(
 ) -> Learned:
     """Words and means of rows of data sets, each row counted once; the columns of a field are those of the first.
 
-    Fields that are `known` already, from the weights to start from, stay as they are.
+    Fields that are `known` already, from the weights to start from, stay as they are; only `labels` whose source lists
+    other classes have these.
 
-    Words of single cells are in the order of the alphabet, those of text in that of how often they are there. Raises
-    `DataError` for a column without any number, for a field none of whose words is known, and for a word in one of the
-    `labels` that is not: all new classes would be one.
+    Words that a source lists are in its order, those of single cells in the order of the alphabet, those of text in
+    that of how often they are there. Raises `DataError` for a column without any number, for a field none of whose
+    words is known, for a word in one of the `labels` that is not: all new classes would be one, and for too many words.
     """
     words, means, columns = dict(known.words), dict(known.means), dict(known.columns)
     for dataset, _ in parts:
         columns = {**dataset.columns, **columns}
+        for name, listed in listed_names(dataset):
+            if name in known.words and (known.firm or name not in labels):
+                check_same_names(
+                    listed, known.words[name], name, dataset.origin, "the training that the weights are of"
+                )
+            elif name not in words or not {*listed} <= {*words[name]}:
+                words[name] = list(listed)
     for name in dict.fromkeys(name for dataset, _ in parts for name in dataset.raw):
         raw = [(dataset, dataset.raw[name], rows) for dataset, rows in parts if name in dataset.raw]
         texts = [(column, rows) for _, column, rows in raw if isinstance(column, WordColumn)]
@@ -120,7 +202,11 @@ def learn_together(
             order = Learned(columns=columns)
             gaps = [(_in_order(one, name, c, order), rows) for one, c, rows in raw if isinstance(c, GapColumn)]
             means[name] = _means(raw[0][0], gaps)
-    return Learned(words, means, columns)
+    learned = Learned(words, means, columns)
+    if _count(learned) > MOST_NAMES or len(learned.text().encode()) > MOST_BYTES:
+        most = max(words, key=lambda name: len(words[name]), default="")
+        raise DataError(f"{parts[0][0].origin}: there are more names than weights can store; `{most}` has the most")
+    return learned
 
 
 def _check_known(dataset: Dataset, name: str, found: Sequence[str], known: Sequence[str], *, label: bool) -> None:
@@ -162,14 +248,20 @@ def _means(dataset: Dataset, parts: Sequence[tuple[GapColumn, Rows]]) -> list[fl
 def encoded(dataset: Dataset, learned: Learned, origin: str) -> Dataset:
     """The data set with numbers in place of words and gaps; a word that is not known gets the id behind the last.
 
-    Columns that have names are put in the order that they had, and others are left out.
+    Ids get those that their names have in the training data; a name that a source lists has to be there. Columns that
+    have names are put in the order that they had, and others are left out.
 
     Raises `DataError`, with `origin` for where it was looked up, when nothing is known of a field.
     """
     if not dataset.raw and not learned:
         return dataset
     fields: dict[str, Any] = dict(dataset.fields)
-    words = dict(dataset.words) | {name: tuple(known) for name, known in learned.words.items()}
+    words = dict(dataset.words)
+    for name, known in learned.words.items():
+        if name in dataset.words and name in fields:
+            fields[name] = aligned(dataset, name, known, origin)
+        if words.get(name) != tuple(known):  # else it may be that of a tokenizer, which joins pieces
+            words[name] = tuple(known)
     unknown: dict[str, tuple[int, str]] = {}
     for name, wanted in learned.columns.items():
         if name in dataset.columns and name in fields and tuple(wanted) != dataset.columns[name]:
@@ -235,8 +327,8 @@ def _renamed(column: str, new: Sequence[str]) -> str:
 def _known(learned: Mapping[str, Sequence[Any]], name: str, dataset: Dataset, origin: str) -> Sequence[Any]:
     if name not in learned:
         raise DataError(
-            f"{dataset.origin}: the numbers for the field `{name}` come from the training data and are kept beside the "
-            f"weights, but {origin} does not have them"
+            f"{dataset.origin}: the numbers for the field `{name}` come from the training data, but {origin} holds "
+            "none; read the field as the training did, or give words to the training"
         )
     return learned[name]
 

@@ -17,8 +17,11 @@ from paddle_layers.runtime.memory.tensorfiles import WeightsError
 from paddle_layers.runtime.memory.weightfiles import open_weights
 from paddle_layers.runtime.memory.weights import LoadReport, MismatchError, PatternError, converted, match_weights
 
+from .results.result_names import costs_of
+
 if TYPE_CHECKING:
     from paddle_layers.config import Network
+    from paddle_layers.config.wiring.nodes import Node
     from paddle_layers.runtime import Net, Parameter
 
 
@@ -54,14 +57,16 @@ def first_weights(training: Training, file: str | Path | None) -> WeightsSetting
 def still_known(learned: Learned, training: Training, settings: WeightsSettings) -> Learned:
     """What the weights know of the data, without the fields whose first parameters are all left out.
 
-    Nothing that is read rests on the order of their columns, or on their ids: these may be others.
+    Nothing that is read rests on the order of their columns, or on their ids: these may be others. So may the classes
+    of a label whose scores come from parameters that are left out.
     """
     names = parameter_shapes(training.network, training.dtype, training.level, training.stage)
     left_out = {name for pattern in settings.leave_out for name in matching(pattern, names)}
     anew = set()
     for node in training.network.nodes:
         if not node.definition.inputs:
-            prefixes = tuple(f"{layer}." for layer in _first_readers(training.network, node.name))
+            layers = _first_readers(training.network, node.name) | _score_layers(training.network, node.name)
+            prefixes = tuple(f"{layer}." for layer in layers)
             first = {name for name in names if name.startswith(prefixes)} if prefixes else set()
             if first and first <= left_out:
                 anew.add(training.feed.get(node.name, node.name))
@@ -75,12 +80,34 @@ def _first_readers(network: Network, value: str) -> set[str]:
     for node in network.nodes:
         if reached.isdisjoint(node.inputs):
             continue
-        learned = bool(node.definition.params or node.definition.states) or node.inside is not None
+        learned = _has_values(node)
         if learned:
             found.add(node.name)
         if not learned or node.definition.name == "data_norm":
             reached.update(node.output_names)
     return found
+
+
+def _score_layers(network: Network, label: str) -> set[str]:
+    """The last layers with parameters before the scores that losses without parameters compare with a label."""
+    found: set[str] = set()
+    wanted = {
+        node.inputs[0]
+        for node in network.nodes
+        if label in node.inputs[1:2] and costs_of(node) and not _has_values(node)
+    }
+    for node in reversed(network.nodes):
+        if wanted.isdisjoint(node.output_names):
+            continue
+        if _has_values(node):
+            found.add(node.name)
+        else:
+            wanted.update(node.inputs)
+    return found
+
+
+def _has_values(node: Node) -> bool:
+    return bool(node.definition.params or node.definition.states) or node.inside is not None
 
 
 def load_first(net: Net, settings: WeightsSettings | None) -> LoadReport | None:

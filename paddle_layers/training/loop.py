@@ -93,6 +93,7 @@ class Trainer:
         for batches in self._data():
             if isinstance(batches, Batches):  # not before: what is measured for layers needs all rows
                 batches.share(self.ranks.number, self.ranks.count)
+        self.job.net.arena.data = self.job.learned.line() if self.job.learned else ""
         if self.job.learned and self.ranks.first:
             write_file(self.run.folder / LEARNED, self.job.learned.text().encode())
         run, names = self.run, [*self.job.losses.values(), *self.job.statistics.values()]

@@ -14,11 +14,23 @@ import numpy as np
 
 from paddle_layers.data import BadRecords, DataError, Dataset
 from paddle_layers.data.batching.mixing import check_alike
-from paddle_layers.data.columns import Rows
-from paddle_layers.data.learning import FILE, NOTHING, Learned, encoded, learn_together, read_learned
+from paddle_layers.data.columns import Rows, WordColumn
+from paddle_layers.data.learning import (
+    FILE,
+    NOTHING,
+    Learned,
+    encoded,
+    learn_together,
+    parse_learned,
+    read_learned,
+)
+from paddle_layers.data.names import check_same_names, unnamed_fields
 from paddle_layers.data.problems import warn_of_data
 from paddle_layers.data.splitting import split_by_field, split_by_group, split_by_share
 from paddle_layers.define.errors import brief
+from paddle_layers.runtime.memory.tensorfiles import read_header
+from paddle_layers.runtime.memory.torchfiles import ENDINGS
+from paddle_layers.runtime.memory.weightfiles import DATA, INDEX
 
 from .problems import TrainingError
 from .results.folders import CHECKPOINTS
@@ -62,7 +74,7 @@ def datasets_of(given: Mapping[str, Given]) -> tuple[dict[str, Dataset], dict[st
         if isinstance(data, Dataset):
             datasets[phase] = data
         elif isinstance(data, Mapping):
-            datasets[phase] = Dataset(data, origin=f'datasets["{phase}"]')
+            datasets[phase] = dataset_of(data, f'datasets["{phase}"]')
         elif isinstance(data, Iterable) and not isinstance(data, (str, bytes, np.ndarray)):
             batches[phase] = data
         else:
@@ -71,6 +83,20 @@ def datasets_of(given: Mapping[str, Given]) -> tuple[dict[str, Dataset], dict[st
                 "batches: a list, a generator, or any object that gives dicts of arrays when it is iterated"
             )
     return datasets, batches
+
+
+def dataset_of(arrays: Mapping[str, Any], origin: str) -> Dataset:
+    """A data set of arrays by field; strings are words, whose ids come from the training data."""
+    return Dataset({name: _words(array) for name, array in arrays.items()}, origin=origin)
+
+
+def _words(array: Any) -> Any:
+    """Strings as a column of words, anything else as it is."""
+    strings = isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind in "UO"
+    words = array.tolist() if strings else array
+    if isinstance(words, (list, tuple)) and words and all(isinstance(word, str) for word in words):
+        return WordColumn(words)
+    return array
 
 
 def open_parts(
@@ -108,11 +134,33 @@ def open_parts(
             parts[source.phase] = [part]
     learned = learned_of(training, parts["train"], known, labels) if "train" in parts else known
     different = {id(part.dataset): part for part in itertools.chain(*parts.values())}
+    for part in different.values():
+        from_python = any(part.dataset is dataset for dataset in datasets.values())
+        check_names(training, part, learned, parts.get("train", ()), given=from_python)
     numbers = {key: as_numbers(training, part, learned) for key, part in different.items()}
     return {
         phase: [part._replace(dataset=numbers[id(part.dataset)].dataset) for part in several]
         for phase, several in parts.items()
     }, learned
+
+
+def check_names(training: Training, part: Part, learned: Learned, train: Sequence[Part], *, given: bool) -> None:
+    """Raises `ConfigError` where only this data or only the training data name the ids of a field.
+
+    Arrays that are `given` have no names: their ids are those of the training data, with a warning.
+    """
+    dataset = part.dataset
+    unnamed = unnamed_fields(dataset, learned.words, learned.columns, dataset.fields)
+    origin = "the training"
+    with placed(training, part.source):
+        for name in unnamed.names:
+            if any(name in one.dataset.fields for one in train):
+                check_same_names(dataset.words[name], (), name, dataset.origin, origin)
+        for name in unnamed.ids if not given else ():
+            check_same_names((), learned.words[name], name, dataset.origin, origin)
+    shown = unnamed._replace(names=[], columns=unnamed.columns if train else [], ids=unnamed.ids if given else [])
+    if text := shown.warning(dataset, learned.words, origin):
+        warn_of_data(text)
 
 
 def part_name(source: SourceSettings) -> str:
@@ -205,10 +253,14 @@ def advised() -> Iterator[None]:
 
 
 def learned_for(weights: Path) -> tuple[Learned, Path]:
-    """What was learned of the data that weights were trained with, and the file where it was looked for.
+    """What was learned of the data that weights were trained with, and the file that says so, or where it was sought.
 
-    It lies beside the weights, or in the folder that they are a checkpoint of.
+    It is in the header of the weights, else in a file beside them, or in the folder that they are a checkpoint of.
     """
+    if not weights.name.lower().endswith((INDEX, *ENDINGS)):
+        _, facts = read_header(weights)
+        if text := facts.get(DATA):
+            return parse_learned(text, str(weights)), weights
     folder = weights.absolute().parent
     file = (folder.parent.parent if folder.parent.name == CHECKPOINTS else folder) / FILE
     return read_learned(file), file

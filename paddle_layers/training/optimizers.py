@@ -77,10 +77,7 @@ def nesterov_lazy(rate, penalty, momentum):
 @optimizer(
     "torch_momentum",
     elsewhere={"Paddle": "torch_momentum"},
-    terms=(
-        "SGD with momentum in the form of PyTorch",
-        "dampening",
-    ),
+    terms=("SGD with momentum in the form of PyTorch", "dampening"),
 )
 class TorchMomentum:
     """SGD with momentum in the form of PyTorch: v = momentum * v + (1 - dampening) * gradient; w -= rate * v.
@@ -280,10 +277,7 @@ def adam_lazy(rate, count, beta1, beta2, epsilon):
 @optimizer(
     "adamw",
     elsewhere={"Keras": "AdamW", "PyTorch": "AdamW"},
-    terms=(
-        "AdamW",
-        "decoupled weight decay",
-    ),
+    terms=("AdamW", "decoupled weight decay"),
 )
 class AdamW:
     """AdamW: Adam with decoupled weight decay.
@@ -367,10 +361,7 @@ def lion_step(i, value, gradient, rate, mean, beta1, beta2, weight_decay):
 @optimizer(
     "lamb",
     elsewhere={"Keras": "Lamb"},
-    terms=(
-        "LAMB",
-        "layer-wise adaptive learning rate",
-    ),
+    terms=("LAMB", "layer-wise adaptive learning rate"),
 )
 class Lamb:
     """LAMB: Adam with layer-wise adaptation of the step to the norm of the parameter, for very large batches.

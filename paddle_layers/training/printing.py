@@ -46,6 +46,19 @@ def check_words(words: Sequence[str], classes: int, file: object, name: str) -> 
         )
 
 
+def check_order(words: Sequence[str], known: Sequence[str], file: object) -> None:
+    """Raises `TrainingError` for a dictionary with `known` names at other ids; words of another language are fine."""
+    places = {name: number for number, name in enumerate(known) if name}
+    for number, word in enumerate(words):
+        if places.get(word, number) != number and word != next(iter(known[number : number + 1]), None):
+            shown = ", ".join(known[:4]) + (", ..." if len(known) > 4 else "")
+            own = f", which is {known[number]!r}" if number < len(known) else ""
+            raise TrainingError(
+                f"{file} has {word!r} for class {number}{own}; leave the dictionary out, or write the words in the "
+                f"order of the training: {shown}"
+            )
+
+
 def words_of_ids(value: Any, words: Sequence[str]) -> list[list[str]]:
     """The words of every row, or of every sequence where the ids are in sequences; of ids with axes one by one."""
     data: NDArray[Any] = np.asarray(value.data if isinstance(value, Sequences) else value)

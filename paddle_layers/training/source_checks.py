@@ -1,14 +1,16 @@
-"""What can be known of data before they are read: that they are there, and that they go with the network."""
+"""What can be known of data before they are read: that they are there, that names and types fit the network."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from paddle_layers.config.diagnostics.report import ConfigError
-from paddle_layers.data.batching.checks import words_for_numbers
+from paddle_layers.data.batching.checks import check_size, words_for_numbers
 from paddle_layers.data.learning import Learned
+from paddle_layers.data.names import check_same_names, check_unique
 
-from .opening import Part, as_numbers, learned_of, open_for_phase, part_name, placed, whole_part
+from .opening import Part, as_numbers, check_names, learned_of, open_for_phase, part_name, placed, whole_part
 from .preparation import feed_types, label_fields, make_batches
 from .results.result_names import selected
 from .targets import target_fields
@@ -17,12 +19,19 @@ if TYPE_CHECKING:
     from paddle_layers.config.diagnostics.diagnostic import Diagnostic
     from paddle_layers.config.training import SourceSettings, Training
 
+Names = Mapping[str, Sequence[str]]
+
 
 def source_faults(training: Training) -> list[Diagnostic]:
-    """What is wrong with the data of sources whose opening takes no time, each at its place in the training file."""
+    """What is wrong with the data of sources whose opening takes no time, each at its place in the training file.
+
+    Of other sources only the names that their settings list are compared.
+    """
     faults: list[Diagnostic] = []
     learned: Learned | None = None
     targets = target_fields(training)
+    listed: dict[str, Sequence[str]] = {}
+    train: list[Part] = []
     for name in dict.fromkeys(["train", "test", *map(part_name, training.source)]):
         parts: list[Part] = []
         sources = [source for source in training.source if part_name(source) == name]
@@ -30,6 +39,7 @@ def source_faults(training: Training) -> list[Diagnostic]:
         for source in sources:
             if not getattr(source.definition.owner, "indexed", False):
                 faults += _word_faults(training, source, phase)
+                faults += _list_faults(training, source, phase, listed)
                 continue
             try:
                 with placed(training, source):
@@ -40,11 +50,15 @@ def source_faults(training: Training) -> list[Diagnostic]:
         for several in [parts] if whole and parts else [[part] for part in parts]:
             try:
                 own = learned or learned_of(training, several, labels=label_fields(training))
+                for part in several if train else ():
+                    check_names(training, part, own, train, given=False)
                 make_batches(training, phase, [as_numbers(training, part, own) for part in several], seed=0)
             except ConfigError as error:
                 faults += error.diagnostics
             else:
                 learned = own if whole else None
+                train = parts if whole and phase == "train" else train
+                listed |= own.words if phase == "train" else {}
     return faults
 
 
@@ -60,3 +74,35 @@ def _word_faults(training: Training, source: SourceSettings, phase: str) -> list
             place = f"source[{training.source.index(source)}]"
             faults += training.error(place, str(error)).diagnostics
     return faults
+
+
+def _listed(training: Training, source: SourceSettings) -> Names:
+    """The names that a source lists, none for a field of numbers. Raises `ConfigError`."""
+    made = source.definition.create(source.attributes)
+    if not hasattr(made, "names"):
+        return {}
+    with placed(training, source):
+        found: Names = made.names(training.base)
+        return found
+
+
+def _list_faults(
+    training: Training, source: SourceSettings, phase: str, known: dict[str, Sequence[str]]
+) -> list[Diagnostic]:
+    """What is wrong with the names that a source lists; those of the first to train with become `known`."""
+    types = feed_types(selected(training, phase))
+    layers = {training.feed.get(layer, layer): layer for layer in types}
+    place = f"the source `{source.type}`"
+    try:
+        for field, names in _listed(training, source).items():
+            with placed(training, source):
+                check_unique(names, field, place)
+                if field in layers:
+                    check_size(names, field, layers[field], types[layers[field]], place)
+                if field in known:
+                    check_same_names(names, known[field], field, place, "the training")
+            if phase == "train":
+                known.setdefault(field, names)
+    except ConfigError as error:
+        return error.diagnostics
+    return []

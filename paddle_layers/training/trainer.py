@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paddle_layers.data.learning import FILE, NOTHING, Learned, read_learned
+from paddle_layers.data.learning import NOTHING, Learned
 from paddle_layers.define.escaping import printable
 
 from .callbacks import check_callbacks
+from .checkpoints import WEIGHTS, newest_checkpoint
 from .first_values import first_weights, still_known
 from .loop import Trainer
 from .opening import Given, learned_for
@@ -20,7 +21,7 @@ from .problems import TrainingError
 from .processes.ranks import ALONE, PATIENCE, Alone, join
 from .progress import Progress, Silence, make_progress
 from .reading import read_training
-from .results.folders import clear_folder, output_folder
+from .results.folders import CHECKPOINTS, clear_folder, output_folder
 from .results.logs import check_formats
 from .results.numbered import Place, claimed_place
 from .results.run_files import RunFacts, end_run, facts_of, write_run
@@ -184,5 +185,5 @@ def _prepare(
 def _known(training: Training, first: WeightsSettings | None, place: Place) -> Learned:
     """What is known of the data before they are read: that which the weights to start from were trained with."""
     if place.resume:
-        return read_learned(place.folder / FILE)
+        return learned_for(newest_checkpoint(place.folder / CHECKPOINTS) / WEIGHTS)[0].as_firm()
     return still_known(learned_for(Path(first.file))[0], training, first) if first is not None else NOTHING

@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.cli.output.confusion_picture import picture
+from paddle_layers.data import DataWarning
 from paddle_layers.training.trained.confusion import Confusion
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
 
@@ -98,7 +99,8 @@ def test_other_data_and_the_same_as_csv(trained):
         transform { type: "scale" input: "x" scale { factor: 1.5 } } }
     source { type: "npz" npz { file: "train.npz" } }"""
     Path("csv.textproto").write_text(NETWORK + source + SHORT)
-    same = pl.evaluate("csv.textproto", "rows.csv", weights=weights)
+    with pytest.warns(DataWarning, match="has no names for `label`, the columns of `x`: those of rows.csv are fed by"):
+        same = pl.evaluate("csv.textproto", "rows.csv", weights=weights)
     assert same.results == pytest.approx(found.results)
     assert [measures.name for measures in same.confusions[0].classes()] == ["class 0", "class 1", "class 2"]
 

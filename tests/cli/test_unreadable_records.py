@@ -17,6 +17,9 @@ from paddle_layers.data.formats import indexed_lines
 from paddle_layers.data.sinks.texts import Lines, Table
 from paddle_layers.data.sinks.values import Values
 
+pytestmark = pytest.mark.filterwarnings("ignore::paddle_layers.data.DataWarning")
+"""The weights are made by hand, so they know no names of columns."""
+
 TRAINING = """
 net {
   layer { name: "features" type: "data" data { shape: 2 } }

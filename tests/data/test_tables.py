@@ -18,6 +18,7 @@ from paddle_layers.data.columns import GapColumn, WordColumn
 from paddle_layers.data.learning import Learned, encoded, learn, read_learned
 from paddle_layers.data.splitting import split_by_field, split_by_group, split_by_share
 from paddle_layers.define import Type, registries
+from paddle_layers.runtime.memory.tensorfiles import read_tensors, write_tensors
 from tests.training.helpers import train
 
 TABLE = """\
@@ -356,8 +357,11 @@ def test_predictions_use_the_words_and_means_of_the_training(houses, tmp_path):
         "new.csv:4: 'west' is none of the 3 words of the field `district` in the training data; set `size: 4`" in shown
     )
     Path("output/data.json").unlink()
+    assert run("predict", "train.textproto", "new.csv").stdout.splitlines() == rows, "the weights have them, too"
+    weights = Path("output/weights.safetensors")
+    write_tensors(weights, read_tensors(weights)[0])
     shown = run("predict", "train.textproto", "new.csv", status=1).stderr
-    assert "the numbers for the field `features` come from the training data and are kept beside the weights" in shown
+    assert "the numbers for the field `features` come from the training data, but " in shown
 
 
 def test_a_size_that_is_too_small_is_answered_with_the_number_of_words(houses, tmp_path):

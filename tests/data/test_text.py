@@ -97,7 +97,9 @@ def test_without_a_dictionary_the_training_data_make_one(tmp_path):
     source = registries["source"]["text"]
     dataset = source.create(source.bind({"file": "t.txt", "classes": ["good", "bad"]})).open(tmp_path)
     learned = learn(dataset, np.array([0]))
-    assert learned.words == {"words": ["the", "sea", "sun"]}, "the most frequent first, of rows that teach"
+    assert learned.words == {"label": ["good", "bad"], "words": ["the", "sea", "sun"]}, (
+        "the most frequent first, of rows that teach"
+    )
     words = encoded(dataset, learned, "here").fields["words"]
     assert (words.data.tolist(), words.starts.tolist()) == ([0, 2, 0, 1, 3, 0], [0, 4, 6])
     with pytest.raises(DataError, match=r"t.txt: `unknown` is a word of the dictionary, but there is no"):

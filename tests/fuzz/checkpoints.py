@@ -15,9 +15,14 @@ import numpy as np
 
 import paddle_layers as pl
 from paddle_layers.config import load_training, network_of
+from paddle_layers.data import DataError, Dataset
+from paddle_layers.data.learning import FILE, Learned, encoded, parse_learned, read_learned
 from paddle_layers.runtime import DeviceError, WeightsError
+from paddle_layers.runtime.memory.tensorfiles import write_tensors
+from paddle_layers.runtime.memory.weightfiles import DATA
 from paddle_layers.training import TrainingError
 from paddle_layers.training.loop import Trainer
+from paddle_layers.training.opening import learned_for
 from paddle_layers.training.preparation import Job, prepare
 from paddle_layers.training.progress import Lines
 from paddle_layers.training.results.ledger import Ledger
@@ -112,6 +117,51 @@ class Weights(Target):
             for name, one in self.net.arena.by_name.items():
                 demand(one.value.shape == before[name].shape, f"`{name}` has another shape")
                 one.value = before[name]
+
+
+class DataNames(Target):
+    """The names of ids and columns in the header of weights, and in `data.json` beside them."""
+
+    name = "data-names"
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.path, self.weights = folder / FILE, folder / "w.safetensors"
+        learned = Learned({"label": ["cat", "dog", "é"], "words": ["", "a b"]}, {"x": [0.5, 2]}, {"x": ["b", "c"]})
+        self.sound = learned.line()
+        self.data = Dataset(
+            {"label": np.array([1, 0, 1]), "x": np.array([[1.0, 2.0]] * 3)},
+            words={"label": ["dog", "cat"]},
+            columns={"x": ["c", "b"]},
+            origin=str(folder),
+        )
+
+    def make(self, rng: Random) -> bytes:
+        """The JSON with other values, or changed as text or as bytes."""
+        way = rng.random()
+        if way < 0.2:
+            return changed_bytes(self.sound.encode(), rng)
+        text = _changed_facts(self.sound, rng) if way < 0.6 else changed_text(self.sound, rng)
+        return text.encode("utf-8", "surrogatepass")
+
+    def check(self, case: bytes) -> None:
+        """Both places are read alike or refused; what is read is written as it was, and other data are aligned."""
+        self.path.write_bytes(case)
+        try:
+            learned = read_learned(self.path)
+        except DataError as error:
+            check_message(error, str(self.path))
+            return
+        demand(parse_learned(learned.line(), "here") == learned or not learned, "it is written otherwise than read")
+        write_tensors(self.weights, {"w": np.zeros(2)}, {DATA: case.decode()} if case else {})
+        demand(learned_for(self.weights)[0] == learned, "the header says something else than the file")
+        try:
+            found = encoded(self.data, learned, "here")
+        except DataError as error:
+            check_message(error, str(self.folder))
+            return
+        names = found.words["label"]
+        demand([names[number] for number in found.fields["label"]] == ["cat", "dog", "cat"], "other names")
 
 
 class Checkpoint(Target):

@@ -31,7 +31,7 @@ TARGETS: dict[str, type[Target]] = {
         *(words.Dictionary, config_memory.ConfigMemory),
         *(records.Picture, records.PictureList, records.BoxList, records.WindowFile, records.Lmdb, records.Hdf5),
         records.Parquet,
-        *(checkpoints.Weights, shards.Shards, checkpoints.Checkpoint),
+        *(checkpoints.Weights, checkpoints.DataNames, shards.Shards, checkpoints.Checkpoint),
         *((torch_files.TorchFiles,) if importlib.util.find_spec("torch") else ()),
         *(caffe_files.Prototxt, caffe_files.CaffeModel, caffe_files.CaffeMean),
         *(feeds.Feeds, computed_ids.ComputedIds, passes.Passes),

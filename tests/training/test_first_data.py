@@ -21,6 +21,7 @@ steps: 2 batch_size: 4
 optimizer { type: "sgd" learning_rate: 0.1 }
 source { type: "csv" csv { file: "table.csv" columns: "x = a, b" ids: "label = kind" } }
 """
+KEPT = 'weights { file: "first/weights.safetensors" }'
 ANEW = 'weights { file: "first/weights.safetensors" leave_out: "y.*" }'
 
 
@@ -37,8 +38,15 @@ def test_new_classes_are_not_taken_for_one_class(tmp_path):
     started(tmp_path, ["cat", "dog"])
     for words, first in ((["car", "bus", "van"], "bus"), (["cat", "dog", "van"], "van")):
         with pytest.raises(ConfigError, match=f"has '{first}', but .* trained with cat, dog; .*`label` and `classes`"):
-            started(tmp_path, words, ANEW)
-    assert started(tmp_path, ["dog", "cat"], ANEW).steps == 2
+            started(tmp_path, words, KEPT)
+    assert started(tmp_path, ["dog", "cat"], KEPT).steps == 2
+
+
+@pytest.mark.parametrize("words", [["car", "bus", "van"], ["dog", "van", "cat"]])
+def test_new_scores_have_the_classes_of_their_own_training(tmp_path, words):
+    started(tmp_path, ["cat", "dog"])
+    report = started(tmp_path, words, ANEW)
+    assert read_learned(report.folder / "data.json").words == {"label": sorted(words)}
 
 
 def test_somebody_elses_file_beside_the_weights_is_left_alone(tmp_path):

@@ -60,7 +60,8 @@ def command(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> No
 def _check_data(training: Training | None) -> None:
     """Raise `ConfigError` with what is wrong with the data of a training, as far as it shows at once."""
     owners = [source.definition.owner for source in training.source] if training is not None else []
-    if training is None or not any(getattr(one, "indexed", False) or hasattr(one, "word_fields") for one in owners):
+    hooks = ("indexed", "names", "word_fields")
+    if training is None or not any(getattr(owner, hook, False) for owner in owners for hook in hooks):
         return
     from paddle_layers.config import ConfigError
     from paddle_layers.training.source_checks import source_faults

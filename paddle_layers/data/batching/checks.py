@@ -63,6 +63,16 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
         raise DataError(f"{where} has no values, but {target}; store `{name}.values` too")
     if wanted.kind == "SPARSE_INT" and values is not None:
         raise DataError(f"{where} has values, but {target}; leave `{name}.values` out, or declare SPARSE there")
+    check_size(dataset.words.get(name, ()), name, layer, wanted, dataset.origin)
+
+
+def check_size(words: Sequence[str], name: str, layer: str, wanted: Type, origin: str) -> None:
+    """`DataError` for more names of ids than the data layer takes ids."""
+    if wanted.kind in ("INT", "SPARSE", "SPARSE_INT") and wanted.size < len(words):
+        raise DataError(
+            f"{origin}: field `{name}` has {len(words)} words, but the data layer `{layer}` takes {wanted}; "
+            f"set `size: {len(words)}` there"
+        )
 
 
 def words_for_numbers(where: str, words: Sequence[str], layer: str, wanted: Type) -> DataError:
@@ -186,14 +196,8 @@ def check_ids(
     first = tuple(map(int, bad[0]))
     value = int(ids[first])
     place = dataset.place(row_of(first[0]))
-    words = dataset.words.get(name)
-    if words is not None and wanted.size < len(words):
-        raise DataError(
-            f"{dataset.origin}: field `{name}` has {len(words)} words, but the data layer `{layer}` takes {wanted}; "
-            f"set `size: {len(words)}` there"
-        )
-    if words is not None and value == len(words) and name in dataset.word_fields:
-        row, word = dataset.unknown.get(name, (row_of(first[0]), None))
+    if name in dataset.unknown:
+        row, word = dataset.unknown[name]
         raise _unknown_word(dataset, name, row, word, layer, wanted)
     remedy = f"number them from 0, or set `size: {value + 1}` or more there" if value >= 0 else "number them from 0"
     remedy = ignored.remedy(value) or remedy

@@ -67,6 +67,10 @@ class Csv:
         default="double",
     )
 
+    def names(self, base: Path) -> dict[str, tuple[str, ...]]:
+        """The names of classes that are listed."""
+        return {"label": self.classes} if self.label else {}
+
     def open(self, base: Path) -> Dataset:
         """The rows of the file."""
         return self.open_fields(base, None)

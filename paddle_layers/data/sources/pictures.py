@@ -88,6 +88,10 @@ class ImageFolder(_Pictures):
     folder = String("folder with a folder for each class, relative to the training file")
     classes = Strings("folders of the classes in the order of their ids; absent: all, by the alphabet", default=())
 
+    def names(self, base: Path) -> dict[str, tuple[str, ...]]:
+        """The names of classes that are listed."""
+        return {"label": self.classes} if self.classes else {}
+
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
         """As `open`; without `label` the pictures of the whole folder."""
         labelled, file = wanted is None or "label" in wanted, base / self.folder
@@ -178,6 +182,10 @@ class ImageList(_Pictures):
     )
     label_fill = Int("id in a map where `fit` pads the picture", default=0, min=0, max=255)
     classes = Strings("words of the labels in the order of their ids; absent: all numbers, or all words", default=())
+
+    def names(self, base: Path) -> dict[str, tuple[str, ...]]:
+        """The names of classes that are listed."""
+        return {"label": self.classes} if self.classes else {}
 
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
         """As `open`; where no label is wanted, lines may be without."""

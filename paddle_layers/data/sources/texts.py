@@ -38,6 +38,12 @@ class Text:
     tokenizer = String("path of a `tokenizer.json`, in place of a dictionary", default="")
     classes = Strings("words of the label in the order of their ids; absent: lines have no label", default=())
 
+    def names(self, base: Path) -> dict[str, tuple[str, ...]]:
+        """The names of classes that are listed, and the words of the dictionary where it is there."""
+        found = {"label": self.classes} if self.classes else {}
+        path = base / self.dictionary
+        return found | ({"words": tuple(read_dictionary(path))} if self.dictionary and path.is_file() else {})
+
     def open(self, base: Path) -> Dataset:
         """The lines of the file."""
         return self.open_fields(base, None)

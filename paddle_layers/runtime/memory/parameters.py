@@ -205,6 +205,8 @@ class ParameterSet:
         self.aliases: dict[str, str] = {}
         """Names of shared parameters, and the name of the one that holds the values."""
         self._shared: dict[str, Parameter] = {}
+        self.data = ""
+        """The names of ids and columns of the training data, in JSON: stored with the values."""
         self.values: Flat
         """The arena of the trained parameters, padding included."""
         self.gradients: Flat

@@ -59,11 +59,20 @@ def write_tensors(
         whole = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
         # safetensors ends the process where it gets no memory for its copy, and Python's of each tensor: ask first
         np.empty(2 * sum(array.nbytes for array in whole.values()) + _SLACK, np.uint8)
-        # safetensors before 0.5 reads no file of facts alone
-        data = save(whole, metadata=dict(facts) if facts and whole else None)
+        data = save(whole)
     except MemoryError:
         raise save_error(Path(path), OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))) from None
-    write_file(Path(path), data)
+    # safetensors before 0.5 reads no file of facts alone
+    write_file(Path(path), *(_with_facts(data, facts) if facts and whole else (data,)))
+
+
+def _with_facts(data: bytes, facts: Mapping[str, str]) -> tuple[bytes, memoryview]:
+    """A file with facts in its header, in two parts: safetensors writes them in another order in every process."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    whole = {"__metadata__": dict(facts), **json.loads(data[8:end])}
+    header = json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header, memoryview(data)[end:]
 
 
 def read_tensors(path: str | Path, names: Iterable[str] | None = None) -> tuple[Tensors, dict[str, str]]:
@@ -132,13 +141,13 @@ def _checked(path: str | Path, name: str, stored: Any) -> Stored:
     return Stored(tuple(shape), dtype)
 
 
-def write_file(path: Path, data: bytes) -> None:
+def write_file(path: Path, *data: bytes | memoryview) -> None:
     """Write a file whole or not at all: beside it first, to the disk, then renamed. Raises `SaveError`."""
     temporary = ""
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.writelines(data)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)

@@ -18,6 +18,8 @@ _LONGEST_INDEX = 1 << 26
 """Bytes of an index; one of a million tensors has as many."""
 MARK = {"format": "paddle_layers"}
 """Facts of a file with our names and layouts."""
+DATA = "paddle_layers.data"
+"""The fact of a file that says what the ids and columns of its training data are called."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,11 @@ class WeightsFile:
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shape of each tensor."""
         return {name: one.shape for name, one in self.tensors.items()}
+
+    @property
+    def data(self) -> str:
+        """What the file says of its training data, as it was written; nothing to be trusted."""
+        return self.facts.get(DATA, "")
 
     @property
     def ours(self) -> bool:

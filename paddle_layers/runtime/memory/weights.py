@@ -17,7 +17,7 @@ from paddle_layers.runtime.memory.precision import too_large
 from .layouts import COUNTER, LAYOUTS, Form
 from .parameters import ParameterSet
 from .tensorfiles import Tensors, WeightsError, write_tensors
-from .weightfiles import MARK, WeightsFile, open_weights
+from .weightfiles import DATA, MARK, WeightsFile, open_weights
 
 Shape = tuple[int, ...]
 Shapes = Mapping[str, Shape]
@@ -101,12 +101,13 @@ def save_weights(path: str, parameters: ParameterSet, forms: Forms, *, rename: M
     names = _renamed("the network", list(tensors), rename, problems)
     if problems:
         raise PatternError(problems)
-    write_weights(path, {own: tensors[name] for own, name in names.items()}, layout=layout)
+    write_weights(path, {own: tensors[name] for own, name in names.items()}, layout=layout, data=parameters.data)
 
 
-def write_weights(path: str, tensors: Tensors, *, layout: str = OURS) -> None:
+def write_weights(path: str, tensors: Tensors, *, layout: str = OURS, data: str = "") -> None:
     """Write weights by name, with a note of how they lie: ours are then read without a question. Raises `SaveError`."""
-    write_tensors(path, tensors, MARK if layout == OURS else {"format": "pt"})
+    facts = MARK if layout == OURS else {"format": "pt"}
+    write_tensors(path, tensors, facts | {DATA: data} if data else facts)
 
 
 def load_weights(
@@ -129,6 +130,7 @@ def load_weights(
     for name, source in report.sources.items():
         read = forms.get(name, _SAME).read if layout == TORCH else np.asarray
         known[name].value = read(tensors[source])
+    parameters.data = "" if report.missing else file.data  # a part may be trained for other classes
     return report
 
 

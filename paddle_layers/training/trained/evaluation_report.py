@@ -14,7 +14,7 @@ from paddle_layers.define import registries
 from paddle_layers.runtime.plan.losses import total_loss
 
 from ..evaluation import named_costs, run_test
-from ..printing import check_words, word_of
+from ..printing import check_order, check_words, word_of
 from ..problems import TrainingError
 from ..reading import read_training
 from ..results.result_names import loss_names, nan_notes, selected, statistic_names
@@ -88,6 +88,7 @@ def evaluate(
     judges = [node for node in network.nodes if node.definition.name == MATRIX]
     for node in judges if own is not None else ():
         check_words(own or (), _classes(node), dictionary, node.inputs[0])
+        check_order(own or (), words_of(training, batches, node.inputs[1]), dictionary)
     confusions = [_confusion(node, counted, own or words_of(training, batches, node.inputs[1])) for node in judges]
     notes += [*nan_notes(training, results), *filter(None, [left_out_text(batches)])]
     rows = batches.count - len(batches.bad)

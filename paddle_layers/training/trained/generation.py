@@ -15,7 +15,8 @@ from paddle_layers.data.formats.dictionaries import read_words
 from paddle_layers.define.errors import brief, suggestion
 from paddle_layers.runtime import Sequences
 
-from ..printing import check_words, text_of
+from ..opening import learned_for
+from ..printing import check_order, check_words, text_of
 from ..problems import TrainingError
 from ..reading import read_training
 from ..results.result_names import selected
@@ -150,7 +151,7 @@ def open_generation(
             batches = given_batches(training, part_for(network, names), source_for(training), data, file)
         elif data is not None:
             raise TrainingError(f"nothing is read: every text begins with the id {settings.begin}; leave the data out")
-        words = _words(training, batches, reading, settings, dictionary)
+        words = _words(training, batches, file, (reading.label, settings.words), dictionary)
         if dictionary is not None:
             check_words(words, made.parts.vocabulary, dictionary, scores)
         yield Generating(made, batches, words, file, note)
@@ -188,14 +189,17 @@ def _scores(network: Network, settings: GenerateSettings) -> tuple[str, Reading]
 
 
 def _words(
-    training: Training,
-    batches: Batches | None,
-    reading: Reading,
-    settings: GenerateSettings,
-    dictionary: str | Path | None,
+    training: Training, batches: Batches | None, weights: Path, layers: Sequence[str], dictionary: str | Path | None
 ) -> Sequence[str]:
-    if dictionary is not None:
-        return read_words(Path(dictionary))
-    if batches is None:
-        return ()
-    return words_of(training, batches, reading.label) or words_of(training, batches, settings.words)
+    """The words of the first of some data layers of which they are known."""
+    if batches is not None:
+        known = [words_of(training, batches, layer) for layer in layers]
+    else:
+        stored = learned_for(weights)[0].words
+        known = [stored.get(training.feed.get(layer, layer), ()) for layer in layers]
+    words = next(filter(None, known), ())
+    if dictionary is None:
+        return words
+    own = read_words(Path(dictionary))
+    check_order(own, words, dictionary)
+    return own

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from paddle_layers.config.files import BINARY, TEXTS
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.columns import Rows
-from paddle_layers.data.learning import encoded
-from paddle_layers.data.problems import missing_file
+from paddle_layers.data.learning import Learned, encoded
+from paddle_layers.data.names import check_same_names, unnamed_fields
+from paddle_layers.data.problems import missing_file, warn_of_data
 from paddle_layers.define import registries
 from paddle_layers.define.errors import brief
 
-from ..opening import learned_for, loading, open_source, split_rows
+from ..opening import dataset_of, learned_for, loading, open_source, split_rows
 from ..preparation import feed_types, ignored_labels, transforms_of
 from ..problems import TrainingError
 from ..results.folders import MARK, output_folder, trained_weights
@@ -68,13 +69,15 @@ def given_batches(
     """The data of a source, or the `data` in its place, for the data layers of a network, in their order.
 
     Only the fields that these need are read; words and gaps become the numbers that they were when the `weights` were
-    trained. Of a source with a split it is the part that is held out. Raises `DataError`.
+    trained, and ids those that their names had. Of a source with a split it is the part that is held out. Warns where
+    names are missing, so that ids or columns are fed by position. Raises `DataError`.
     """
     types = feed_types(network)
     fields = {layer: training.feed.get(layer, layer) for layer in types}
     targets = {fields[layer] for layer in target_values(network.nodes)}
     dataset, part = _opened(training, source, data, fields.values(), targets)
     learned, origin = learned_for(weights)
+    _check_names(dataset, learned, weights, fields.values(), given=isinstance(data, (Dataset, Mapping)))
     dataset = encoded(dataset, learned, str(origin))
     if isinstance(data, (str, Path)) and Path(data).suffix.lower() == ".npy" and len(fields) == 1:
         fields = dict.fromkeys(fields, next(iter(dataset.fields)))
@@ -92,8 +95,17 @@ def given_batches(
     return Batches(dataset, training.batch_size, shuffle=False, training=False, feeds=feeds, part=part, **how)
 
 
+def _check_names(dataset: Dataset, learned: Learned, weights: Path, fields: Container[str], *, given: bool) -> None:
+    """Warn where only the data name ids or columns. Raises `DataError` where only the weights name ids of a file."""
+    unnamed = unnamed_fields(dataset, learned.words, learned.columns, fields)
+    for name in unnamed.ids if not given else ():
+        check_same_names((), learned.words[name], name, dataset.origin, str(weights))
+    if text := unnamed.warning(dataset, learned.words, str(weights)):
+        warn_of_data(text)
+
+
 def words_of(training: Training, batches: Batches, layer: str) -> Sequence[str]:
-    """The words that the data have for the ids of a data layer; none where they are not known."""
+    """The words of the ids of a data layer: those of the weights, else those of the data; none where not known."""
     return batches.dataset.words.get(training.feed.get(layer, layer), ())
 
 
@@ -104,7 +116,7 @@ def _opened(
     if isinstance(data, Dataset):
         return data, None
     if isinstance(data, Mapping):
-        return Dataset(data), None
+        return dataset_of(data, "the data"), None
     if data is not None and not isinstance(data, (str, Path)):
         raise TypeError(f"data is a file, or arrays by field, {{'field': array}}, not {brief(data)}")
     if source is None:
@@ -127,7 +139,8 @@ def _opened(
 def _reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSettings:
     """The settings of a source that reads a file: the training file's, or those for the ending of its name.
 
-    Of a source of folders it may be a folder, and of a list of files the folder that its names are relative to stays.
+    Of a source of folders it may be a folder. The folder that names in a list are relative to stays, and so do a
+    dictionary and a tokenizer.
     """
     path, own = Path(data), settings.definition
     if what := NO_DATA.get(path.suffix.lower()):
@@ -141,8 +154,9 @@ def _reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSet
     if kind == own.name and place is not None:
         given = [str(path)] if own.attributes[place].check("") else str(path)
         values = {**settings.attributes, place: given}
-        if place == "file" and values.get("folder"):
-            values["folder"] = str((base / values["folder"]).absolute())
+        for other in ("folder", "dictionary", "tokenizer"):
+            if place == "file" and values.get(other):
+                values[other] = str((base / values[other]).absolute())
         return replace(settings, attributes=own.bind(values))
     if kind == own.name:
         known = ", ".join(SUFFIXES)

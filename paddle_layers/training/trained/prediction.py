@@ -17,7 +17,7 @@ from paddle_layers.data.sinks.values import Values
 
 from ..network_values import rows_and_starts
 from ..opening import advised
-from ..printing import check_words, word_of, words_of_ids
+from ..printing import check_order, check_words, word_of, words_of_ids
 from ..reading import read_training
 from ..results.result_names import selected
 from .given_data import GivenData, given_batches, source_for, weights_file, words_of
@@ -147,7 +147,11 @@ def open_prediction(
     batches = given_batches(training, network, source_for(training), data, file)
     own = read_words(Path(dictionary)) if dictionary is not None else None
     wanted = {name: known.get(name, Reading()) for name in names}
-    words = {name: own or words_of(training, batches, one.label or name) for name, one in wanted.items()}
+    words = {name: words_of(training, batches, one.label or name) for name, one in wanted.items()}
+    if own is not None:
+        for known_words in words.values():
+            check_order(own, known_words, dictionary)
+        words = dict.fromkeys(wanted, own)
     with Net(network, device=device, dtype=training.dtype, keep=names) as net:
         note = load_trained(net, training, file)
         yield Predicting(net, batches, wanted, words, file, note, dictionary)
