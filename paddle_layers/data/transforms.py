@@ -33,11 +33,7 @@ Shape = tuple[int, ...]
 @transform(
     "scale",
     elsewhere={"Caffe": "transform_param.scale", "Mocha": "DataTransformers.Scale"},
-    terms=(
-        "scaling",
-        "rescale",
-        "Rescaling",
-    ),
+    terms=("scaling", "rescale", "Rescaling"),
 )
 class Scale:
     """Scaling: multiplies every value by `factor`, such as 1/255 for pixels."""
@@ -57,10 +53,7 @@ class Scale:
 @transform(
     "mean",
     elsewhere={"Caffe": "transform_param.mean_value", "Mocha": "DataTransformers.SubMean"},
-    terms=(
-        "mean subtraction",
-        "normalize",
-    ),
+    terms=("mean subtraction", "normalize"),
 )
 class Mean:
     """Mean subtraction: `value` (one for all, or one per channel) or the array in `file`."""
@@ -95,10 +88,7 @@ class Mean:
 @transform(
     "mirror",
     elsewhere={"Caffe": "transform_param.mirror", "Keras": "RandomFlip", "PyTorch": "RandomHorizontalFlip"},
-    terms=(
-        "random flip",
-        "horizontal flip",
-    ),
+    terms=("random flip", "horizontal flip"),
 )
 class Mirror:
     """Random flip: flips images in training with the given probability; no change in the test phase.
@@ -145,10 +135,7 @@ class Mirror:
 @transform(
     "crop",
     elsewhere={"Caffe": "transform_param.crop_size", "Keras": "RandomCrop", "PyTorch": "RandomCrop"},
-    terms=(
-        "random crop",
-        "center crop",
-    ),
+    terms=("random crop", "center crop"),
 )
 class Crop:
     """Random crop in training, center crop in the test phase.
@@ -264,11 +251,7 @@ class Rotate:
 @transform(
     "color",
     elsewhere={"PyTorch": "ColorJitter"},
-    terms=(
-        "color jitter",
-        "brightness",
-        "contrast",
-    ),
+    terms=("color jitter", "brightness", "contrast"),
 )
 class Color:
     """Color jitter: random changes of brightness, contrast and saturation in training; no change in the test phase.

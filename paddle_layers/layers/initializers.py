@@ -75,10 +75,7 @@ class One:
 @initializer(
     "uniform",
     elsewhere={"Caffe": "uniform", "Paddle": "initial_strategy 1"},
-    terms=(
-        "uniform initialization",
-        "RandomUniform",
-    ),
+    terms=("uniform initialization", "RandomUniform"),
 )
 class Uniform:
     """Uniform initialization between `min` and `max`. Caffe's defaults are 0 and 1, Paddle's -0.01 and 0.01."""
@@ -96,11 +93,7 @@ class Uniform:
 @initializer(
     "gaussian",
     elsewhere={"Caffe": "gaussian", "Mocha": "GaussianInitializer", "Paddle": "initial_strategy 0"},
-    terms=(
-        "normal initialization",
-        "Gaussian initialization",
-        "RandomNormal",
-    ),
+    terms=("normal initialization", "Gaussian initialization", "RandomNormal"),
 )
 class Gaussian:
     """Normal (Gaussian) initialization. The default `std` is Paddle's and KUnet's; Caffe's and Mocha's is 1."""
@@ -120,12 +113,7 @@ class Gaussian:
 @initializer(
     "xavier",
     elsewhere={"Caffe": "xavier", "Mocha": "XavierInitializer", "KUnet": "xavier"},
-    terms=(
-        "Xavier initialization",
-        "Glorot uniform",
-        "GlorotUniform",
-        "xavier_uniform_",
-    ),
+    terms=("Xavier initialization", "Glorot uniform", "GlorotUniform", "xavier_uniform_"),
 )
 class Xavier(_ByFan):
     """Xavier (Glorot) uniform initialization: between -sqrt(3 / n) and sqrt(3 / n) (Glorot and Bengio 2010, as in
@@ -141,10 +129,7 @@ class Xavier(_ByFan):
 @initializer(
     "msra",
     elsewhere={"Caffe": "msra", "Keras": "HeNormal", "PyTorch": "kaiming_normal_"},
-    terms=(
-        "He initialization",
-        "Kaiming initialization",
-    ),
+    terms=("He initialization", "Kaiming initialization"),
 )
 class Msra(_ByFan):
     """He (Kaiming, MSRA) normal initialization: standard deviation sqrt(2 / n), for ReLU (He et al. 2015)."""
@@ -157,10 +142,7 @@ class Msra(_ByFan):
 @initializer(
     "paddle",
     elsewhere={"Paddle": "initial_smart"},
-    terms=(
-        "LeCun normal",
-        "LecunNormal",
-    ),
+    terms=("LeCun normal", "LecunNormal"),
 )
 class PaddleDefault:
     """Paddle's default initialization: normal with standard deviation 1 / sqrt(fan_in) (LeCun normal)."""

@@ -6,11 +6,7 @@ from paddle_layers.define import Choice, Example, Int, Ints, Output, String, Typ
 @layer(
     "data",
     elsewhere={"Paddle": "data", "Caffe": "Input"},
-    terms=(
-        "input",
-        "placeholder",
-        "Input layer",
-    ),
+    terms=("input", "placeholder", "Input layer"),
     since=1,
 )
 class Data:

@@ -9,11 +9,7 @@ from paddle_layers.layers.helpers import uniform
 @layer(
     "parameter",
     elsewhere={"Caffe": "Parameter", "PyTorch": "Parameter"},
-    terms=(
-        "learned constant",
-        "trainable constant",
-        "learned embedding of positions",
-    ),
+    terms=("learned constant", "trainable constant", "learned embedding of positions"),
     since=1,
 )
 class Parameter:
@@ -61,11 +57,7 @@ def parameter_onnx(graph, x, weight, shape):
 @layer(
     "random_normal",
     elsewhere={"Mocha": "RandomNormalLayer", "ONNX": "RandomNormalLike", "PyTorch": "randn_like"},
-    terms=(
-        "normal noise",
-        "Gaussian noise",
-        "standard normal noise",
-    ),
+    terms=("normal noise", "Gaussian noise", "standard normal noise"),
     since=1,
 )
 class RandomNormal:

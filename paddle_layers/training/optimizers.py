@@ -15,12 +15,7 @@ from paddle_layers.define import AdaptiveStep, Float, State, direction, lazy_upd
 @optimizer(
     "sgd",
     elsewhere={"Caffe": "SGD", "Mocha": "SGD", "Paddle": "momentum", "Keras": "SGD", "PyTorch": "SGD"},
-    terms=(
-        "stochastic gradient descent",
-        "SGD",
-        "momentum",
-        "gradient descent",
-    ),
+    terms=("stochastic gradient descent", "SGD", "momentum", "gradient descent"),
 )
 class Sgd:
     """Stochastic gradient descent (SGD) with momentum: v = momentum * v + rate * gradient; w -= v.
@@ -47,11 +42,7 @@ def sgd_lazy(rate, penalty, momentum):
 @optimizer(
     "nesterov",
     elsewhere={"Caffe": "Nesterov", "Mocha": "Nesterov", "KUnet": "nesterov"},
-    terms=(
-        "Nesterov momentum",
-        "Nesterov accelerated gradient",
-        "NAG",
-    ),
+    terms=("Nesterov momentum", "Nesterov accelerated gradient", "NAG"),
 )
 class Nesterov:
     """SGD with Nesterov momentum: v' = momentum * v + rate * gradient; w -= (1 + momentum) * v' - momentum * v.

@@ -8,11 +8,7 @@ from paddle_layers.define import Float, linear_penalty, penalty, regularizer
 @regularizer(
     "l2",
     elsewhere={"Caffe": "L2", "Mocha": "L2Regu", "Paddle": "L2Regularization", "KUnet": "l2reg"},
-    terms=(
-        "L2 regularization",
-        "weight decay",
-        "ridge",
-    ),
+    terms=("L2 regularization", "weight decay", "ridge"),
 )
 class L2:
     """L2 regularization (weight decay): rate * w is added to the gradient, the derivative of rate / 2 * w².
@@ -37,10 +33,7 @@ def l2_factor(rate):
 @regularizer(
     "l1",
     elsewhere={"Caffe": "L1", "Mocha": "L1Regu", "KUnet": "l1reg"},
-    terms=(
-        "L1 regularization",
-        "lasso",
-    ),
+    terms=("L1 regularization", "lasso"),
 )
 class L1:
     """L1 regularization (lasso): rate * sign(w) is added to the gradient, the derivative of rate * |w|.
@@ -61,10 +54,7 @@ def l1_penalty(i, value, rate):
 @regularizer(
     "l1_l2",
     elsewhere={"Keras": "L1L2"},
-    terms=(
-        "elastic net",
-        "L1 and L2 regularization",
-    ),
+    terms=("elastic net", "L1 and L2 regularization"),
 )
 class L1L2:
     """Elastic net: L1 and L2 regularization, l1 * sign(w) + l2 * w."""

@@ -17,10 +17,7 @@ _DIGITS = Path(__file__).parents[1] / "digits.npz"
 
 @source(
     "digits",
-    terms=(
-        "handwritten digits",
-        "example data set",
-    ),
+    terms=("handwritten digits", "example data set"),
 )
 class Digits:
     """Handwritten digits (UCI): 1,797 gray images of 8 by 8 pixels, included in the package.

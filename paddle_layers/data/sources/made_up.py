@@ -20,11 +20,7 @@ MOST = 2**31
 @source(
     "made_up",
     elsewhere={"Caffe": "DummyData"},
-    terms=(
-        "synthetic",
-        "random data",
-        "dummy data",
-    ),
+    terms=("synthetic", "random data", "dummy data"),
 )
 class MadeUp:
     """Synthetic random data of given types, the same in every run: to try or measure a network before there are data.

@@ -10,11 +10,7 @@ from paddle_layers.define import Example, Input, Output, Temp, each, gradient, i
 @layer(
     "beam_expansion",
     elsewhere={"Paddle": "cross_entropy_over_beam"},
-    terms=(
-        "beam search training",
-        "globally normalized loss",
-        "cross-entropy over beams",
-    ),
+    terms=("beam search training", "globally normalized loss", "cross-entropy over beams"),
     since=1,
 )
 class BeamExpansion:

@@ -71,12 +71,7 @@ def log_sigmoid(v):
 @layer(
     "nce",
     elsewhere={"Paddle": "nce"},
-    terms=(
-        "noise-contrastive estimation",
-        "NCE",
-        "negative sampling",
-        "word2vec",
-    ),
+    terms=("noise-contrastive estimation", "NCE", "negative sampling", "word2vec"),
     since=1,
 )
 class NoiseContrastiveEstimation:
@@ -164,11 +159,7 @@ def nce_delta(e, n, dcost, score, importance, chosen_value, odds):
 
 @layer(
     "sampled_softmax",
-    terms=(
-        "sampled softmax",
-        "negative sampling",
-        "sampled_softmax_loss",
-    ),
+    terms=("sampled softmax", "negative sampling", "sampled_softmax_loss"),
     since=1,
 )
 class SampledSoftmax:

@@ -5,11 +5,7 @@ from paddle_layers.define import Example, Floats, Input, Int, Output, each, infe
 
 @layer(
     "class_weight",
-    terms=(
-        "class weight",
-        "class weights",
-        "imbalanced data",
-    ),
+    terms=("class weight", "class weights", "imbalanced data"),
     since=1,
 )
 class ClassWeight:

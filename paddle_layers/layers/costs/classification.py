@@ -24,12 +24,7 @@ from .terms import (
         "Caffe": "MultinomialLogisticLoss",
         "Mocha": "MultinomialLogisticLossLayer",
     },
-    terms=(
-        "cross-entropy",
-        "negative log-likelihood",
-        "NLLLoss",
-        "log loss",
-    ),
+    terms=("cross-entropy", "negative log-likelihood", "NLLLoss", "log loss"),
     since=1,
 )
 class CrossEntropy:
@@ -114,12 +109,7 @@ def cross_entropy_dx(n, c, i, dcost, x, label, weight, C, floor, ignore_label, l
         "Keras": "SparseCategoricalCrossentropy",
         "PyTorch": "CrossEntropyLoss",
     },
-    terms=(
-        "softmax cross-entropy",
-        "cross-entropy loss",
-        "categorical cross-entropy",
-        "classification loss",
-    ),
+    terms=("softmax cross-entropy", "cross-entropy loss", "categorical cross-entropy", "classification loss"),
     since=1,
 )
 class SoftmaxWithLoss:
@@ -222,11 +212,7 @@ def softmax_with_loss_dx(n, c, i, dloss, x, label, weight, peak, norm, C, ignore
 @layer(
     "sigmoid_cross_entropy",
     elsewhere={"Caffe": "SigmoidCrossEntropyLoss", "Keras": "BinaryCrossentropy", "PyTorch": "BCEWithLogitsLoss"},
-    terms=(
-        "binary cross-entropy",
-        "multi-label classification",
-        "BCE",
-    ),
+    terms=("binary cross-entropy", "multi-label classification", "BCE"),
     since=1,
 )
 class SigmoidCrossEntropy:

@@ -10,11 +10,7 @@ from paddle_layers.layers.helpers import exceeds
 @layer(
     "hinge_loss",
     elsewhere={"Caffe": "HingeLoss"},
-    terms=(
-        "hinge loss",
-        "support vector machine",
-        "SVM loss",
-    ),
+    terms=("hinge loss", "support vector machine", "SVM loss"),
     since=1,
 )
 class HingeLoss:
@@ -64,10 +60,7 @@ def hinge_loss_dx(n, c, dcost, x, label, norm):
 @layer(
     "perceptron_loss",
     elsewhere={"KUnet": "PercLoss"},
-    terms=(
-        "perceptron loss",
-        "perceptron",
-    ),
+    terms=("perceptron loss", "perceptron"),
     since=1,
 )
 class PerceptronLoss:
@@ -121,10 +114,7 @@ def perceptron_loss_dx(n, c, dcost, label, best):
 @layer(
     "huber_classification",
     elsewhere={"Paddle": "huber_classification, huber"},
-    terms=(
-        "modified Huber loss",
-        "Huber loss for binary classification",
-    ),
+    terms=("modified Huber loss", "Huber loss for binary classification"),
     since=1,
 )
 class HuberClassification:
@@ -169,10 +159,7 @@ def huber_classification_dx(n, dcost, x, label):
 @layer(
     "contrastive_loss",
     elsewhere={"Caffe": "ContrastiveLoss"},
-    terms=(
-        "contrastive loss",
-        "Siamese network",
-    ),
+    terms=("contrastive loss", "Siamese network"),
     since=1,
 )
 class ContrastiveLoss:

@@ -32,10 +32,7 @@ def discount_of(place):
 @layer(
     "rank_cost",
     elsewhere={"Paddle": "rank-cost"},
-    terms=(
-        "pairwise ranking loss",
-        "RankNet",
-    ),
+    terms=("pairwise ranking loss", "RankNet"),
     since=1,
 )
 class RankCost:
@@ -92,11 +89,7 @@ def rank_cost_dright(n, dcost, left, right, label, weight):
 @layer(
     "lambda_cost",
     elsewhere={"Paddle": "lambda_cost"},
-    terms=(
-        "LambdaRank",
-        "listwise ranking loss",
-        "NDCG",
-    ),
+    terms=("LambdaRank", "listwise ranking loss", "NDCG"),
     since=1,
 )
 class LambdaCost:

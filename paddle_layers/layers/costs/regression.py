@@ -15,13 +15,7 @@ from paddle_layers.define import Example, Float, Input, Output, each, gradient, 
         "Keras": "MeanSquaredError, mse",
         "PyTorch": "MSELoss",
     },
-    terms=(
-        "squared error",
-        "mean squared error",
-        "MSE",
-        "L2 loss",
-        "mse_loss",
-    ),
+    terms=("squared error", "mean squared error", "MSE", "L2 loss", "mse_loss"),
     since=1,
 )
 class SquareError:
@@ -80,10 +74,7 @@ def huber_derivative(error, delta):
 @layer(
     "huber_regression",
     elsewhere={"Paddle": "huber_regression", "Keras": "Huber", "PyTorch": "HuberLoss"},
-    terms=(
-        "Huber loss",
-        "robust regression",
-    ),
+    terms=("Huber loss", "robust regression"),
     since=1,
 )
 class HuberRegression:
@@ -170,10 +161,7 @@ def smooth_l1_dtarget(n, c, dcost, x, target, weight, beta):
 @layer(
     "sum_cost",
     elsewhere={"Paddle": "sum_cost"},
-    terms=(
-        "custom loss",
-        "loss computed by the network",
-    ),
+    terms=("custom loss", "loss computed by the network"),
     since=1,
 )
 class SumCost:
@@ -204,12 +192,7 @@ def sum_cost_dx(n, c, dcost):
 @layer(
     "gaussian_kl",
     elsewhere={"Mocha": "GaussianKLLossLayer"},
-    terms=(
-        "Kullback-Leibler divergence",
-        "KL divergence",
-        "variational autoencoder",
-        "VAE loss",
-    ),
+    terms=("Kullback-Leibler divergence", "KL divergence", "variational autoencoder", "VAE loss"),
     since=1,
 )
 class GaussianKl:

@@ -43,11 +43,7 @@ def log_derivative(probability, floor):
 @layer(
     "soft_cross_entropy",
     elsewhere={"KUnet": "SoftLoss"},
-    terms=(
-        "cross-entropy of a target distribution",
-        "soft labels",
-        "knowledge distillation",
-    ),
+    terms=("cross-entropy of a target distribution", "soft labels", "knowledge distillation"),
     since=1,
 )
 class SoftCrossEntropy:
@@ -88,11 +84,7 @@ def soft_cross_entropy_dx(n, c, dcost, x, target, weight, floor):
 @layer(
     "softlabel_softmax_cost",
     elsewhere={"Mocha": "SoftlabelSoftmaxLossLayer", "KUnet": "XentLoss", "Keras": "CategoricalCrossentropy"},
-    terms=(
-        "soft labels",
-        "softmax cross-entropy",
-        "knowledge distillation",
-    ),
+    terms=("soft labels", "softmax cross-entropy", "knowledge distillation"),
     since=1,
 )
 class SoftlabelSoftmaxCost:
@@ -157,11 +149,7 @@ def softlabel_softmax_cost_dx(n, c, dcost, x, target, weight, peak, norm, mass):
 @layer(
     "infogain_loss",
     elsewhere={"Caffe": "InfogainLoss"},
-    terms=(
-        "information gain loss",
-        "cost-sensitive classification",
-        "cost matrix",
-    ),
+    terms=("information gain loss", "cost-sensitive classification", "cost matrix"),
     since=1,
 )
 class InfogainLoss:
@@ -260,10 +248,7 @@ def infogain_loss_dx(n, c, i, dcost, x, label, weight, gain, peak, norm, mass, C
 @layer(
     "soft_binary_cross_entropy",
     elsewhere={"Paddle": "soft_binary_class_cross_entropy", "Mocha": "BinaryCrossEntropyLossLayer"},
-    terms=(
-        "binary cross-entropy",
-        "BCELoss",
-    ),
+    terms=("binary cross-entropy", "BCELoss"),
     since=1,
 )
 class SoftBinaryCrossEntropy:
@@ -304,10 +289,7 @@ def soft_binary_cross_entropy_dx(n, c, dcost, x, target, weight, floor):
 @layer(
     "multi_binary_label_cross_entropy",
     elsewhere={"Paddle": "multi_binary_label_cross_entropy"},
-    terms=(
-        "multi-label binary cross-entropy",
-        "multi-label classification",
-    ),
+    terms=("multi-label binary cross-entropy", "multi-label classification"),
     since=1,
 )
 class MultiBinaryLabelCrossEntropy:

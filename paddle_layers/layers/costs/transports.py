@@ -27,12 +27,7 @@ LEAST = 1e-30
 @layer(
     "wasserstein_loss",
     elsewhere={"Mocha": "WassersteinLossLayer"},
-    terms=(
-        "Wasserstein",
-        "optimal transport",
-        "Sinkhorn",
-        "earth mover's distance",
-    ),
+    terms=("Wasserstein", "optimal transport", "Sinkhorn", "earth mover's distance"),
     since=1,
 )
 class WassersteinLoss:

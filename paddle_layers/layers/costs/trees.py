@@ -29,10 +29,7 @@ from .terms import logistic_cost, logistic_derivative
 @layer(
     "hsigmoid",
     elsewhere={"Paddle": "hsigmoid"},
-    terms=(
-        "hierarchical softmax",
-        "Huffman tree",
-    ),
+    terms=("hierarchical softmax", "Huffman tree"),
     since=1,
 )
 class HierarchicalSigmoid:

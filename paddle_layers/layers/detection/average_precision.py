@@ -31,11 +31,7 @@ WRONG, IGNORED, LEFT = -1, -2, -3
 @layer(
     "detection_map",
     elsewhere={"Paddle": "detection_map"},
-    terms=(
-        "mean average precision",
-        "mAP",
-        "object detection metric",
-    ),
+    terms=("mean average precision", "mAP", "object detection metric"),
     since=1,
 )
 class DetectionMap:

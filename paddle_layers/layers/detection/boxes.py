@@ -38,11 +38,7 @@ def jaccard(x1, y1, x2, y2, u1, v1, u2, v2):
 @layer(
     "priorbox",
     elsewhere={"Paddle": "priorbox", "Caffe": "PriorBox"},
-    terms=(
-        "default boxes",
-        "anchor boxes",
-        "prior boxes",
-    ),
+    terms=("default boxes", "anchor boxes", "prior boxes"),
     since=1,
 )
 class PriorBox:

@@ -33,11 +33,7 @@ NOTHING, UNUSED = -1, -2
 @layer(
     "multibox_loss",
     elsewhere={"Paddle": "multibox_loss", "Caffe": "MultiBoxLoss"},
-    terms=(
-        "SSD loss",
-        "MultiBox loss",
-        "object detection loss",
-    ),
+    terms=("SSD loss", "MultiBox loss", "object detection loss"),
     since=1,
 )
 class MultiboxLoss:

@@ -50,11 +50,7 @@ def bin_end(p, count, first, last, extent):
 @layer(
     "roi_pool",
     elsewhere={"Paddle": "roi_pool", "ONNX": "MaxRoiPool"},
-    terms=(
-        "RoI max pooling",
-        "region of interest pooling",
-        "RoI",
-    ),
+    terms=("RoI max pooling", "region of interest pooling", "RoI"),
     since=1,
 )
 class RoiPool:
@@ -121,10 +117,7 @@ def roi_pool_dx(n, c, h, w, dy, where, box, R_start, H, W, P, Q, spatial_scale):
 @layer(
     "roi_align",
     elsewhere={"ONNX": "RoiAlign", "PyTorch": "RoIAlign"},
-    terms=(
-        "RoI align",
-        "region of interest align",
-    ),
+    terms=("RoI align", "region of interest align"),
     since=1,
 )
 class RoiAlign:

@@ -27,11 +27,7 @@ from .maps import CORNERS, box_numbers, scale_of
 @layer(
     "detection_output",
     elsewhere={"Paddle": "detection_output", "Caffe": "DetectionOutput"},
-    terms=(
-        "non-maximum suppression",
-        "NMS",
-        "SSD detections",
-    ),
+    terms=("non-maximum suppression", "NMS", "SSD detections"),
     since=1,
 )
 class DetectionOutput:

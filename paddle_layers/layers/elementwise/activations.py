@@ -36,11 +36,7 @@ GELU_CUBE = 0.044715
         "Keras": "ReLU, LeakyReLU",
         "PyTorch": "ReLU, LeakyReLU",
     },
-    terms=(
-        "rectified linear unit",
-        "leaky ReLU",
-        "relu activation",
-    ),
+    terms=("rectified linear unit", "leaky ReLU", "relu activation"),
     since=1,
 )
 class Relu:
@@ -117,10 +113,7 @@ def elu_onnx(graph, x, alpha):
         "Keras": "sigmoid",
         "PyTorch": "Sigmoid",
     },
-    terms=(
-        "sigmoid",
-        "logistic function",
-    ),
+    terms=("sigmoid", "logistic function"),
     since=1,
 )
 class Sigmoid:
@@ -238,10 +231,7 @@ def gelu_onnx(graph, x, approximate):
 @layer(
     "linear",
     elsewhere={"Paddle": "linear", "Mocha": "Identity", "ONNX": "Identity", "Keras": "linear", "PyTorch": "Identity"},
-    terms=(
-        "identity",
-        "pass-through",
-    ),
+    terms=("identity", "pass-through"),
     since=1,
 )
 class Linear:

@@ -31,12 +31,7 @@ from paddle_layers.layers.places import along_axes
         "ONNX": "Sum, Add",
         "Keras": "Add",
     },
-    terms=(
-        "elementwise sum",
-        "residual connection",
-        "skip connection",
-        "add inputs",
-    ),
+    terms=("elementwise sum", "residual connection", "skip connection", "add inputs"),
     since=1,
 )
 class AddTo:
@@ -81,11 +76,7 @@ def addto_onnx(graph, x):
         "ONNX": "Mul, Max, Min",
         "Keras": "Multiply, Maximum, Minimum",
     },
-    terms=(
-        "elementwise sum",
-        "elementwise product",
-        "elementwise maximum",
-    ),
+    terms=("elementwise sum", "elementwise product", "elementwise maximum"),
     since=1,
 )
 class Eltwise:
@@ -180,11 +171,7 @@ def eltwise_onnx(graph, x, operation, coefficients):
 @layer(
     "scale",
     elsewhere={"Paddle": "scale_shift", "Caffe": "Scale", "ONNX": "Mul"},
-    terms=(
-        "learned scale",
-        "per-channel scale",
-        "affine per channel",
-    ),
+    terms=("learned scale", "per-channel scale", "affine per channel"),
     since=1,
 )
 class Scale:
@@ -241,10 +228,7 @@ def scale_onnx(graph, x, gain, bias, axis, end_axis):
 @layer(
     "shift",
     elsewhere={"Caffe": "Bias", "KUnet": "Bias", "ONNX": "Add"},
-    terms=(
-        "learned offset",
-        "bias",
-    ),
+    terms=("learned offset", "bias"),
     since=1,
 )
 class Shift:

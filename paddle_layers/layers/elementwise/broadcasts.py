@@ -22,12 +22,7 @@ def end(b, size, whole):
     "mul",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Caffe": "Scale", "ONNX": "Mul", "Keras": "Multiply", "PyTorch": "mul"},
-    terms=(
-        "elementwise product",
-        "broadcasting",
-        "squeeze-and-excitation",
-        "multiply",
-    ),
+    terms=("elementwise product", "broadcasting", "squeeze-and-excitation", "multiply"),
     since=1,
 )
 class Mul:
@@ -85,10 +80,7 @@ def mul_onnx(graph, x, other):
     "div",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Mocha": "ElementWiseLayer", "ONNX": "Div", "Keras": "divide", "PyTorch": "div"},
-    terms=(
-        "elementwise quotient",
-        "divide",
-    ),
+    terms=("elementwise quotient", "divide"),
     since=1,
 )
 class Div:
@@ -143,10 +135,7 @@ def div_onnx(graph, x, other):
     "add",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Caffe": "Bias", "ONNX": "Add", "PyTorch": "add"},
-    terms=(
-        "elementwise sum",
-        "broadcast add",
-    ),
+    terms=("elementwise sum", "broadcast add"),
     since=1,
 )
 class Add:
@@ -202,10 +191,7 @@ def add_onnx(graph, x, other):
     "sub",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Mocha": "ElementWiseLayer", "ONNX": "Sub", "Keras": "Subtract", "PyTorch": "sub"},
-    terms=(
-        "elementwise difference",
-        "subtract",
-    ),
+    terms=("elementwise difference", "subtract"),
     since=1,
 )
 class Sub:

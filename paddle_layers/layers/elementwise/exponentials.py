@@ -122,10 +122,7 @@ def log_onnx(graph, x, base, scale, shift):
         "Keras": "softplus",
         "PyTorch": "Softplus",
     },
-    terms=(
-        "softplus",
-        "smooth ReLU",
-    ),
+    terms=("softplus", "smooth ReLU"),
     since=1,
 )
 class Softplus:
@@ -161,11 +158,7 @@ def softplus_onnx(graph, x, beta):
 @layer(
     "swish",
     elsewhere={"Caffe": "Swish", "ONNX": "Swish", "Keras": "swish, silu", "PyTorch": "SiLU"},
-    terms=(
-        "SiLU",
-        "sigmoid linear unit",
-        "swish",
-    ),
+    terms=("SiLU", "sigmoid linear unit", "swish"),
     since=1,
 )
 class Swish:
@@ -265,10 +258,7 @@ def stanh_onnx(graph, x, scale, slope):
 @layer(
     "log_softmax",
     elsewhere={"KUnet": "Logp", "ONNX": "LogSoftmax", "Keras": "log_softmax", "PyTorch": "LogSoftmax"},
-    terms=(
-        "log softmax",
-        "logarithm of the softmax",
-    ),
+    terms=("log softmax", "logarithm of the softmax"),
     since=1,
 )
 class LogSoftmax:

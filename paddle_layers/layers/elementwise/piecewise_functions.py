@@ -8,10 +8,7 @@ from paddle_layers.define import Example, Float, Input, Output, each, gradient, 
 @layer(
     "relu6",
     elsewhere={"Paddle": "brelu", "ONNX": "Clip", "Keras": "relu6", "PyTorch": "ReLU6"},
-    terms=(
-        "ReLU6",
-        "clipped ReLU",
-    ),
+    terms=("ReLU6", "clipped ReLU"),
     since=1,
 )
 class Relu6:
@@ -54,11 +51,7 @@ def relu6_onnx(graph, x, max):
 @layer(
     "clip",
     elsewhere={"Paddle": "clip", "Caffe": "Clip", "ONNX": "Clip", "Keras": "clip", "PyTorch": "clamp, Hardtanh"},
-    terms=(
-        "clip",
-        "clamp",
-        "hardtanh",
-    ),
+    terms=("clip", "clamp", "hardtanh"),
     since=1,
 )
 class Clip:
@@ -157,10 +150,7 @@ def hard_sigmoid_onnx(graph, x, slope, offset):
 @layer(
     "hard_swish",
     elsewhere={"ONNX": "HardSwish", "Keras": "hard_swish, hard_silu", "PyTorch": "Hardswish"},
-    terms=(
-        "hard swish",
-        "hard SiLU",
-    ),
+    terms=("hard swish", "hard SiLU"),
     since=1,
 )
 class HardSwish:
@@ -263,11 +253,7 @@ def softsign_onnx(graph, x):
 @layer(
     "threshold",
     elsewhere={"Caffe": "Threshold"},
-    terms=(
-        "threshold",
-        "step function",
-        "binarize",
-    ),
+    terms=("threshold", "step function", "binarize"),
     since=1,
 )
 class Threshold:

@@ -8,10 +8,7 @@ from paddle_layers.define import Example, Float, Input, Output, each, gradient, 
 @layer(
     "slope_intercept",
     elsewhere={"Paddle": "slope_intercept", "Caffe": "Power"},
-    terms=(
-        "linear function",
-        "constant scale and offset",
-    ),
+    terms=("linear function", "constant scale and offset"),
     since=1,
 )
 class SlopeIntercept:
@@ -56,12 +53,7 @@ def slope_intercept_onnx(graph, x, slope, intercept):
         "Keras": "square, sqrt",
         "PyTorch": "pow, square, sqrt, reciprocal",
     },
-    terms=(
-        "power",
-        "square",
-        "square root",
-        "reciprocal",
-    ),
+    terms=("power", "square", "square root", "reciprocal"),
     since=1,
 )
 class Power:

@@ -25,10 +25,7 @@ from .ratios import f_measures, ratio
 @layer(
     "accuracy",
     elsewhere={"Caffe": "Accuracy", "Mocha": "AccuracyLayer", "Keras": "SparseCategoricalAccuracy"},
-    terms=(
-        "accuracy",
-        "top-k accuracy",
-    ),
+    terms=("accuracy", "top-k accuracy"),
     since=1,
 )
 class Accuracy:
@@ -101,10 +98,7 @@ def accuracy_share(hits, rows):
 @layer(
     "binary_accuracy",
     elsewhere={"Mocha": "BinaryAccuracyLayer", "Keras": "BinaryAccuracy"},
-    terms=(
-        "binary accuracy",
-        "multi-label accuracy",
-    ),
+    terms=("binary accuracy", "multi-label accuracy"),
     since=1,
 )
 class BinaryAccuracy:
@@ -146,10 +140,7 @@ def binary_accuracy_share(hits, answers):
 @layer(
     "classification_error",
     elsewhere={"Paddle": "classification_error"},
-    terms=(
-        "classification error",
-        "error rate",
-    ),
+    terms=("classification error", "error rate"),
     since=1,
 )
 class ClassificationError:
@@ -226,11 +217,7 @@ def classification_error_share(wrong, rows):
 @layer(
     "precision_recall",
     elsewhere={"Paddle": "precision_recall", "Keras": "Precision, Recall"},
-    terms=(
-        "precision",
-        "recall",
-        "F1 score",
-    ),
+    terms=("precision", "recall", "F1 score"),
     since=1,
 )
 class PrecisionRecall:
@@ -326,10 +313,7 @@ def precision_recall_measures(positive_label, correct, found, wanted):
 @layer(
     "auc",
     elsewhere={"Paddle": "last-column-auc, auc, auc-validation", "Keras": "AUC"},
-    terms=(
-        "area under the ROC curve",
-        "ROC AUC",
-    ),
+    terms=("area under the ROC curve", "ROC AUC"),
     since=1,
 )
 class Auc:

@@ -8,10 +8,7 @@ from .ratios import ratio
 @layer(
     "row_sum",
     elsewhere={"Paddle": "sum"},
-    terms=(
-        "mean of sums",
-        "mean over the samples",
-    ),
+    terms=("mean of sums", "mean over the samples"),
     since=1,
 )
 class RowSum:
@@ -49,10 +46,7 @@ def row_sum_mean(total, rows):
 @layer(
     "column_sum",
     elsewhere={"Paddle": "last-column-sum, column_sum"},
-    terms=(
-        "mean of a column",
-        "mean over the samples",
-    ),
+    terms=("mean of a column", "mean over the samples"),
     since=1,
 )
 class ColumnSum:

@@ -10,10 +10,7 @@ from .ratios import ratio
 
 @layer(
     "confusion_matrix",
-    terms=(
-        "confusion matrix",
-        "balanced accuracy",
-    ),
+    terms=("confusion matrix", "balanced accuracy"),
     since=1,
 )
 class ConfusionMatrix:

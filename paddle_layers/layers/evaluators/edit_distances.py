@@ -13,12 +13,7 @@ EDIT = 1 << 20
 @layer(
     "ctc_edit_distance",
     elsewhere={"Paddle": "ctc_edit_distance"},
-    terms=(
-        "label error rate",
-        "edit distance",
-        "Levenshtein distance",
-        "character error rate",
-    ),
+    terms=("label error rate", "edit distance", "Levenshtein distance", "character error rate"),
     since=1,
 )
 class CtcEditDistance:

@@ -10,12 +10,7 @@ from .ratios import ratio
 @layer(
     "mean_iou",
     elsewhere={"Keras": "MeanIoU"},
-    terms=(
-        "mean intersection over union",
-        "mIoU",
-        "segmentation metric",
-        "Jaccard index",
-    ),
+    terms=("mean intersection over union", "mIoU", "segmentation metric", "Jaccard index"),
     since=1,
 )
 class MeanIou:

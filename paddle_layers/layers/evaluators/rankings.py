@@ -8,10 +8,7 @@ from .ratios import ratio
 @layer(
     "pnpair",
     elsewhere={"Paddle": "pnpair, pnpair-validation"},
-    terms=(
-        "positive-negative pair rate",
-        "ordered pairs",
-    ),
+    terms=("positive-negative pair rate", "ordered pairs"),
     since=1,
 )
 class PnPair:
@@ -56,11 +53,7 @@ def pnpair_share(ordered, pairs):
 @layer(
     "rank_auc",
     elsewhere={"Paddle": "rankauc"},
-    terms=(
-        "AUC over lists",
-        "mean AUC",
-        "click-through AUC",
-    ),
+    terms=("AUC over lists", "mean AUC", "click-through AUC"),
     since=1,
 )
 class RankAuc:

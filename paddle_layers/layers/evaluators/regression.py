@@ -12,13 +12,7 @@ EQUAL = 1e-12
 
 @layer(
     "regression_error",
-    terms=(
-        "mean absolute error",
-        "RMSE",
-        "R2",
-        "coefficient of determination",
-        "MAE",
-    ),
+    terms=("mean absolute error", "RMSE", "R2", "coefficient of determination", "MAE"),
     since=1,
 )
 class RegressionError:

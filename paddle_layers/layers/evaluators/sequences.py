@@ -79,12 +79,7 @@ def seq_classification_error_share(wrong, sequences):
 @layer(
     "chunk",
     elsewhere={"Paddle": "chunk"},
-    terms=(
-        "chunks",
-        "named entity recognition",
-        "chunking F1",
-        "IOB tags",
-    ),
+    terms=("chunks", "named entity recognition", "chunking F1", "IOB tags"),
     since=1,
 )
 class Chunk:

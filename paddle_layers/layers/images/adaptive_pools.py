@@ -31,11 +31,7 @@ KINDS = {"MAX": "its maximum", "AVERAGE": "its mean"}
         "PyTorch": "AdaptiveMaxPool2d, AdaptiveAvgPool2d",
         "Keras": "AdaptiveMaxPooling2D, AdaptiveAveragePooling2D",
     },
-    terms=(
-        "2-D adaptive pooling",
-        "adaptive average pooling",
-        "adaptive max pooling",
-    ),
+    terms=("2-D adaptive pooling", "adaptive average pooling", "adaptive max pooling"),
     since=1,
 )
 class AdaptivePool:

@@ -18,11 +18,7 @@ from paddle_layers.define import (
 
 @layer(
     "residual_block",
-    terms=(
-        "residual block",
-        "ResNet block",
-        "skip connection",
-    ),
+    terms=("residual block", "ResNet block", "skip connection"),
     since=1,
 )
 class ResidualBlock:
@@ -62,11 +58,7 @@ def residual_block_body(net, x, num_filters, stride, C):
 @layer(
     "img_conv_group",
     elsewhere={"Paddle": "img_conv_group"},
-    terms=(
-        "VGG",
-        "LeNet",
-        "convolutions followed by pooling",
-    ),
+    terms=("VGG", "LeNet", "convolutions followed by pooling"),
     since=1,
 )
 class ImgConvGroup:

@@ -15,13 +15,7 @@ from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each,
         "Keras": "Conv2D",
         "PyTorch": "Conv2d",
     },
-    terms=(
-        "2-D convolution",
-        "convolution",
-        "grouped convolution",
-        "depthwise convolution",
-        "cross-correlation",
-    ),
+    terms=("2-D convolution", "convolution", "grouped convolution", "depthwise convolution", "cross-correlation"),
     since=1,
 )
 class Conv:

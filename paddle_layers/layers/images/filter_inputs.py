@@ -10,10 +10,7 @@ from paddle_layers.layers.images.transposed_convolutions import enlarged
     "conv_operator",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "conv_operator, conv_trans_operator"},
-    terms=(
-        "dynamic filter convolution",
-        "dynamic convolution",
-    ),
+    terms=("dynamic filter convolution", "dynamic convolution"),
     since=1,
 )
 class ConvOperator:

@@ -31,12 +31,7 @@ CORNERS = {
         "Keras": "UpSampling2D, Resizing",
         "PyTorch": "Upsample",
     },
-    terms=(
-        "bilinear interpolation",
-        "resize",
-        "upsampling",
-        "interpolate",
-    ),
+    terms=("bilinear interpolation", "resize", "upsampling", "interpolate"),
     since=1,
 )
 class BilinearInterp:
@@ -165,12 +160,7 @@ def bilinear_interp_onnx(graph, x, P, Q, corners):
 @layer(
     "nearest_interp",
     elsewhere={"ONNX": "Resize, Upsample", "Keras": "UpSampling2D", "PyTorch": "Upsample, UpsamplingNearest2d"},
-    terms=(
-        "nearest-neighbor interpolation",
-        "resize",
-        "upsampling",
-        "interpolate",
-    ),
+    terms=("nearest-neighbor interpolation", "resize", "upsampling", "interpolate"),
     since=1,
 )
 class NearestInterp:

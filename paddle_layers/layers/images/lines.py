@@ -8,10 +8,7 @@ from paddle_layers.layers.images.poolings import DIVISORS, ROUNDINGS
     "conv1d",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Caffe": "Convolution", "ONNX": "Conv", "Keras": "Conv1D", "PyTorch": "Conv1d"},
-    terms=(
-        "1-D convolution",
-        "temporal convolution",
-    ),
+    terms=("1-D convolution", "temporal convolution"),
     since=1,
 )
 class Conv1d:
@@ -59,10 +56,7 @@ def conv1d_body(net, x, num_filters, filter_size, stride, padding, padding_end, 
         "Keras": "Conv1DTranspose",
         "PyTorch": "ConvTranspose1d",
     },
-    terms=(
-        "1-D transposed convolution",
-        "1-D deconvolution",
-    ),
+    terms=("1-D transposed convolution", "1-D deconvolution"),
     since=1,
 )
 class Conv1dTrans:
@@ -110,11 +104,7 @@ def conv1d_trans_body(net, x, num_filters, filter_size, stride, padding, output_
         "Keras": "MaxPooling1D, AveragePooling1D",
         "PyTorch": "MaxPool1d, AvgPool1d",
     },
-    terms=(
-        "1-D pooling",
-        "1-D max pooling",
-        "1-D average pooling",
-    ),
+    terms=("1-D pooling", "1-D max pooling", "1-D average pooling"),
     since=1,
 )
 class Pool1d:

@@ -37,11 +37,7 @@ from paddle_layers.define import (
         "Keras": "BatchNormalization",
         "PyTorch": "BatchNorm1d, BatchNorm2d, SyncBatchNorm",
     },
-    terms=(
-        "batch normalization",
-        "synchronized batch normalization",
-        "batch renormalization",
-    ),
+    terms=("batch normalization", "synchronized batch normalization", "batch renormalization"),
     since=1,
 )
 class BatchNorm:
@@ -321,10 +317,7 @@ def lrn_onnx(graph, x, C, H, W, size, scale, power, shift, region):
 @layer(
     "cross_channel_norm",
     elsewhere={"Paddle": "norm, cross_channel_norm_layer, normalize", "Caffe": "Normalize"},
-    terms=(
-        "L2 normalization across channels",
-        "L2Norm of SSD",
-    ),
+    terms=("L2 normalization across channels", "L2Norm of SSD"),
     since=1,
 )
 class CrossChannelNorm:

@@ -22,10 +22,7 @@ from paddle_layers.layers.images.convolutions import positions
 @layer(
     "im2col",
     elsewhere={"Caffe": "Im2col", "PyTorch": "Unfold"},
-    terms=(
-        "im2col",
-        "unfold",
-    ),
+    terms=("im2col", "unfold"),
     since=1,
 )
 class Im2col:
@@ -116,11 +113,7 @@ def single_elements(channels, rows, columns):
 @layer(
     "block_expand",
     elsewhere={"Paddle": "blockexpand"},
-    terms=(
-        "patch extraction",
-        "image patches",
-        "patch embedding",
-    ),
+    terms=("patch extraction", "image patches", "patch embedding"),
     since=1,
 )
 class BlockExpand:

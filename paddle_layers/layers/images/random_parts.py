@@ -21,10 +21,7 @@ from paddle_layers.layers.helpers import uniform
 @layer(
     "random_crop",
     elsewhere={"Mocha": "CropLayer", "Keras": "RandomCrop"},
-    terms=(
-        "random crop",
-        "data augmentation",
-    ),
+    terms=("random crop", "data augmentation"),
     since=1,
 )
 class RandomCrop:

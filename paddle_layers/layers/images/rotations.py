@@ -6,10 +6,7 @@ from paddle_layers.define import Example, Input, Output, each, gradient, layer, 
 @layer(
     "rotate",
     elsewhere={"Paddle": "rotate", "PyTorch": "rot90"},
-    terms=(
-        "rotation",
-        "rotation by 90 degrees",
-    ),
+    terms=("rotation", "rotation by 90 degrees"),
     since=1,
 )
 class Rotate:

@@ -9,10 +9,7 @@ from .poolings import first_window, windows
 @layer(
     "max_pool_with_mask",
     elsewhere={"Paddle": "max-pool-with-mask", "Caffe": "Pooling", "ONNX": "MaxPool", "PyTorch": "MaxPool2d"},
-    terms=(
-        "max pooling with indices",
-        "2-D max pooling",
-    ),
+    terms=("max pooling with indices", "2-D max pooling"),
     since=1,
 )
 class MaxPoolWithMask:
@@ -98,11 +95,7 @@ def max_pool_with_mask_onnx(graph, x, H, W, P, Q, pool_size, pool_size_y, stride
 @layer(
     "upsample",
     elsewhere={"Paddle": "upsample", "ONNX": "MaxUnpool", "PyTorch": "MaxUnpool2d"},
-    terms=(
-        "max unpooling",
-        "2-D max unpooling",
-        "unpooling",
-    ),
+    terms=("max unpooling", "2-D max unpooling", "unpooling"),
     since=1,
 )
 class Upsample:

@@ -37,11 +37,7 @@ from paddle_layers.layers.images.volumes import UNITS, each_axis
         "Keras": "MaxPooling3D, AveragePooling3D",
         "PyTorch": "MaxPool3d, AvgPool3d",
     },
-    terms=(
-        "3-D pooling",
-        "3-D max pooling",
-        "3-D average pooling",
-    ),
+    terms=("3-D pooling", "3-D max pooling", "3-D average pooling"),
     since=1,
 )
 class Pool3d:

@@ -28,10 +28,7 @@ UNITS = ("planes", "rows", "columns")
     "conv3d",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "conv3d", "Caffe": "Convolution", "ONNX": "Conv", "Keras": "Conv3D", "PyTorch": "Conv3d"},
-    terms=(
-        "3-D convolution",
-        "volumetric convolution",
-    ),
+    terms=("3-D convolution", "volumetric convolution"),
     since=1,
 )
 class Conv3d:
@@ -175,10 +172,7 @@ def conv3d_onnx(graph, x, weight, bias, step, ahead, behind, gap, groups):
         "Keras": "Conv3DTranspose",
         "PyTorch": "ConvTranspose3d",
     },
-    terms=(
-        "3-D transposed convolution",
-        "3-D deconvolution",
-    ),
+    terms=("3-D transposed convolution", "3-D deconvolution"),
     since=1,
 )
 class Conv3dTrans:

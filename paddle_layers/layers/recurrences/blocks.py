@@ -8,11 +8,7 @@ from .gates import activation_choice, reverse_switch
 @layer(
     "simple_lstm",
     elsewhere={"Paddle": "simple_lstm", "Keras": "LSTM", "PyTorch": "LSTM"},
-    terms=(
-        "long short-term memory",
-        "LSTM layer",
-        "LSTM",
-    ),
+    terms=("long short-term memory", "LSTM layer", "LSTM"),
     since=1,
 )
 class SimpleLstm:
@@ -45,11 +41,7 @@ def simple_lstm_body(net, x, size, act, gate_act, state_act, reverse):
 @layer(
     "simple_gru",
     elsewhere={"Paddle": "simple_gru2", "Keras": "GRU", "PyTorch": "GRU"},
-    terms=(
-        "gated recurrent unit",
-        "GRU layer",
-        "GRU",
-    ),
+    terms=("gated recurrent unit", "GRU layer", "GRU"),
     since=1,
 )
 class SimpleGru:
@@ -96,10 +88,7 @@ def both_ways(net, forward, backward, return_seq):
 @layer(
     "bidirectional_lstm",
     elsewhere={"Paddle": "bidirectional_lstm", "Keras": "Bidirectional"},
-    terms=(
-        "bidirectional LSTM",
-        "BiLSTM",
-    ),
+    terms=("bidirectional LSTM", "BiLSTM"),
     since=1,
 )
 class BidirectionalLstm:
@@ -130,10 +119,7 @@ def bidirectional_lstm_body(net, x, size, return_seq):
 @layer(
     "bidirectional_gru",
     elsewhere={"Paddle": "bidirectional_gru"},
-    terms=(
-        "bidirectional GRU",
-        "BiGRU",
-    ),
+    terms=("bidirectional GRU", "BiGRU"),
     since=1,
 )
 class BidirectionalGru:

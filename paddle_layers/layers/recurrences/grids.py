@@ -8,10 +8,7 @@ from .gates import activate, activation_choice, activation_derivative, check_gat
 @layer(
     "mdlstmemory",
     elsewhere={"Paddle": "mdlstmemory"},
-    terms=(
-        "multi-dimensional LSTM",
-        "MDLSTM",
-    ),
+    terms=("multi-dimensional LSTM", "MDLSTM"),
     since=1,
 )
 class Mdlstmemory:

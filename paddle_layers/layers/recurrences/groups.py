@@ -61,12 +61,7 @@ layer {
 @layer(
     "recurrent_group",
     elsewhere={"Paddle": "recurrent_layer_group", "KUnet": "RNN"},
-    terms=(
-        "recurrent group",
-        "custom RNN cell",
-        "unrolled loop",
-        "scan",
-    ),
+    terms=("recurrent group", "custom RNN cell", "unrolled loop", "scan"),
     since=1,
 )
 class RecurrentGroup:
@@ -91,10 +86,7 @@ class RecurrentGroup:
 @layer(
     "memory",
     elsewhere={"Paddle": "agent"},
-    terms=(
-        "recurrent state",
-        "hidden state",
-    ),
+    terms=("recurrent state", "hidden state"),
     since=1,
 )
 class Memory:

@@ -20,10 +20,7 @@ from .gates import (
 @layer(
     "grumemory",
     elsewhere={"Paddle": "gated_recurrent", "ONNX": "GRU"},
-    terms=(
-        "gated recurrent unit",
-        "GRU recurrence",
-    ),
+    terms=("gated recurrent unit", "GRU recurrence"),
     since=1,
 )
 class Grumemory:

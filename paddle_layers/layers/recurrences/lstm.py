@@ -19,10 +19,7 @@ from .gates import (
 @layer(
     "lstmemory",
     elsewhere={"Paddle": "lstmemory", "Caffe": "LSTM", "ONNX": "LSTM"},
-    terms=(
-        "long short-term memory",
-        "LSTM recurrence",
-    ),
+    terms=("long short-term memory", "LSTM recurrence"),
     since=1,
 )
 class Lstmemory:

@@ -17,11 +17,7 @@ from .gates import (
 @layer(
     "recurrent",
     elsewhere={"Paddle": "recurrent", "Caffe": "RNN", "ONNX": "RNN", "Keras": "SimpleRNN", "PyTorch": "RNN"},
-    terms=(
-        "simple RNN",
-        "Elman network",
-        "recurrent layer",
-    ),
+    terms=("simple RNN", "Elman network", "recurrent layer"),
     since=1,
 )
 class Recurrent:

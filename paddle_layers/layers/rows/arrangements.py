@@ -27,11 +27,7 @@ from paddle_layers.layers.places import place_of, strides, walk
         "Keras": "Permute",
         "PyTorch": "permute, transpose",
     },
-    terms=(
-        "permute axes",
-        "transpose",
-        "channels last",
-    ),
+    terms=("permute axes", "transpose", "channels last"),
     since=1,
 )
 class Permute:

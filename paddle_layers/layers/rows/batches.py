@@ -56,10 +56,7 @@ def batch_reindex_onnx(graph, x, index, T_lengths):
 @layer(
     "filter",
     elsewhere={"Caffe": "Filter"},
-    terms=(
-        "filter rows",
-        "mask samples",
-    ),
+    terms=("filter rows", "mask samples"),
     since=1,
 )
 class Filter:
@@ -132,10 +129,7 @@ def filter_ids_onnx(graph, x, keep):
 @layer(
     "resize",
     elsewhere={"Paddle": "resize"},
-    terms=(
-        "reshapes the values of the whole batch",
-        "reshape the batch",
-    ),
+    terms=("reshapes the values of the whole batch", "reshape the batch"),
     since=1,
 )
 class Resize:

@@ -6,10 +6,7 @@ from paddle_layers.define import Bool, Example, Input, Int, Output, String, body
 @layer(
     "gated_unit",
     elsewhere={"Paddle": "gated_unit"},
-    terms=(
-        "gated linear unit",
-        "GLU",
-    ),
+    terms=("gated linear unit", "GLU"),
     since=1,
 )
 class GatedUnit:

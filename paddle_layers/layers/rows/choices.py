@@ -6,12 +6,7 @@ from paddle_layers.define import Example, Float, Input, Output, each, gradient, 
 @layer(
     "multiplex",
     elsewhere={"Paddle": "multiplex"},
-    terms=(
-        "selects each row",
-        "select among inputs",
-        "multiplexer",
-        "switch",
-    ),
+    terms=("selects each row", "select among inputs", "multiplexer", "switch"),
     since=1,
 )
 class Multiplex:
@@ -56,10 +51,7 @@ def multiplex_onnx(graph, index, x):
 @layer(
     "conv_shift",
     elsewhere={"Paddle": "conv_shift"},
-    terms=(
-        "circular convolution",
-        "location-based attention",
-    ),
+    terms=("circular convolution", "location-based attention"),
     since=1,
 )
 class ConvShift:
@@ -119,10 +111,7 @@ def conv_shift_onnx(graph, x, weights, C, K):
 @layer(
     "scale_sub_region",
     elsewhere={"Paddle": "scale_sub_region, mul_value"},
-    terms=(
-        "box-shaped region",
-        "scale a region",
-    ),
+    terms=("box-shaped region", "scale a region"),
     since=1,
 )
 class ScaleSubRegion:

@@ -8,11 +8,7 @@ from paddle_layers.define import Example, Float, Input, Output, Temp, each, grad
 @layer(
     "scaling",
     elsewhere={"Paddle": "scaling"},
-    terms=(
-        "scales each sample",
-        "weight per sample",
-        "multiply by attention weights",
-    ),
+    terms=("scales each sample", "weight per sample", "multiply by attention weights"),
     since=1,
 )
 class Scaling:
@@ -57,10 +53,7 @@ def scaling_onnx(graph, weight, x):
 @layer(
     "interpolation",
     elsewhere={"Paddle": "interpolation"},
-    terms=(
-        "linear interpolation",
-        "lerp",
-    ),
+    terms=("linear interpolation", "lerp"),
     since=1,
 )
 class Interpolation:
@@ -110,10 +103,7 @@ def interpolation_onnx(graph, weight, a, b):
 @layer(
     "linear_comb",
     elsewhere={"Paddle": "convex_comb"},
-    terms=(
-        "linear combination",
-        "weighted sum",
-    ),
+    terms=("linear combination", "weighted sum"),
     since=1,
 )
 class LinearComb:
@@ -169,10 +159,7 @@ def linear_comb_onnx(graph, weights, vectors, K, C):
 @layer(
     "dot_prod",
     elsewhere={"Paddle": "dot_prod"},
-    terms=(
-        "dot product",
-        "inner product",
-    ),
+    terms=("dot product", "inner product"),
     since=1,
 )
 class DotProd:

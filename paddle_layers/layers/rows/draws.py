@@ -7,11 +7,7 @@ from paddle_layers.layers.helpers import uniform
 @layer(
     "sampling_id",
     elsewhere={"Paddle": "sampling_id", "ONNX": "Multinomial", "PyTorch": "multinomial"},
-    terms=(
-        "sampling",
-        "categorical distribution",
-        "multinomial sampling",
-    ),
+    terms=("sampling", "categorical distribution", "multinomial sampling"),
     since=1,
 )
 class SamplingId:

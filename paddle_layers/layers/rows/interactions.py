@@ -7,11 +7,7 @@ from paddle_layers.define import Bias, Example, Input, Int, Output, Param, Temp,
     "tensor",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "tensor"},
-    terms=(
-        "bilinear layer",
-        "neural tensor layer",
-        "Bilinear",
-    ),
+    terms=("bilinear layer", "neural tensor layer", "Bilinear"),
     since=1,
 )
 class Tensor:
@@ -79,10 +75,7 @@ def tensor_onnx(graph, a, b, weight, bias, C, D, K):
     "factorization_machine",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "factorization_machine"},
-    terms=(
-        "factorization machine",
-        "feature interactions",
-    ),
+    terms=("factorization machine", "feature interactions"),
     since=1,
 )
 class FactorizationMachine:

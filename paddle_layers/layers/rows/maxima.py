@@ -31,10 +31,7 @@ FLOAT = 1
 @layer(
     "maxid",
     elsewhere={"Paddle": "maxid"},
-    terms=(
-        "argmax",
-        "predicted class",
-    ),
+    terms=("argmax", "predicted class"),
     since=1,
 )
 class MaxId:
@@ -77,10 +74,7 @@ def maxid_onnx(graph, x):
         "Keras": "argmax, argmin",
         "PyTorch": "argmax, argmin",
     },
-    terms=(
-        "argmax",
-        "argmin",
-    ),
+    terms=("argmax", "argmin"),
     since=1,
 )
 class ArgMax:

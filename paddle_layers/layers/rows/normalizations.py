@@ -202,11 +202,7 @@ def rms_norm_onnx(graph, x, gain, epsilon):
 @layer(
     "row_l2_norm",
     elsewhere={"Paddle": "row_l2_norm", "ONNX": "LpNormalization"},
-    terms=(
-        "L2 normalization",
-        "unit norm",
-        "normalize",
-    ),
+    terms=("L2 normalization", "unit norm", "normalize"),
     since=1,
 )
 class RowL2Norm:
@@ -257,10 +253,7 @@ def row_l2_norm_onnx(graph, x):
 @layer(
     "sum_to_one_norm",
     elsewhere={"Paddle": "sum_to_one_norm"},
-    terms=(
-        "L1 normalization",
-        "sum to one",
-    ),
+    terms=("L1 normalization", "sum to one"),
     since=1,
 )
 class SumToOneNorm:
@@ -311,12 +304,7 @@ def sum_to_one_norm_onnx(graph, x):
 @layer(
     "data_norm",
     elsewhere={"Paddle": "data_norm"},
-    terms=(
-        "standardization",
-        "feature scaling",
-        "data normalization",
-        "Normalization",
-    ),
+    terms=("standardization", "feature scaling", "data normalization", "Normalization"),
     since=1,
 )
 class DataNorm:

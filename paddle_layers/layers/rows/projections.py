@@ -33,13 +33,7 @@ from paddle_layers.layers.places import place_of_axis
         "Keras": "Dense",
         "PyTorch": "Linear",
     },
-    terms=(
-        "fully connected layer",
-        "dense layer",
-        "linear layer",
-        "affine transformation",
-        "inner product layer",
-    ),
+    terms=("fully connected layer", "dense layer", "linear layer", "affine transformation", "inner product layer"),
     since=1,
 )
 class FullyConnected:
@@ -149,10 +143,7 @@ def fc_onnx(graph, x, weight, bias, axis):
 @layer(
     "selective_fc",
     elsewhere={"Paddle": "selective_fc"},
-    terms=(
-        "selected for each sample",
-        "selective fully connected layer",
-    ),
+    terms=("selected for each sample", "selective fully connected layer"),
     since=1,
 )
 class SelectiveFullyConnected:
@@ -221,10 +212,7 @@ def selective_fc_onnx(graph, x, selected, weight, bias, others):
 @layer(
     "selected_scores",
     elsewhere={"Paddle": "selective_fc"},
-    terms=(
-        "selected for each sample",
-        "selective fully connected layer",
-    ),
+    terms=("selected for each sample", "selective fully connected layer"),
     since=1,
 )
 class SelectedScores:
@@ -339,10 +327,7 @@ def selected_scores_dbias(u, dy, selected_used_start, selected_used_entry):
     "trans_fc",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "trans_fc", "Mocha": "TiedInnerProductLayer"},
-    terms=(
-        "tied weights",
-        "transposed fully connected layer",
-    ),
+    terms=("tied weights", "transposed fully connected layer"),
     since=1,
 )
 class TransposedFullyConnected:

@@ -45,14 +45,7 @@ ONNX_OPERATORS = {
         "Keras": "sum, mean, max, min, prod, logsumexp",
         "PyTorch": "sum, mean, norm, amax, amin, prod, logsumexp",
     },
-    terms=(
-        "reduction",
-        "reduce sum",
-        "reduce mean",
-        "reduce max",
-        "global average pooling",
-        "logsumexp",
-    ),
+    terms=("reduction", "reduce sum", "reduce mean", "reduce max", "global average pooling", "logsumexp"),
     since=1,
 )
 class Reduction:

@@ -28,10 +28,7 @@ AXES = "axes to be %s, from 1 on or from -1 backwards; if absent, all"
 @layer(
     "crop",
     elsewhere={"Paddle": "crop", "Caffe": "Crop", "ONNX": "Slice", "Keras": "Cropping2D"},
-    terms=(
-        "crop",
-        "slice",
-    ),
+    terms=("crop", "slice"),
     since=1,
 )
 class Crop:
@@ -127,11 +124,7 @@ def crop_onnx(graph, x, first, apart, left):
 @layer(
     "pad",
     elsewhere={"Paddle": "pad", "ONNX": "Pad", "Keras": "ZeroPadding2D", "PyTorch": "ConstantPad2d, ReflectionPad2d"},
-    terms=(
-        "padding",
-        "zero padding",
-        "reflection padding",
-    ),
+    terms=("padding", "zero padding", "reflection padding"),
     since=1,
 )
 class Pad:

@@ -77,10 +77,7 @@ def concat_onnx(graph, x, axis):
 @layer(
     "slice",
     elsewhere={"Caffe": "Slice", "ONNX": "Split"},
-    terms=(
-        "split",
-        "chunk",
-    ),
+    terms=("split", "chunk"),
     since=1,
 )
 class Slice:
@@ -134,10 +131,7 @@ def slice_onnx(graph, x, K_i, axis):
 @layer(
     "split",
     elsewhere={"Caffe": "Split", "Mocha": "SplitLayer"},
-    terms=(
-        "copies",
-        "copy",
-    ),
+    terms=("copies", "copy"),
     since=1,
 )
 class Split:
@@ -185,10 +179,7 @@ def split_onnx(graph, x, copies):
         "Keras": "Reshape",
         "PyTorch": "Unflatten",
     },
-    terms=(
-        "reshape",
-        "view",
-    ),
+    terms=("reshape", "view"),
     since=1,
 )
 class Reshape:
@@ -286,11 +277,7 @@ def flatten_onnx(graph, x):
     "repeat",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "featmap_expand", "Caffe": "Tile", "ONNX": "Tile"},
-    terms=(
-        "repeat",
-        "tile",
-        "interleave",
-    ),
+    terms=("repeat", "tile", "interleave"),
     since=1,
 )
 class Repeat:

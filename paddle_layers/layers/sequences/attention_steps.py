@@ -9,11 +9,7 @@ from .attentions import check_heads
 
 @layer(
     "attention_step",
-    terms=(
-        "key-value cache",
-        "KV cache",
-        "incremental decoding",
-    ),
+    terms=("key-value cache", "KV cache", "incremental decoding"),
     since=1,
 )
 class AttentionStep:

@@ -64,11 +64,7 @@ def transformer_block_body(net, x, num_heads, hidden, causal, norm, drop_rate, C
 @layer(
     "sequence_conv_pool",
     elsewhere={"Paddle": "sequence_conv_pool"},
-    terms=(
-        "convolution over a sequence",
-        "text convolution",
-        "text CNN",
-    ),
+    terms=("convolution over a sequence", "text convolution", "text CNN"),
     since=1,
 )
 class SequenceConvPool:
@@ -105,11 +101,7 @@ def sequence_conv_pool_body(net, x, size, context_len, context_start, fc_act, po
 @layer(
     "simple_attention",
     elsewhere={"Paddle": "simple_attention"},
-    terms=(
-        "Bahdanau",
-        "additive attention",
-        "Bahdanau attention",
-    ),
+    terms=("Bahdanau", "additive attention", "Bahdanau attention"),
     since=1,
 )
 class SimpleAttention:

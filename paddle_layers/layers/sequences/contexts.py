@@ -12,11 +12,7 @@ END = (1 << 63) - 1
     "context",
     common=("drop_rate", "error_clip"),
     elsewhere={"Paddle": "context_projection"},
-    terms=(
-        "context window",
-        "sliding window",
-        "n-gram",
-    ),
+    terms=("context window", "sliding window", "n-gram"),
     since=1,
 )
 class Context:
@@ -82,10 +78,7 @@ def context_onnx(graph, x, T_mask, length, start):
     "padded_context",
     common=("drop_rate", "error_clip"),
     elsewhere={"Paddle": "context_projection"},
-    terms=(
-        "context window",
-        "trainable padding",
-    ),
+    terms=("context window", "trainable padding"),
     since=1,
 )
 class PaddedContext:
@@ -170,11 +163,7 @@ def padded_context_onnx(graph, x, padding, T_lengths, P, first, ahead, length):
     "row_conv",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "row_conv"},
-    terms=(
-        "lookahead",
-        "lookahead convolution",
-        "row convolution",
-    ),
+    terms=("lookahead", "lookahead convolution", "row convolution"),
     since=1,
 )
 class RowConv:
@@ -232,11 +221,7 @@ def row_conv_onnx(graph, x, weight, T_mask, C, J):
     "sequence_softmax",
     common=("drop_rate", "error_clip"),
     elsewhere={"Paddle": "sequence_softmax"},
-    terms=(
-        "softmax over a sequence",
-        "attention weights",
-        "softmax over the steps",
-    ),
+    terms=("softmax over a sequence", "attention weights", "softmax over the steps"),
     since=1,
 )
 class SequenceSoftmax:

@@ -21,11 +21,7 @@ from paddle_layers.define import (
 @layer(
     "to_sequence",
     elsewhere={"Paddle": "seqreshape"},
-    terms=(
-        "converts each sample to a sequence",
-        "to sequence",
-        "split into steps",
-    ),
+    terms=("converts each sample to a sequence", "to sequence", "split into steps"),
     since=1,
 )
 class ToSequence:
@@ -72,11 +68,7 @@ def to_sequence_onnx(graph, x, C, K):
 
 @layer(
     "seq_filter",
-    terms=(
-        "filters the steps",
-        "filter steps",
-        "mask steps",
-    ),
+    terms=("filters the steps", "filter steps", "mask steps"),
     since=1,
 )
 class SeqFilter:

@@ -35,13 +35,7 @@ from paddle_layers.define import (
         "Keras": "Embedding",
         "PyTorch": "Embedding",
     },
-    terms=(
-        "embedding",
-        "embedding lookup",
-        "lookup table",
-        "word embedding",
-        "word vectors",
-    ),
+    terms=("embedding", "embedding lookup", "lookup table", "word embedding", "word vectors"),
     since=1,
 )
 class Embedding:
@@ -98,11 +92,7 @@ def embedding_onnx(graph, ids, table, padding_id):
 @layer(
     "position_embedding",
     common=("drop_rate",),
-    terms=(
-        "learned positional embedding",
-        "positional embedding",
-        "position embedding",
-    ),
+    terms=("learned positional embedding", "positional embedding", "position embedding"),
     since=1,
 )
 class PositionEmbedding:
@@ -159,10 +149,7 @@ def onnx_places(graph, x, first):
 @layer(
     "sinusoidal_position",
     common=("drop_rate",),
-    terms=(
-        "sinusoidal positional encoding",
-        "positional encoding",
-    ),
+    terms=("sinusoidal positional encoding", "positional encoding"),
     since=1,
 )
 class SinusoidalPosition:
@@ -210,10 +197,7 @@ def sinusoidal_position_onnx(graph, x, first, C):
 @layer(
     "rotary_position",
     elsewhere={"ONNX": "RotaryEmbedding"},
-    terms=(
-        "rotary position embedding",
-        "RoPE",
-    ),
+    terms=("rotary position embedding", "RoPE"),
     since=1,
 )
 class RotaryPosition:

@@ -12,10 +12,7 @@ from paddle_layers.layers.helpers import exceeds
     "seq_avg_pool",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "average"},
-    terms=(
-        "average pooling over a sequence",
-        "mean pooling over time",
-    ),
+    terms=("average pooling over a sequence", "mean pooling over time"),
     since=1,
 )
 class SeqAvgPool:
@@ -100,10 +97,7 @@ def _level() -> Choice:
     "seq_max_pool",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "max"},
-    terms=(
-        "max pooling over a sequence",
-        "max pooling over time",
-    ),
+    terms=("max pooling over a sequence", "max pooling over time"),
     since=1,
 )
 class SeqMaxPool:
@@ -154,10 +148,7 @@ def seq_max_pool_onnx(graph, x, T_mask, T_lengths):
 
 @layer(
     "seq_arg_max",
-    terms=(
-        "argmax over the steps",
-        "argmax over a sequence",
-    ),
+    terms=("argmax over the steps", "argmax over a sequence"),
     since=1,
 )
 class SeqArgMax:
@@ -200,11 +191,7 @@ def seq_arg_max_onnx(graph, x, T_mask, T_lengths):
     "seq_last",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "seqlastins"},
-    terms=(
-        "last step",
-        "final state",
-        "last time step",
-    ),
+    terms=("last step", "final state", "last time step"),
     since=1,
 )
 class SeqLast:
@@ -245,10 +232,7 @@ def seq_last_onnx(graph, x, T_mask):
     "seq_first",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "seqfirstins"},
-    terms=(
-        "first step",
-        "first time step",
-    ),
+    terms=("first step", "first time step"),
     since=1,
 )
 class SeqFirst:
@@ -288,10 +272,7 @@ def seq_first_onnx(graph, x, T_mask):
     "seq_window_pool",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "seq_pool_stride"},
-    terms=(
-        "pooling over windows",
-        "temporal pooling",
-    ),
+    terms=("pooling over windows", "temporal pooling"),
     since=1,
 )
 class SeqWindowPool:

@@ -8,10 +8,7 @@ from paddle_layers.define import Bool, Example, Input, Output, Temp, each, gradi
 @layer(
     "seq_slice",
     elsewhere={"Paddle": "seq_slice"},
-    terms=(
-        "slices",
-        "slice of a sequence",
-    ),
+    terms=("slices", "slice of a sequence"),
     since=1,
 )
 class SeqSlice:
@@ -100,10 +97,7 @@ def seq_slice_dx(t, c, s, dy, count, run, begin, R_start):
 @layer(
     "sub_nested_seq",
     elsewhere={"Paddle": "sub_nested_seq"},
-    terms=(
-        "select sub-sequences",
-        "sub-sequences",
-    ),
+    terms=("select sub-sequences", "sub-sequences"),
     since=1,
 )
 class SubNestedSeq:

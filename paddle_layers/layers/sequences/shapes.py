@@ -26,11 +26,7 @@ from paddle_layers.layers.helpers import exceeds
     "expand",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "expand"},
-    terms=(
-        "expand",
-        "broadcast over time",
-        "RepeatVector",
-    ),
+    terms=("expand", "broadcast over time", "RepeatVector"),
     since=1,
 )
 class Expand:
@@ -78,10 +74,7 @@ def expand_onnx(graph, x, like, C):
     "seq_concat",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "seqconcat"},
-    terms=(
-        "concatenation of two sequences",
-        "concatenate in time",
-    ),
+    terms=("concatenation of two sequences", "concatenate in time"),
     since=1,
 )
 class SeqConcat:
@@ -141,10 +134,7 @@ def onnx_rows(graph, x, places):
     "seq_reshape",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "seqreshape"},
-    terms=(
-        "reshape a sequence",
-        "reshapes each sequence",
-    ),
+    terms=("reshape a sequence", "reshapes each sequence"),
     since=1,
 )
 class SeqReshape:
@@ -197,10 +187,7 @@ def seq_reshape_onnx(graph, x, T_lengths, C, K):
     "sub_seq",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "subseq"},
-    terms=(
-        "slice of each sequence",
-        "subsequence",
-    ),
+    terms=("slice of each sequence", "subsequence"),
     since=1,
 )
 class SubSeq:
@@ -246,11 +233,7 @@ def sub_seq_onnx(graph, x, offset, length, T_lengths):
 @layer(
     "eos_id",
     elsewhere={"Paddle": "eos_id"},
-    terms=(
-        "end-of-sequence mask",
-        "end of sequence",
-        "EOS",
-    ),
+    terms=("end-of-sequence mask", "end of sequence", "EOS"),
     since=1,
 )
 class EosId:
@@ -281,10 +264,7 @@ def eos_id_onnx(graph, x, eos_id):
 @layer(
     "kmax_seq_score",
     elsewhere={"Paddle": "kmax_seq_score"},
-    terms=(
-        "top-k over a sequence",
-        "top-k",
-    ),
+    terms=("top-k over a sequence", "top-k"),
     since=1,
 )
 class KmaxSeqScore:

@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 @callback(
     "debug",
     elsewhere={"Caffe": "debug_info", "Paddle": "show_parameter_stats_period"},
-    terms=(
-        "debug output",
-        "monitor gradients",
-        "vanishing gradients",
-    ),
+    terms=("debug output", "monitor gradients", "vanishing gradients"),
 )
 class Debug(Repeating):
     """Debug output: the mean absolute value of every layer output, parameter, gradient and update, and dead units.
