@@ -181,6 +181,78 @@ def test_what_stays_as_it_is(name):
     assert (found.layers, found.blocks, found.paths) == (layers, [], {})
 
 
+CHAIN = "BBSBBSSABSABSABBBBSABSABSABSABSSSSABAABBAAABBAAAABBASAAABBBB"
+"""Units of a network in which a name that the first round of blocks frees is taken again by the second one."""
+
+
+def chain_model(path):
+    """Conv-Relu-Conv (A), Conv-Tanh-Conv (B) and x + x * HardSigmoid(x) (S), as `CHAIN` says."""
+    random, nodes, weights = np.random.default_rng(0), [], []
+
+    def add(operator, *inputs, **attributes):
+        name = f"{operator}.{len(nodes)}"
+        nodes.append(onnx.helper.make_node(operator, list(inputs), [name], name, **attributes))
+        return name
+
+    def conv(at):
+        array = (random.standard_normal((4, 4, 1, 1)) * 0.6).astype(np.float32)
+        weights.append(onnx.numpy_helper.from_array(array, f"w{len(weights)}"))
+        return add("Conv", at, weights[-1].name)
+
+    at = "x"
+    for unit in CHAIN:
+        if unit == "S":
+            at = add("Add", at, add("Mul", at, add("HardSigmoid", at, alpha=0.2)))
+        else:
+            at = conv(add("Relu" if unit == "A" else "Tanh", conv(at)))
+    ports = [onnx.helper.make_tensor_value_info(name, 1, ["N", 4, 3, 3]) for name in ("x", at)]
+    graph = onnx.helper.make_graph(nodes, "chain", ports[:1], ports[1:], weights)
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+def same_as_onnxruntime(path, x):
+    """The imported network, after its values were compared."""
+    wanted = next(iter(run_model(path, {"x": x}).values()))
+    imported = pl.import_onnx(path)
+    with imported.net() as net:
+        found = net.forward({"x": x}, phase="test")[next(iter(imported.outputs.values()))]
+    np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max())
+    return imported
+
+
+def test_names_that_a_round_of_blocks_has_freed_may_be_taken_again(tmp_path):
+    chain_model(tmp_path / "m.onnx")
+    x = np.random.default_rng(1).standard_normal((2, 4, 3, 3)).astype(np.float32)
+    imported = same_as_onnxruntime(tmp_path / "m.onnx", x)
+    assert imported.text.count("block {") >= 2
+
+
+def test_settings_that_are_equal_as_numbers_stay_apart(tmp_path):
+    """3x3, padded, with a bias, or 1x1, not padded, without: `padding` is 0 where `bias` is false."""
+    random, nodes, weights, at = np.random.default_rng(0), [], [], "x"
+    for place in range(14):
+        size = 3 if place % 3 else 1
+        arrays = {"w": (4, 4, size, size), "b": (4,), "v": (4, 4, 1, 1)}
+        weights += [
+            onnx.numpy_helper.from_array((random.standard_normal(shape) * 0.5).astype(np.float32), f"{name}{place}")
+            for name, shape in arrays.items()
+        ]
+        for kind, operator, inputs, more in (
+            ("a", "Conv", [f"w{place}", f"b{place}"][: 1 + (size == 3)], {"pads": [size // 2] * 4}),
+            ("d", "Relu", [], {}), ("p", "Conv", [f"v{place}"], {}), ("f", "Tanh", [], {}),
+        ):  # fmt: skip
+            name = f"{kind}{place}"
+            nodes.append(onnx.helper.make_node(operator, [at, *inputs], [name], name, **more))
+            at = name
+    ports = [onnx.helper.make_tensor_value_info(name, 1, ["N", 4, 5, 5]) for name in ("x", at)]
+    graph = onnx.helper.make_graph(nodes, "settings", ports[:1], ports[1:], weights)
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "m.onnx")
+    x = np.random.default_rng(1).standard_normal((2, 4, 5, 5)).astype(np.float32)
+    imported = same_as_onnxruntime(tmp_path / "m.onnx", x)
+    assert 'settings: "bias = false, filter_size, padding"' in imported.text
+
+
 def test_the_model_of_the_round_trip_is_sound(tmp_path):
     with pl.Net(pl.loads(RESNET), seed=7) as net:
         pl.export_onnx(net, tmp_path / "m.onnx")

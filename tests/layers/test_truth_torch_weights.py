@@ -201,3 +201,43 @@ def test_other_numbers_than_ours_are_refused(tmp_path, net):
     torch.save({"y.weight": torch.zeros(4, 3, dtype=torch.complex64)}, tmp_path / "w.pth")
     with pytest.raises(WeightsError, match=r"`y.weight` is torch.complex64"):
         net.load(tmp_path / "w.pth")
+
+
+PADDED = """
+layer { name: "w" type: "data" data { data_type: INT size: 4 } }
+layer { name: "e" type: "embedding" input: "w" embedding { size: 2 padding_id: 1 } }
+"""
+TIED = PADDED.replace("padding_id: 1 }", 'padding_id: 1 } param { of: "table" share: "t" }') + (
+    'layer { name: "other" type: "embedding" input: "w" embedding { size: 2 } param { of: "table" share: "t" } }'
+)
+
+
+def test_the_row_of_the_padding_id_is_zero_there_too(tmp_path):
+    ids = np.arange(4)
+    with pl.Net(pl.loads(PADDED)) as net:
+        net.save(tmp_path / "w.safetensors", layout="torch")
+        wanted = net.forward({"w": ids}, phase="test")["e"]
+        assert net.arena.by_name["e.table"].value[1].any(), "the table here stays as it is"
+    module = torch.nn.Embedding(4, 2, padding_idx=1)
+    module.load_state_dict({"weight": torch.from_numpy(read_tensors(tmp_path / "w.safetensors")[0]["e.weight"])})
+    np.testing.assert_array_equal(module(torch.from_numpy(ids)).detach().numpy(), wanted)
+
+
+REFUSED = {
+    "row 1 is the padding of one layer": TIED,
+    "layers share it whose parameters lie in different ways": """
+layer { name: "x" type: "data" data { shape: 3 } }
+layer { name: "code" type: "fc" input: "x" fc { size: 3 } param { of: "weight" share: "w" } }
+layer { name: "again" type: "trans_fc" input: "code" trans_fc { size: 3 } param { of: "weight" share: "w" } }
+""",
+    "the gates of PyTorch's GRU are sigmoids": """
+layer { name: "x" type: "data" data { shape: 6 seq_nested_level: 1 } }
+layer { name: "gru" type: "grumemory" input: "x" grumemory { reset_after: true gate_act: "tanh" } }
+""",
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_weights_that_would_compute_something_else_there_are_not_written(message, tmp_path):
+    with pl.Net(pl.loads(REFUSED[message])) as net, pytest.raises(WeightsError, match=message):
+        net.save(tmp_path / "w.safetensors", layout="torch")

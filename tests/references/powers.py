@@ -4,11 +4,13 @@ import numpy as np
 
 
 def slope_intercept(inputs, params, attributes):
-    return {"y": np.polyval([attributes["slope"], attributes["intercept"]], inputs["x"])}
+    product = np.multiply(inputs["x"], attributes["slope"])
+    return {"y": np.add(product, attributes["intercept"], where=attributes["intercept"] != 0, out=product.copy())}
 
 
 def power(inputs, params, attributes):
-    base = attributes["shift"] + attributes["scale"] * inputs["x"]
+    product = np.multiply(inputs["x"], attributes["scale"])
+    base = np.add(product, attributes["shift"], where=attributes["shift"] != 0, out=product.copy())
     return {"y": np.power(base, attributes["power"])}
 
 

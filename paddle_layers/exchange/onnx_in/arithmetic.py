@@ -26,13 +26,13 @@ from .meanings import (
     atoms_of,
     size_of,
 )
-from .operators import Step, limited, operator
+from .operators import Step, operator
 from .sizes import whole
 
 Pair = tuple[Any, Any]
 
 
-@operator("Add", "Sum")
+@operator("Add", "Sum", constants=True)
 def add(step: Step, x: Any, *others: Any) -> Anything:
     """A sum."""
     if len(others) > 1:
@@ -46,7 +46,7 @@ def add(step: Step, x: Any, *others: Any) -> Anything:
     return _combined(step, "add", x, others[0])
 
 
-@operator("Sub")
+@operator("Sub", constants=True)
 def sub(step: Step, x: Any, y: Any) -> Anything:
     """A difference."""
     if isinstance(x, View) and isinstance(y, Statistic) and y.kind == "mean" and same(x, y.view):
@@ -60,7 +60,7 @@ def sub(step: Step, x: Any, y: Any) -> Anything:
     return _combined(step, "sub", x, y)
 
 
-@operator("Mul")
+@operator("Mul", constants=True)
 def mul(step: Step, x: Any, y: Any) -> Anything:
     """A product."""
     for one, other in ((x, y), (y, x)):
@@ -70,7 +70,7 @@ def mul(step: Step, x: Any, y: Any) -> Anything:
     return _combined(step, "mul", x, y)
 
 
-@operator("Div")
+@operator("Div", constants=True)
 def div(step: Step, x: Any, y: Any) -> Anything:
     """A quotient."""
     number = y.number if isinstance(y, Constant) else None
@@ -164,6 +164,7 @@ def _vector(step: Step, type_: str, x: View, y: Constant) -> Anything:
     outer = _outer(x)
     if len(used) == 1 and x.layout[used[0]] == outer and outer:
         return replace(x, value=_channels(step, type_, found, weight(array.reshape(-1), y.source)))
+    step.budget.check(math.prod(whole(atom.size) for atom in x.inside))
     numbers = weight(_in_order(x, array), y.source)
     if len(found.dims) == 1:
         joined = _joined(step, type_, found, numbers)
@@ -198,7 +199,6 @@ def _outer(x: View) -> tuple[Any, ...]:
 def _in_order(x: View, array: Any) -> Any:
     """A constant as a number for each number of a row, in the order in which the value has them."""
     sizes = {atom: whole(atom.size) for atom in x.inside}
-    limited(math.prod(sizes.values()))
     shape: list[int] = []
     for place, axis in enumerate(x.layout):
         shape += [sizes[atom] if array.shape[place] != 1 else 1 for atom in axis if atom in sizes]

@@ -17,12 +17,11 @@ Settings = dict[str, tuple[Any, ...]]
 
 @dataclass
 class Shortened:
-    """Blocks and layers that use them; where layers are now, and what values are called, by their old names."""
+    """Blocks and layers that use them; where layers are now, by their old names."""
 
     blocks: list[Fields]
     layers: list[Fields]
     paths: dict[str, str] = field(default_factory=dict)
-    values: dict[str, str] = field(default_factory=dict)
 
 
 def with_blocks(layers: Sequence[Fields], outputs: Collection[str]) -> Shortened:
@@ -45,17 +44,18 @@ def _replace(found: Shortened, pattern: Pattern, outputs: Collection[str]) -> No
     found.blocks.append(block)
     taken = {name for one in found.layers for name in (one["name"], *outputs_of(one))} | set(outputs)
     uses: dict[int, Fields] = {}
+    values: dict[str, str] = {}  # of this round alone: a name that a round before has freed may be another value now
     for number, (start, window) in enumerate(zip(pattern.starts, windows, strict=True)):
         old = outputs_of(window[layer])[at]
         name = old if old in outputs else _free(prefixes[number] or f"{kind}{number + 1}", taken - {old})
         taken.add(name)
-        found.values[old] = name
+        values[old] = name
         found.paths |= {one["name"]: f"{name}.{own}" for one, own in zip(window, inner, strict=True)}
         settings = ", ".join(f"{of} = {_text(values[number])}" for of, values in given.items())
         uses[start] = {"name": name, "type": block["name"], "input": sources[number]} | _set(settings)
     covered = {place for start in pattern.starts for place in range(start + 1, start + pattern.length)}
     kept = [uses.get(place, one) for place, one in enumerate(found.layers) if place not in covered]
-    found.layers = [one | {"input": _renamed(one["input"], found.values)} if "input" in one else one for one in kept]
+    found.layers = [one | {"input": _renamed(one["input"], values)} if "input" in one else one for one in kept]
 
 
 def _block(
@@ -68,7 +68,8 @@ def _block(
             known[value] = _free(f"{name}_{at}", {*inner, *known.values()}) if at else name
     for number, name in enumerate(sources, 1):
         known[name] = _free("x" if len(sources) == 1 else f"x{number}", known.values())
-    settings: dict[tuple[Any, ...], str] = {}
+    settings: dict[tuple[str, ...], str] = {}  # by text: False and 0 are equal, and so are True, 1 and 1.0
+    given: Settings = {}
     layers: list[Fields] = []
     for place, (first, name) in enumerate(zip(windows[0], inner, strict=True)):
         fixed, chosen = Fields(), list[str]()
@@ -78,7 +79,8 @@ def _block(
                 if value != _usual(first["type"], attribute):
                     fixed[attribute] = value
             else:
-                of = settings.setdefault(values, _free(attribute, set(settings.values())))
+                of = settings.setdefault(tuple(map(repr, values)), _free(attribute, given))
+                given[of] = values
                 chosen.append(attribute if of == attribute else f"{attribute} = {of}")
         layers.append(
             {"name": name, "type": first["type"], "input": _renamed(first["input"], known)}
@@ -87,7 +89,6 @@ def _block(
             | ({first["type"]: fixed} if fixed else {})
             | ({"param": first["param"]} if "param" in first else {})
         )
-    given = {of: values for values, of in settings.items()}
     wanted = ", ".join(of if type(values[0]) is int else f"{of} = {_text(values[0])}" for of, values in given.items())
     inputs = [known[name] for name in sources]
     return {"name": "", "input": inputs, **({"settings": wanted} if wanted else {}), "layer": layers}, given

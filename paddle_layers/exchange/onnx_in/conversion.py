@@ -14,6 +14,7 @@ from . import (  # noqa: F401  importing a module registers its operators in `OP
     elementwise,
     enlargements,
     grids,
+    identities,
     images,
     learners,
     loops,
@@ -23,12 +24,13 @@ from . import (  # noqa: F401  importing a module registers its operators in `OP
     sequences,
     shapes,
 )
+from .budget import Budget
 from .entries import READINGS, Entries
 from .folding import folded
-from .layers import NotSupported, Value
-from .meanings import Chosen, Constant, Filled, Label, Lengths, Meaning, Normal, Padded, Statistic, View
+from .layers import Layer, NotSupported, Value
+from .meanings import Chosen, Constant, Filled, Label, Lengths, Mask, Meaning, Normal, Padded, Statistic, View
 from .model import Model, Node, shown
-from .operators import OPERATORS, Handler, Step, described
+from .operators import OF_CONSTANTS, OPERATORS, Handler, Step, described
 from .schemas import fault_of
 from .sizes import NoSize
 
@@ -50,7 +52,8 @@ def convert(model: Model) -> Outcome:
     best: Outcome | None = None
     for reading in READINGS:
         found = _Conversion(model, reading).run()
-        if best is None or len(found.refused) < len(best.refused):
+        unfounded = reading == "steps first" and not _has_steps(found)
+        if best is None or (len(found.refused) < len(best.refused) and not unfounded):
             best = found
         if not best.refused:
             break
@@ -58,11 +61,29 @@ def convert(model: Model) -> Outcome:
     return best
 
 
+def _has_steps(outcome: Outcome) -> bool:
+    """Whether a layer shows which axis has the steps, as recurrences and attention do; the first axis may be these."""
+    seen: set[Layer] = set()
+    stack = [value.layer for _, value in outcome.outputs]
+    while stack:
+        layer = stack.pop()
+        if layer.type in _OF_STEPS:
+            return True
+        if layer not in seen:
+            seen.add(layer)
+            stack += [value.layer for value in layer.inputs]
+    return False
+
+
+_OF_STEPS = frozenset({"lstmemory", "grumemory", "recurrent", "multi_head_attention"})
+
+
 class _Conversion:
     def __init__(self, model: Model, reading: str) -> None:
         self.model = model
         self.entries = Entries(model, reading).read()
         self.known: dict[Any, Any] = {}
+        self.budget = Budget(model)
         self.outcome = Outcome(self.entries, refused=list(self.entries.refused), notes=list(self.entries.notes))
         self.meanings: dict[str, Meaning | Constant | None] = {
             **{
@@ -128,15 +149,20 @@ class _Conversion:
 
     def _results(self, node: Node, handler: Handler | None, opset: int) -> Sequence[Any]:
         inputs = [self.meanings[name] if name else None for name in node.inputs]
+        for one in inputs:
+            if isinstance(one, Mask) and one.ids is not None and node.operator not in _KEEP_MASKS:
+                self.known[one.ids.layer, "padding"] = True
         if self._foldable(node):
-            found = folded(node, [one for one in inputs if one is None or isinstance(one, Constant)], opset)
+            found = folded(
+                node, [one for one in inputs if one is None or isinstance(one, Constant)], opset, self.budget
+            )
             if found is not None:
                 self.outcome.folded.append(node)
                 return found
         if handler is None:
             raise NotSupported(_unknown(node))
         captured = {name: self.meanings[name] for name in node.captured}
-        step = Step(node, opset, self.entries.steps, self.known, captured)
+        step = Step(node, opset, self.entries.steps, self.known, self.budget, captured)
         if node.operator not in ("Conv", "MaxPool", "AveragePool"):
             inputs = [step.settled(one) if isinstance(one, Padded) else one for one in inputs]
         first = inputs[0] if inputs else None
@@ -154,13 +180,17 @@ class _Conversion:
             "Concat",
         ):
             return [first]
-        if handler.__module__.endswith(".shapes") and isinstance(first, Constant) and node.operator in _OF_VALUES:
-            raise NotSupported(f"its input is {described(first)}, its axes are computed")
+        if isinstance(first, Constant) and handler not in OF_CONSTANTS:
+            raise NotSupported(f"its input is {described(first)}, which no layer gives")
         result = _called(handler, step, inputs)
         return result if isinstance(result, tuple) else (result,)
 
     def _output(self, name: str) -> None:
-        given = self._step(name).settled(self.meanings.get(name))
+        try:
+            given = self._step(name).settled(self.meanings.get(name))
+        except (NotSupported, NoSize) as reason:
+            self.outcome.refused.append(f"output {shown(name)}: {reason}")
+            return
         if isinstance(given, Label):
             self.outcome.notes.append(f"output {shown(name)}: left out, `predict` names the class with the best score")
         elif isinstance(given, Lengths):
@@ -175,7 +205,7 @@ class _Conversion:
     def _step(self, name: str) -> Step:
         """A place for layers that an output needs."""
         node = Node(len(self.model.nodes), name, "output", "", (), (), {})
-        return Step(node, 0, self.entries.steps, self.known)
+        return Step(node, 0, self.entries.steps, self.known, self.budget)
 
     def _value(self, name: str, view: View) -> None:
         step = self._step(name)
@@ -195,6 +225,8 @@ class _Conversion:
         self.outcome.outputs.append((name, value))
 
 
+_KEEP_MASKS = frozenset({"Unsqueeze", "Squeeze", "Cast", "Identity", "Not", "Where"})
+"""What leaves a mask of ids as it is; Where may make it the `padding_id` of an embedding."""
 _OF_VALUES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Flatten", "Reshape", "Shape"})
 
 

@@ -11,10 +11,12 @@ from .meanings import (
     Anything,
     Constant,
     EndPlace,
+    IdMatch,
     Known,
     Label,
     Lengths,
     Mask,
+    Meaning,
     Normal,
     Places,
     Scores,
@@ -108,7 +110,7 @@ def clip(step: Step, x: Any, least: Any = None, most: Any = None) -> Anything:
         return step.each("relu6", view, max=high)
     if low is None and high is None:
         return view
-    if low == 0:
+    if low == 0 and high is None:
         return step.each("relu", view)
     return step.each("clip", view, min=low, max=high)
 
@@ -163,7 +165,7 @@ def neg(step: Step, x: Any) -> Anything:
     return replace(view, factor=-view.factor)
 
 
-@operator("Pow")
+@operator("Pow", constants=True)
 def power(step: Step, x: Any, exponent: Any) -> Anything:
     """A constant power."""
     if isinstance(x, Constant) and isinstance(exponent, View) and x.number is not None and x.number > 0:
@@ -180,7 +182,7 @@ def power(step: Step, x: Any, exponent: Any) -> Anything:
     return step.each("power", step.view(x), power=number)
 
 
-@operator("Min", "Max")
+@operator("Min", "Max", constants=True)
 def extreme(step: Step, x: Any, *others: Any) -> Anything:
     """The smallest or the largest of values of one shape, or a limit."""
     for one, other in ((x, others[0] if others else None), (others[0] if others else None, x)):
@@ -203,21 +205,39 @@ def extreme(step: Step, x: Any, *others: Any) -> Anything:
 
 @operator("Softmax", "LogSoftmax")
 def softmax(step: Step, x: Any) -> Anything:
-    """Over the channels; of scores, over the keys."""
-    rank = len(x.layout) if not isinstance(x, Constant) else 0
+    """Over an axis; before opset 13 over all axes from `axis` on. Of attention scores over the keys."""
+    rank = len(x.layout)
     axis = step.axis(step.attribute("axis", -1 if step.opset >= 13 else 1), rank)
+    axes = range(axis, rank if step.opset < 13 else axis + 1)
     log = step.node.operator == "LogSoftmax"
     if isinstance(x, Scores) and not log:
-        step.refuse_unless(axis == rank - 1 and not x.soft, "it does not go over the keys")
+        step.refuse_unless(list(axes) == [rank - 1] and not x.soft, "it does not go over the keys alone")
         step.refuse_unless(not x.zeroed, "what a row must not see is 0, and not very little")
         return replace(x, soft=True)
     view = step.view(x)
-    if [atom.name for atom in view.layout[axis]] == ["T"] and not log:
+    used = [place for place in axes if view.layout[place]] or [axis]
+    names = {atom.name for place in used for atom in view.layout[place]}
+    step.refuse_unless("N" not in names, "it goes along the axis of the batch")
+    if "T" in names:
+        alone = len(used) == 1 and len(view.layout[used[0]]) == 1
+        step.refuse_unless(
+            alone and not log, "over the steps of sequences there is a softmax alone, without other axes"
+        )
         return step.each("sequence_softmax", view)
+    return _softmax_of_rows(step, view, used, "log_softmax" if log else "softmax")
+
+
+def _softmax_of_rows(step: Step, view: View, used: list[int], type_: str) -> Anything:
+    """Over axes of a row; several ones are joined to a single axis, and taken apart again."""
     rows = step.rows(view)
-    step.refuse_unless(step.opset >= 13 or axis == rank - 1, "before opset 13 it goes over several axes")
-    made = step.layer("log_softmax" if log else "softmax", rows.value, axis=step.axis_of_row(axis, rows))
-    return step.made(made.outputs[0], rows)
+    if len(used) == 1:
+        made = step.layer(type_, rows.value, axis=step.axis_of_row(used[0], rows))
+        return step.made(made.outputs[0], rows)
+    dims, first = rows.value.dims, used[0] - len(rows.lead)
+    joined = step.layer("reshape", rows.value, dims=[*dims[:first], math.prod(dims[first:])], suffix="joined")
+    made = step.layer(type_, joined.outputs[0], axis=first + 1 if first else None)
+    apart = step.layer("reshape", made.outputs[0], dims=list(dims), suffix="shape")
+    return step.made(apart.outputs[0], rows)
 
 
 @operator("IsNaN")
@@ -229,18 +249,20 @@ def is_nan(_: Step, x: Any) -> Anything:
 @operator("Not")
 def negated(_: Step, x: Any) -> Anything:
     """The opposite of what is known."""
-    if isinstance(x, Mask):
+    if isinstance(x, (Mask, IdMatch)):
         return replace(x, turned=not x.turned)
     if not isinstance(x, Known):
         raise NotSupported("truth values are known in masks only")
     return replace(x, truth=not x.truth)
 
 
-@operator("ArrayFeatureExtractor", "Binarizer", "ZipMap", "LabelEncoder", domain="ai.onnx.ml")
+@operator("ArrayFeatureExtractor", "Binarizer", "ZipMap", "LabelEncoder", domain="ai.onnx.ml", constants=True)
 def label(step: Step, x: Any, y: Any = None) -> Anything:
     """Names of classes; ZipMap puts them beside the scores, Binarizer says which of several there are."""
     if step.node.operator == "ZipMap":
         return step.view(x)
     columns = step.node.operator == "ArrayFeatureExtractor" and isinstance(x, View)
     step.refuse_unless(not columns, "it takes some columns of a value; it is known beside the names of classes only")
-    return Label((y if isinstance(y, View) else x).layout if not isinstance(x, Constant) or y is not None else ())
+    values = [one for one in (y, x) if isinstance(one, Meaning)]
+    step.refuse_unless(values, "its inputs are constants, which no layer gives")
+    return Label(values[0].layout)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .images import SUFFIXES, image, pair, parameters
 from .layers import Weight, weight
-from .meanings import Anything
+from .meanings import Anything, Constant
 from .operators import Step, operator
 
 
@@ -62,49 +64,112 @@ def tile(step: Step, x: Any, repeats: Any) -> Anything:
     return step.made(value, rows)
 
 
-CORNERS = {"align_corners": "ALIGNED", "half_pixel": "HALF_PIXEL", "pytorch_half_pixel": "HALF_PIXEL"}
-
-
 @operator("Resize", "Upsample")
 def resize(step: Step, x: Any, *given: Any) -> Anything:
-    """Images in another size, by the nearest pixel or by the four around a place."""
+    """Nearest-neighbor or bilinear interpolation of images, where every pixel is sampled where our layers sample it."""
     rows = step.rows(step.view(x), 3)
     step.refuse_unless(len(rows.lead) == 1, "its channels are the steps of sequences")
     kept = step.attribute("keep_aspect_ratio_policy", "stretch")
     step.refuse_unless(kept == "stretch", f"it keeps the ratio of sides (`{kept}`)")
-    height, width = rows.value.dims[1:]
+    step.refuse_unless(not step.attribute("antialias", 0), "it filters before it samples (`antialias`)")
+    image_size = rows.value.dims[1:]
+    out = _output_size(step, given, rows.value.dims)
+    settings: dict[str, Any] = pair("out_size", out)
+    if all(size % own == 0 for size, own in zip(out, image_size, strict=True)):
+        settings = pair("scale", [size // own for size, own in zip(out, image_size, strict=True)])
+    axes = list(zip(image_size, out, strict=True))
+    if step.attribute("mode", "nearest") == "nearest":
+        fits = all(_samples_nearest(step, *sizes) for sizes in axes)
+        step.refuse_unless(fits, f"it takes other pixels than `floor(p * H / P)` ({_sampling(step)})")
+        return step.made(step.layer("nearest_interp", rows.value, **settings).outputs[0], rows)
+    step.refuse_unless(step.attribute("mode") == "linear", f"its mode is `{step.attribute('mode')}`")
+    fitting = [name for name in ("HALF_PIXEL", "ALIGNED") if all(_samples_linear(step, name, *sizes) for sizes in axes)]
+    step.refuse_unless(fitting, f"it samples neither half pixels nor aligned corners ({_sampling(step)})")
+    made = step.layer("bilinear_interp", rows.value, corners=fitting[0], **settings)
+    return step.made(made.outputs[0], rows)
+
+
+def _output_size(step: Step, given: tuple[Any, ...], dims: tuple[int, ...]) -> list[int]:
+    """Rows and columns of the result, by its inputs `scales` and `sizes`."""
     resizes = step.node.operator == "Resize" and step.opset > 10
-    scales, sizes = [*(given[1:] if resizes else given), None, None][:2]
-    axes = step.attribute("axes", [0, 1, 2, 3])
+    inputs = [None if isinstance(one, Constant) and not one.array.size else one for one in given]
+    scales, sizes = [*(inputs[1:] if resizes else inputs), None, None][:2]
+    axes = [step.axis(axis, 4) for axis in step.attribute("axes", [0, 1, 2, 3])]
     numbers: list[Any] = step.attribute("scales") or []
     if sizes is not None:
         numbers = step.integers(sizes, "sizes")
     elif scales is not None:
         numbers = step.numbers(scales, "scales").array.reshape(-1).tolist()
-    by_axis = dict(zip(axes, numbers, strict=False))
-    last: list[Any] = [by_axis.get(axis) for axis in (2, 3)]
-    step.refuse_unless(len(numbers) == len(axes) and None not in last, "it names no size for rows and columns")
+    step.refuse_unless(len(numbers) == len(axes), "it names no size for rows and columns")
+    by_axis = dict(zip(axes, numbers, strict=True))
     if sizes is not None:
-        step.refuse_unless(by_axis.get(1, rows.value.dims[0]) == rows.value.dims[0], "it enlarges channels")
+        step.refuse_unless(by_axis.get(1, dims[0]) == dims[0], "it enlarges channels")
+        last = [by_axis.get(axis, dims[axis - 1]) for axis in (2, 3)]
     else:
         step.refuse_unless(by_axis.get(0, 1) == by_axis.get(1, 1) == 1, "it enlarges channels or the batch")
-        last = [size * float(scale) for size, scale in zip((height, width), last, strict=True)]
-    whole = all(isinstance(one, (int, float)) and float(one).is_integer() and one >= 1 for one in last)
-    step.refuse_unless(whole, f"its sizes are {last}, no whole numbers")
-    out = [int(one) for one in last]
-    mode, where = step.attribute("mode", "nearest"), step.attribute("coordinate_transformation_mode", "half_pixel")
-    settings: dict[str, Any] = pair("out_size", out)
-    if out[0] % height == 0 == out[1] % width:
-        settings = pair("scale", [out[0] // height, out[1] // width])
-    if mode == "linear":
-        step.refuse_unless(where in CORNERS, f"its places are `{where}`")
-        even = where != "pytorch_half_pixel" or min(out) > 1
-        step.refuse_unless(even and not step.attribute("antialias", 0), "it smooths, or has one pixel in the middle")
-        made = step.layer("bilinear_interp", rows.value, corners=CORNERS[where], **settings)
-    else:
-        step.refuse_unless(mode == "nearest", f"its mode is `{mode}`")
-        floor = step.attribute("nearest_mode", "round_prefer_floor") == "floor" and where == "asymmetric"
-        doubled = "scale" in settings and where == "half_pixel" and step.attribute("nearest_mode") != "ceil"
-        step.refuse_unless(floor or doubled or not resizes, f"its places are `{where}`, rounded otherwise than down")
-        made = step.layer("nearest_interp", rows.value, **settings)
-    return step.made(made.outputs[0], rows)
+        last = [dims[axis - 1] * float(by_axis.get(axis, 1.0)) for axis in (2, 3)]
+    known = all(isinstance(one, (int, float)) and float(one).is_integer() and one >= 1 for one in last)
+    step.refuse_unless(known, f"its sizes are {last}, no whole numbers")
+    return [int(one) for one in last]
+
+
+def _coordinates(step: Step) -> str:
+    """The attribute `coordinate_transformation_mode`; the operators before opset 11 have no choice."""
+    usual = "half_pixel" if step.node.operator == "Resize" and step.opset > 10 else "asymmetric"
+    return str(step.attribute("coordinate_transformation_mode", usual))
+
+
+def _sampling(step: Step) -> str:
+    found = f"coordinates `{_coordinates(step)}`"
+    nearest = step.attribute("mode", "nearest") == "nearest" and step.opset > 10
+    return f"{found}, rounded by `{step.attribute('nearest_mode', 'round_prefer_floor')}`" if nearest else found
+
+
+def _positions(step: Step, size: int, count: int, kind: Any) -> Any:
+    """Where each of `count` pixels is sampled along an axis of `size` pixels, by ONNX's formulas."""
+    step.budget.check(count)
+    pixel, scale, half = np.arange(count, dtype=kind), kind(count) / kind(size), kind(0.5)
+    where = _coordinates(step)
+    if where == "align_corners":
+        return pixel * kind(size - 1) / kind(max(count - 1, 1))
+    if where == "asymmetric":
+        return pixel / scale
+    if where == "tf_half_pixel_for_nn":
+        return (pixel + half) / scale
+    step.refuse_unless(where in _HALF_PIXELS, f"its coordinates are `{where}`")
+    if where == "pytorch_half_pixel" and count == 1:
+        return np.zeros(1, kind)
+    return (pixel + half) / scale - half
+
+
+_HALF_PIXELS = ("half_pixel", "pytorch_half_pixel", "half_pixel_symmetric")
+"""The last one has an offset, which is 0 but for rounding: here a result has as many pixels as its scale says."""
+
+
+def _samples_nearest(step: Step, size: int, count: int) -> bool:
+    """Whether the nearest pixels are those of `nearest_interp`.
+
+    In float32 too, as engines compute: there a position between two pixels may be rounded to the other one.
+    """
+    rounded = _ROUNDINGS.get(step.attribute("nearest_mode", "round_prefer_floor"))
+    if step.node.operator == "Upsample" or step.opset <= 10:
+        rounded = np.floor if count >= size else np.ceil
+    if rounded is None or (_coordinates(step) == "half_pixel_symmetric" and count % size):
+        return False
+    ours = np.arange(count) * size // count
+    theirs = [np.clip(rounded(_positions(step, size, count, kind)), 0, size - 1) for kind in (np.float32, np.float64)]
+    return all((one == ours).all() for one in theirs)
+
+
+_ROUNDINGS: dict[Any, Any] = {
+    "floor": np.floor, "ceil": np.ceil, "round_prefer_floor": lambda at: np.ceil(at - at.dtype.type(0.5)),
+    "round_prefer_ceil": lambda at: np.floor(at + at.dtype.type(0.5)),
+}  # fmt: skip
+
+
+def _samples_linear(step: Step, corners: str, size: int, count: int) -> bool:
+    """Whether the positions are those of `bilinear_interp`, which stay inside of the image."""
+    pixel = np.arange(count)
+    ours = (pixel + 0.5) * size / count - 0.5 if corners == "HALF_PIXEL" else pixel * (size - 1) / max(count - 1, 1)
+    theirs = _positions(step, size, count, np.float64)
+    return bool(np.allclose(np.clip(ours, 0, size - 1), np.clip(theirs, 0, size - 1), rtol=0, atol=1e-9 * size))

@@ -105,8 +105,12 @@ class Entries:
 
     def _numbers(self, entry: Entry, axes: tuple[int | str | None, ...], *, sequence: bool) -> None:
         steps = sequence or (len(axes) == 3 and self.reading != "rows" and not self.says_axes)
-        if steps and not sequence and isinstance(axes[1 if self.reading != "steps first" else 0], int):
-            size = axes[1 if self.reading != "steps first" else 0]
+        first = self.reading == "steps first"
+        if steps and first:
+            self.notes.append(
+                f"input {shown(entry.name)}: read as [T, N, ...], steps first: fed as a sequence for each sample"
+            )
+        if steps and not sequence and isinstance(size := axes[0 if first else 1], int):
             self.notes.append(f"input {shown(entry.name)}: read as sequences, which have {size} rows each in the model")
         layout, rows = self._rows(axes, sequence=steps)
         dims = axes[len(layout) :]
@@ -159,7 +163,11 @@ class Entries:
     def _steps(self, size: int | str | None) -> Atom:
         known: Extent = size if isinstance(size, int) else Size.named(f"T {size or len(self.steps)}")
         if self.reading == "together" and self.steps:
-            known = next(iter(self.steps))
+            other = next(iter(self.steps))
+            fixed = 1 in (known, other) or (isinstance(known, int) and isinstance(other, int))
+            if fixed and known != other:  # a single step is broadcast in the model, never the steps of a sequence here
+                raise NotSupported(f"its sequences have {known} steps, those of another input {other}")
+            known = other
         return self.steps.setdefault(known, Atom(known, "T"))
 
     def _data(self, entry: Entry, type_: Type, settings: Mapping[str, object], *, level: int) -> Layer:

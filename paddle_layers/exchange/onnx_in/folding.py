@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .budget import Budget
 from .layers import NotSupported
 from .meanings import Constant
 from .model import Node
-from .operators import limited
 from .sizes import NoSize
 from .tensors import KINDS
 
@@ -38,33 +39,35 @@ _EACH: dict[str, Fold] = {
 }  # fmt: skip
 
 
-def folded(node: Node, inputs: Sequence[Constant | None], opset: int) -> list[Constant] | None:
-    """What a node gives of constants; None where it cannot be computed. Raises `NotSupported` for huge results."""
-    fold = _OTHERS.get(node.operator)
+def folded(node: Node, inputs: Sequence[Constant | None], opset: int, budget: Budget) -> list[Constant] | None:
+    """What a node gives of constants; None where it cannot be computed. Raises `NotSupported` beyond the budget."""
+    fold = _FOLDS.get(node.operator)
     arrays = [None if one is None else one.array for one in inputs]
     if node.domain or any(one is not None and one.ndim > MOST_AXES for one in arrays):
         return None
+    if fold is None:
+        return None
+    budget.check(sum(one.size for one in arrays if one is not None))
     try:
         with np.errstate(all="ignore"):
-            if node.operator in _BROADCAST:
-                made = [_broadcast(_BROADCAST[node.operator], arrays)]
-            elif node.operator in _EACH:
-                made = [_EACH[node.operator](arrays[0])]
-            elif fold is not None:
-                found = fold(_Facts(node, opset), *arrays)
-                made = found if isinstance(found, list) else [found]
-            else:
-                return None
+            found = fold(_Facts(node, opset, budget), *arrays)
+        made = found if isinstance(found, list) else [found]
         sources = [one.source for one in inputs if one is not None and one.source]
         source: tuple[str, ...] = (*sources[0], node.operator) if len(sources) == 1 else ()
         if len(sources) == 1 and node.operator in _SAME:
             source = sources[0] if node.operator in ("Identity", "Cast") else source
         results = [_plain(np.asarray(one)) for one in made]
+        budget.spend(sum(one.nbytes for one in results if not _is_view(one, arrays)))
         return [Constant(one, source if one.dtype.kind == "f" else ()) for one in results]
     except NoSize:
         return None
     except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError) as error:
         raise NotSupported(f"its constants do not fit: {error}") from None
+
+
+def _is_view(result: Array, arrays: Sequence[Any]) -> bool:
+    """Whether it takes no memory of its own."""
+    return any(one is not None and np.may_share_memory(result, one) for one in arrays)
 
 
 def _plain(array: Array) -> Array:
@@ -77,8 +80,9 @@ def _plain(array: Array) -> Array:
 class _Facts:
     """Attributes of the node that is computed."""
 
-    def __init__(self, node: Node, opset: int) -> None:
+    def __init__(self, node: Node, opset: int, budget: Budget) -> None:
         self.opset, self.outputs, self._attributes = opset, len(node.outputs), node.attributes
+        self.limited = budget.check
 
     def __call__(self, name: str, default: Any = None) -> Any:
         return self._attributes.get(name, default)
@@ -89,18 +93,23 @@ class _Facts:
         return None if found is None else [int(one) for one in found]
 
 
-def _broadcast(call: Fold, arrays: Sequence[Any]) -> Any:
-    limited(math.prod(np.broadcast_shapes(*(one.shape for one in arrays))))
-    if call in (np.minimum, np.maximum):
-        found = arrays[0]
-        for one in arrays[1:]:
-            found = call(found, one)
-        return found
-    return call(*arrays)
+def _broadcast(call: Fold) -> Fold:
+    """A function of numbers that meet by broadcasting."""
+
+    def fold(facts: _Facts, *arrays: Array) -> Any:
+        facts.limited(math.prod(np.broadcast_shapes(*(one.shape for one in arrays))))
+        return reduce(call, arrays) if call in (np.minimum, np.maximum) else call(*arrays)
+
+    return fold
 
 
-def _divided(_: _Facts, x: Array, y: Array) -> Any:
-    limited(math.prod(np.broadcast_shapes(x.shape, y.shape)))
+def _each(call: Fold) -> Fold:
+    """A function of every number by itself."""
+    return lambda _, x: call(x)
+
+
+def _divided(facts: _Facts, x: Array, y: Array) -> Any:
+    facts.limited(math.prod(np.broadcast_shapes(x.shape, y.shape)))
     if x.dtype.kind in "iu" and y.dtype.kind in "iu":
         if not y.all():
             raise ValueError("a division by 0")
@@ -134,7 +143,7 @@ def _filled(facts: _Facts, shape: Array) -> Array:
     value = facts("value")
     number = np.zeros(1, np.float32) if value is None else value.reshape(-1)
     sizes = _whole(shape)
-    limited(math.prod(sizes))
+    facts.limited(math.prod(sizes))
     return np.full(sizes, number[0], number.dtype)
 
 
@@ -146,25 +155,25 @@ def _whole(shape: Array) -> list[int]:
     return [int(one) for one in shape.reshape(-1)]
 
 
-def _range(_: _Facts, start: Array, limit: Array, delta: Array) -> Array:
+def _range(facts: _Facts, start: Array, limit: Array, delta: Array) -> Array:
     if "O" in (start.dtype.kind, limit.dtype.kind):
         raise NoSize("a size of the batch")
     first, last, step = (one.reshape(()).item() for one in (start, limit, delta))
     count = max(math.ceil((last - first) / step), 0)
-    limited(count)
+    facts.limited(count)
     found: Array = (first + np.arange(count) * step).astype(start.dtype)
     return found
 
 
-def _expand(_: _Facts, x: Array, shape: Array) -> Array:
+def _expand(facts: _Facts, x: Array, shape: Array) -> Array:
     sizes = np.broadcast_shapes(x.shape, tuple(_whole(shape)))
-    limited(math.prod(sizes))
+    facts.limited(math.prod(sizes))
     return np.broadcast_to(x, sizes).copy()
 
 
-def _tile(_: _Facts, x: Array, times: Array) -> Array:
+def _tile(facts: _Facts, x: Array, times: Array) -> Array:
     repeats = _whole(times)
-    limited(x.size * math.prod(repeats))
+    facts.limited(x.size * math.prod(repeats))
     return np.tile(x, repeats)
 
 
@@ -206,16 +215,18 @@ def _slice(facts: _Facts, x: Array, *given: Any) -> Array:
 
 def _gather(facts: _Facts, x: Array, places: Array) -> Array:
     axis = facts("axis", 0)
-    limited(x.size // max(x.shape[axis], 1) * places.size)
+    facts.limited(x.size // max(x.shape[axis], 1) * places.size)
     return np.take(x, places, axis=axis)
 
 
 def _split(facts: _Facts, x: Array, sizes: Array | None = None) -> list[Array]:
     axis, given = facts("axis", 0), facts("split") if sizes is None else sizes.tolist()
+    count = facts("num_outputs", facts.outputs) if given is None else len(given)
+    if count != facts.outputs:
+        raise ValueError(f"{count} parts for {facts.outputs} outputs")
     if given is None:
-        count = facts("num_outputs", facts.outputs)
-        limited(count)
-        return list(np.array_split(x, count, axis))
+        part = -(-x.shape[axis] // count)  # the last part is smaller where they are not even
+        given = [part] * count
     return list(np.split(x, np.cumsum(given)[:-1], axis))
 
 
@@ -225,21 +236,25 @@ def _triangle(facts: _Facts, x: Array, shift: Array | None = None) -> Array:
 
 
 def _reduced(call: Fold) -> Fold:
-    def reduce(facts: _Facts, x: Array, axes: Array | None = None) -> Any:
+    def fold(facts: _Facts, x: Array, axes: Array | None = None) -> Any:
         found = facts.axes(axes)
+        if not x.size:
+            raise ValueError("a reduction of no numbers")
         return call(x, axis=tuple(found) if found else None, keepdims=bool(facts("keepdims", 1)))
 
-    return reduce
+    return fold
 
 
-def _matmul(_: _Facts, x: Array, y: Array) -> Array:
+def _matmul(facts: _Facts, x: Array, y: Array) -> Array:
     rows = math.prod(x.shape[:-1]) if x.ndim > 1 else 1
-    limited(rows * math.prod(y.shape[-1:]) * max(math.prod(y.shape[:-2]), 1))
+    facts.limited(rows * math.prod(y.shape[-1:]) * max(math.prod(y.shape[:-2]), 1))
     found: Array = np.matmul(x, y)
     return found
 
 
-_OTHERS: dict[str, Fold] = {
+_FOLDS: dict[str, Fold] = {
+    **{name: _broadcast(call) for name, call in _BROADCAST.items()},
+    **{name: _each(call) for name, call in _EACH.items()},
     "Constant": _constant, "ConstantOfShape": _filled, "Range": _range, "Expand": _expand, "Tile": _tile,
     "Cast": _cast, "Div": _divided, "Reshape": _reshape, "Squeeze": _squeeze, "Unsqueeze": _unsqueeze,
     "Flatten": _flatten, "Slice": _slice, "Gather": _gather, "Split": _split, "Trilu": _triangle, "MatMul": _matmul,

@@ -263,6 +263,7 @@ def lrn(step: Step, x: Any) -> Anything:
     rows = step.rows(step.view(x), 3)
     step.refuse_unless(len(rows.lead) == 1, "its channels are the steps of sequences")
     size = step.attribute("size", 1)
+    step.refuse_unless(size % 2 == 1, f"its `size` is {size}, which is not odd: engines differ in its middle")
     numbers = {"scale": "alpha", "power": "beta", "shift": "bias"}
     defaults = {"alpha": 1e-4, "beta": 0.75, "bias": 1.0}
     settings = {name: step.attribute(theirs, defaults[theirs]) for name, theirs in numbers.items()}

@@ -90,13 +90,19 @@ def make_layer(
     definition = made.definition
     try:
         bound = definition.bind(made.attributes)
-        types = definition.infer([value.type for value in inputs], bound)
+        types = definition.infer([_type(value) for value in inputs], bound)
     except InvalidAttributes as error:
         raise NotSupported(f"`{type_}` refuses it: {'; '.join(map(str, error.args))}") from None
     except ShapeError as error:
         raise NotSupported(f"`{type_}` refuses it: {error}") from None
     made.outputs = tuple(Value(made, place, one) for place, one in enumerate(types))
     return made
+
+
+def _type(value: Value) -> Type:
+    """The type; ids have as many values as the table that they choose rows of, which is known with its reader."""
+    size = value.layer.attributes.get("size") if value.layer.type == "data" else None
+    return value.type._replace(size=size) if isinstance(size, int) and value.type.kind == "INT" else value.type
 
 
 def weight(array: Any, source: tuple[str, ...] = ()) -> Weight:

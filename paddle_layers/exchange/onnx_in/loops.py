@@ -51,7 +51,7 @@ def reverse(step: Step, x: Any, lengths: Any) -> Anything:
     return x.forward if isinstance(x, Reversed) else Reversed(x.layout, view=x)
 
 
-@operator("Loop")
+@operator("Loop", constants=True)
 def loop(step: Step, trips: Any, going: Any, *states: Any) -> Any:
     """The last states, then the rows of all steps."""
     body = step.attribute("body")
@@ -115,7 +115,7 @@ class _Body:
 
     def _node(self, node: Node, inputs: list[Any]) -> list[Any]:
         if all(one is None or isinstance(one, Constant) for one in inputs):
-            found = folded(node, inputs, self.step.opset)
+            found = folded(node, inputs, self.step.opset, self.step.budget)
             if found is not None:
                 return list(found)
         handler = _FOLLOWED.get(node.operator) if not node.domain else None
@@ -200,6 +200,8 @@ class _Body:
             return None
         starts, ends, *rest = (self.step.integers(one, "places") for one in given if one is not None)
         axes = rest[0] if rest else list(range(len(starts)))
+        if not len(starts) == len(ends) == len(axes):
+            return None
         for start, end, axis in zip(starts, ends, axes, strict=True):
             if axis in (1, -1):
                 x = cut(x, start, min(end, width))

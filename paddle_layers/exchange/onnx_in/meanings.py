@@ -112,6 +112,17 @@ class Mask(Meaning):
     causal: bool = False
     end: str = ""
     turned: bool = False
+    ids: Value | None = None
+    """Ids of which 0 is padding, where they are what the mask was made of."""
+
+
+@dataclass(frozen=True, eq=False)
+class IdMatch(Meaning):
+    """Whether ids are one certain id (`turned`: any other one), as the rows of padding of an embedding are found."""
+
+    ids: Value = field(kw_only=True)
+    number: int = field(kw_only=True)
+    turned: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from .budget import Budget
 from .layers import Layer, NotSupported, Value, Weight, make_layer
 from .meanings import (
     Anything,
@@ -17,6 +18,7 @@ from .meanings import (
     EndPlace,
     Filled,
     Grid,
+    IdMatch,
     IdNumbers,
     Images,
     Label,
@@ -45,15 +47,19 @@ Handler = Callable[..., Result]
 
 OPERATORS: dict[tuple[str, str], Handler] = {}
 """The function of each operator, by domain and name."""
+OF_CONSTANTS: set[Handler] = set()
+"""Functions that know what to do with a constant as their first input."""
 
-LARGEST = 1 << 26
-"""Numbers of a constant that is made while reading."""
 
+def operator(*names: str, domain: str = "", constants: bool = False) -> Callable[[Handler], Handler]:
+    """Register the function of operators. It gets a `Step`, then what each input means, None where one is left out.
 
-def operator(*names: str, domain: str = "") -> Callable[[Handler], Handler]:
-    """Register the function of operators. It gets a `Step`, then what each input means, None where one is left out."""
+    Its first input is a constant only where it takes `constants`: other functions are not called with one.
+    """
 
     def keep(call: Handler) -> Handler:
+        if constants:
+            OF_CONSTANTS.add(call)
         for name in names:
             OPERATORS[domain, name] = call
         return call
@@ -78,9 +84,10 @@ class Step:
         opset: int,
         steps: Mapping[Extent, Atom],
         known: dict[Any, Any],
+        budget: Budget,
         captured: Mapping[str, Any] | None = None,
     ) -> None:
-        self.node, self.opset, self.steps = node, opset, steps
+        self.node, self.opset, self.steps, self.budget = node, opset, steps, budget
         self.captured = captured or {}
         """What graphs in attributes read of the graph around them."""
         self.known = known
@@ -107,6 +114,7 @@ class Step:
     ) -> Layer:
         """A new layer. Attributes that are None are left out."""
         given = {name: value for name, value in attributes.items() if value is not None}
+        self.budget.spend(sum(one.array.nbytes for one in (weights or {}).values()))
         return make_layer(type_, inputs, given, weights or {}, (self.node.place,), suffix)
 
     def again(self, layer: Layer, weights: dict[str, Weight], **attributes: Any) -> Layer:
@@ -125,12 +133,12 @@ class Step:
         """The same view with its factor in a layer of its own."""
         if view.factor == 1.0:
             return view
-        made = self.known.get((view.value, view.factor))
+        made = self.known.get(("scaled", view.value, view.factor))
         if made is None:
             known = view.scaled_by >= 0
             nodes, suffix = ((view.scaled_by,), "") if known else ((self.node.place,), "scaled")
             made = make_layer("slope_intercept", [view.value], {"slope": view.factor}, {}, nodes, suffix)
-            self.known[view.value, view.factor] = made
+            self.known["scaled", view.value, view.factor] = made
         return replace(view, value=made.outputs[0], factor=1.0)
 
     # ---- rows
@@ -162,12 +170,13 @@ class Step:
     def _permuted(self, view: View, order: tuple[Atom, ...]) -> View:
         """The value with the atoms of its rows in another order, by a layer that all who want it so read."""
         places = [view.inside.index(atom) + 1 for atom in order]
-        made = self.known.get((view.value, *places))
+        made = self.known.get(("order", view.value, *places))
         if made is None:
             value, dims = view.value, [size_of((atom,)) for atom in view.inside]
             if list(value.dims) != dims:
                 value = self.layer("reshape", value, dims=dims, suffix="shape").outputs[0]
-            made = self.known[view.value, *places] = self.layer("permute", value, order=places, suffix="order")
+            made = self.layer("permute", value, order=places, suffix="order")
+            self.known["order", view.value, *places] = made
         return replace(view, value=made.outputs[0], order=(*view.rows, *order))
 
     def axis_of_row(self, axis: int, rows: Rows) -> int | None:
@@ -241,6 +250,7 @@ KNOWN: dict[type, str] = {
     EndPlace: "the place of a row in its sequence",
     Filled: "one number in a shape that the batch decides",
     Grid: "the places of rows and keys, which are known in causal masks only",
+    IdMatch: "a comparison of ids, which is known as the padding of an embedding only",
     IdNumbers: "a computation with ids",
     Images: "the numbers of the images that boxes are in, which are sequences here",
     Label: "the name of a class",
@@ -275,9 +285,3 @@ def needed(value: T | None, reason: str) -> T:
     if value is None:
         raise NotSupported(reason)
     return value
-
-
-def limited(count: int) -> None:
-    """Refuse constants that would not fit, before they are made."""
-    if count > LARGEST:
-        raise NotSupported(f"a constant of {count} numbers, the limit is {LARGEST}")

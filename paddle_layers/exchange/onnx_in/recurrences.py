@@ -62,6 +62,7 @@ def recurrence(
     units = step.attribute("hidden_size") or recall.array.shape[-1]
     functions = step.attribute("activations") or list(kind.functions) * len(ways)
     step.refuse_unless(len(functions) == len(kind.functions) * len(ways), "it names too few functions")
+    _check_slopes(step, functions.count("Affine"))
     after = bool(step.attribute("linear_before_reset", 0))
     made = []
     for place, reverse in enumerate(ways):
@@ -72,6 +73,14 @@ def recurrence(
             one_direction(step, kind, rows, parts, units, own, reverse, suffix, before=before, reset_after=after)
         )
     return _outputs(step, made, ways, rows, first)
+
+
+def _check_slopes(step: Step, affine: int) -> None:
+    """Affine alone of the known functions has numbers, `alpha * x + beta`; engines take 0 for missing ones."""
+    for name, identity in (("activation_alpha", 1.0), ("activation_beta", 0.0)):
+        given = step.attribute(name) or [0.0] * affine
+        fits = not affine or given == [identity] * affine
+        step.refuse_unless(fits, f"its function Affine is no identity: `{name}` is {given}, not {[identity] * affine}")
 
 
 def _initial(step: Step, given: dict[str, Any], *, first: bool, directions: int) -> list[Value]:

@@ -80,7 +80,7 @@ def matmul(step: Step, x: Any, y: Any) -> Anything:
     return product(step, x, y)
 
 
-@operator("Gather")
+@operator("Gather", constants=True)
 def gather(step: Step, table: Any, places: Any) -> Anything:
     """Rows of a table for ids; the first or the last row of sequences; one of the parts of an axis."""
     axis = step.attribute("axis", 0)

@@ -14,6 +14,7 @@ from .meanings import (
     EndPlace,
     Filled,
     Grid,
+    IdMatch,
     IdNumbers,
     Images,
     Known,
@@ -31,7 +32,7 @@ from .sequence_rows import broadcast, causal_of, end_row, one_row, steps_of
 from .sizes import BATCH
 
 
-@operator("Range")
+@operator("Range", constants=True)
 def range_(step: Step, start: Any, limit: Any, delta: Any) -> Anything:
     """The numbers of the rows of sequences, or of the batch."""
     first, by = (step.numbers(one, "start").number for one in (start, delta))
@@ -41,7 +42,7 @@ def range_(step: Step, start: Any, limit: Any, delta: Any) -> Anything:
     return Places(((steps_of(step, step.integers(limit, "limit")[0]),),))
 
 
-@operator("Less", "LessOrEqual", "Greater", "GreaterOrEqual")
+@operator("Less", "LessOrEqual", "Greater", "GreaterOrEqual", constants=True)
 def compared(step: Step, x: Any, y: Any) -> Anything:
     """Which rows are real, or which keys a row sees."""
     if "Greater" in step.node.operator:
@@ -67,15 +68,12 @@ def _no_less(given: Any) -> bool:
     return ids or isinstance(given, (IdNumbers, Mask, Places))
 
 
-@operator("Equal")
+@operator("Equal", constants=True)
 def equal(step: Step, x: Any, y: Any) -> Anything:
     """Which row is the last one; whether there is none; which ids are padding."""
     for one, other in ((x, y), (y, x)):
-        if isinstance(one, View) and one.value.type.kind == "INT" and isinstance(other, Constant) and other.number == 0:
-            sequence = one.value.layer.type == "data" and one.value.level == 1
-            step.refuse_unless(sequence, "ids are compared with 0, and are no sequences that 0 could fill up")
-            step.known[one.value.layer, "padding"] = True
-            return Mask(one.layout, turned=True)
+        if isinstance(one, View) and one.value.type.kind == "INT" and isinstance(other, Constant):
+            return _id_match(step, one, other)
         if isinstance(one, Places) and isinstance(other, EndPlace):
             return Mask(broadcast(one, other), end="last" if other.last else "first")
         if isinstance(one, Mask) and isinstance(other, Constant) and other.number == 0:
@@ -85,7 +83,32 @@ def equal(step: Step, x: Any, y: Any) -> Anything:
     raise NotSupported("values are compared; masks of sequences are known alone")
 
 
-@operator("And")
+def _id_match(step: Step, ids: View, other: Constant) -> Anything:
+    """Ids compared with one of them; of sequences, 0 is what fills them up."""
+    number = step.integers(other, "ids that it compares with")
+    step.refuse_unless(len(number) == 1 and isinstance(number[0], int), "it compares with several ids")
+    step.refuse_unless(ids.value.layer.type == "data", "it compares ids that are computed")
+    layout = broadcast(ids, Mask(((),) * other.array.ndim))
+    if number[0] == 0 and ids.value.level == 1:
+        return Mask(layout, turned=True, ids=ids.value)
+    return IdMatch(layout, ids=ids.value, number=number[0])
+
+
+def _without_padding(step: Step, condition: Any, x: Any, y: Any) -> View | None:
+    """Rows of an embedding that are 0 for one id; None where it is no such choice."""
+    if not isinstance(condition, (Mask, IdMatch)) or condition.ids is None:
+        return None
+    zero, rows = (x, y) if condition.turned == isinstance(condition, Mask) else (y, x)
+    if not isinstance(rows, View) or not isinstance(zero, (Constant, Filled)) or zero.number != 0:
+        return None
+    layer, number = rows.value.layer, 0 if isinstance(condition, Mask) else condition.number
+    plain = layer.type == "embedding" and layer.inputs[0] is condition.ids and "padding_id" not in layer.attributes
+    if not plain or broadcast(condition, rows) != rows.layout:
+        return None
+    return replace(rows, value=step.again(layer, {}, padding_id=number).outputs[0])
+
+
+@operator("And", constants=True)
 def both(step: Step, x: Any, y: Any) -> Anything:
     """Masks together."""
     for one, other in ((x, y), (y, x)):
@@ -100,7 +123,7 @@ def both(step: Step, x: Any, y: Any) -> Anything:
     return Mask(broadcast(x, y), causal=x.causal or y.causal, end=x.end or y.end)
 
 
-@operator("Or")
+@operator("Or", constants=True)
 def either(step: Step, x: Any, y: Any) -> Anything:
     """Masks of padding, where Keras adds values that have one each."""
     masks = [one for one in (x, y) if isinstance(one, Mask)]
@@ -109,9 +132,14 @@ def either(step: Step, x: Any, y: Any) -> Anything:
     return Mask(broadcast(x, y))
 
 
-@operator("Where")
+@operator("Where", constants=True)
 def where(step: Step, condition: Any, x: Any, y: Any) -> Anything:
     """Of masks: what stands behind the end of a sequence does not matter, there is no such place here."""
+    rows = _without_padding(step, condition, x, y)
+    if rows is not None:
+        return rows
+    if isinstance(condition, Mask) and condition.ids is not None:
+        step.known[condition.ids.layer, "padding"] = True
     if isinstance(condition, Mask) and condition.turned:
         condition, x, y = replace(condition, turned=False), y, x
     if isinstance(condition, Known):
@@ -157,13 +185,11 @@ OPERATIONS = {"ReduceSum": "SUM", "ReduceMean": "MEAN", "ReduceL1": "ASUM", "Red
 @operator(*OPERATIONS)
 def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
     """Over steps: one row of each sequence. Over an image: a global pool. Over a row: a part of normalisation."""
-    if isinstance(x, Constant):
-        raise NotSupported("its input is a constant that cannot be computed here")
     x = x.forward if isinstance(x, Reversed) else x  # in whichever order
     rank = len(x.layout)
     given = step.listed("axes", axes)
     if not given and step.attribute("noop_with_empty_axes", 0):
-        return step.view(x)
+        return _of_each(step, step.view(x))
     places = sorted({step.axis(one, rank) for one in (range(rank) if given is None else given)})
     keep = bool(step.attribute("keepdims", 1))
     name = step.node.operator
@@ -187,17 +213,24 @@ def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
         if name == "ReduceMean":
             step.known.setdefault("means", []).append(step.node.label)
         return one_row(step, view, places[0], type_, keep=keep, **settings)
+    named = any(atom.name for atom in atoms)
+    step.refuse_unless(not named, "it goes over the rows of the batch, or over those of sequences and other axes")
     if name == "ReduceMean" and places == list(range(rank - len(places), rank)) and not _image(step, view, places):
         return Statistic(left, view=view, kind="mean", over=len(places))
     if _image(step, view, places) and name in ("ReduceMean", "ReduceMax"):
         return _over_points(step, view, keep=keep)
-    named = any(atom.name for atom in atoms)
-    step.refuse_unless(not named, "it goes over the rows of the batch, or over those of sequences and other axes")
     rows = step.rows(view)
     own = [place - len(rows.lead) + 1 for place in places]
     step.refuse_unless(min(own) > 0, "it goes over axes before that of the batch")
     made = step.layer("reduction", rows.value, operation=OPERATIONS[name], axes=own, keep_dims=keep or None)
     return step.made(made.outputs[0], rows)
+
+
+def _of_each(step: Step, x: View) -> Anything:
+    """A reduction without axes: what is left is its function of a single number."""
+    if step.node.operator == "ReduceSumSquare":
+        return step.each("power", x, power=2.0)
+    return step.each("abs", x) if step.node.operator in ("ReduceL1", "ReduceL2") else x
 
 
 def _image(step: Step, view: View, places: list[int]) -> bool:

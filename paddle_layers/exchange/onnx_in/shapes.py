@@ -14,7 +14,6 @@ from .meanings import (
     Constant,
     Filled,
     Grid,
-    IdNumbers,
     Label,
     Layout,
     Mask,
@@ -31,44 +30,12 @@ from .meanings import (
 )
 from .operators import KNOWN, Step, moved, needed, operator, view_of
 from .sequence_rows import end_row, steps_of
-from .sizes import Extent, Size, divided, product_of, whole
+from .sizes import Extent, divided, product_of, whole
 
 BEHIND = 1_000_000_000
 """Behind every row: what exporters write for the end of an axis is this or more."""
 MOST_PARTS = 8
 """Equal parts that an axis is cut into, where nodes may take them one by one."""
-
-
-@operator("Identity", "Dropout", "Cast", "CastLike", "Expand")
-def same(step: Step, x: Any, *more: Any) -> Any:
-    """Nothing happens: Dropout in the test phase; a Cast, since real numbers are float32; an Expand to its shape."""
-    if step.node.operator == "Expand" and isinstance(x, (Constant, Filled)):
-        size: Any = x.array.reshape(-1)[0] if isinstance(x, Constant) and x.array.size == 1 else None
-        if isinstance(size, Size):
-            return Filled(_axes(step, step.integers(more[0], "shape")), size)
-        if isinstance(x, Filled):
-            return Filled(_axes(step, step.integers(more[0], "shape")), x.number)
-        number = needed(step.numbers(x, "input").number, "several numbers are copied along an axis of the batch")
-        return Filled(_axes(step, step.integers(more[0], "shape")), number)
-    if step.node.operator == "Expand" and isinstance(x, Meaning):
-        shape = step.integers(more[0], "shape")
-        whole = [*([1] * (len(shape) - len(x.layout))), *x.shape]
-        fits = all(size in (1, own) for size, own in zip(shape, whole[len(whole) - len(shape) :], strict=True))
-        step.refuse_unless(fits or not isinstance(x, View), "it copies values along an axis")
-        missing: Layout = ((),) * max(len(shape) - len(x.layout), 0)
-        return moved(x, (*missing, *x.layout))
-    if step.node.operator == "Cast" and isinstance(x, View) and x.value.type.kind == "INT":
-        if step.attribute("to") not in (6, 7, 12, 13):
-            return _mask_of(step, x)
-    return x
-
-
-def _mask_of(step: Step, x: View) -> Anything:
-    """Whole numbers for the rows of sequences, which become real ones or truth values, say which rows are real."""
-    if x.value.layer.type != "data" or x.value.level != 1 or x.value.layer.attributes.get("size"):
-        return IdNumbers(x.layout)
-    step.known[x.value.layer] = "mask"
-    return Mask(x.layout)
 
 
 @operator("Transpose")
@@ -103,6 +70,7 @@ def unsqueeze(step: Step, x: Meaning, axes: Any = None) -> Anything:
     given = step.listed("axes", axes, [])
     rank = len(x.layout) + len(given)
     new = {step.axis(one, rank) for one in given}
+    step.refuse_unless(len(new) == len(given), f"it names an axis twice: {given}")
     left = iter(x.layout)
     return moved(x, tuple(() if place in new else next(left) for place in range(rank)))
 
@@ -173,15 +141,15 @@ def shape_of(step: Step, x: Meaning) -> Anything:
     return Constant(found)
 
 
-@operator("ConstantOfShape")
+@operator("ConstantOfShape", constants=True)
 def filled(step: Step, shape: Any) -> Anything:
     """One number everywhere, in a shape that the batch decides."""
     value = step.attribute("value")
     number = 0.0 if value is None else float(value.reshape(-1)[0])
-    return Filled(_axes(step, step.integers(shape, "shape")), number)
+    return Filled(filled_axes(step, step.integers(shape, "shape")), number)
 
 
-def _axes(step: Step, sizes: list[Any]) -> Layout:
+def filled_axes(step: Step, sizes: list[Any]) -> Layout:
     """Those of steps are known again; others do not matter where there is one number only."""
     return tuple((step.steps[size],) if size in step.steps else () for size in sizes)
 
@@ -238,8 +206,8 @@ def cut(step: Step, view: View, axis: int, sizes: list[int]) -> list[View]:
         value = plain.value
         flat = len(value.dims) > 1 and value.dims[0] != size_of(outer)
         if flat:
-            flattened = step.known.get(value) or step.layer("flatten", value, suffix="flat")
-            step.known[value] = flattened
+            flattened = step.known.get(("flat", value)) or step.layer("flatten", value, suffix="flat")
+            step.known["flat", value] = flattened
             value = flattened.outputs[0]
         scale = inner if len(value.dims) == 1 else 1
         made = _sliced_once(step, value, [one * scale for one in sizes])
@@ -251,10 +219,10 @@ def cut(step: Step, view: View, axis: int, sizes: list[int]) -> list[View]:
 
 def _sliced_once(step: Step, value: Value, sizes: list[int], axis: int | None = None) -> Layer:
     """Nodes that each take a part make one layer."""
-    found: Layer | None = step.known.get((value, axis, *sizes))
+    found: Layer | None = step.known.get(("slice", value, axis, *sizes))
     if found is None:
         settings: dict[str, Any] = {"parts": len(sizes)} if len(set(sizes)) == 1 else {"sizes": sizes}
-        found = step.known[value, axis, *sizes] = step.layer("slice", value, axis=axis, **settings)
+        found = step.known["slice", value, axis, *sizes] = step.layer("slice", value, axis=axis, **settings)
     elif step.node.place not in found.nodes:
         found.nodes = (*found.nodes, step.node.place)
     return found
@@ -286,16 +254,18 @@ def _parts(view: View, axis: int, sizes: list[int]) -> list[View] | None:
     return [_part(view, axis, one, size) for one, size in zip(layer.inputs, sizes, strict=True)]
 
 
-@operator("Slice")
+@operator("Slice", constants=True)
 def slice_(step: Step, x: Any, *given: Any) -> Any:
     """A run of channels, the first or the last row of sequences, or a table's rows for the places in a sequence."""
     names = ("starts", "ends", "axes", "steps")
     starts, ends, axes, steps = (
         step.listed(name, given[place] if place < len(given) else None) for place, name in enumerate(names)
     )
+    axes = list(range(len(starts))) if axes is None else axes
+    counts = {len(one) for one in (starts, ends, axes, steps) if one is not None}
+    step.refuse_unless(len(counts) == 1, "its starts, ends, axes and steps are of different numbers")
     if isinstance(x, Constant):
         return _place_rows(step, x, starts, ends, axes)
-    axes = list(range(len(starts))) if axes is None else axes
     if any(one != 1 for one in steps or [1]):
         return _cropped(step, step.view(x), list(zip(starts, ends, axes, steps, strict=True)))
     found = x
@@ -321,8 +291,7 @@ def _cropped(step: Step, view: View, given: list[tuple[Any, ...]]) -> View:
     return step.made(made.outputs[0], rows)
 
 
-def _place_rows(step: Step, x: Constant, starts: Any, ends: Any, axes: Any) -> Anything:
-    places = list(range(len(starts))) if axes is None else axes
+def _place_rows(step: Step, x: Constant, starts: Any, ends: Any, places: Any) -> Anything:
     moves = [
         place for place, (a, b) in enumerate(zip(starts, ends, strict=True)) if not _all_of(x, a, b, places[place])
     ]

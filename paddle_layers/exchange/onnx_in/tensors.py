@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from .model import ImportFailure, shown, text
 
 MOST_AXES = 32
+LARGEST = 1 << 48
+"""The axes of a tensor multiplied: beyond that NumPy has no shape even for a tensor without elements."""
 KINDS: dict[int, str] = {
     1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
     11: "float64", 12: "uint32", 13: "uint64", 16: "bfloat16",
@@ -44,6 +46,8 @@ class Tensors:
         dims = tuple(proto.dims)
         if len(dims) > MOST_AXES or any(size < 0 for size in dims):
             raise _wrong(proto, f"has the axes {str(dims)[:60]}")
+        if math.prod(size for size in dims if size) > LARGEST:
+            raise _wrong(proto, f"has the axes {str(dims)[:60]}, too large even where one of them is 0")
         count = math.prod(dims)
         if proto.data_location == 1:
             return _array(self._beside(proto, kind, count), kind).reshape(dims)

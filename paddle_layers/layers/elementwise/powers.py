@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_layers.define import Example, Float, Input, Output, each, gradient, layer, onnx
+from paddle_layers.define import Example, Float, Input, Output, each, gradient, helper, layer, onnx
 
 
 @layer(
@@ -30,7 +30,7 @@ class SlopeIntercept:
 
 @each(SlopeIntercept.y)
 def slope_intercept_y(i, x, slope, intercept):
-    return slope * x[i] + intercept
+    return slope * x[i] if intercept == 0.0 else slope * x[i] + intercept  # -0.0 + 0.0 would lose the sign of zero
 
 
 @gradient(SlopeIntercept.x)
@@ -40,7 +40,8 @@ def slope_intercept_dx(i, dy, slope):
 
 @onnx(SlopeIntercept)
 def slope_intercept_onnx(graph, x, slope, intercept):
-    return graph.Add(graph.Mul(x, slope), intercept)
+    product = graph.Mul(x, slope)
+    return graph.Add(product, intercept) if intercept != 0.0 else product
 
 
 @layer(
@@ -77,21 +78,28 @@ class Power:
     )
 
 
+@helper
+def line(x, scale, shift):
+    """The base. -0.0 + 0.0 would lose the sign of zero, and with it that of the infinite reciprocal."""
+    return scale * x if shift == 0.0 else shift + scale * x
+
+
 @each(Power.y)
 def power_y(i, x, power, scale, shift):
-    base = shift + scale * x[i]
+    base = line(x[i], scale, shift)
     return math.nan if base < 0.0 and power % 1.0 != 0.0 else base**power
 
 
 @gradient(Power.x)
 def power_dx(i, dy, x, power, scale, shift):
     slope = power * scale
-    return dy[i] * slope * (shift + scale * x[i]) ** (power - 1.0) if slope != 0.0 else 0.0
+    return dy[i] * slope * line(x[i], scale, shift) ** (power - 1.0) if slope != 0.0 else 0.0
 
 
 @onnx(Power)
 def power_onnx(graph, x, power, scale, shift):
-    return graph.Pow(graph.Add(graph.Mul(x, scale), shift), power)
+    product = graph.Mul(x, scale)
+    return graph.Pow(graph.Add(product, shift) if shift != 0.0 else product, power)
 
 
 @layer("row_power", elsewhere={"Paddle": "power", "ONNX": "Pow"}, terms=("power",), since=1)

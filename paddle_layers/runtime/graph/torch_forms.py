@@ -12,6 +12,8 @@ from .value import Value
 
 _PEEPHOLES = "PyTorch's LSTM has no peepholes: write `peepholes: false`"
 _RESETS_BEFORE = "PyTorch's GRU resets what the product has given: write `reset_after: true`"
+_OTHER_GATES = 'the gates of PyTorch\'s GRU are sigmoids: write `gate_act: "sigmoid"`'
+"""Our update gate is 1 minus PyTorch's, which only of a sigmoid are the sums with the other sign."""
 
 
 def torch_forms(graphs: Iterable[Graph]) -> dict[str, Form]:
@@ -23,7 +25,8 @@ def torch_forms(graphs: Iterable[Graph]) -> dict[str, Form]:
             gates = GATES.get(op.layer.name) or _gates_behind(op, readers)
             for field, parameters in op.params.items():
                 form = _form(op, field, gates)
-                found.update((one.name, form) for one in parameters)
+                for one in parameters:
+                    found[one.name] = found.get(one.name, form).joined(form)
             found.update((one.name, _form(op, field, None)) for field, one in op.states.items())
     return found
 
@@ -31,6 +34,8 @@ def torch_forms(graphs: Iterable[Graph]) -> dict[str, Form]:
 def _form(op: Op, field: str, gates: Gates | None) -> Form:
     layer = op.layer.name
     form = FORMS.get((layer, field), Form(field))
+    if layer == "embedding":
+        form = replace(form, padding=op.attributes["padding_id"])
     if gates is None:
         return form
     missing = ""
@@ -38,6 +43,8 @@ def _form(op: Op, field: str, gates: Gates | None) -> Form:
         missing = _PEEPHOLES
     elif layer == "grumemory" and not op.attributes["reset_after"]:
         missing = _RESETS_BEFORE
+    elif layer == "grumemory" and op.attributes["gate_act"] != "sigmoid":
+        missing = _OTHER_GATES
     recall = layer == "grumemory" and field == "bias"
     return replace(form, transposed=field == "weight", gates=replace(gates, recall=recall), missing=missing)
 

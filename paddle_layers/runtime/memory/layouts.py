@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,20 @@ class Form:
     gates: Gates | None = None
     missing: str = ""
     """Why it has no form there; nothing where it has one."""
+    padding: int | None = None
+    """The row of a table that is 0 for its layer, whatever the table has there: `padding_idx` gives it as it is."""
+    padding_is_read: bool = False
+    """Another layer reads that row as well."""
+
+    def joined(self, other: Form) -> Form:
+        """The form of a parameter that two layers share."""
+        if self == other:
+            return self
+        plain = [replace(one, padding=None, padding_is_read=False) for one in (self, other)]
+        if plain[0] != plain[1]:
+            return replace(self, missing="layers share it whose parameters lie in different ways there")
+        padding = other.padding if self.padding is None else self.padding
+        return replace(self, padding=padding, padding_is_read=True)
 
     def shape(self, ours: tuple[int, ...]) -> tuple[int, ...]:
         """The shape there of one that is `ours` here."""
@@ -56,7 +70,7 @@ class Form:
 
     def written(self, ours: Array) -> Array:
         """As it lies there. Raises `ValueError` for numbers that have no place there."""
-        array = ours
+        array = self._without_padding(ours)
         if self.gates is not None:
             runs = np.split(array, len(self.gates.order) + self.gates.recall, axis=-1)
             if self.gates.recall:
@@ -67,6 +81,15 @@ class Form:
             }
             array = np.concatenate([theirs[place] for place in sorted(theirs)], axis=-1)
         return np.ascontiguousarray(array.T if self.transposed else array)
+
+    def _without_padding(self, ours: Array) -> Array:
+        if self.padding is None or not ours[self.padding].any():
+            return ours
+        if self.padding_is_read:
+            raise ValueError(f"row {self.padding} is the padding of one layer, and another one that shares it reads it")
+        array = ours.copy()
+        array[self.padding] = 0
+        return array
 
 
 FORMS = {

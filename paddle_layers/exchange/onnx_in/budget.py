@@ -1,0 +1,38 @@
+"""Memory limit of an import: bytes of everything that is computed from the constants of one file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .layers import NotSupported
+from .model import Model
+
+BASE, SHARE = 1 << 27, 8
+"""Bytes that any file may take, and how many times those of its own constants.
+
+128 MiB hold a causal mask of 4,096 tokens; the share is enough to cast, transpose and reorder each weight once.
+"""
+WIDEST = 8
+"""Bytes of the widest number."""
+
+
+class Budget:
+    """Bytes left to one file, for results of constant folding and for parameters of layers together."""
+
+    def __init__(self, model: Model) -> None:
+        attributes = (value for node in model.nodes for value in node.attributes.values())
+        arrays: list[Any] = [*model.constants.values(), *(one for one in attributes if isinstance(one, np.ndarray))]
+        self.left = BASE + SHARE * sum(array.nbytes for array in arrays)
+
+    def check(self, count: int) -> None:
+        """Refuse numbers before they are computed. Raises `NotSupported`."""
+        if count * WIDEST > self.left:
+            raise NotSupported(f"a constant of {count} numbers takes more memory than is left for a file of this size")
+
+    def spend(self, size: int) -> None:
+        """Count bytes that are in use. Raises `NotSupported` where none are left."""
+        self.left -= size
+        if self.left < 0:
+            raise NotSupported("the constants of the file take more memory than a file of its size may")

@@ -1,0 +1,62 @@
+"""Operators that leave values as they are: Dropout in the test phase, Cast between floats, Expand to the same shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .meanings import Anything, Constant, Filled, IdNumbers, Layout, Mask, Meaning, View
+from .operators import Step, moved, needed, operator
+from .shapes import filled_axes
+from .sizes import Size
+
+
+@operator("Identity", "Dropout", "Cast", "CastLike", "Expand", constants=True)
+def same(step: Step, x: Any, *more: Any) -> Any:
+    """Nothing happens: Dropout in the test phase; a Cast, since real numbers are float32; an Expand to its shape."""
+    if step.node.operator == "Expand" and isinstance(x, (Constant, Filled)):
+        size: Any = x.array.reshape(-1)[0] if isinstance(x, Constant) and x.array.size == 1 else None
+        if isinstance(size, Size):
+            return Filled(filled_axes(step, step.integers(more[0], "shape")), size)
+        if isinstance(x, Filled):
+            return Filled(filled_axes(step, step.integers(more[0], "shape")), x.number)
+        number = needed(step.numbers(x, "input").number, "several numbers are copied along an axis of the batch")
+        return Filled(filled_axes(step, step.integers(more[0], "shape")), number)
+    if step.node.operator == "Expand" and isinstance(x, Meaning):
+        shape = step.integers(more[0], "shape")
+        whole = [*([1] * (len(shape) - len(x.layout))), *x.shape]
+        fits = all(size in (1, own) for size, own in zip(shape, whole[len(whole) - len(shape) :], strict=True))
+        step.refuse_unless(fits or not isinstance(x, View), "it copies values along an axis")
+        missing: Layout = ((),) * max(len(shape) - len(x.layout), 0)
+        return moved(x, (*missing, *x.layout))
+    if step.node.operator == "Dropout" and len(more) > 1 and more[1] is not None:
+        training = more[1].number if isinstance(more[1], Constant) else None
+        step.refuse_unless(training == 0, "it drops values in the test phase, too (`training_mode`)")
+    if "Cast" in step.node.operator and isinstance(x, View):
+        return _cast(step, x, more[0] if more else None)
+    return x
+
+
+REAL, WHOLE = (1, 10, 11, 16), (6, 7, 12, 13)
+"""Data types of ONNX: floats, and integers that hold ids."""
+
+
+def _cast(step: Step, x: View, like: Any) -> Anything:
+    """Floats are float32 here, whatever their precision in the model; they are not made integers."""
+    to = step.attribute("to")
+    if like is not None:
+        whole_ = isinstance(like, View) and like.value.type.kind == "INT"
+        to = 7 if whole_ or (isinstance(like, Constant) and like.array.dtype.kind != "f") else 1
+    if x.value.type.kind == "INT":
+        return x if to in WHOLE else _mask_of(step, x)
+    layer = x.value.layer
+    integers = layer.type == "arg_max" or (layer.type == "top_k" and x.value.place == 1)
+    step.refuse_unless(to in REAL or (integers and to in WHOLE), "it makes integers or truth values of floats")
+    return x
+
+
+def _mask_of(step: Step, x: View) -> Anything:
+    """Whole numbers for the rows of sequences, which become real ones or truth values, say which rows are real."""
+    if x.value.layer.type != "data" or x.value.level != 1 or x.value.layer.attributes.get("size"):
+        return IdNumbers(x.layout)
+    step.known[x.value.layer] = "mask"
+    return Mask(x.layout)

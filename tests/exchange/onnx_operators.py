@@ -1,0 +1,236 @@
+"""Cases of single ONNX operators for the import: attributes, shapes and opsets whose meaning differs.
+
+Each is right by onnxruntime, or refused. `accepted` says of a case which of both it has to be.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from onnx import NodeProto, helper
+
+SHAPE = (2, 3, 4)
+SCALES = ((2, 2), (1, 3), (1.5, 2.5), (0.5, 0.5), (1, 1))
+
+
+class Case(NamedTuple):
+    """Nodes from `x` (and `z`) to `y`; shapes are those of a sample, "T" is an open axis."""
+
+    name: str
+    nodes: list[NodeProto]
+    inputs: dict[str, tuple[int | str, ...]]
+    constants: dict[str, Any]
+    opset: int
+    accepted: bool | None = None
+
+
+def numbers(*shape: int, seed: int = 1) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def node(operator: str, *inputs: str, to: str = "y", **attributes: Any) -> NodeProto:
+    given = {name: value for name, value in attributes.items() if value is not None}
+    return helper.make_node(operator, list(inputs), [to], to, **given)
+
+
+def one(name: str, made: NodeProto | list[NodeProto], shape: Any, opset: int = 20, accepted: Any = None, **more: Any):
+    """A case of the input `x`; `more` are constants."""
+    nodes = made if isinstance(made, list) else [made]
+    return Case(f"{name} {shape} opset {opset}", nodes, {"x": shape}, more, opset, accepted)
+
+
+def softmax() -> Iterator[Case]:
+    for operator, opset in itertools.product(("Softmax", "LogSoftmax"), (7, 11, 12, 13, 20)):
+        for shape in ((4,), (3, 4), ("T", 4), (3, 1), (4, 1, 1), SHAPE):
+            for axis in (None, 0, 1, 2, -1, -2):
+                if axis is None or -len(shape) <= axis <= len(shape):
+                    along_batch = axis == 0
+                    yield one(
+                        f"{operator} {axis}", node(operator, "x", axis=axis), shape, opset,
+                        accepted=False if along_batch else True if "T" not in shape else None,
+                    )  # fmt: skip
+    yield one("Hardmax", node("Hardmax", "x"), (4,), accepted=False)
+
+
+def resize() -> Iterator[Case]:
+    modes = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric")
+    roundings = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+    for opset, scale, where, by in itertools.product((11, 13, 19), SCALES, modes, (True, False)):
+        if where == "half_pixel_symmetric" and opset < 19:
+            continue
+        scales = np.float32([1, 1, *scale])
+        sizes = np.int64([2, 2, int(4 * scale[0]), int(6 * scale[1])])
+        given = {"s": scales if by else sizes, "e": np.float32([])}
+        inputs = ("x", "e", "s") if by else ("x", "e", "e", "s")
+        for mode in ("linear", "cubic", *roundings):
+            settings = {"mode": "nearest", "nearest_mode": mode} if mode in roundings else {"mode": mode}
+            made = node("Resize", *inputs, coordinate_transformation_mode=where, **settings)
+            name = f"Resize {mode} {where} {scale} {'scales' if by else 'sizes'}"
+            yield one(name, made, (2, 4, 6), opset, False if mode == "cubic" else None, **given)
+    for scale, mode in itertools.product(SCALES[:3], ("nearest", "linear")):
+        scales = np.float32([1, 1, *scale])
+        yield one(f"Resize {mode} {scale}", node("Resize", "x", "s", mode=mode), (2, 4, 6), 10, s=scales)
+        yield one(f"Upsample {mode} {scale}", node("Upsample", "x", "s", mode=mode), (2, 4, 6), 9, s=scales)
+        made = node("Upsample", "x", mode=mode, scales=scales.tolist())
+        yield one(f"Upsample {mode} {scale}", made, (2, 4, 6), 7)
+    for settings in (
+        {"antialias": 1},
+        {"exclude_outside": 1, "mode": "cubic"},
+        {"keep_aspect_ratio_policy": "not_larger"},
+    ):
+        made = node("Resize", "x", "", "", "s", **{"mode": "linear", **settings})
+        yield one(f"Resize {settings}", made, (2, 4, 4), 18, False, s=np.int64([2, 2, 2, 8]))
+
+
+def reductions() -> Iterator[Case]:
+    operators = ("Mean", "Sum", "Max", "Min", "Prod", "L1", "L2", "SumSquare", "LogSumExp")
+    every = itertools.product(operators, (11, 13, 18), (None, [1], [-1], [1, 2], [0, 1]), (None, 0), (None, 1))
+    for kind, opset, axes, keep, noop in every:
+        operator, as_input = f"Reduce{kind}", opset >= 18 or (opset >= 13 and kind == "Sum")
+        if noop and (axes is not None or not as_input):
+            continue
+        given = {"a": np.int64(axes)} if axes is not None and as_input else {}
+        settings = {"keepdims": keep, "noop_with_empty_axes": noop, "axes": None if as_input else axes}
+        over_batch = (axes is None and not noop) or (axes is not None and 0 in axes)
+        made = node(operator, "x", *given, **settings)
+        for shape in ((3, 4), ("T", 4), SHAPE):
+            accepted = False if over_batch else True if "T" not in shape else None
+            yield one(f"{operator} {axes} {keep} {noop}", made, shape, opset, accepted, **given)
+
+
+def arithmetic() -> Iterator[Case]:
+    shapes = ((4,), (3, 4), (1, 4), (3, 1), ("T", 4), (2, 1, 1), SHAPE)
+    for operator, x, z in itertools.product(("Add", "Sub", "Mul", "Div", "Max", "Min"), shapes, shapes):
+        yield Case(f"{operator} {x} {z}", [node(operator, "x", "z")], {"x": x, "z": z}, {}, 13)
+    for operator, x, w in itertools.product(("Add", "Sub", "Mul", "Div", "Max", "Min"), shapes, ((), (4,), (3, 1))):
+        constant = np.abs(numbers(*w)) + 1
+        yield one(f"{operator} constant {w}", node(operator, "x", "w"), x, w=constant)
+        yield one(f"{operator} constant first {w}", node(operator, "w", "x"), x, w=constant)
+
+
+def windows() -> Iterator[Case]:
+    for operator, opset, up, counted, dilation in itertools.product(
+        ("MaxPool", "AveragePool"), (7, 10, 11, 19, 22), (None, 1), (None, 1), (None, [2, 2])
+    ):
+        too_old = (opset < 10 and up) or (opset < 19 and dilation)
+        if too_old or (operator == "MaxPool" and counted):
+            continue
+        for pads, strides in itertools.product((None, [1, 1, 1, 1], [0, 1, 0, 0]), (None, [2, 2], [3, 1])):
+            made = node(
+                operator, "x", kernel_shape=[3, 2], pads=pads, strides=strides, ceil_mode=up, dilations=dilation,
+                count_include_pad=counted,
+            )  # fmt: skip
+            yield one(f"{operator} {pads} {strides} {up} {counted} {dilation}", made, (2, 7, 6), opset)
+    for size in (1, 2, 3, 4, 5):
+        made = node("LRN", "x", size=size, alpha=0.3)
+        yield one(f"LRN {size}", made, (4, 3, 3), 13, size % 2 == 1)
+    for operator, shape in itertools.product(("GlobalAveragePool", "GlobalMaxPool"), ((3, 4), SHAPE, (2, 3, 4, 2))):
+        yield one(operator, node(operator, "x"), shape, 13)
+    for opset, operator in itertools.product((11, 22), ("Conv", "ConvTranspose")):
+        yield one(operator, node(operator, "x", "w", strides=[2, 1]), SHAPE, opset, True, w=numbers(2, 2, 2, 2))
+
+
+def normalizations() -> Iterator[Case]:
+    own = {name: np.abs(numbers(4, seed=seed)) + 0.5 for seed, name in enumerate("gbmv")}
+    for opset, shape in itertools.product((7, 9, 14, 15, 20), ((4,), (4, 3), (4, 3, 2))):
+        yield one("BatchNormalization", node("BatchNormalization", "x", *own), shape, opset, True, **own)
+        yield one("InstanceNormalization", node("InstanceNormalization", "x", "g", "b"), shape, opset, **own)
+    for opset, rate, training, accepted in (
+        (7, None, None, True), (10, None, None, True), (12, 0.5, None, True), (13, 0.5, False, True),
+        (12, 0.5, True, False), (13, 0.5, True, False),
+    ):  # fmt: skip
+        given = {"r": np.float32(rate)} if rate else {}
+        given |= {"t": np.bool_(training)} if training is not None else {}
+        yield one(f"Dropout {training}", node("Dropout", "x", *given), (50,), opset, accepted, **given)
+    slopes = {"w": numbers(2, 1, 1), "c": numbers(4), "s": numbers(1)}
+    for opset, name in itertools.product((7, 9, 16), slopes):
+        yield one(f"PRelu {name}", node("PRelu", "x", name), SHAPE, opset, True, **{name: slopes[name]})
+
+
+def moves() -> Iterator[Case]:
+    for opset, axis, size in itertools.product((7, 11, 13, 18), (1, 2, -1), ([1, 2], [2, 2], None)):
+        total = (2, 3, 4)[axis - 1 if axis > 0 else axis]
+        if size is not None and sum(size) != total:
+            continue
+        given = {"s": np.int64(size)} if size and opset >= 13 else {}
+        settings = {"split": size if opset < 13 else None, "num_outputs": 2 if opset >= 18 and not size else None}
+        made = helper.make_node("Split", ["x", *given], ["y", "other"], "y", axis=axis,
+                                **{name: value for name, value in settings.items() if value})  # fmt: skip
+        if size is not None or total % 2 == 0 or opset >= 18:
+            yield one(f"Split {axis} {size}", made, SHAPE, opset, True, **given)
+    for opset, (start, end, axis, by) in itertools.product(
+        (7, 10, 13), ((1, 3, 3, 1), (-3, -1, -1, 1), (0, 9999, 1, 1), (0, 4, -1, 2), (3, -9, -1, -1), (0, 1, 0, 1))
+    ):
+        if opset >= 10:
+            given = {"a": np.int64([start]), "e": np.int64([end]), "k": np.int64([axis]), "s": np.int64([by])}
+            yield one(f"Slice {start} {end} {axis} {by}", node("Slice", "x", *given), SHAPE, opset, **given)
+        elif by == 1:
+            made = node("Slice", "x", starts=[start], ends=[end], axes=[axis])
+            yield one(f"Slice {start} {end} {axis}", made, SHAPE, opset)
+    for opset, low, high in itertools.product((7, 11, 13), (None, 0.0, -1.0, 0.5), (None, 0.0, 1.0, 6.0)):
+        limits = {name: limit for name, limit in (("min", low), ("max", high)) if limit is not None}
+        given = {name: np.float32(limit) for name, limit in limits.items()} if opset >= 11 else {}
+        inputs = ["x", *(name if name in given else "" for name in (("min", "max") if "max" in given else given))]
+        made = node("Clip", *inputs, **({} if opset >= 11 else limits))
+        yield one(f"Clip {low} {high}", made, (9,), opset, **given)
+    for opset, axes in itertools.product((11, 13), ([1], [-1], [1, -1], [1, 1])):
+        given = {"a": np.int64(axes)} if opset >= 13 else {}
+        made = [node("Unsqueeze", "x", *given, to="h", axes=None if given else axes), node("Relu", "h")]
+        yield one(f"Unsqueeze {axes}", made, (4,), opset, axes != [1, 1], **given)
+    for to in (1, 3, 6, 7, 9, 11):
+        made = [node("Relu", "x", to="r"), node("Cast", "r", to="c"), node("Cast", "c")]
+        for cast, kind in zip(made[1:], (to, 1), strict=True):
+            cast.attribute.append(helper.make_attribute("to", kind))
+        yield one(f"Cast {to}", made, (5,), 13, to in (1, 11))
+    for axis, index in itertools.product((1, 2, -1), (0, -1, [1], [0, 1])):
+        yield one(f"Gather {axis} {index}", node("Gather", "x", "i", axis=axis), SHAPE, 13, i=np.int64(index))
+    for order, axis, sizes in itertools.product(itertools.permutations(range(1, 4)), (2, 3), ([1, 3], [1, 2], [3, 1])):
+        if sum(sizes) == (2, 4, 4)[axis - 1]:
+            turned = node("Transpose", "x", to="t", perm=[0, *order])
+            parts = helper.make_node("Split", ["x", "s"], ["p", "q"], "p", axis=axis)
+            made = [turned, parts, node("Flatten", "t", to="f"), node("ReduceSum", "q", "k", to="r", keepdims=0)]
+            made += [node("Flatten", "r", to="g"), node("Concat", "f", "g", axis=1)]
+            yield one(f"Transpose and Split {order} {axis} {sizes}", made, (2, 4, 4), 13, True,
+                      s=np.int64(sizes), k=np.int64([axis]))  # fmt: skip
+
+
+def products() -> Iterator[Case]:
+    for opset, turned, alpha, beta, bias in itertools.product(
+        (7, 11, 13), (0, 1), (None, 0.5), (None, 0.5, 0.0), ((3,), (1, 3), (1, 1), (1,), (2, 3))
+    ):
+        given = {"w": numbers(3, 4) if turned else numbers(4, 3), "b": numbers(*bias)}
+        made = node("Gemm", "x", "w", "b", transB=turned, alpha=alpha, beta=beta)
+        yield one(f"Gemm {turned} {alpha} {beta} {bias}", made, (4,), opset, **given)
+    for shape, w in itertools.product(((4,), (3, 4), ("T", 4)), ((4, 3), (4,), (2, 4, 3))):
+        yield one(f"MatMul {w}", node("MatMul", "x", "w"), shape, w=numbers(*w))
+    for operator, kind in itertools.product(("ArgMax", "ArgMin"), ((1, 0, 1), (2, 1, None), (0, 0, None))):
+        axis, keep, last = kind
+        made = [node(operator, "x", to="i", axis=axis, keepdims=keep, select_last_index=last), node("Cast", "i")]
+        made[1].attribute.append(helper.make_attribute("to", 1))
+        yield one(f"{operator} {kind}", made, (3, 4), 13)
+    for opset, axis, largest in itertools.product((10, 11), (None, 1), (None, 0)):
+        if largest is None or opset > 10:
+            made = helper.make_node("TopK", ["x", "k"], ["y", "i"], "y",
+                                    **{name: value for name, value in (("axis", axis), ("largest", largest))
+                                       if value is not None})  # fmt: skip
+            yield one(f"TopK {axis} {largest}", made, (3, 4), opset, True, k=np.int64([2]))
+    for alpha, beta in ((None, None), ([1.0], [0.0]), ([2.0], [0.0]), ([1.0], [1.0])):
+        given = {"w": numbers(1, 3, 4), "r": numbers(1, 3, 3)}
+        settings = {"activations": ["Affine"], "activation_alpha": alpha, "activation_beta": beta}
+        made = [node("Transpose", "x", to="t", perm=[1, 0, 2])]
+        made.append(helper.make_node("RNN", ["t", *given], ["", "h"], "h", hidden_size=3,
+                                     **{name: value for name, value in settings.items() if value}))  # fmt: skip
+        made.append(node("Squeeze", "h", "k"))
+        accepted = (alpha, beta) == ([1.0], [0.0])
+        yield one(f"RNN Affine {alpha} {beta}", made, ("T", 4), 14, accepted, **given, k=np.int64([0]))
+
+
+FAMILIES = (softmax, resize, reductions, arithmetic, windows, normalizations, moves, products)
+
+
+def cases() -> list[Case]:
+    """All cases, families one after the other."""
+    return [case for family in FAMILIES for case in family()]
