@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from google.protobuf import descriptor_pb2
 
 from paddle_layers.config.writing.descriptors import PACKAGE, TYPED, config_files, message_name
 from paddle_layers.define import Definition, registries
+from paddle_layers.define.output_folders import write_texts
 from paddle_layers.schema.comments import COMMENTS
 
 Field = descriptor_pb2.FieldDescriptorProto
@@ -35,17 +36,10 @@ BUF = Path(__file__).with_name("templates") / "buf.yaml"
 def write_protos(folder: Path) -> list[Path]:
     """Write the files, and `buf.yaml`, below `folder`; gives their paths. Raises `OSError`."""
     comments = _comments()
-    written = []
-    for file in config_files():
-        path = folder / file.name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(proto_text(file, comments), encoding="utf-8")
-        written.append(path)
+    texts = {file.name: proto_text(file, comments) for file in config_files()}
     name = "layer_def.proto"  # it has no part that depends on what is registered
-    copied, rules = written[0].with_name(name), folder / "buf.yaml"
-    copied.write_text((SCHEMA / name).read_text(encoding="utf-8"), encoding="utf-8")
-    rules.write_text(BUF.read_text(encoding="utf-8"), encoding="utf-8")
-    return [*written, copied, rules]
+    texts[str(PurePosixPath(next(iter(texts))).with_name(name))] = (SCHEMA / name).read_text(encoding="utf-8")
+    return write_texts(folder, {**texts, "buf.yaml": BUF.read_text(encoding="utf-8")})
 
 
 def proto_text(file: descriptor_pb2.FileDescriptorProto, comments: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
 from paddle_layers.define import Definition, LayerDefinition, registries
+from paddle_layers.define.output_folders import write_texts
 
 from .axes import axes_picture
 from .file_pages import FILES, file_page
@@ -46,30 +47,19 @@ SourceLink = Callable[[Definition, Path], str]
 
 def write_reference(folder: Path, source_link: SourceLink | None = None) -> list[Path]:
     """Write all pages, their pictures and the indexes below `folder`; gives their paths. Raises `OSError`."""
-    written: list[Path] = []
-
-    def write(name: str, text: str) -> None:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        written.append(path)
-
+    texts: dict[str, str] = {}
     link = source_link or _relative_link
     for kind, name in FOLDERS.items():
         for definition in registries[kind].values():
             path = f"{name}/{definition.name}"
             is_layer = isinstance(definition, LayerDefinition)
             source = link(definition, folder / f"{path}.md")
-            write(f"{path}.md", page(definition, source=source, picture=is_layer, linked=True))
+            texts[f"{path}.md"] = page(definition, source=source, picture=is_layer, linked=True)
             if isinstance(definition, LayerDefinition):
-                write(f"{path}.svg", axes_picture(definition))
-    for name in FILES:
-        write(f"{name}.md", file_page(name, FOLDERS))
-    for name in EXPLANATIONS:
-        write(f"{CODES}/{name}.md", code_page(name))
-    for name, text in _indexes():
-        write(name, text)
-    return written
+                texts[f"{path}.svg"] = axes_picture(definition)
+    texts |= {f"{name}.md": file_page(name, FOLDERS) for name in FILES}
+    texts |= {f"{CODES}/{name}.md": code_page(name) for name in EXPLANATIONS}
+    return write_texts(folder, texts | dict(_indexes()))
 
 
 def _relative_link(definition: Definition, page_path: Path) -> str:

@@ -18,6 +18,7 @@ import paddle_layers as pl
 from paddle_layers.config import render_text
 from paddle_layers.config.checking import examine
 from paddle_layers.define import Definition, registries, terms_of
+from paddle_layers.define.output_folders import copy_files
 from paddle_layers.runtime.plan.footprint import footprint
 
 from .file_pages import FILES
@@ -81,7 +82,7 @@ _LINK = re.compile(r"\[([^\]]+)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 def build_site(folder: Path) -> list[str]:
     """Write the site to `folder`; gives Sphinx's warnings. Raises `OSError`."""
     with tempfile.TemporaryDirectory() as work:
-        pages, extra = Path(work) / "pages", Path(work) / "extra"
+        pages, extra, site = (Path(work) / name for name in ("pages", "extra", "site"))
         pages.mkdir()
         write_reference(pages / "reference", _source_link)
         write_python_pages(pages / PYTHON)
@@ -92,7 +93,7 @@ def build_site(folder: Path) -> list[str]:
         app = Sphinx(
             pages,
             None,
-            folder,
+            site,
             Path(work) / "doctrees",
             "html",
             confoverrides=_settings(extra, siblings),
@@ -102,7 +103,8 @@ def build_site(folder: Path) -> list[str]:
             parallel=os.cpu_count() or 1,
         )
         app.build()
-    shutil.rmtree(folder / "_sources", ignore_errors=True)
+        shutil.rmtree(site / "_sources", ignore_errors=True)
+        copy_files(site, folder)  # Sphinx would follow the links in it
     return [line for line in warnings.getvalue().splitlines() if line]
 
 

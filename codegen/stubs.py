@@ -14,6 +14,7 @@ from paddle_layers.config.binding.steps import GROUP
 from paddle_layers.config.building.builder import HEADERS
 from paddle_layers.define import LayerDefinition, registries
 from paddle_layers.define.fields.attributes import Attribute
+from paddle_layers.define.output_folders import write_texts
 
 from .words import attribute_range
 from .words import default_text as _default_words
@@ -49,13 +50,10 @@ def write_stubs(folder: Path) -> list[Path]:
     Checkers look for the whole package where they find a part of it: its `__init__` is put beside the stub, unless
     the package itself lies there.
     """
-    package = folder / "paddle_layers"
-    package.mkdir(parents=True, exist_ok=True)
-    (package / "nn.pyi").write_text(stub_text(registries["layer"].values()), encoding="utf-8")
-    if (package / "__init__.py").exists():
-        return [package / "nn.pyi"]
-    (package / "__init__.pyi").write_text(_package_stub(), encoding="utf-8")
-    return [package / "nn.pyi", package / "__init__.pyi"]
+    texts = {"paddle_layers/nn.pyi": stub_text(registries["layer"].values())}
+    if not (folder / "paddle_layers" / "__init__.py").exists():
+        texts["paddle_layers/__init__.pyi"] = _package_stub()
+    return write_texts(folder, texts)
 
 
 def _package_stub() -> str:

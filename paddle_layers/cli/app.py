@@ -15,6 +15,8 @@ from typing import Any
 
 import click
 
+from paddle_layers.define.standard_streams import dropping, open_closed_descriptors
+
 from .options.plugins import plugins_option
 from .output.terminal import echo
 
@@ -152,7 +154,24 @@ def main() -> None:
     """The entry point of the console script."""
     warnings.showwarning = _show_warning
     sys.excepthook = _show_fault
-    commands(prog_name="paddle-layers")
+    open_closed_descriptors()
+    sys.stderr = dropping(sys.stderr)
+    try:
+        commands(prog_name="paddle-layers")
+    finally:
+        _flush_results()
+
+
+def _flush_results() -> None:
+    """Results that stdout does not take are an error, status 1; Python would end with 120 and a traceback."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        sys.stdout = None
+        if not isinstance(error, BrokenPipeError):  # whoever reads has seen enough
+            echo(f"the results cannot be written to stdout: {getattr(error, 'strerror', None) or error}", err=True)
+        sys.exit(1)
 
 
 def _show_warning(message: Warning | str, *_place: object, **_more: object) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from paddle_layers.define.output_folders import new_folder
 from paddle_layers.runtime.memory.tensorfiles import write_file
 from paddle_layers.runtime.memory.weights import write_weights
 
@@ -33,12 +34,12 @@ class ImportedFiles(ABC):
     def write(self, folder: str | Path) -> list[Path]:
         """Write the files into a folder, which is made; gives their paths. Raises `OSError`, `SaveError`."""
         target = Path(folder)
-        target.mkdir(parents=True, exist_ok=True)
         paths = []
-        for name, content in self.files().items():
-            paths.append(target / name)
-            if isinstance(content, (str, bytes)):
-                write_file(paths[-1], content.encode() if isinstance(content, str) else content)
-            else:
-                write_weights(str(paths[-1]), content)
+        with new_folder(target):
+            for name, content in self.files().items():
+                paths.append(target / name)
+                if isinstance(content, (str, bytes)):
+                    write_file(paths[-1], content.encode() if isinstance(content, str) else content)
+                else:
+                    write_weights(str(paths[-1]), content)
         return paths

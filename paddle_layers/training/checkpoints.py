@@ -5,22 +5,22 @@ A checkpoint is written beside its place and renamed when it is complete, so a f
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
-import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from paddle_layers.define.output_folders import Folder, existing_folder, make_folder, open_folder
 from paddle_layers.runtime.memory.tensorfiles import WeightsError, read_tensors, save_error, write_file, write_tensors
 from paddle_layers.runtime.optimise.updater import PENDING
 
 from .facts import NEEDED, fault
 from .problems import TrainingError
+from .state_files import save_state_files
 
 if TYPE_CHECKING:
     from paddle_layers.runtime import Net
@@ -39,64 +39,74 @@ def save_checkpoint(
     states: Mapping[str, NDArray[Any]],
     facts: Mapping[str, Any],
     *,
+    files: Iterable[str] = (),
     keep: int,
     check: Callable[[], None] = lambda: None,
 ) -> Path:
     """Write the checkpoint of a step into `folder` and remove all but the newest `keep`.
 
-    `states` are the optimizer's arrays, `facts` anything that JSON can hold; `check` raises for weights that must not
-    be saved, and is called when pending steps are made. Raises `SaveError` when the disk is full
+    `states` are the optimizer's arrays, `facts` anything that JSON can hold, `files` those of the callbacks' states, by
+    their paths in the output folder, which is the one above `folder`; `check` raises for weights that must not be
+    saved, and is called when pending steps are made. Raises `SaveError` when the disk is full
     or the folder cannot be written; older checkpoints are then untouched.
     """
-    final = folder / f"step-{step:08d}"
-    temporary = folder / f".step-{step:08d}.{os.getpid()}.tmp"
+    name = f"step-{step:08d}"
+    scrap = f".{name}.{os.getpid()}.tmp"
     try:
-        shutil.rmtree(temporary, ignore_errors=True)
-        folder.mkdir(exist_ok=True)  # not those above it: a training whose folder is removed does not make another
-        temporary.mkdir()
-        write_tensors(temporary / OPTIMIZER, states)  # first: saving the weights makes the pending steps
-        net.save(str(temporary / WEIGHTS))
-        check()
-        write_file(temporary / FACTS, json.dumps({"step": step, **facts}, indent=1).encode())
-        _sync(temporary / WEIGHTS)
-        _sync(temporary)
-        if final.exists():
-            shutil.rmtree(final)
-        os.replace(temporary, final)
-        _sync(folder)
+        make_folder(folder)  # not those above it: a training whose folder is removed does not make another
+        with open_folder(folder) as own:
+            own.remove_tree(scrap)
+            try:
+                own.make(scrap)
+                write_tensors(folder / scrap / OPTIMIZER, states)  # first: saving the weights makes the pending steps
+                net.save(str(folder / scrap / WEIGHTS))
+                check()
+                write_file(folder / scrap / FACTS, json.dumps({"step": step, **facts}, indent=1).encode())
+                save_state_files(folder.parent, folder / scrap, files)
+                with own.folder(scrap) as whole:
+                    whole.sync()
+                own.remove_tree(name)
+                own.replace(scrap, name)
+                own.sync()
+            finally:
+                own.remove_tree(scrap)
+            for old in _steps(own)[:-keep]:
+                own.remove_tree(old)
     except OSError as error:
-        raise save_error(final, error) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-    for old in checkpoints(folder)[:-keep]:
-        shutil.rmtree(old, ignore_errors=True)
-    return final
+        raise save_error(folder / name, error) from error
+    return folder / name
 
 
 def checkpoints(folder: Path) -> list[Path]:
     """The checkpoints in a folder, oldest first."""
-    found = [path for path in _entries(folder) if NAME.fullmatch(path.name) and path.is_dir()]
-    return sorted(found, key=lambda path: int(path.name.removeprefix("step-")))
+    with existing_folder(folder) as own:
+        return [folder / name for name in _steps(own)] if own is not None else []
 
 
 def remove_checkpoints(folder: Path) -> None:
     """Remove all checkpoints, and the folder if nothing else is in it."""
     remove_unfinished(folder)
-    for path in checkpoints(folder):
-        shutil.rmtree(path, ignore_errors=True)
-    with contextlib.suppress(OSError):
-        folder.rmdir()
+    with existing_folder(folder) as own:
+        if own is None:
+            return
+        for name in _steps(own):
+            own.remove_tree(name)
+    with open_folder(folder.parent) as above:
+        above.remove_empty(folder.name)
 
 
 def remove_unfinished(folder: Path) -> None:
     """Remove checkpoints that a killed training was writing; none may be writing now."""
-    for path in _entries(folder):
-        if UNFINISHED.fullmatch(path.name):
-            shutil.rmtree(path, ignore_errors=True)
+    with existing_folder(folder) as own:
+        if own is not None:
+            for name in filter(UNFINISHED.fullmatch, own.names()):
+                own.remove_tree(name)
 
 
-def _entries(folder: Path) -> list[Path]:
-    return list(folder.iterdir()) if folder.is_dir() else []
+def _steps(folder: Folder) -> list[str]:
+    """Names of the checkpoints, oldest first."""
+    found = [name for name in folder.names() if NAME.fullmatch(name) and folder.is_folder(name)]
+    return sorted(found, key=lambda name: int(name.removeprefix("step-")))
 
 
 def newest_checkpoint(folder: Path) -> Path:
@@ -156,14 +166,3 @@ def read_states(checkpoint: Path, sizes: Mapping[str, int]) -> dict[str, NDArray
         if array.dtype.kind != "f" and not name.startswith((PENDING, CARRIED)):
             raise TrainingError(f"{path}: `{name}` holds {array.dtype}, no real numbers; {remedy}")
     return found
-
-
-def _sync(path: Path) -> None:
-    """Make sure that a file or folder is on the disk."""
-    if os.name == "nt" and path.is_dir():  # Windows can't open folders
-        return
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -47,6 +47,7 @@ from .results.result_names import further_names, nan_notes
 from .results.run_files import RunFacts
 from .runs import Report, Run, call, left_out_text, skipped_text, take_statistics
 from .schedules import Staged, rate_at
+from .state_files import names_of, restore_state_files
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training, WeightsSettings
@@ -75,7 +76,7 @@ class Trainer:
         self._momentum = momentum_at(training, job.total)
         self._ledger = Ledger()
         self._statistics: dict[str, float] = {}
-        self._tested = self._saved = -1
+        self._tested = self._saved = self.saved_weights = -1
         self._finite: FiniteWeights | None = None
         self._passes = StepPasses(training, job, self.run, ranks)
 
@@ -98,20 +99,29 @@ class Trainer:
             write_file(self.run.folder / LEARNED, self.job.learned.text().encode())
         run, names = self.run, [*self.job.losses.values(), *self.job.statistics.values()]
         names += [long for name in self.job.tests for long in further_names(self.training, name).values()]
-        due = self._test_due()
-        at, tested = run.step if resume else None, due or run.step == run.total
-        formats = self.training.log.format
-        path = run.folder / LOG if self.ranks.first else None
-        self._ledger.open(path, names, resume_at=at, tested=tested, formats=formats)
-        results = self._ledger.test_at(run.step) if due else {}
-        if self.ranks.any_of("tested" if results else ""):  # callbacks know of it: it came before saving
-            run.results, self._tested = results, run.step
+        due, path = self._test_due(), run.folder / LOG if self.ranks.first else None
+        self._ledger.open(path, names, self._last_lines() if resume else None, self.training.log.format)
+        tested, results = self._ledger.last_test(run.step + due)
+        if step := self.ranks.any_of(str(tested) if results else ""):  # callbacks know of it: it came before saving
+            run.results, self._tested = results, int(step)
+        if resume:
+            call(self.callbacks, "on_resume", run)
+
+    def _last_lines(self) -> dict[str, int]:
+        """The steps up to which a log is kept, by phase.
+
+        A line of the step itself is left out where one that was never interrupted has none: the end of a sitting that
+        stops in between is a line and a test more. With nothing left to do it stays.
+        """
+        step, end, test_due = self.run.step, self.run.step == self.run.total, self._test_due()
+        report_due = test_due or self._save_due() or _due(step, self.training.log.every)
+        return {"train": step - (not end and not report_due), "test": step - (not end and not test_due)}
 
     def run_steps(self) -> None:
         """Do the steps that are left; Ctrl-C, SIGTERM and `Run.stop` end this early."""
         run, training = self.run, self.training
         with Interrupts() as interrupts:
-            if training.test.at_start and run.step == 0:
+            if run.step == 0 and self._test_due() and self._tested != 0:
                 self._test()
             while run.step < run.total:
                 if reason := self.ranks.any_of(interrupts.asked or run.stopped):
@@ -119,28 +129,30 @@ class Trainer:
                     break
                 self._step()
                 test_due, save_due = self._test_due(), self._save_due()
-                if test_due or save_due or run.step == run.total or _due(run.step, training.log.every):
+                if test_due or save_due or _due(run.step, training.log.every):
                     self._report()
                 if test_due:
                     self._test()
-                if save_due:
-                    self.job.updater.catch_up()  # as one that goes on from here finds it
-                    self._save()
                 if self.job.train.position.epoch > run.epoch:
                     call(self.callbacks, "on_epoch", run)
+                if save_due:  # last, so that the states of callbacks are those behind the step
+                    self.job.updater.catch_up()  # as one that goes on from here finds it
+                    self._save()
 
     def finish(self, file: str) -> Report:
-        """Test, save, draw the curve. Gives the report that is printed; `file` names the training in commands."""
+        """Save, test, draw the curve. Gives the report that is printed; `file` names the training in commands.
+
+        What is not due at this step comes behind the checkpoint: for one that goes on from there it has not been.
+        """
         run = self.run
         if self._saved != run.step:
             self._save()
+        self.save_weights()
+        if run.step == run.total:
+            self._report()
         if self._tested != run.step:
             self._test()
         curve = run.folder / CURVE
-        if self.ranks.first:
-            with self.job.updater.averaged():
-                self._check_finite()
-                run.net.save(str(run.folder / WEIGHTS))
         self._ledger.draw(curve, self.training.network.name or run.folder.name, list(self.job.tests))
         call(self.callbacks, "on_end", run)
         weights = run.folder / (WEIGHTS if run.best is None else BEST)
@@ -153,6 +165,14 @@ class Trainer:
         log = run.folder / LOG
         left_out = "\n".join(filter(None, (left_out_text(*self._data()), skipped_text(self._passes.skipped))))
         return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands, left_out)
+
+    def save_weights(self) -> None:
+        """Write the weights of the last step, their averages where the training has some."""
+        if self.ranks.first:
+            with self.job.updater.averaged():
+                self._check_finite()
+                self.run.net.save(str(self.run.folder / WEIGHTS))
+        self.saved_weights = self.run.step
 
     def facts_at_the_end(self, facts: RunFacts) -> RunFacts:
         """What a run keeps of itself, with how it ended: by a signal, there is more to do."""
@@ -171,6 +191,8 @@ class Trainer:
 
     def _test_due(self) -> bool:
         test = self.training.test
+        if self.run.step == 0:
+            return test.at_start
         return _due(self.run.step, test.every) or self._epoch_due(test.every_epochs)
 
     def _save_due(self) -> bool:
@@ -264,8 +286,8 @@ class Trainer:
             if self._finite is not None:
                 self._finite.check(run.step, catch_up=False)  # the states are saved with the pending steps
                 self._finite.check_states(states, run.step)
-            folder = run.folder / CHECKPOINTS
-            save_checkpoint(folder, run.step, run.net, states, facts, keep=keep, check=self._check_finite)
+            folder, files, check = run.folder / CHECKPOINTS, names_of(self.callbacks), self._check_finite
+            save_checkpoint(folder, run.step, run.net, states, facts, files=files, keep=keep, check=check)
         self._saved = run.step
 
     def _check_finite(self) -> None:
@@ -295,6 +317,7 @@ class Trainer:
         self._ledger.restore(facts)
         self._passes.skipped = facts.get("skipped", 0)
         restore_states(self.callbacks, facts.get("callbacks", {}), str(checkpoint / FACTS))
+        restore_state_files(self.run.folder, checkpoint, names_of(self.callbacks))
         self.progress.say(f"going on after step {self.run.step}")
 
     def _fixed(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from paddle_layers.define.escaping import printable, printable_line
+from paddle_layers.define.standard_streams import dropping
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -40,8 +41,10 @@ class Progress(Protocol):
 
 
 def make_progress(stream: TextIO | None = None) -> Progress:
-    """A bar if the stream (stderr when absent) is a terminal, else plain lines."""
-    stream = stream or sys.stderr
+    """A bar if the stream (stderr when absent) is a terminal, else plain lines; what cannot be written is dropped."""
+    stream = dropping(sys.stderr if stream is None else stream)
+    if stream is None:  # as under `pythonw`, or after `2>&-`
+        return Silence()
     return Bar(stream) if stream.isatty() else Lines(stream)
 
 
@@ -100,13 +103,14 @@ def duration(seconds: float) -> str:
 class Lines:
     """Plain lines, one for each report."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO | None) -> None:
         self._stream, self._speed, self._said = stream, _Speed(), 0.0
         self._left = _TimeLeft()
 
     def say(self, text: str) -> None:
         """Print it."""
-        print(printable(text), file=self._stream, flush=True)
+        if self._stream is not None:
+            print(printable(text), file=self._stream, flush=True)
 
     def compiling(self, done: int, total: int, what: str) -> None:  # noqa: ARG002  `Progress.compiling` has it; lines name no kernels
         """A line at the start, at the end and every few seconds."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from paddle_layers.data.learning import NOTHING, Learned
 from paddle_layers.define.escaping import printable
+from paddle_layers.define.standard_streams import writing_to_stdout
 
 from .callbacks import check_callbacks
 from .checkpoints import WEIGHTS, newest_checkpoint
@@ -21,6 +22,7 @@ from .problems import TrainingError
 from .processes.ranks import ALONE, PATIENCE, Alone, join
 from .progress import Progress, Silence, make_progress
 from .reading import read_training
+from .rescue import weights_rescued
 from .results.folders import CHECKPOINTS, clear_folder, output_folder
 from .results.logs import check_formats
 from .results.numbered import Place, claimed_place
@@ -84,7 +86,8 @@ def train(
     with ranks.together():
         report = run_training(training, options, ranks)
     if ranks.first:
-        print(printable(str(report)))
+        with writing_to_stdout():
+            print(printable(str(report)), flush=True)
     return report
 
 
@@ -141,8 +144,9 @@ def run_training(training: str | Path | Training, options: Options, ranks: Alone
         trainer = Trainer(training, job, place.folder, shown, callbacks, ranks)
         stack.enter_context(contextlib.closing(trainer))
         trainer.begin(resume=place.resume, weights=first)
-        trainer.run_steps()
-        report = trainer.finish(file)
+        with weights_rescued(trainer):
+            trainer.run_steps()
+            report = trainer.finish(file)
         if ranks.first:
             end_run(place.folder, trainer.facts_at_the_end(facts))
     return report

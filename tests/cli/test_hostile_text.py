@@ -225,7 +225,7 @@ def test_the_log_takes_any_name(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     facts = {"epoch": 0, "phase": "train", "loss": 1.0, **dict.fromkeys(names, 0.5)}
     Records(path, names).add({"step": 1, **facts})
-    log = Records(path, names, resume_at=1)
+    log = Records(path, names, {"train": 1, "test": 1})
     log.add({"step": 2, **facts})
     assert [line["step"] for line in read_records(path)] == ["1", "2"]
     for name in names:

@@ -34,8 +34,9 @@ from .target import Target, as_python, demand
 
 LISTENERS = """
 test { every: 5 }
-callback { type: "save_best" }
+callback { type: "save_best" save_best { best_tests: 2 } }
 callback { type: "early_stop" early_stop { patience: 50 } }
+callback { type: "plateau" plateau { reload: true } }
 """
 DTYPES = ("F32", "F32", "F64", "F16", "BF16", "F8_E4M3", "I64", "I8", "U64", "BOOL", "C64", "F4", "", "f32", None, 5)
 
@@ -182,7 +183,7 @@ class Checkpoint(Target):
             trainer.begin(resume=False, weights=None)
             trainer.run.total = 12
             trainer.run_steps()
-        files = [*sorted(self.point.iterdir()), self.output / "log.csv"]
+        files = [*sorted(file for file in self.point.rglob("*") if file.is_file()), self.output / "log.csv"]
         self.sound = {str(file.relative_to(self.output)): file.read_bytes() for file in files}
 
     def _job(self) -> Job:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -143,6 +144,45 @@ class Rate:
         "  schedule: ours_rate",
     ]
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("module", ["../evil", "", "no module:x", "a..b", "/etc/passwd", "a-b", "1x"])
+def test_an_entry_point_that_is_no_module(site: Site, module: str) -> None:
+    home = site.install("ours", LAYER.format(name="ours_twice"))
+    site.install("evil", "raise AssertionError('imported')")
+    (home.parent / "evil_layers-1.2.dist-info" / "entry_points.txt").write_text(
+        f"[paddle_layers.plugins]\nevil = {module}\n", encoding="utf-8"
+    )
+    done = site.cli("plugins")
+    assert done.returncode == 1
+    assert "layer: ours_twice" in done.stdout
+    assert (
+        f"plugin `evil` (evil-layers 1.2) was refused: its entry point is `{module}`, which is no module" in done.stderr
+    )
+    assert "Traceback" not in done.stderr
+    assert site.validate("ours_twice").returncode == 0
+
+
+TWICE = {
+    "classes of two names": ("Twice", "Again"),
+    "classes of one name": ("Twice", "Twice"),
+}
+
+
+@pytest.mark.parametrize("names", TWICE.values(), ids=TWICE)
+@pytest.mark.parametrize("indent", [False, True], ids=["plain", "in a condition"])
+def test_a_file_with_one_name_twice(site: Site, names: tuple[str, str], indent: bool) -> None:
+    text = LAYER.format(name="ours_twice")
+    text = "\n".join(text.replace("Twice", name) for name in names)
+    if indent:
+        text = "if True:\n" + "".join(f"    {line}\n" for line in text.splitlines())
+    file = site.folder / "twice.py"
+    file.write_text(text, encoding="utf-8")
+    done = site.cli("layers", "ours_twice", "--plugins", str(file))
+    assert done.returncode == 1
+    places = re.findall(r"twice\.py:(\d+)", done.stderr)
+    assert len({*places}) == 2, done.stderr
+    assert "layer `ours_twice`: the name is taken by" in done.stderr
 
 
 def test_no_plugin(site: Site) -> None:

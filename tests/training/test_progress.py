@@ -60,7 +60,7 @@ def test_the_log_keeps_exact_numbers_and_drops_what_a_resumed_training_repeats(t
     with path.open("a") as file:
         file.write("4,0,tra")  # a crash in the middle of a line
     assert [line["step"] for line in read_records(path)] == ["1", "2", "3", "3"]
-    log = Records(path, ["accuracy"], resume_at=2)
+    log = Records(path, ["accuracy"], {"train": 2, "test": 2})
     log.add({"step": 3, "epoch": 0, "phase": "train", "loss": 1.0, "rate": 0.1, "seconds": 2})
     assert [(line["step"], line["seconds"]) for line in read_records(path)] == [("1", "1"), ("2", "1"), ("3", "2")]
 

@@ -166,7 +166,7 @@ def test_a_failing_rename_leaves_the_old_checkpoint_intact(tmp_path, monkeypatch
     train(path, stop_after=10)
     before = {p: p.read_bytes() for p in (tmp_path / "output").rglob("*") if p.is_file() and p.name != "log.csv"}
 
-    def fail(*args):
+    def fail(*args, **options):
         raise OSError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as patch:

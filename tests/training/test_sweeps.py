@@ -1,5 +1,6 @@
 """`sweep`: what may be varied, trials that go on, several processes, and the best settings."""
 
+import contextlib
 import json
 import re
 import shlex
@@ -15,6 +16,7 @@ from paddle_layers.cli.app import commands
 from paddle_layers.training import TrainingError
 from paddle_layers.training.sweeps.search import ended_trials, prepare_sweep, run_sweep
 from paddle_layers.training.sweeps.space import Varied, parse_varied
+from paddle_layers.training.sweeps.study import next_trial, open_study
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, write
 
 TEXT = NETWORK + SOURCES + SETTINGS.replace("steps: 30", "steps: 10") + 'output: "out"'
@@ -141,6 +143,74 @@ def test_a_journal_of_somebody_else(folder, content):
     (folder / "out-sweep" / "study.jsonl").write_bytes(content)
     found = sweep("--vary", RATE, status=1).stderr
     assert "study.jsonl cannot be read as the journal of a sweep" in found
+
+
+COMMAND = ("--vary", "optimizer.learning_rate=0.1,0.01", "--vary", SIZE, "--trials", "2")
+JOURNALS = {
+    "other choices": (r"\"0.01\"", r"\"0.02\"", "trial 0 varies `optimizer.learning_rate` otherwise than --vary"),
+    "another range": (r"\"high\": 9", r"\"high\": 99", "trial 0 varies `net.layer[fc1].fc.size` otherwise"),
+    "another kind": ("IntDistribution", "FloatDistribution", "cannot be read as the journal of a sweep"),
+    "a choice that there is none of": (
+        'learning_rate","param_value_internal":0',
+        'learning_rate","param_value_internal":7',
+        "",
+    ),
+    "a number out of its range": (r'size","param_value_internal":\d+', 'size","param_value_internal":1000', "1000"),
+    "a result that is NaN": (r'"values":\[[^]]*\]', '"values":[NaN]', "trial 0 has the result nan"),
+    "a result that is text": (r'"values":\[[^]]*\]', '"values":["x"]', "cannot be read"),
+    "two results": (r'"values":\[[^]]*\]', '"values":[1, 2]', "cannot be read"),
+    "the other direction": ('"directions":\\[1\\]', '"directions":[2]', "cannot be read"),
+    "a number of digits": (r'"values":\[[^]]*\]', f'"values":[{"9" * 5000}]', "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("name", JOURNALS)
+def test_a_journal_with_trials_of_another_sweep(folder, name):
+    old, new, message = JOURNALS[name]
+    path = folder / "out-sweep" / "study.jsonl"
+    one = prepare_sweep("train.textproto", [COMMAND[1], SIZE], output="out-sweep")
+    study = open_study(one)
+    for _ in range(6):  # both choices come up
+        with contextlib.ExitStack() as held:
+            study.tell(next_trial(one, study, held).number, 0.5)
+    text = path.read_text()
+    changed = text.replace(old, new) if old in text else re.sub(old, new, text)
+    assert changed != text
+    path.write_text(changed)
+    found = sweep(*COMMAND, status=1).stderr
+    assert "study.jsonl cannot be read as the journal of a sweep" in found
+    assert message in found
+    assert len(found) < 1500
+
+
+def test_a_process_that_is_killed_before_all_values_are_drawn(folder):
+    path = folder / "out-sweep" / "study.jsonl"
+    one = prepare_sweep("train.textproto", [COMMAND[1], SIZE], output="out-sweep")
+    study = open_study(one)
+    with contextlib.ExitStack() as held:
+        next_trial(one, study, held)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if "fc.size" not in line or "--vary" in line))
+    with contextlib.ExitStack() as held:
+        assert next_trial(one, open_study(one), held).number == 1
+    (failed,) = ended_trials(one)
+    assert (failed.number, failed.value, len(failed.settings)) == (0, None, 1)
+
+
+def test_a_journal_that_is_a_link(folder):
+    (folder / "mine").write_text("mine")
+    (folder / "out-sweep").mkdir()
+    (folder / "out-sweep" / "study.jsonl").symlink_to(folder / "mine")
+    assert "this is a symbolic link" in sweep(*COMMAND, status=1).stderr
+    assert (folder / "mine").read_text() == "mine"
+
+
+def test_the_folder_of_a_trial_that_is_a_link(folder):
+    (folder / "mine").mkdir()
+    sweep("--vary", RATE, "--trials", "1")
+    (folder / "out-sweep" / "trial-0001").symlink_to(folder / "mine")
+    assert "trial-0001: this is a symbolic link" in sweep("--vary", RATE, "--trials", "2").stderr
+    assert not any((folder / "mine").iterdir())
 
 
 @pytest.mark.slow

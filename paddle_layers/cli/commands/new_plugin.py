@@ -9,6 +9,7 @@ from string import Template
 
 import click
 
+from ..output.files import empty_folder
 from ..output.terminal import echo
 
 TEMPLATES = Path(__file__).parents[1] / "plugin_template"
@@ -36,17 +37,12 @@ def command(name: str, directory: Path | None) -> None:
     _check(name)
     distribution = f"paddle-layers-{name.replace('_', '-')}"
     directory = directory or Path(distribution)
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        echo(f"{directory} exists already, and nothing is overwritten; choose another name", err=True)
-        raise click.exceptions.Exit(1)
     package = f"paddle_layers_{name}"
     words = {"prefix": name, "package": package, "distribution": distribution, "versions": versions()}
-    for target, template in FILES.items():
-        path = directory / target.format(package=package)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = (TEMPLATES / template).read_text(encoding="utf-8")
-        with path.open("x", encoding="utf-8") as file:
-            file.write(Template(text).substitute(words))
+    texts = {target: (TEMPLATES / template).read_text(encoding="utf-8") for target, template in FILES.items()}
+    with empty_folder(directory) as folder:
+        for target, text in texts.items():
+            folder.create_below(target.format(package=package), Template(text).substitute(words).encode())
     echo(f"made {directory} with the layer `{name}_gate` in src/{package}/__init__.py")
     echo(f"next: cd {directory} && pip install -e '.[test]' && python -m pytest")
 

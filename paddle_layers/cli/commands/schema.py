@@ -21,11 +21,10 @@ def json(directory: Path) -> None:
     import json as text
 
     from paddle_layers.codegen.json_schema import ROOTS, json_schema
+    from paddle_layers.define.output_folders import write_texts
 
-    directory.mkdir(parents=True, exist_ok=True)
-    for kind in ROOTS:
-        path = directory / f"{kind}.schema.json"
-        path.write_text(text.dumps(json_schema(kind), indent=1) + "\n", encoding="utf-8")
+    schemas = {f"{kind}.schema.json": text.dumps(json_schema(kind), indent=1) + "\n" for kind in ROOTS}
+    for path in write_texts(directory, schemas):
         echo(path)
 
 

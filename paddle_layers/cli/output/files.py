@@ -5,10 +5,31 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from .terminal import echo
+
+if TYPE_CHECKING:
+    from paddle_layers.define.output_folders import Folder
+
+
+@contextmanager
+def empty_folder(path: Path) -> Iterator[Folder]:
+    """A folder that is made, or an empty one; for any other a message and status 1."""
+    from paddle_layers.define.output_folders import new_folder
+
+    if not path.exists() or path.is_dir():
+        with new_folder(path) as folder:
+            if not folder.names():
+                yield folder
+                return
+    echo(f"{path} exists already, and nothing is overwritten; choose another name", err=True)
+    raise click.exceptions.Exit(1)
 
 
 def replace_file(path: Path, content: bytes) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 import click
+
+from paddle_layers.define.standard_streams import writing_to_stdout
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,7 +20,8 @@ def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
     """Print to stdout, or to stderr, with a line break unless `nl` says no."""
     from paddle_layers.define.escaping import printable
 
-    click.echo(printable(str(text)), err=err, nl=nl)
+    with writing_to_stdout() if not err else contextlib.nullcontext():
+        click.echo(printable(str(text)), err=err, nl=nl)
 
 
 def print_table(table: Table) -> None:

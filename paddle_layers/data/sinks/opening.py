@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
 from paddle_layers.data.problems import DataError
+from paddle_layers.define.output_folders import open_folder
 
 from .arrays import Hdf5, Npz
 from .parquet import Parquet
@@ -56,16 +56,11 @@ def open_sink(path: Path) -> Iterator[Sink]:
     Raises `DataError` as `check_sink` does, `OSError` for a file that cannot be written.
     """
     check_sink(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        with _writing(temporary, path.suffix.lower()) as sink:
+    with open_folder(path.parent) as folder, folder.temporary(path.name) as (temporary, handle):
+        os.close(handle)
+        with _writing(folder.path_of(temporary), path.suffix.lower()) as sink:
             yield sink
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        folder.replace(temporary, path.name)
 
 
 @contextlib.contextmanager

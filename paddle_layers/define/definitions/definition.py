@@ -11,6 +11,7 @@ import threading
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar
 
 from ..errors import DefinitionError, InvalidAttributes, suggestion
@@ -211,19 +212,32 @@ def _location(owner: type) -> tuple[str, int]:
     import sys
 
     file = getattr(sys.modules.get(owner.__module__), "__file__", None) or "<unknown>"
-    line = _line_of_class(file, owner.__name__)
-    return file, line or owner.__dict__.get("__firstlineno__", 0)  # of the decorator, and from Python 3.13 on only
+    lines = _lines_of_class(file, owner.__name__)
+    if len(lines) == 1:
+        return file, lines[0]
+    running = _running_line(file)  # of the decorator: a file may have a name twice, which is to be seen
+    return file, next((line for line in lines if line >= running), running)
 
 
-_CLASS_LINES: dict[str, dict[str, int]] = {}
+_CLASS_LINES: dict[str, dict[str, list[int]]] = {}
 
 
-def _line_of_class(file: str, name: str) -> int:
+def _lines_of_class(file: str, name: str) -> list[int]:
+    """The lines on which a file defines classes of a name, outside of others."""
     if file not in _CLASS_LINES:
         lines = Path(file).read_text(encoding="utf-8").splitlines() if Path(file).is_file() else []
-        _CLASS_LINES[file] = {
-            line[6:].partition("(")[0].partition(":")[0].strip(): number
-            for number, line in enumerate(lines, 1)
-            if line.startswith("class ")
-        }
-    return _CLASS_LINES[file].get(name, 0)
+        found = _CLASS_LINES[file] = {}
+        for number, line in enumerate(lines, 1):
+            if line.startswith("class "):
+                found.setdefault(line[6:].partition("(")[0].partition(":")[0].strip(), []).append(number)
+    return _CLASS_LINES[file].get(name, [])
+
+
+def _running_line(file: str) -> int:
+    """The line of a file that is being run; 0 where none is."""
+    import sys
+
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_filename != file:
+        frame = frame.f_back
+    return frame.f_lineno if frame is not None else 0

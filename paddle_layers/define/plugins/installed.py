@@ -20,6 +20,8 @@ ENTRY_POINTS = "paddle_layers.plugins"
 
 LIBRARY = "paddle-layers"
 PREFIX = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(?=\s*(:|\[|$))")
+"""The name of a module, at the beginning of an entry point's value."""
 LONGEST = 400
 """Letters of a plugin's message that are shown."""
 
@@ -92,7 +94,10 @@ def _record(point: EntryPoint) -> Plugin:
     with contextlib.suppress(Exception):  # metadata may be damaged in any way, and the plugin be well
         if point.dist is not None:
             name, version, requires = point.dist.name, point.dist.version, point.dist.requires or []
-    return Plugin(plain(point.name), plain(point.module), plain(name), plain(version), tuple(requires))
+    match = MODULE.match(point.value)  # `EntryPoint.module` raises AttributeError where there is none
+    return Plugin(
+        plain(point.name), plain(match[0] if match else point.value), plain(name), plain(version), tuple(requires)
+    )
 
 
 def plain(text: object) -> str:
@@ -105,6 +110,8 @@ def refusal(plugin: Plugin) -> str:
     """Why a plugin is not even imported, and what to do; nothing when it may be."""
     if not PREFIX.fullmatch(plugin.prefix):
         return "the name of its entry point is the prefix of its layers: lower case, words joined by `_`; rename it"
+    if not MODULE.fullmatch(plugin.module):
+        return f"its entry point is `{plugin.module}`, which is no module; repair or uninstall `{plugin.distribution}`"
     first = next(other for other in installed_plugins() if other.prefix == plugin.prefix)
     if first is not plugin:
         return f"its prefix is claimed by {first.origin} and by {plugin.origin}; uninstall one of them"
@@ -122,7 +129,10 @@ def _wrong_version(plugin: Plugin) -> str:
             requirement = Requirement(text)
         except InvalidRequirement:
             return f"its requirement `{plain(text)}` cannot be read; repair or uninstall `{plugin.distribution}`"
-        applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        try:
+            applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        except ValueError:  # a comparison that is not defined; pip has let it pass
+            applies = False
         if applies and canonicalize_name(requirement.name) == LIBRARY:
             if not requirement.specifier.contains(__version__, prereleases=True):
                 return f"it needs {LIBRARY}{requirement.specifier}, this is {__version__}; upgrade one of them"

@@ -8,7 +8,6 @@ import json
 import math
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define.escaping import message_line
+from paddle_layers.define.output_folders import LinkError, open_folder
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -143,21 +143,11 @@ def _checked(path: str | Path, name: str, stored: Any) -> Stored:
 
 def write_file(path: Path, *data: bytes | memoryview) -> None:
     """Write a file whole or not at all: beside it first, to the disk, then renamed. Raises `SaveError`."""
-    temporary = ""
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        with open_folder(path.parent) as folder:
+            folder.write(path.name, *data)
     except OSError as error:
         raise save_error(path, error) from error
-    finally:
-        if temporary:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
 
 
 def save_error(path: Path, error: OSError) -> SaveError:
@@ -165,7 +155,7 @@ def save_error(path: Path, error: OSError) -> SaveError:
     if isinstance(error, SaveError):
         return error
     full = " Free some space, or write elsewhere." if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
-    reason = error.strerror or str(error)
+    reason = f"{error.filename}: {error.strerror}" if isinstance(error, LinkError) else error.strerror or str(error)
     return SaveError(
         error.errno or errno.EIO, f"{path} could not be saved: {reason}. What was saved before is unchanged.{full}"
     )

@@ -2,6 +2,7 @@
 
 A callback has any of these methods, each given a `Run`:
 
+    on_resume       before the first step, where the training goes on from a checkpoint
     on_gradients    before a step changes the parameters
     on_step         behind it
     on_test_batch   behind each batch of a test
@@ -13,7 +14,9 @@ A callback has any of these methods, each given a `Run`:
 Gradients of parameters outlive the backward pass for trainings with a callback that has on_gradients or on_step.
 A `Run` knows the step, the loss, the latest results of the test and the net; `run.stop(reason)` ends the training after
 this step, `run.say(text)` shows a line. What has to outlive a checkpoint is given by `state()`, as JSON can hold it,
-and taken back by `restore(state)`. Values of the network that it reads by `run.net.value(name)` and
+and taken back by `restore(state)`. Files that the state needs are named by `files()`, as paths in the output folder:
+each checkpoint has them, too, and puts them back. Where a training ends between two tests, one more follows; what it
+changes is gone when the training goes on. Values of the network that it reads by `run.net.value(name)` and
 `run.net.gradient(name)` are named in its attribute `keep`, where `*` stands for any text; its attribute `phase` is
 "test" where it reads them behind batches of a test, and `reads_sparse` is True where they may be sparse rows, a `Csr`.
 A result of the test that it needs is named in `watch`, those that it adds to `run.results` in `gives`; the
@@ -31,7 +34,7 @@ from paddle_layers.define.errors import brief
 
 from ..problems import TrainingError
 
-EVENTS = ("on_gradients", "on_step", "on_test_batch", "on_test", "after_test", "on_epoch", "on_end")
+EVENTS = ("on_resume", "on_gradients", "on_step", "on_test_batch", "on_test", "after_test", "on_epoch", "on_end")
 
 
 def check_callbacks(callbacks: Any) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddle_layers.define import Choice, String, Strings, callback
+from paddle_layers.define.output_folders import make_folder, open_folder, remove_matching
 
 from .repeating import Repeating
 
@@ -74,7 +75,7 @@ class WriteValues(Repeating):
         if self._sink is None:
             name = Path(self.file)
             path = run.folder / FOLDER / f"{name.stem}-{run.step:08d}{name.suffix}"
-            path.parent.mkdir(exist_ok=True)
+            make_folder(path.parent)
             self._sink = self._open.enter_context(open_sink(path))
         self._sink.write(read_values(run.net, self.values))
 
@@ -87,15 +88,13 @@ def clear_values(folder: Path) -> None:
     """Remove the files of an earlier training."""
     from paddle_layers.data.sinks.opening import KINDS
 
-    for path in (folder / FOLDER).glob("*-[0-9]*"):
-        if path.suffix in KINDS:
-            path.unlink()
+    for ending in KINDS:
+        remove_matching(folder / FOLDER, f"*-[0-9]*{ending}")
     remove_unfinished_values(folder)
-    with contextlib.suppress(OSError):
-        (folder / FOLDER).rmdir()
+    with open_folder(folder) as whole:
+        whole.remove_empty(FOLDER)
 
 
 def remove_unfinished_values(folder: Path) -> None:
     """Remove what a training that was killed has left; none may be writing now."""
-    for scrap in (folder / FOLDER).glob(".*.tmp"):
-        scrap.unlink()
+    remove_matching(folder / FOLDER, ".*.tmp")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from paddle_layers.define import Bool, Choice, Float, Int, String, callback
+from paddle_layers.define.output_folders import existing_folder, make_folder, open_folder, remove_matching
 
 from ..facts import is_count, is_number
 from ..problems import TrainingError
@@ -133,14 +133,24 @@ class Plateau(Waiting):
         """Keep the weights of the best test, or go back to them."""
         if not self.reload or self._best is None:
             return
-        file = run.folder / RELOADED / f"{_plain(self.watch)}-{self._step:08d}.safetensors"
+        file = run.folder / self.files()[0]
         if self._step == run.step:
-            file.parent.mkdir(exist_ok=True)
+            make_folder(run.folder / RELOADED)
             run.net.save(str(file))
-            _remove_unused(run.folder, file.parent, _plain(self.watch))
+            self.on_resume(run)
         elif self._back:
             run.net.load(str(file), layout="paddle_layers")
             run.say(f"step {run.step}: goes on from the weights of step {self._step}")
+
+    def files(self) -> list[str]:
+        """The weights of the best test, where the training may go back to them."""
+        known = self.reload and self._best is not None
+        return [f"{RELOADED}/{_plain(self.watch)}-{self._step:08d}.safetensors"] if known else []
+
+    def on_resume(self, run: Run) -> None:
+        """Remove weights of other tests; checkpoints have those that they go back to."""
+        pattern = re.compile(re.escape(_plain(self.watch)) + r"-[0-9]{8,15}\.safetensors")
+        _remove_others(run.folder, RELOADED, pattern, self.files())
 
     def out_of_patience(self, run: Run) -> None:
         """Lower the rate, and begin to count anew."""
@@ -179,6 +189,7 @@ class SaveBest(Watching):
         self._step = 0
         self._results: dict[str, float] = {}
         self._kept: list[tuple[float, int]] = []
+        self._restored = False
 
     def on_test(self, run: Run) -> None:
         """Save when this is the best result so far, or one of the best."""
@@ -193,14 +204,20 @@ class SaveBest(Watching):
         """Save it if it is one of the best; of equal ones the first stay."""
         found = sorted([*self._kept, (value, run.step)], key=lambda one: one[0] * (1 if self.mode == "min" else -1))
         self._kept = found[: self.best_tests]
-        folder = run.folder / BEST_FOLDER
         if (value, run.step) in self._kept:
-            folder.mkdir(exist_ok=True)
-            run.net.save(str(folder / _step_file(run.step)))
-        kept = {_step_file(step) for _, step in self._kept}
-        for path in folder.glob(_step_file("*")):  # those of steps that a resumed training has not done, too
-            if path.name not in kept:
-                path.unlink()
+            make_folder(run.folder / BEST_FOLDER)
+            run.net.save(str(run.folder / _step_file(run.step)))
+        _remove_others(run.folder, BEST_FOLDER, _STEP_FILE, self.files())
+
+    def files(self) -> list[str]:
+        """The weights that are kept."""
+        return ([BEST] if self._best is not None else []) + [_step_file(step) for _, step in self._kept]
+
+    def on_resume(self, run: Run) -> None:
+        """Remove weights of tests that the checkpoint does not know."""
+        if self._restored and self._best is None:
+            remove_matching(run.folder, BEST)
+        _remove_others(run.folder, BEST_FOLDER, _STEP_FILE, self.files())
 
     def on_end(self, run: Run) -> None:
         """Say which test was the best."""
@@ -215,7 +232,7 @@ class SaveBest(Watching):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from the best result; checkpoints of earlier versions have nothing else."""
-        self._best = _best(state)
+        self._best, self._restored = _best(state), True
         self._step, self._results = _step(state), state.get("results", {})
         kept = state.get("kept", [])
         if not isinstance(kept, list) or not all(map(_is_kept, kept)):
@@ -243,8 +260,11 @@ def _is_kept(one: Any) -> bool:
     return isinstance(one, list) and len(one) == 2 and is_number(one[0]) and is_count(one[1])
 
 
-def _step_file(step: int | str) -> str:
-    return f"step-{step:08d}.safetensors" if isinstance(step, int) else f"step-{step}.safetensors"
+_STEP_FILE = re.compile(r"step-[0-9]{8,}\.safetensors")
+
+
+def _step_file(step: int) -> str:
+    return f"{BEST_FOLDER}/step-{step:08d}.safetensors"
 
 
 def _plain(name: str) -> str:
@@ -252,24 +272,18 @@ def _plain(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:100]
 
 
-def _remove_unused(folder: Path, reloaded: Path, name: str) -> None:
-    """Remove weights of tests that were the best before the oldest checkpoint was made: none goes back to them."""
-    from ..checkpoints import checkpoints
-
-    pattern = re.compile(re.escape(name) + r"-([0-9]{8,15})\.safetensors")
-    found = {int(match[1]): path for path in reloaded.iterdir() if (match := pattern.fullmatch(path.name))}
-    saved = checkpoints(folder / "checkpoints")
-    oldest = int(saved[0].name.removeprefix("step-")) if saved else 0
-    needed = max((step for step in found if step <= oldest), default=0)
-    for step, path in found.items():
-        if step < needed:
-            path.unlink()
+def _remove_others(folder: Path, name: str, pattern: re.Pattern[str], kept: Sequence[str]) -> None:
+    """Remove the files of a callback, in a folder of the output, that are not to be kept."""
+    with existing_folder(folder / name) as own:
+        if own is not None:
+            for file in filter(pattern.fullmatch, own.names()):
+                if f"{name}/{file}" not in kept:
+                    own.remove(file)
 
 
 def clear_watched(folder: Path) -> None:
     """Remove the weights that an earlier training kept beside those of its best test."""
-    for name in (BEST_FOLDER, RELOADED):
-        for path in (folder / name).glob("*-[0-9]*.safetensors"):
-            path.unlink()
-        with contextlib.suppress(OSError):
-            (folder / name).rmdir()
+    with open_folder(folder) as whole:
+        for name in (BEST_FOLDER, RELOADED):
+            remove_matching(folder / name, "*-[0-9]*.safetensors")
+            whole.remove_empty(name)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from paddle_layers.define.escaping import printable
+from paddle_layers.define.standard_streams import dropping
 
 PERIOD = 0.25
 """Seconds between two looks at what the others have sent."""
@@ -91,4 +92,5 @@ class RankWatch:
         self._comm.Abort(1)
 
     def _say(self, message: str) -> None:
-        print(printable(f"error: {message}"), file=sys.stderr, flush=True)
+        if (stream := dropping(sys.stderr)) is not None:
+            print(printable(f"error: {message}"), file=stream, flush=True)

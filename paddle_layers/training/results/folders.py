@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddle_layers.data.learning import FILE as LEARNED
+from paddle_layers.define.output_folders import Folder, LinkError, new_folder, open_folder, remove_matching
 
+from ..callbacks.value_files import FOLDER as VALUES
 from ..callbacks.value_files import clear_values, remove_unfinished_values
-from ..callbacks.watching import BEST, clear_watched
+from ..callbacks.watching import BEST, BEST_FOLDER, RELOADED, clear_watched
 from ..checkpoints import WEIGHTS, remove_checkpoints, remove_unfinished
 from ..problems import TrainingError
-from .logs import clear_logs
+from .logs import EVENT_FOLDERS, EVENTS, clear_logs
 from .run_files import FOLDER as OF_THE_RUN
 from .run_files import RUN_FILES, clear_run
 
@@ -26,6 +29,11 @@ RESULTS = (WEIGHTS, BEST, LOG, CURVE, LEARNED)
 """Files that a training leaves in its folder, beside the checkpoints."""
 MARK = ".paddle_layers_training"
 """A file that says that a training made the folder; no other folder is ever cleared."""
+FOLDERS = (
+    *((name,) for name in (CHECKPOINTS, OF_THE_RUN, VALUES, BEST_FOLDER, RELOADED, EVENTS)),
+    *((EVENTS, phase) for phase in EVENT_FOLDERS),
+)
+"""Folders in which a training writes and deletes, in that of its results."""
 LONGEST_NAME = 200
 """Bytes of a folder's name; file systems allow 255."""
 
@@ -72,23 +80,38 @@ def claimed_folder(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
         raise TrainingError(f"{folder} is a file; choose another output folder with --output")
     with contextlib.ExitStack() as stack:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(_locked(folder))
+            own = stack.enter_context(new_folder(folder))
+            stack.enter_context(_locked(own))
         except BlockingIOError:
             raise Running(
                 f"another training is running in {folder}; wait until it has ended, or choose another folder with "
                 "--output"
             ) from None
+        except LinkError as error:
+            raise TrainingError(str(error)) from None
         except OSError as error:
             raise TrainingError(f"the folder {folder} cannot be made: {error.strerror}") from None
-        if overwrite and is_taken(folder) and not (folder / MARK).is_file():
+        if overwrite and _has_results(own) and not own.is_file(MARK):
             raise TrainingError(
                 f"{folder} was not made by a training, so nothing in it is removed; choose another folder with "
                 "--output, or empty it yourself"
             )
-        if (folder / MARK).is_file():
+        _refuse_links(own)
+        if own.is_file(MARK):
             _remove_scraps(folder)
         yield
+
+
+def _refuse_links(folder: Folder) -> None:
+    """Raises `TrainingError` for a link where a training has a folder: before anything is computed."""
+    for names in FOLDERS:
+        with contextlib.ExitStack() as stack, contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            found = folder
+            try:
+                for name in names:
+                    found = stack.enter_context(found.folder(name))
+            except LinkError as error:
+                raise TrainingError(str(error)) from None
 
 
 def _remove_scraps(folder: Path) -> None:
@@ -97,8 +120,7 @@ def _remove_scraps(folder: Path) -> None:
     remove_unfinished_values(folder)
     for place, names in ((folder, RESULTS), (folder / OF_THE_RUN, RUN_FILES)):
         for name in names:
-            for scrap in place.glob(f".{name}.*.tmp"):
-                scrap.unlink()
+            remove_matching(place, f".{name}.*.tmp")
 
 
 def is_running(folder: Path) -> bool:
@@ -119,23 +141,19 @@ def is_running(folder: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _locked(folder: Folder) -> Iterator[None]:
     """Mark an empty folder, and lock the mark until the context or the process ends, however it ends.
 
     A folder of an earlier version has no mark, and is locked itself. Raises `BlockingIOError` when it is locked.
     """
-    mark = folder / MARK
-    if not is_taken(folder):
-        with mark.open("a", encoding="utf-8") as file:
-            if not file.tell():
-                file.write("A training of paddle_layers made this folder.\n")
+    if not _has_results(folder) and not folder.is_file(MARK):
+        folder.append(MARK, b"A training of paddle_layers made this folder.\n")
     try:
         import fcntl
     except ImportError:  # Windows has no such locks
         yield
         return
-    writable = mark.is_file() and os.access(mark, os.W_OK)  # network file systems lock no other files
-    handle = os.open(mark if mark.is_file() else folder, os.O_RDWR if writable else os.O_RDONLY)
+    handle = _lock_file(folder)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -147,18 +165,39 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def _lock_file(folder: Folder) -> int:
+    """A descriptor of the mark, to write where that is allowed: network file systems lock no other files."""
+    if not folder.is_file(MARK):
+        return os.open(folder.path_of("."), os.O_RDONLY)
+    try:
+        return folder.open(MARK, os.O_RDWR)
+    except PermissionError:
+        return folder.open(MARK, os.O_RDONLY)
+    except OSError as error:
+        if error.errno != errno.EROFS:
+            raise
+        return folder.open(MARK, os.O_RDONLY)
+
+
 def is_taken(folder: Path) -> bool:
     """Whether there is anything in a folder but what a training writes before it does something."""
-    marked = (folder / MARK).is_file()
-    return any(path.name != MARK and not (marked and path.name == OF_THE_RUN) for path in folder.iterdir())
+    with open_folder(folder) as own:
+        return _has_results(own)
+
+
+def _has_results(folder: Folder) -> bool:
+    """As `is_taken`."""
+    first = {MARK, OF_THE_RUN} if folder.is_file(MARK) else {MARK}
+    return not first.issuperset(folder.names())
 
 
 def clear_folder(folder: Path) -> None:
     """Remove what an earlier training left, so that nothing of it is taken for the new one's; other files stay."""
     remove_checkpoints(folder / CHECKPOINTS)
     clear_run(folder)
-    for name in RESULTS:
-        (folder / name).unlink(missing_ok=True)
+    with open_folder(folder) as own:
+        for name in RESULTS:
+            own.remove(name)
     clear_logs(folder)
     clear_values(folder)
     clear_watched(folder)

@@ -26,26 +26,20 @@ class Ledger:
         self._began = time.monotonic()
 
     def open(
-        self,
-        path: Path | None,
-        names: Sequence[str],
-        *,
-        resume_at: int | None,
-        tested: bool,
-        formats: Sequence[str] = (),
+        self, path: Path | None, names: Sequence[str], last: Mapping[str, int] | None, formats: Sequence[str] = ()
     ) -> None:
-        """Start the log, or go on with its lines up to a step, after which there was a test or not.
+        """Start the log, or go on with its lines up to the `last` step of each phase.
 
         `names` are the columns of single costs and statistics, `formats` what is written beside. Without a path
         nothing is: another process does it.
         """
         if path is not None:
-            self._records = Records(path, names, resume_at=resume_at, tested=tested)
-            self._logs = open_logs(formats, path.parent, self._records, resume_at, tested=tested)
+            self._records = Records(path, names, last)
+            self._logs = open_logs(formats, path.parent, self._records, last)
 
-    def test_at(self, step: int) -> dict[str, float]:
-        """Results of a test after this step, if it was the last thing to be written down."""
-        return self._records.test_at(step) if self._records is not None else {}
+    def last_test(self, before: int) -> tuple[int, dict[str, float]]:
+        """As `Records.last_test`."""
+        return self._records.last_test(before) if self._records is not None else (-1, {})
 
     @property
     def seconds(self) -> float:

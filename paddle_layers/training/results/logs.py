@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import math
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from paddle_layers.define.output_folders import make_folder, open_folder, remove_matching
 from paddle_layers.runtime.memory.tensorfiles import save_error, write_file
 
 from ..problems import TrainingError
@@ -16,7 +18,7 @@ from .records import Records
 
 JSON_LINES, EVENTS = "log.jsonl", "tensorboard"
 """The file of JSON lines, and the folder with a folder of events for each phase."""
-_PHASES = ("train", "test")
+EVENT_FOLDERS = ("train", "test")
 _NO_SCALARS = {"step", "epoch", "phase", "seconds"}
 
 
@@ -40,25 +42,22 @@ def check_formats(formats: Iterable[str]) -> None:
         )
 
 
-def open_logs(
-    formats: Iterable[str], folder: Path, records: Records, resume_at: int | None, *, tested: bool
-) -> list[Log]:
+def open_logs(formats: Iterable[str], folder: Path, records: Records, last: Mapping[str, int] | None) -> list[Log]:
     """The logs in the folder of a training, which go on behind the lines that `records` has. Raises `SaveError`."""
     made: list[Log] = []
     for name in dict.fromkeys(formats):
         if name == "jsonl":
             made.append(JsonLines(folder / JSON_LINES, records))
         else:
-            made.append(Events(folder / EVENTS, resume_at, tested=tested))
+            made.append(Events(folder / EVENTS, last))
     return made
 
 
 def clear_logs(folder: Path) -> None:
     """Remove what an earlier training left of its logs."""
-    (folder / JSON_LINES).unlink(missing_ok=True)
-    for phase in _PHASES:
-        for path in (folder / EVENTS / phase).glob("events.out.tfevents.*"):
-            path.unlink()
+    remove_matching(folder, JSON_LINES)
+    for phase in EVENT_FOLDERS:
+        remove_matching(folder / EVENTS / phase, "events.out.tfevents.*")
 
 
 class JsonLines:
@@ -72,8 +71,8 @@ class JsonLines:
     def add(self, facts: Mapping[str, Any]) -> None:
         """Append a line."""
         try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(_line(facts))
+            with open_folder(self.path.parent) as folder:
+                folder.append(self.path.name, _line(facts).encode())
         except OSError as error:
             raise save_error(self.path, error) from error
 
@@ -100,21 +99,24 @@ def _numbers(line: Mapping[str, str]) -> dict[str, Any]:
 class Events:
     """Events for TensorBoard: a run for each phase, so that curves of both lie over each other."""
 
-    def __init__(self, folder: Path, resume_at: int | None, *, tested: bool) -> None:
-        self.folder, self._writers = folder, {}
-        for phase in _PHASES:
-            later = None if resume_at is None else resume_at + (phase == "train" or tested)
-            self._writers[phase] = self._open(phase, later)
+    def __init__(self, folder: Path, last: Mapping[str, int] | None) -> None:
+        self.folder, self._writers = folder, dict[str, Any]()
+        self._folders = contextlib.ExitStack()
+        try:
+            make_folder(folder)
+            for phase in EVENT_FOLDERS:
+                self._writers[phase] = self._open(phase, None if last is None else last[phase] + 1)
+        except OSError as error:
+            raise save_error(folder, error) from error
 
     def _open(self, phase: str, first: int | None) -> Any:
         """What writes the events of a phase; of an earlier sitting none counts from the step `first` on."""
         from tensorboardX import SummaryWriter
 
         sitting = f".{first or 0}"  # files are named by the second, and a sitting may begin in that of another
-        try:
-            return SummaryWriter(str(self.folder / phase), purge_step=first, filename_suffix=sitting)
-        except OSError as error:
-            raise save_error(self.folder / phase, error) from error
+        make_folder(self.folder / phase)
+        own = self._folders.enter_context(open_folder(self.folder / phase))
+        return SummaryWriter(str(own.path_of("")), purge_step=first, filename_suffix=sitting)
 
     def add(self, facts: Mapping[str, Any]) -> None:
         """A point on the curve of each number."""
@@ -131,3 +133,4 @@ class Events:
         """Write what is left."""
         for writer in self._writers.values():
             writer.close()
+        self._folders.close()

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from paddle_layers.define.output_folders import open_folder
 from paddle_layers.runtime.memory.tensorfiles import save_error, write_file
 
 from ..problems import TrainingError
@@ -20,42 +21,39 @@ COLUMNS = ("step", "epoch", "phase", "loss", "rate", "seconds")
 class Records:
     """Lines of `log.csv`: step, epoch, phase, loss, learning rate, seconds since the start, then the statistics.
 
-    With `resume_at` the lines of an earlier run up to that step are kept and the others dropped. A test at that step is
-    kept if it was to be `tested` there: one that was stopped is tested, one that goes on is not.
+    `last` has the steps up to which the lines of an earlier sitting are kept, by phase; without it there was none.
     """
 
-    def __init__(
-        self, path: Path, statistics: Sequence[str], *, resume_at: int | None = None, tested: bool = True
-    ) -> None:
+    def __init__(self, path: Path, statistics: Sequence[str], last: Mapping[str, int] | None = None) -> None:
         self.path = path
         self.columns = (*COLUMNS, *statistics)
         self.lines: list[dict[str, str]] = []
-        if resume_at is not None and path.exists():
-            last = {"train": resume_at, "test": resume_at if tested else resume_at - 1}
+        if last is not None and path.exists():
             self.lines = [line for line in read_records(path) if int(line["step"]) <= last.get(line["phase"], -1)]
         lines = ([line.get(name, "") for name in self.columns] for line in self.lines)
         write_file(path, _csv(self.columns, *lines).encode())
 
     def add(self, facts: Mapping[str, Any]) -> bool:
         """Append a line, unless an earlier sitting did; gives whether. Numbers read back exactly; `SaveError`."""
-        if self.test_at(facts["step"]) and facts["phase"] == "test":
+        place = str(facts["step"]), facts["phase"]
+        if any((line["step"], line["phase"]) == place for line in self.lines[-2:]):  # a step has a line of each phase
             return False
         line = {name: "" if facts.get(name) is None else str(facts[name]) for name in self.columns}
         self.lines.append(line)
         try:
-            with self.path.open("a", encoding="utf-8", newline="") as file:
-                file.write(_csv(list(line.values())))
+            with open_folder(self.path.parent) as folder:
+                folder.append(self.path.name, _csv(list(line.values())).encode())
         except OSError as error:
             raise save_error(self.path, error) from error
         return True
 
-    def test_at(self, step: int) -> dict[str, float]:
-        """Results of a test after this step, if it was the last thing to be written down."""
-        last = self.lines[-1] if self.lines else {}
-        if (last.get("step"), last.get("phase")) != (str(step), "test"):
-            return {}
-        names = ("loss", *self.columns[len(COLUMNS) :])
-        return {name: float(last[name]) for name in names if last.get(name)}
+    def last_test(self, before: int) -> tuple[int, dict[str, float]]:
+        """The last test before a step: after how many steps it was, and its results; -1 and none where none was."""
+        for line in reversed(self.lines):
+            if line["phase"] == "test" and int(line["step"]) < before:
+                names = ("loss", *self.columns[len(COLUMNS) :])
+                return int(line["step"]), {name: float(line[name]) for name in names if line.get(name)}
+        return -1, {}
 
     def series(self, phase: str, name: str) -> list[tuple[int, float]]:
         """Steps and values of a column in a phase."""

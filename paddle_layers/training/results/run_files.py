@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import platform
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.resolved import NETWORK, flat_fields, resolved_texts
+from paddle_layers.define.output_folders import make_folder, open_folder, remove_matching
 from paddle_layers.runtime.memory.tensorfiles import save_error, write_file
 
 from ..facts import is_count, is_number
@@ -74,14 +74,14 @@ def write_run(folder: Path, facts: RunFacts, texts: Mapping[str, str], *, resume
     facts.commands = [*(before.commands if before is not None else ()), _command()]
     own = folder / FOLDER
     try:
-        own.mkdir(exist_ok=True)
+        make_folder(own)
     except OSError as error:
         raise save_error(own, error) from error
     for name, text in texts.items():
         if text:
             write_file(own / name, text.encode())
         else:
-            (own / name).unlink(missing_ok=True)
+            remove_matching(own, name)
     found = {
         "commands": facts.commands,
         "folder": str(Path.cwd()),
@@ -131,9 +131,9 @@ def read_run(folder: Path) -> RunFacts | None:
 def clear_run(folder: Path) -> None:
     """Remove what an earlier run kept of itself."""
     for name in RUN_FILES:
-        (folder / FOLDER / name).unlink(missing_ok=True)
-    with contextlib.suppress(OSError):
-        (folder / FOLDER).rmdir()
+        remove_matching(folder / FOLDER, name)
+    with open_folder(folder) as whole:
+        whole.remove_empty(FOLDER)
 
 
 def same_run(now: RunFacts, before: RunFacts) -> bool:

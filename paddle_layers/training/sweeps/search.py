@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.files import load_plugins
 from paddle_layers.define.errors import suggestion
-from paddle_layers.define.escaping import printable
 from paddle_layers.define.machine import usable_cores
+from paddle_layers.define.output_folders import claim
+from paddle_layers.define.standard_streams import dropping
 from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_threads
 
 from ..interrupts import SIGNALS, Interrupts
@@ -32,7 +33,7 @@ from ..results.result_names import best_of, further_names, loss_names, statistic
 from ..results.run_files import read_run
 from ..trainer import Options, run_training
 from .space import parse_varied
-from .study import Sweep, check_same, next_trial, open_study, settings_of, trial_folder
+from .study import Sweep, check_same, next_trial, open_study, reading_journal, settings_of, trial_folder
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -92,23 +93,25 @@ def ended_trials(sweep: Sweep) -> list[Trial]:
     """The trials that have ended, the best first, then those that failed."""
     sign = 1 if sweep.mode == "min" else -1
     varied, study = parse_varied(sweep.vary), open_study(sweep)
-    found = [
-        Trial(one.number, settings_of(one, varied), one.value if one.state.name == "COMPLETE" else None)
-        for one in study.trials
-        if one.state.is_finished()
-    ]
+    with reading_journal(sweep):
+        found = [
+            Trial(one.number, settings_of(one, varied), one.value if one.state.name == "COMPLETE" else None)
+            for one in study.trials
+            if one.state.is_finished()
+        ]
     return sorted(found, key=lambda one: (one.value is None, sign * (one.value or 0.0), one.number))
 
 
 def work(sweep: Sweep, *, threads: int | None = None, say: Callable[[str], None] | None = None) -> None:
     """Do trials until there are as many as were asked for: first those that a killed process has left."""
-    say = say or Lines(sys.stderr).say
+    say = say or Lines(dropping(sys.stderr)).say
     if threads is not None:
         limit_threads(threads)
     load_plugins(sweep.plugins)
     study, failed = open_study(sweep), 0
     while True:
         with contextlib.ExitStack() as held:
+            held.enter_context(claim(Path(sweep.folder)))  # so that a trial's folder may be no link
             trial = next_trial(sweep, study, held)
             if trial is None:
                 return
@@ -186,7 +189,7 @@ def _worker(sweep: Sweep, threads: int) -> None:
     try:
         work(sweep, threads=threads)
     except (ConfigError, TrainingError, OSError) as error:
-        print(printable(str(error)), file=sys.stderr, flush=True)
+        Lines(dropping(sys.stderr)).say(str(error))
         sys.exit(1)
 
 

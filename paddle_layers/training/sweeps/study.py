@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
+import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+from paddle_layers.define.escaping import message_line
+from paddle_layers.define.output_folders import LinkError, open_folder
 
 from ..problems import TrainingError
 from ..results.run_files import compared, facts_of
@@ -45,7 +50,10 @@ def trial_folder(sweep: Sweep, number: int) -> Path:
 
 
 def open_study(sweep: Sweep) -> Study:
-    """The study in the folder, a new one where there is none. Raises `TrainingError` for a damaged one."""
+    """The study in the folder, a new one where there is none; all of its trials are checked.
+
+    Raises `TrainingError` for a damaged one, and for one with trials of another sweep.
+    """
     try:
         import optuna
         from optuna.storages import JournalStorage
@@ -54,13 +62,52 @@ def open_study(sweep: Sweep) -> Study:
         raise TrainingError("a sweep takes Optuna 4.0 or later: pip install 'paddle-layers[sweep]'") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     path = Path(sweep.folder) / JOURNAL
+    with open_folder(path.parent) as folder:
+        if folder.is_link(JOURNAL):
+            raise TrainingError(str(LinkError(path)))
     direction: Literal["minimize", "maximize"] = "minimize" if sweep.mode == "min" else "maximize"
-    try:
+    with reading_journal(sweep):
         storage = JournalStorage(JournalFileBackend(str(path)))
-        return optuna.create_study(storage=storage, study_name=NAME, direction=direction, load_if_exists=True)
-    except Exception as error:  # whatever Optuna makes of lines that are none of its own
-        what = f"{type(error).__name__}: {error}"
-        raise TrainingError(f"{path} cannot be read as the journal of a sweep: {what}") from None
+        study = optuna.create_study(storage=storage, study_name=NAME, direction=direction, load_if_exists=True)
+        if study.direction.name.lower() != direction:
+            raise ValueError(f"it is to {study.direction.name.lower()} the results, and they are to be {direction}d")
+        varied = {one.field: _distribution(one) for one in parse_varied(sweep.vary)}
+        for trial in study.get_trials(deepcopy=False):
+            _check_trial(trial, varied)
+    return study
+
+
+@contextlib.contextmanager
+def reading_journal(sweep: Sweep) -> Iterator[None]:
+    """A context in which whatever Optuna makes of lines that are none of its own is a `TrainingError` with the file."""
+    path = Path(sweep.folder) / JOURNAL
+    try:
+        yield
+    except (TrainingError, OSError):
+        raise
+    except Exception as error:  # Optuna has no errors for it: they are of any kind
+        what = message_line(str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}")
+        raise TrainingError(
+            f"{path} cannot be read as the journal of a sweep: {what}; choose another folder with --output"
+        ) from None
+
+
+def _check_trial(trial: FrozenTrial, varied: Mapping[str, Any]) -> None:
+    """Raises `ValueError` for a trial of another sweep, or with a result that is none.
+
+    A process that is killed may leave one without values.
+    """
+    for field, distribution in trial.distributions.items():
+        if distribution != varied.get(field):
+            raise ValueError(f"trial {trial.number} varies `{field}` otherwise than --vary: {distribution}")
+        if not distribution._contains(distribution.to_internal_repr(trial.params[field])):
+            raise ValueError(f"trial {trial.number} has {trial.params[field]!r} for `{field}`")
+    if trial.state.name != "COMPLETE":
+        return
+    if trial.distributions.keys() != varied.keys():
+        raise ValueError(f"trial {trial.number} has not all fields of --vary")
+    if not isinstance(trial.value, (int, float)) or math.isnan(trial.value):
+        raise ValueError(f"trial {trial.number} has the result {trial.value!r}")
 
 
 def check_same(sweep: Sweep, training: Training) -> None:
@@ -71,6 +118,9 @@ def check_same(sweep: Sweep, training: Training) -> None:
         raise TrainingError(f"{folder} holds something else than a sweep; choose another folder with --output")
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with open_folder(folder) as own:
+            if own.is_link(LOCK):
+                raise TrainingError(str(LinkError(folder / LOCK)))
     except OSError as error:
         raise TrainingError(f"the folder {folder} cannot be made: {error.strerror}") from None
     facts, _ = facts_of(training, folder, (), data=False)
@@ -82,7 +132,7 @@ def check_same(sweep: Sweep, training: Training) -> None:
         "the training": fields,
     }
     asked["the length"] = list(facts.length)
-    with _lock(folder / LOCK, wait=True):
+    with _lock(folder / LOCK, wait=True), reading_journal(sweep):
         study = open_study(sweep)
         before = study.user_attrs
         other = [name for name, value in asked.items() if name in before and before[name] != value]
@@ -99,18 +149,23 @@ def check_same(sweep: Sweep, training: Training) -> None:
 def next_trial(sweep: Sweep, study: Study, held: contextlib.ExitStack) -> FrozenTrial | None:
     """A trial that nobody works on, a new one where there is none; None when there are enough. It is `held` then."""
     from optuna.samplers import TPESampler
+    from optuna.trial import TrialState
 
-    with _lock(Path(sweep.folder) / LOCK, wait=True):
+    varied = {one.field: _distribution(one) for one in parse_varied(sweep.vary)}
+    with _lock(Path(sweep.folder) / LOCK, wait=True), reading_journal(sweep):
         there = study.get_trials(deepcopy=False)
         for one in there:
-            if not one.state.is_finished() and _hold(sweep, one.number, held):
+            if one.state.is_finished() or not _hold(sweep, one.number, held):
+                continue
+            if one.params.keys() == varied.keys():
                 return one
+            study.tell(one.number, state=TrialState.FAIL)  # its process was killed before all values were drawn
         if len(there) >= sweep.trials:
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # `constant_liar` is called experimental
             study.sampler = TPESampler(seed=(sweep.seed * 1_000_003 + len(there)) % 2**32, constant_liar=True)
-        asked = study.ask({one.field: _distribution(one) for one in parse_varied(sweep.vary)})
+        asked = study.ask(varied)
         _hold(sweep, asked.number, held)
         return study.get_trials(deepcopy=False)[asked.number]
 
@@ -132,9 +187,13 @@ def _lock(path: Path, *, wait: bool = False) -> Iterator[None]:
     except ImportError:  # Windows has no such locks: one process at a time
         yield
         return
-    with path.open("a", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    with open_folder(path.parent) as folder:
+        handle = folder.open(path.name, os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield
+    finally:
+        os.close(handle)
 
 
 def _distribution(one: Varied) -> Any:
@@ -148,7 +207,5 @@ def _distribution(one: Varied) -> Any:
 
 
 def settings_of(trial: FrozenTrial, varied: Sequence[Varied]) -> tuple[str, ...]:
-    """What a trial sets. Raises `TrainingError` for the trial of another sweep."""
-    if not {one.field for one in varied} <= trial.params.keys():
-        raise TrainingError(f"trial {trial.number} of the journal is of another sweep")
-    return tuple(one.setting(trial.params[one.field]) for one in varied)
+    """What a trial sets, which `open_study` has checked; a process that was killed may have drawn a part."""
+    return tuple(one.setting(trial.params[one.field]) for one in varied if one.field in trial.params)

@@ -1,0 +1,77 @@
+"""Files that belong to the states of callbacks, such as the weights of the best test: each checkpoint has them, too.
+
+They are hard links, which take no space. Without them a training that goes on would know its best test, and have the
+weights of a later one, which the end of the sitting before or work that was lost had put in their place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+
+from paddle_layers.define.output_folders import Folder, open_folder
+
+from .problems import TrainingError
+
+STATE_FILES = "callbacks"
+"""The folder of these files in a checkpoint."""
+
+
+def names_of(callbacks: Iterable[object]) -> list[str]:
+    """Paths of the callbacks' files in the output folder. Raises `TrainingError` for those that lead out of it."""
+    names = [str(name) for listener in callbacks if hasattr(listener, "files") for name in listener.files()]
+    for name in names:
+        path = PurePosixPath(name)
+        if path.is_absolute() or not path.parts or ".." in path.parts or "\\" in name:
+            raise TrainingError(f"`files` of a callback gives {name!r}; it has to be a path in the output folder")
+    return list(dict.fromkeys(names))
+
+
+def copy_state_files(source: Path, target: Path, names: Iterable[str]) -> list[str]:
+    """Make the files of one folder those of another as well. Gives the names of those that there are none of.
+
+    Raises `OSError`.
+    """
+    missing = []
+    with open_folder(source) as old, open_folder(target) as new:
+        for name in names:
+            *folders, last = PurePosixPath(name).parts
+            try:
+                with _inside(old, folders) as here, _inside(new, folders, create=True) as there:
+                    there.link(last, here, last)
+            except FileNotFoundError:
+                missing.append(name)
+    return missing
+
+
+def save_state_files(folder: Path, checkpoint: Path, names: Iterable[str]) -> None:
+    """Put the callbacks' files of an output folder into a new checkpoint. Raises `OSError`."""
+    listed = list(names)
+    if listed:
+        with open_folder(checkpoint) as own:
+            own.make(STATE_FILES)
+        copy_state_files(folder, checkpoint / STATE_FILES, listed)
+
+
+def restore_state_files(folder: Path, checkpoint: Path, names: Sequence[str]) -> None:
+    """Put the callbacks' files of a checkpoint into the output folder. Raises `TrainingError` for one that it lacks."""
+    if not names:
+        return
+    try:
+        missing = copy_state_files(checkpoint / STATE_FILES, folder, names)
+    except FileNotFoundError:
+        missing = list(names)
+    if missing:
+        raise TrainingError(
+            f"{checkpoint / STATE_FILES / missing[0]}: there is no such file, though {checkpoint} was saved with it; "
+            f"delete {checkpoint} to use the one before"
+        )
+
+
+@contextlib.contextmanager
+def _inside(folder: Folder, names: Sequence[str], *, create: bool = False) -> Iterator[Folder]:
+    with contextlib.ExitStack() as stack:
+        for name in names:
+            folder = stack.enter_context(folder.folder(name, create=create))
+        yield folder
