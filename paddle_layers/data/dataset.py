@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from paddle_layers.define.decimals import number_of
+from paddle_layers.define.errors import brief
 
 from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
 from .names import check_unique
@@ -165,6 +166,8 @@ def _state(name: str) -> tuple[int, ...]:
 
 
 def _columns(arrays: Mapping[str, Any], origin: str) -> dict[str, Column]:
+    if other := [name for name in arrays if not isinstance(name, str)]:
+        raise DataError(f"{origin} has the field {brief(other[0])}; fields have names, which are strings")
     parts = [part for name, value in arrays.items() for part in _parts(name, value)]
     given = {name: _given(value, name, origin) for name, value in parts}
     columns: dict[str, Column] = {}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
-import threading
 
 import numpy as np
 from numpy.typing import NDArray
+
+from paddle_layers.define.fork_locks import ForkSafeLock
 
 _MASK = 2**64 - 1
 
@@ -28,7 +29,7 @@ class RowRandom:
         self._generator = generator(seed, epoch, stream)
         self._count = count
         self._tables: list[NDArray[np.float64]] = []
-        self._drawing = threading.Lock()
+        self._drawing = ForkSafeLock()
         self._offset = 0
         self._rows: NDArray[np.int64] = np.empty(0, np.int64)
         self._next = 0
@@ -47,7 +48,7 @@ class RowRandom:
 
     def random(self) -> NDArray[np.float64]:
         """One number in [0, 1) for every row."""
-        with self._drawing:
+        with self._drawing.current:
             if self._next == len(self._tables):
                 self._tables.append(self._generator.random(self._count))
         self._next += 1

@@ -31,7 +31,7 @@ class DerivedLayer(LayerDefinition):
         if not self._complete:
             from .checks.completeness import check_complete
 
-            with LOADING:
+            with LOADING.current:
                 if not self._complete:
                     check_complete(self)
                     self._complete = True

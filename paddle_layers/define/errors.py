@@ -7,8 +7,10 @@ import difflib
 from collections.abc import Iterable
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggestion(name: object, known: Iterable[str]) -> str:
     """`; did you mean ...?` when a known name is near, else nothing."""
+    if not isinstance(name, str):
+        return ""
     names = list(known)
     same = [known_name for known_name in names if known_name.lower() == name.lower()]  # `ReLU` is near to nothing else
     near = same or difflib.get_close_matches(name, names, 1)

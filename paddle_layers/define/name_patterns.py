@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from typing import Any
+
+from .errors import brief
 
 
 def matching(pattern: str, names: Iterable[str]) -> list[str]:
@@ -26,6 +29,14 @@ def renamed(name: str, old: str, new: str) -> str | None:
         return None
     first, *rest = new.split("*")
     return first + "".join(text + part for text, part in zip(found.groups(), rest, strict=False))
+
+
+def check_names(argument: str, given: Any, meaning: str) -> None:
+    """Raises `TypeError` for an argument that is no dict whose keys are names."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{argument} is a dict {meaning}, not {brief(given)}")
+    if wrong := [key for key in given if not isinstance(key, str)]:
+        raise TypeError(f"{argument} is a dict {meaning}, so its keys are strings, not {brief(wrong[0])}")
 
 
 def listed(names: Iterable[str], most: int = 5) -> str:

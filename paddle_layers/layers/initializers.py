@@ -1,4 +1,8 @@
-"""Weight initialization. `draw` returns float64, independent of the precision of the tensor."""
+"""Weight initialization. `draw` returns float64, independent of the precision of the tensor.
+
+If `is_elementwise` is true, sampling consecutive parts of a tensor gives the same values as sampling all of it at once,
+so that a net needs no memory for a second copy of a large table.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +51,8 @@ class _ByFan:
 class Constant:
     """Constant initialization: all elements have the same value."""
 
+    is_elementwise = True
+
     value = Float("value of all elements", default=0.0)
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
@@ -58,6 +64,8 @@ class Constant:
 class Zero:
     """Zero initialization."""
 
+    is_elementwise = True
+
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Zeros."""
         return np.zeros(shape)
@@ -66,6 +74,8 @@ class Zero:
 @initializer("one", terms=("ones",))
 class One:
     """Initialization with ones."""
+
+    is_elementwise = True
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Ones."""
@@ -79,6 +89,8 @@ class One:
 )
 class Uniform:
     """Uniform initialization between `min` and `max`. Caffe's defaults are 0 and 1, Paddle's -0.01 and 0.01."""
+
+    is_elementwise = True
 
     min = Float("smallest value", default=-0.05)
     max = Float("largest value", default=0.05)
@@ -102,6 +114,11 @@ class Gaussian:
     std = Float("standard deviation", default=0.01, min=0)
     sparse = Int("expected number of nonzero inputs per output; if absent, all", optional=True, min=0)
 
+    @property
+    def is_elementwise(self) -> bool:
+        """Not with zeros, which are drawn after all values."""
+        return self.sparse is None
+
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Normal values, most of them set to zero when `sparse` is given."""
         values = rng.normal(self.mean, self.std, shape)
@@ -120,6 +137,8 @@ class Xavier(_ByFan):
     Caffe).
     """
 
+    is_elementwise = True
+
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Values of variance 1 / n."""
         limit = math.sqrt(3.0 / max(self.count(fans), 1))
@@ -134,6 +153,8 @@ class Xavier(_ByFan):
 class Msra(_ByFan):
     """He (Kaiming, MSRA) normal initialization: standard deviation sqrt(2 / n), for ReLU (He et al. 2015)."""
 
+    is_elementwise = True
+
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Values of variance 2 / n."""
         return rng.normal(0.0, math.sqrt(2.0 / max(self.count(fans), 1)), shape)
@@ -146,6 +167,8 @@ class Msra(_ByFan):
 )
 class PaddleDefault:
     """Paddle's default initialization: normal with standard deviation 1 / sqrt(fan_in) (LeCun normal)."""
+
+    is_elementwise = True
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Values of variance 1 / fan_in."""

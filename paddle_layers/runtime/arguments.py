@@ -7,6 +7,7 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from typing import Any
 
 from paddle_layers.define.errors import brief, suggestion
+from paddle_layers.define.name_patterns import check_names, listed
 
 
 def check_arguments(network: Any, dtype: str, seed: Any, batch_size: Any) -> None:
@@ -16,17 +17,17 @@ def check_arguments(network: Any, dtype: str, seed: Any, batch_size: Any) -> Non
         raise TypeError(f"network is what `load` or `Network` gives, not {brief(network)}{meant}")
     if dtype not in ("float32", "float64"):
         raise ValueError(f'dtype is {brief(dtype)}, must be "float32" or "float64"')
-    _check_count("seed", seed, 0)
+    check_count("seed", seed, 0)
     if batch_size is not None:
-        _check_count("batch_size", batch_size, 1)
+        check_count("batch_size", batch_size, 1)
 
 
-def names_of(keep: Any) -> tuple[str, ...]:
-    """The names of values that are kept. Raises `TypeError` for what is no list of names."""
-    if isinstance(keep, str) or not isinstance(keep, Iterable):
-        meant = f": write keep=[{keep!r}]" if isinstance(keep, str) else ""
-        raise TypeError(f"keep is a list of names, not {brief(keep)}{meant}")
-    return tuple(keep)
+def names_of(argument: str, given: Any) -> tuple[str, ...]:
+    """The names in an argument. Raises `TypeError` for what is no list of names."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        meant = f": write {argument}=[{given!r}]" if isinstance(given, str) else ""
+        raise TypeError(f"{argument} is a list of names, not {brief(given)}{meant}")
+    return tuple(given)
 
 
 def check_keep(names: Iterable[str], values: Collection[str]) -> None:
@@ -50,7 +51,23 @@ def check_phase(phase: Any) -> None:
         raise ValueError(f'phase is {brief(phase)}, must be "train" or "test"')
 
 
-def _check_count(name: str, value: Any, least: int) -> None:
+def check_divisors(divisors: Any, losses: Collection[str]) -> Mapping[str, float]:
+    """The divisors by loss, none for None. Raises `TypeError`, and `ValueError` for a name that no loss has."""
+    if divisors is None:
+        return {}
+    check_names("divisors", divisors, "by the names of losses")
+    for name, divisor in divisors.items():
+        if name not in losses:
+            known = suggestion(name, losses) or f"; there are {listed(losses) or 'none'}"
+            raise ValueError(f"divisors names `{name}`, which is no loss of the network{known}")
+        if isinstance(divisor, str) or not hasattr(divisor, "__float__"):
+            raise TypeError(f"the divisor of `{name}` is a number, not {brief(divisor)}")
+    found: Mapping[str, float] = divisors
+    return found
+
+
+def check_count(name: str, value: Any, least: int) -> None:
+    """Raises `TypeError` for what is no integer, `ValueError` for one that is too small or large."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -59,15 +76,15 @@ def _check_count(name: str, value: Any, least: int) -> None:
         raise ValueError(f"{name} is {number}, must be a whole number from {least} on, below 2**63")
 
 
-def no_value(name: str, values: Mapping[str, object]) -> KeyError:
+def no_value(name: object, values: Mapping[str, object]) -> KeyError:
     """The error for a value that cannot be read: it is not kept, or there is none."""
-    if name in values:
+    if isinstance(name, str) and name in values:
         return KeyError(f"`{name}` is not kept; write Net(network, keep=[{name!r}])")
     return KeyError(f"the network has no output `{name}`{suggestion(name, values)}")
 
 
-def no_gradient(name: str, known: Iterable[str], parameters: Container[str]) -> KeyError:
+def no_gradient(name: object, known: Iterable[str], parameters: Container[str]) -> KeyError:
     """The error for a gradient that there is not."""
-    if name in parameters:
+    if isinstance(name, str) and name in parameters:
         return KeyError(f"`{name}` is a parameter: write net.parameters[{name!r}].gradient")
     return KeyError(f"`{name}` has no gradient{suggestion(name, known)}")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+from paddle_layers.define.fork_locks import ForkSafeLock
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class _Locked(Protocol):
-    lock: threading.RLock
+    lock: ForkSafeLock
     closed: bool
 
 
@@ -24,7 +25,7 @@ def one_at_a_time(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenat
 
     @functools.wraps(method)
     def locked(self: L, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with self.lock:
+        with self.lock.current:
             if self.closed and method.__name__ != "close":
                 raise RuntimeError("this net is closed; make another one, or use it inside of its `with` block")
             return method(self, *args, **kwargs)

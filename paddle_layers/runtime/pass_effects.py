@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from paddle_layers.define.fork_locks import ForkSafeLock
 from paddle_layers.runtime.batch.carried import Carried
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.plan.statistics import Statistics
@@ -28,7 +28,7 @@ class Effects(NamedTuple):
 class PassEffects:
     """The part of `Net` that reads and restores what passes leave behind."""
 
-    lock: threading.RLock
+    lock: ForkSafeLock
     closed: bool
     arena: ParameterSet
     carried: Carried

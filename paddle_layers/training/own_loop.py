@@ -113,6 +113,7 @@ class Optimizer:
 
         Raises:
             ValueError: the learning rate is negative or not a number.
+            RuntimeError: another thread made the last backward pass, or an interrupt ended it.
             TrainingError: a gradient holds NaN or infinity; parameters and states of the optimizer are unchanged, so
                 a loop may go on with the next batch.
         """
@@ -125,7 +126,7 @@ class Optimizer:
             layer = self._net.find_non_finite(backward=True)
             where = f": the first layer, from the loss back, whose gradient is not finite is `{layer}`" if layer else ""
             raise TrainingError(f"{error} at step {self.steps + 1}{where}. The parameters are unchanged") from None
-        self.steps += 1
+        self.steps += 1  # last: a step that is refused or interrupted does not count
 
     def save(self, path: str | Path) -> None:
         """Write what the optimizer remembers, and its number of steps, as safetensors. Raises `SaveError`.

@@ -15,6 +15,7 @@ from . import (
     editor,
     feeds,
     onnx_models,
+    other_sizes,
     passes,
     records,
     run_folders,
@@ -36,7 +37,7 @@ TARGETS: dict[str, type[Target]] = {
         *((torch_files.TorchFiles,) if importlib.util.find_spec("torch") else ()),
         *(run_folders.RunFolder, run_folders.SweepJournal),
         *(caffe_files.Prototxt, caffe_files.CaffeModel, caffe_files.CaffeMean),
-        *(feeds.Feeds, computed_ids.ComputedIds, passes.Passes),
+        *(feeds.Feeds, computed_ids.ComputedIds, passes.Passes, other_sizes.OtherSizes),
         onnx_models.Onnx,
         editor.Session,
     )

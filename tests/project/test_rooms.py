@@ -55,8 +55,8 @@ INSIDE: dict[str, tuple[str, ...]] = {
         (),
     ),
     "define": (
-        *("escaping", "errors", "fields", "functions", "definitions", "checks", "decorators"),
-        *("bodies", "inference", "facts", "messages", "derived", "from_message", "plugins"),
+        *("fork_locks", "escaping", "errors", "fields", "functions", "definitions", "checks"),
+        *("decorators", "bodies", "inference", "facts", "messages", "derived", "from_message", "plugins"),
     ),
     "testing": ("findings", "cases", "properties", "generated", "kit", "plugin"),
     "cli": ("problems", "output", "options", "app", "commands"),
@@ -75,7 +75,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
             "plan",
             "batch",
         ),
-        *("pass_effects", "net", "optimise"),
+        *("last_pass", "pass_effects", "net", "optimise"),
     ),
 }
 """Rooms without a ring of imports: their folders (or files) from the bottom to the top; what is not named is above."""

@@ -166,10 +166,10 @@ def test_threads_that_share_a_net_see_what_one_of_them_changes(net: pl.Net) -> N
 
     def work() -> None:
         for step in range(10):
-            with net.lock:
+            with net.lock.current:
                 bias = float(step % 2)
                 net.parameters["one.weight"].value = bias
-            with net.lock:
+            with net.lock.current:
                 bias = float(net.parameters["one.weight"].value[0, 0, 0, 0])
                 if not np.array_equal(score(net), known[bias]):
                     wrong.append(bias)

@@ -299,3 +299,102 @@ def test_without_workers_one_thread_computes(monkeypatch: pytest.MonkeyPatch) ->
     Pool().run(slow_launch(found), 0, 1, worth=True)
     assert found.all()
     assert len(set(found)) == 1
+
+
+LEARNED = """
+layer { name: "words" type: "data" data { data_type: INT size: 9 } }
+layer { name: "table" type: "embedding" input: "words" embedding { size: 2 } }
+layer { name: "y" type: "fc" input: "table" fc { size: 2 } }
+layer { name: "cost" type: "sum_cost" input: "y" }
+"""
+
+
+@pytest.mark.usefixtures("as_python")
+def test_results_of_the_pass_of_another_thread_are_refused() -> None:
+    """What one thread reads never silently belongs to the pass of another one."""
+    net = pl.Net(pl.loads(LEARNED), keep=["y"])
+    optimizer = pl.Optimizer(net, "sgd")
+    readers: dict[str, Callable[[], object]] = {
+        "loss": lambda: net.loss,
+        "loss_sums": net.loss_sums,
+        "value": lambda: net.value("y"),
+        "gradient": lambda: net.gradient("y"),
+        "backward": net.backward,
+        "find_non_finite": net.find_non_finite,
+        "dense gradient": lambda: net.parameters["y.weight"].gradient,
+        "gradient by rows": lambda: net.parameters["table.table"].gradient,
+        "gradient_rows": lambda: net.parameters["table.table"].gradient_rows,
+        "step": lambda: optimizer.step(0.1),
+    }
+
+    def train(ids: list[int]) -> None:
+        net.forward({"words": np.array(ids)})
+        net.backward()
+        assert net.loss is not None  # read, and kept
+
+    train([1, 2])
+    first = {name: read() for name, read in readers.items() if name != "step"}
+    in_threads(lambda _: train([3, 4]), 1)
+    for read in readers.values():
+        with pytest.raises(RuntimeError, match="was made by another thread"):
+            read()
+    train([1, 2])
+    assert net.loss == first["loss"]
+    optimizer.step(0.1)
+
+
+FORK_IN_A_PASS = """
+import os, sys, threading
+import numpy as np
+import paddle_layers as pl
+from paddle_layers.define.definitions.definition import LOADING
+from paddle_layers.runtime.generate import cache
+
+net = pl.Net(pl.loads(
+    'layer { name: "x" type: "data" data { shape: 3 } } layer { name: "y" type: "fc" input: "x" fc { size: 2 } }'
+))
+feeds = {"x": np.ones((2, 3))}
+expected = net.forward(feeds)["y"].tobytes()
+held, done = threading.Event(), threading.Event()
+
+def hold():
+    with net.lock.current, LOADING.current, cache._IMPORTING.current:
+        held.set()
+        done.wait()
+
+threading.Thread(target=hold, daemon=True).start()
+held.wait()
+if child := os.fork():
+    done.set()
+    sys.exit(os.waitpid(child, 0)[1] != 0)
+assert net.forward(feeds)["y"].tobytes() == expected
+own = pl.Net(pl.loads(
+    'layer { name: "x" type: "data" data { shape: 5 } } layer { name: "y" type: "fc" input: "x" fc { size: 7 } }'
+))
+own.forward({"x": np.ones((2, 5))})
+print("the same")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_during_a_pass_of_another_thread_leaves_no_lock_held() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORK_IN_A_PASS], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout == "the same\n"
+
+
+def test_no_lock_of_the_package_is_lost_by_a_fork() -> None:
+    """A lock that another thread holds stays locked in the child: all are `ForkSafeLock`, or are renewed by hand."""
+    folder = Path(pl.__file__).parent
+    found = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*.py")
+        if re.search(r"\b(RLock|Lock|Condition|Semaphore|Event)\(", path.read_text(encoding="utf-8"))
+    }
+    assert found == {
+        "define/fork_locks.py",
+        "runtime/devices/cpu/pool.py",  # the pool is renewed as a whole
+        "runtime/devices/cuda/round_robin.py",  # the simulator; a device does not outlive a fork
+        "training/processes/watch.py",  # its thread is that of a training
+    }

@@ -1,12 +1,15 @@
 """First values as a net draws them: spread by the connections of the layer, the same for a seed and a name."""
 
 import math
+import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import paddle_layers as pl
 from paddle_layers.define import registries
+from paddle_layers.runtime.memory import parameters
 
 NETWORK = """
 layer {{ name: "image" type: "data" data {{ shape: [8, 9, 9] }} }}
@@ -75,3 +78,47 @@ def test_bilinear_keeps_a_constant_image(factor):
     for row in range(factor):
         for column in range(factor):
             assert kernel[0, 0, row::factor, column::factor].sum() == pytest.approx(1, abs=1e-14)
+
+
+ELEMENTWISE = ("xavier", "msra", "paddle", "gaussian", "uniform", "constant", "one", "zero")
+
+
+@pytest.mark.parametrize("init", [f'type: "{name}"' for name in ELEMENTWISE])
+def test_values_drawn_in_parts_are_those_drawn_at_once(init, monkeypatch):
+    monkeypatch.setattr(parameters, "DRAWN", 1 << 30)
+    whole = values(init, dtype="float32")
+    monkeypatch.setattr(parameters, "DRAWN", 1000)
+    for name, drawn in values(init, dtype="float32").items():
+        assert drawn.tobytes() == whole[name].tobytes()
+
+
+TABLE = """
+layer { name: "x" type: "data" data { data_type: INT size: 1000000 } }
+layer { name: "y" type: "embedding" input: "x" embedding { size: 8 } }
+"""
+
+
+def test_a_large_table_needs_no_memory_beside_itself():
+    network = pl.loads(TABLE)
+    tracemalloc.start()
+    try:
+        net = pl.Net(network)
+        values = net.parameters["y.table"].value
+        kept, peak = tracemalloc.get_traced_memory()
+        assert peak - kept < values.nbytes / 2
+        tracemalloc.reset_peak()
+        net.parameters["y.table"].value = np.broadcast_to(np.float64(0.5), values.shape)
+        assert tracemalloc.get_traced_memory()[1] - kept < values.nbytes / 2
+    finally:
+        tracemalloc.stop()
+    assert (values == 0.5).all()
+
+
+def test_too_little_memory_for_first_values_is_the_error_of_a_device(monkeypatch):
+    def fail(*_):
+        raise MemoryError
+
+    definition = registries["initializer"]["orthogonal"]
+    monkeypatch.setattr(definition, "create", lambda _: SimpleNamespace(draw=fail))
+    with pytest.raises(pl.DeviceError, match=r"cannot allocate .* for the first values of `conv.weight`"):
+        values('type: "orthogonal"')

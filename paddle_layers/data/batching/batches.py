@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from paddle_layers.define.fork_locks import ForkSafeLock
 
 from ..ahead import made_ahead, size_of
 from ..columns import Rows
@@ -88,7 +89,7 @@ class Batches:
         self.unreadable: dict[int, str] = dict(dataset.bad)
         """Records that could not be read, by row, which need not be tried again."""
         self._epochs: dict[int, _Epoch] = {}
-        self._starting = threading.Lock()
+        self._starting = ForkSafeLock()
 
     @property
     def count(self) -> int:
@@ -223,7 +224,7 @@ class Batches:
         return {feed.layer: feed.take(rows, random) for feed in self.feeds}
 
     def _epoch(self, epoch: int) -> _Epoch:
-        with self._starting:
+        with self._starting.current:
             if epoch not in self._epochs:
                 for old in [old for old in self._epochs if abs(old - epoch) > 1]:
                     del self._epochs[old]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from paddle_layers.define.fork_locks import ForkSafeLock
 
 from ..ahead import size_of
 from ..columns import Rows, SequenceColumn, WordColumn, gather, joined_starts
@@ -57,7 +58,7 @@ class ParquetFiles(FileRows):
         ]
         super().__init__(paths, of_file)
         self._kept: OrderedDict[int, _Group] = OrderedDict()
-        self._reading = threading.Lock()
+        self._reading = ForkSafeLock()
 
     def dataset(self) -> Dataset:
         """Every column as a field whose rows are read when they are wanted."""
@@ -164,7 +165,7 @@ class ParquetFiles(FileRows):
 
     def _values(self, group: int) -> _Group:
         """The columns of a row group, kept for the next batch."""
-        with self._reading:
+        with self._reading.current:
             if group not in self._kept:
                 self._kept[group] = self._decoded(group)
                 while len(self._kept) > 1 and sum(size_of(kept.columns) for kept in self._kept.values()) > MOST_KEPT:

@@ -6,9 +6,10 @@ import contextlib
 import os
 import stat
 import tempfile
-import threading
 from pathlib import Path
 from typing import IO
+
+from paddle_layers.define.fork_locks import ForkSafeLock
 
 from ..problems import DataError, missing_file
 
@@ -37,7 +38,7 @@ class PositionedFile:
             with self._file as pipe:
                 self._file = _spooled(path, pipe)
         self.size = os.fstat(self._file.fileno()).st_size
-        self._moving = threading.Lock()
+        self._moving = ForkSafeLock()
 
     def __del__(self) -> None:
         if hasattr(self, "_file"):
@@ -47,7 +48,7 @@ class PositionedFile:
         """So many bytes from a position on; fewer at the end of the file."""
         if hasattr(os, "pread"):
             return os.pread(self._file.fileno(), size, at)
-        with self._moving:  # Windows has one position for all threads
+        with self._moving.current:  # Windows has one position for all threads
             self._file.seek(at)
             return self._file.read(size)
 

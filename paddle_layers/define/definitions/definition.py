@@ -7,7 +7,6 @@ import inspect
 import keyword
 import sys
 import textwrap
-import threading
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +15,11 @@ from typing import Any, TypeVar
 
 from ..errors import DefinitionError, InvalidAttributes, suggestion
 from ..fields.attributes import Attribute, Attributes, plain
+from ..fork_locks import ForkSafeLock
 
 C = TypeVar("C", bound=type)
 
-LOADING = threading.RLock()
+LOADING = ForkSafeLock()
 """Held while definitions are imported and completed: another thread waits until they are all there."""
 
 HEADER_NAMES = frozenset(

@@ -107,7 +107,7 @@ class Registry:
     def _once(self, what: str, load: Callable[[], object]) -> None:
         if what in self._loaded:
             return
-        with LOADING:
+        with LOADING.current:
             if what in self._loading or what in self._loaded:  # it looks up itself, or another thread was first
                 return
             self._loading.add(what)

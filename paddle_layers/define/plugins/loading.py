@@ -53,7 +53,7 @@ def broken_plugin(name: str) -> Plugin | None:
 
 
 def _load_all(plugins: list[Plugin]) -> bool:
-    with LOADING:
+    with LOADING.current:
         pending = [plugin for plugin in plugins if not plugin.started]
         for plugin in pending:
             plugin.started = True

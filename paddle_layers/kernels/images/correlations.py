@@ -20,6 +20,8 @@ from .planes import SLACK, lay_plane, pitch_of, plane_size, shared, take_pairs, 
 
 BAND = 1 << 17
 """Numbers of a band, which should stay in a core's second cache."""
+MOST_RUNS = 1 << 14
+"""Runs that the channels of an image are cut into at most: beyond, a run of `LARGEST` numbers is one of 16 GiB."""
 PIXELS = 1 << 12
 """Pixels of a band: so many sums of a few filters stay in the cache, too."""
 RUN = 1 << 9

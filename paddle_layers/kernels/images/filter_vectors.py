@@ -12,7 +12,7 @@ from paddle_layers.kernels.primitives.compiling import also_in_python, compiled,
 from paddle_layers.kernels.primitives.moves import get_entry, give_back, set_entry, turn, zeros
 from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, VECTOR, VECTORS, products, rounded
 
-from .correlations import BAND, divisor
+from .correlations import BAND, MOST_RUNS, divisor
 from .planes import lay_plane, take_pairs, take_rows
 
 FACTORS = 1 << 13
@@ -47,8 +47,10 @@ def most_vector_images(N, factors, laid, pixels):
 def vector_parts(N, count, factors, laid, pixels):
     """Images of an item, and the runs that their filters are cut into; by shape only."""
     images, parts = divisor(N, most_vector_images(N, factors, laid, pixels)), 1
-    for runs in range(2, count // LANES + 1):
-        if N // images * parts < PIECES and count % (runs * LANES) == 0:
+    for runs in range(2, min(MOST_RUNS, count // LANES) + 1):
+        if N // images * parts >= PIECES:
+            break
+        if count % (runs * LANES) == 0:
             parts = runs
     return images, parts
 

@@ -6,6 +6,7 @@ from paddle_layers.kernels.primitives.compiling import also_in_python
 from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, rounded
 from paddle_layers.kernels.primitives.transforms import EDGE, POINTS, SIDE
 
+from .correlations import MOST_RUNS
 from .work_items import Steps
 
 SHORTEST = 32
@@ -43,8 +44,10 @@ def tile_parts(N, filters, P, Q):
     for count in range(2, min(N, 3 * LANES // tiles) + 1):
         if N % count == 0 and (count * tiles <= LANES or N // count >= ITEMS):
             planes = count
-    for count in range(2, filters // SHORTEST + 1):
-        if planes == 1 and N * parts * runs < ITEMS and filters % count == 0:
+    for count in range(2, min(MOST_RUNS, filters // SHORTEST) + 1):
+        if planes > 1 or N * parts * runs >= ITEMS:
+            break
+        if filters % count == 0:
             runs = count
     return planes, parts, runs
 

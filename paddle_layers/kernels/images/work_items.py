@@ -14,7 +14,7 @@ from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import also_in_python
 from paddle_layers.kernels.primitives.tiles import LANES, ROWS, rounded
 
-from .correlations import BAND, backward_images, backward_numbers, divisor, forward_images, forward_numbers
+from .correlations import BAND, MOST_RUNS, backward_images, backward_numbers, divisor, forward_images, forward_numbers
 from .filter_vectors import (
     backward_pitch,
     forward_pitch,
@@ -118,9 +118,11 @@ def image_parts(N, images, rows, numbers):
     of them lays the other side's planes out anew.
     """
     parts, wanted = 1, PIECES if images == 1 else FEW
-    for count in range(2, rows // (SHORTEST * min(images, 2)) + 1):
+    for count in range(2, min(MOST_RUNS, rows // (SHORTEST * min(images, 2))) + 1):
         few = N // images * parts < wanted or images * rows // parts * numbers > LARGEST
-        if few and rows % count == 0:
+        if not few:  # nor is it with more runs
+            break
+        if rows % count == 0:
             parts = count
     return parts
 

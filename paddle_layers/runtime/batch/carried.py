@@ -29,7 +29,7 @@ class Carried:
         self.rows: dict[tuple[str, str], Array] = {}
 
     def check(self, graphs: Iterable[Graph]) -> None:
-        """Raises `ShapeError` where a phase has nothing to carry, or rows that are not those of the samples."""
+        """Raises `ShapeError` where a phase has nothing to carry, or rows of another type or of other samples."""
         pairs = [(graph, *pair) for graph in graphs for pair in self._of(graph)]
         for graph, name, value in pairs:
             found = graph.values.get(value)
@@ -37,6 +37,9 @@ class Carried:
                 raise ShapeError(f"data layer `{name}` carries `{value}`, which is not there in both phases")
             if found.domain is not graph.samples:
                 raise ShapeError(f"data layer `{name}` carries `{value}`, which has no row for each sample")
+            if found.type != graph.feeds[name].type:
+                type_ = graph.feeds[name].type
+                raise ShapeError(f"data layer `{name}` is {type_}, but `{value}`, which it carries, is {found.type}")
 
     def feed(self, phase: str, graph: Graph, feeds: Mapping[str, Any], dtype: str) -> Mapping[str, Any]:
         """The feeds of a batch, with the rows of the batch before where none are given. Raises `FeedError`."""
@@ -50,8 +53,8 @@ class Carried:
 
     def note(self, phase: str, graph: Graph, read: Callable[[str], Array]) -> None:
         """Keep the rows that the next batch is fed."""
-        for name, value in self._of(graph):
-            self.rows[phase, name] = np.array(read(value))
+        # In one assignment: an interrupt must not leave the rows of two batches.
+        self.rows = self.rows | {(phase, name): np.array(read(value)) for name, value in self._of(graph)}
 
     def saved(self) -> dict[str, Array]:
         """The rows by names, for `restore`."""

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from paddle_layers.config.wiring.ignored_labels import NONE_IGNORED, IgnoredLabels
 from paddle_layers.define import Type
-from paddle_layers.define.errors import suggestion
+from paddle_layers.define.errors import brief, suggestion
+from paddle_layers.define.name_patterns import check_names
 from paddle_layers.runtime.graph.domains import Domain
 from paddle_layers.runtime.graph.graph import Graph
 from paddle_layers.runtime.graph.rows import Rows
@@ -38,6 +39,8 @@ class Batch(BatchRows):
         for name in feeds:
             if name not in graph.feeds:
                 known = ", ".join(f"`{n}`" for n in graph.feeds)
+                if not isinstance(name, str):
+                    raise FeedError(f"feeds have the names of data layers, {known}, and {brief(name)} is no name")
                 raise FeedError(f"`{name}` is no data layer{suggestion(name, graph.feeds)}; there are {known}")
         for name, value in graph.feeds.items():
             if name not in feeds:
@@ -108,7 +111,13 @@ def _up_to(count: int) -> Ints:
     return starts
 
 
-def check_gradient(graph: Graph, rows: Rows, name: str, given: Any, dtype: str) -> NDArray[Any]:
+def check_gradients(graph: Graph, rows: Rows, given: Any, dtype: str) -> dict[str, NDArray[Any]]:
+    """The gradients that the caller gives by output. Raises `FeedError`, and `TypeError` for what is no dict."""
+    check_names("gradients", given, "by the names of outputs")
+    return {name: _checked_gradient(graph, rows, name, array, dtype) for name, array in given.items()}
+
+
+def _checked_gradient(graph: Graph, rows: Rows, name: str, given: Any, dtype: str) -> NDArray[Any]:
     """A gradient that the caller gives for an output. Raises `FeedError` when it does not fit the last batch."""
     value = graph.values.get(name)
     if value is None or value.type.kind != "DENSE":

@@ -63,17 +63,17 @@ class RepeatedPass(NamedTuple):
             feeds[name] = _Feed(place, value.type.size if value.type.kind == "INT" else 0)
         return cls(plan, batch, feeds, {value.name: rows_of(plan, plan.values[value.name], value) for value in outputs})
 
-    def take(self, given: Mapping[str, Any]) -> bool:
-        """Copy the feeds of a batch in; False, with nothing changed, where they are not like those of the last one."""
+    def takes(self, given: Mapping[str, Any]) -> bool:
+        """Whether the feeds of a batch are like those of the last one."""
         if type(given) is not dict or given.keys() != self.feeds.keys():
             return False
-        for name, feed in self.feeds.items():
-            if not feed.takes(given[name]):
-                return False
+        return all(feed.takes(given[name]) for name, feed in self.feeds.items())
+
+    def copy(self, given: Mapping[str, Any]) -> None:
+        """Copy the feeds of a batch in, which `takes` has looked at."""
         for name, feed in self.feeds.items():
             feed.place[...] = given[name]
         self.batch.arrays.update(given)
-        return True
 
     def read(self) -> dict[str, Array]:
         """Copies of the outputs."""

@@ -12,6 +12,7 @@ from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.graph import Graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
 
+from .carried import Carried
 from .values import Csr, FeedError, Sequences, as_array
 
 if TYPE_CHECKING:
@@ -61,21 +62,26 @@ def _shape(given: Any, level: int) -> tuple[int, ...]:
         return ()
 
 
-def rebind(phase: Phase, feeds: Mapping[str, Any], parameters: ParameterSet) -> bool:
-    """Bind the graph anew when dense feeds have other sizes than before; whether they have. Raises `FeedError`."""
+def graph_for(phase: Phase, feeds: Mapping[str, Any], parameters: ParameterSet, carried: Carried) -> Graph | None:
+    """The graph for feeds of other sizes than before; None where their sizes are the same. Raises `FeedError`."""
     changed = changed_types(phase.graph, feeds)
-    if changed:
-        phase.graph = _rebuilt(phase.graph, changed, phase.network, parameters)
-        log.info("planned anew: %s", ", ".join(f"`{name}` is {type_}" for name, type_ in changed.items()))
-    return bool(changed)
+    if not changed:
+        return None
+    graph = _rebuilt(phase.graph, changed, phase.network, parameters, carried)
+    log.info("planned anew: %s", ", ".join(f"`{name}` is {type_}" for name, type_ in changed.items()))
+    return graph
 
 
-def _rebuilt(graph: Graph, changed: Mapping[str, Type], network: Network, parameters: ParameterSet) -> Graph:
+def _rebuilt(
+    graph: Graph, changed: Mapping[str, Type], network: Network, parameters: ParameterSet, carried: Carried
+) -> Graph:
     """The graph for other types of feeds. Raises `FeedError` when the network does not take them."""
     types = {name: changed.get(name, value.type) for name, value in graph.feeds.items()}
     try:
-        return build_graph(network, parameters, types)
+        rebuilt = build_graph(network, parameters, types)
+        carried.check([rebuilt])
     except ShapeError as error:
         sizes = ", ".join(f"`{name}` as {type_}" for name, type_ in changed.items())
         takes = ", ".join(f"`{name}` takes {graph.feeds[name].type}" for name in changed)
         raise FeedError(f"{takes}; the network cannot run with {sizes}: {error.message}") from None
+    return rebuilt

@@ -16,13 +16,13 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from paddle_layers.define.fork_locks import ForkSafeLock
 from paddle_layers.define.quiet import quietly
 
 from .checksums import ENDING, remove_damaged, sum_of, sums_text
@@ -64,7 +64,7 @@ def try_folder(kind: str) -> Path:
 @functools.cache
 def _try(kind: str) -> None:
     """Make the folders for a kind of drivers; give the cache up where others may write, or the user may not."""
-    with _IMPORTING:
+    with _IMPORTING.current:
         root = cache_folder()
         try:
             if root.parts[0] == HOME:
@@ -141,7 +141,7 @@ def keep_file(path: Path, data: bytes) -> None:
 
 def keep_result(path: Path, data: bytes) -> None:
     """Write a file that this run can do without: when that fails, the cache is given up."""
-    with _IMPORTING:
+    with _IMPORTING.current:
         try:
             keep_file(_place(path), f"{sum_of(data)}\n".encode() + data)
         except OSError as error:
@@ -151,7 +151,7 @@ def keep_result(path: Path, data: bytes) -> None:
 def load_driver(path: Path, text: str) -> ModuleType:
     """Write the driver if it is not there, atomically, and import it; several processes may race."""
     name = f"paddle_layers_driver_{path.parent.name}_{path.stem}"
-    with _IMPORTING:  # a module is in `sys.modules` before it has run: another thread would find it half made
+    with _IMPORTING.current:  # a module is in `sys.modules` before it has run: another thread would find it half made
         if name in sys.modules:
             return sys.modules[name]
         try:
@@ -254,4 +254,4 @@ def numba_keeps_in(folder: str) -> Iterator[None]:
 
 _REPLACED: dict[Path, Path] = {}
 """Temporary caches by those that can't be used."""
-_IMPORTING = threading.RLock()
+_IMPORTING = ForkSafeLock()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from paddle_layers.config.wiring.insides import inside_of
 from paddle_layers.define import Entries, LayerDefinition, ShapeError, Type, registries
 from paddle_layers.runtime.memory.layouts import Form
 from paddle_layers.runtime.memory.parameters import ParameterSet
@@ -82,7 +83,8 @@ class Builder:
         """The operations of a node; its outputs enter the scope."""
         inputs, first = tuple(scope[name] for name in node.inputs), len(self.graph.ops)
         if node.inside is not None:
-            outputs = self._inside(node, node.inside, inputs, f"{prefix}{node.name}.")
+            inside = _inside_for(node, node.inside, inputs, prefix + node.name)
+            outputs = self._inside(node, inside, inputs, f"{prefix}{node.name}.")
             self._propagate(node, inputs, self.graph.ops[first:])
         else:
             op = self.operation(prefix + node.name, node.definition, node.attributes, inputs, node)
@@ -92,6 +94,9 @@ class Builder:
             if layer.name != "linear":
                 extra = self.operation(f"{prefix}{node.name}.{follower}", layer, attributes, outputs[:1], node)
                 outputs = (*extra.outputs, *outputs[1:])
+        if len(outputs) != len(node.output_names):
+            message = f"layer `{prefix}{node.name}` would have {len(outputs)} outputs, not {len(node.output_names)}"
+            raise ShapeError(message)
         for name, value in zip(node.output_names, outputs, strict=True):
             value.name = prefix.replace(".", "/") + name  # `a.b` is an output of `a`, `a/b` one of a layer inside
             scope[name] = value
@@ -108,8 +113,7 @@ class Builder:
         try:
             binding = layer.complete().bind_axes([value.type for value in inputs], attributes)
         except ShapeError as error:
-            message = f"layer `{name}`: {error.message}"
-            raise type(error)(message, attribute=error.attribute, input=error.input) from None
+            raise _at_layer(error, name) from None
         _check_numbers(name, attributes, self.parameters.dtype)
         op = Op(name, layer, attributes, binding, inputs)
         op.rows = _row_domains(self.graph, op)
@@ -152,6 +156,22 @@ class Builder:
             copy = (f"{prefix}output_{place}", linear, linear.bind({}), (value,))
             found.append(self.operation(*copy).outputs[0] if foreign else value)
         return tuple(found)
+
+
+def _inside_for(node: Node, inside: Inside, inputs: Sequence[Value], name: str) -> Inside:
+    """The network inside a layer; a body computes attributes from sizes, so other sizes need another one."""
+    types = tuple(value.type for value in inputs)
+    if "body" not in node.definition.hooks or types == node.input_types:
+        return inside
+    try:
+        return inside_of(node.setup, types) or inside
+    except ShapeError as error:
+        raise _at_layer(error, name) from None
+
+
+def _at_layer(error: ShapeError, name: str) -> ShapeError:
+    """The same error with the layer's name."""
+    return error.restated(f"layer `{name}`: {error.message}", attribute=error.attribute, input=error.input)
 
 
 def _check_numbers(name: str, attributes: Mapping[str, Any], dtype: str) -> None:

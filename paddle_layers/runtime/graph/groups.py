@@ -64,6 +64,7 @@ class _Group:
                 builder.add(part, self.scope, prefix)
         for part, op in made:
             op.carried = self.scope[part.attributes["of"]]
+            _check_carried(op, part.attributes["of"])
         self._sort([op for _, op in made])
 
     def outputs(self) -> tuple[Value, ...]:
@@ -118,7 +119,9 @@ class _Group:
 
     def _memory(self, part: Node, given: NamedValues) -> Op:
         """An operation whose output is copied step by step from its boot value and from what it carries."""
-        type_, name = part.output_types[0], self.prefix + part.name
+        # Not the declared type: a batch may have other sizes, and so what is there before the first step.
+        (type_,) = part.definition.infer([given[other].type for other in part.inputs], part.attributes)
+        name = self.prefix + part.name
         boot = [self._boot(part.name, given[other]) for other in part.inputs]
         linear = registries["layer"]["linear"]
         binding = linear.bind_axes([Type.dense()], linear.bind({}))
@@ -173,6 +176,14 @@ class _Group:
         if group is not self.steps:
             group.outer = self.steps
             self.steps.inner.append(group)
+
+
+def _check_carried(memory: Op, of: str) -> None:
+    """Raises `ShapeError` where steps would read rows of another size than the step before has written."""
+    found, type_ = memory.carried, memory.outputs[0].type
+    if found is not None and found.type != type_:
+        message = f"memory `{memory.name}` is {type_}, but `{of}`, which it remembers, is {found.type}"
+        raise ShapeError(message, attribute="of")
 
 
 def _units(ops: Iterable[Op]) -> list[list[Op]]:

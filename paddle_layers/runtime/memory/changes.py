@@ -28,7 +28,12 @@ class Changes:
 
     @contextlib.contextmanager
     def made(self, really: bool = True) -> Iterator[None]:
-        """Within it parameters change. It is noted at its end: what another thread computes meanwhile is of neither."""
+        """Within it parameters change.
+
+        It is counted at its end, since another thread may compute from both old and new numbers meanwhile, and at its
+        beginning, since an interrupt may come before the end is counted.
+        """
+        self._count += really
         try:
             yield
         finally:

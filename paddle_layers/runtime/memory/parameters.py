@@ -15,16 +15,20 @@ from paddle_layers.config.diagnostics.suggestions import nearest
 from paddle_layers.define import LayerDefinition, ShapeError, State, registries
 from paddle_layers.define.errors import first_line
 from paddle_layers.define.fields.tensors import Param
+from paddle_layers.define.machine import as_bytes
 from paddle_layers.define.name_patterns import listed
 from paddle_layers.runtime.memory.precision import too_large
 
 from .blocks import Allocator, Block, DeviceError, Flat
 from .changes import Changes
+from .gradient_owner import GradientOwner
 
 if TYPE_CHECKING:
     from paddle_layers.config import ParamSettings
 
 Array = NDArray[Any]
+DRAWN = 1 << 18
+"""First values that are drawn at a time: 2 MiB, which stay in the cache until they are converted."""
 
 
 class RowGradients(Protocol):
@@ -58,6 +62,8 @@ class Parameter:
     row_gradient: RowGradients | None = None
     """What the last backward pass gave, where it is by rows."""
     changes: Changes = field(default_factory=Changes)
+    """Noted for all parameters of a net together."""
+    gradient_owner: GradientOwner = field(default_factory=GradientOwner)
     """Noted for all parameters of a net together."""
     before_read: Callable[[NDArray[np.int64] | None], None] | None = None
     """Called before somebody reads these rows of the value, or all of them; whoever owes them something sets it."""
@@ -101,17 +107,17 @@ class Parameter:
             same = array.size == self.size
             meant = "; write array.T" if same and array.shape == self.shape[::-1] and array.ndim > 1 else ""
             raise ValueError(f"`{self.name}` has the shape {self.shape}; what is assigned has {array.shape}{meant}")
-        whole = np.broadcast_to(array, self.shape)
-        if problem := too_large(whole, self.dtype):
-            raise ValueError(f"`{self.name}` {problem}")
-        return whole
+        self._representable(array)
+        return np.broadcast_to(array, self.shape)
 
     @property
     def gradient(self) -> Array | None:
         """The gradient of the last backward pass, as `value`; None where there is none.
 
-        It is a copy where `gradient_rows` has it.
+        It is a copy where `gradient_rows` has it. Raises `RuntimeError` where another thread made that pass, or an
+        interrupt ended it.
         """
+        self.gradient_owner.check()
         if self.by_rows:
             return self._spread()
         if "gradient" not in self.blocks:
@@ -122,8 +128,9 @@ class Parameter:
     def gradient_rows(self) -> tuple[Array, Array] | None:
         """Numbers of the rows that the last batch used, rising, and their gradients; all others are zero.
 
-        None where the gradient is not by rows, and before the first backward pass.
+        None where the gradient is not by rows, and before the first backward pass. Raises `RuntimeError` as `gradient`.
         """
+        self.gradient_owner.check()
         return None if self.row_gradient is None else self.row_gradient.read()
 
     def _spread(self) -> Array:
@@ -162,17 +169,30 @@ class Parameter:
         fan_in = math.prod(inputs)
         return fan_in, self.size // max(inputs[0], 1) if inputs else self.size
 
-    def draw(self, seed: int) -> Array:
-        """The first values: the same for a seed and a name, whatever else the network holds."""
+    def initialize(self, seed: int) -> None:
+        """Draw the first values: the same for a seed and a name, whatever else the network holds."""
         from paddle_layers.layers.initializers import Fans
 
         definition, attributes = self.initializer()
         key = (seed << 32) ^ zlib.crc32(self.name.encode())
         rng = np.random.Generator(np.random.Philox(key=key))
-        drawn = definition.create(attributes).draw(self.shape, rng, Fans(*self.fans))
+        drawer, fans = definition.create(attributes), Fans(*self.fans)
+        if getattr(drawer, "is_elementwise", False):
+            itemsize = np.dtype(self.dtype).itemsize
+            for first in range(0, self.size, DRAWN):
+                drawn = self._representable(drawer.draw((min(DRAWN, self.size - first),), rng, fans))
+                self.blocks["value"].write(self.offset + first * itemsize, drawn, self.dtype)
+            return
+        drawn = drawer.draw(self.shape, rng, fans)
         if drawn.shape != self.shape:
             raise ShapeError(f"initializer `{definition.name}` drew {drawn.shape} for {self.name} {self.shape}")
-        return np.asarray(drawn)
+        self.stored = drawn
+
+    def _representable(self, values: Array) -> Array:
+        """The numbers, if none becomes infinite in the precision of the net. Raises `ValueError`."""
+        if problem := too_large(values, self.dtype):
+            raise ValueError(f"`{self.name}` {problem}")
+        return values
 
     def initializer(self) -> tuple[Any, Any]:
         """The initializer and its attributes: the config's, or the layer's."""
@@ -200,13 +220,15 @@ class ParameterSet:
     """All parameters of a network by name, whichever phases they are in."""
 
     def __init__(self, dtype: str) -> None:
-        self.dtype, self.changes = dtype, Changes()
+        self.dtype, self.changes, self.gradient_owner = dtype, Changes(), GradientOwner()
         self.by_name: dict[str, Parameter] = {}
         self.aliases: dict[str, str] = {}
         """Names of shared parameters, and the name of the one that holds the values."""
         self._shared: dict[str, Parameter] = {}
         self.data = ""
         """The names of ids and columns of the training data, in JSON: stored with the values."""
+        self._complete = False
+        """Whether memory is allocated: from then on there are no new parameters."""
         self.values: Flat
         """The arena of the trained parameters, padding included."""
         self.gradients: Flat
@@ -215,7 +237,10 @@ class ParameterSet:
     def add(
         self, name: str, field: Param | State, layer: LayerDefinition, shape: tuple[int, ...], settings: Any
     ) -> Parameter:
-        """The parameter of this name, made at the first call. Raises `ShapeError` when its shape differs."""
+        """The parameter of this name, made at the first call.
+
+        Raises `ShapeError` when its shape differs, and for a new one when memory is allocated already.
+        """
         found = self.by_name.get(self.aliases.get(name, name))
         share = settings.share if settings is not None else None
         if found is None and share is not None:
@@ -228,9 +253,11 @@ class ParameterSet:
                     f"parameter `{name}` would need the shape {shape}, but `{found.name}` has {found.shape}"
                 )
             return found
+        if self._complete:  # a batch of other sizes
+            raise ShapeError(f"it would need the parameter `{name}`, which this net does not have")
         trained = isinstance(field, Param) and not (settings is not None and (settings.frozen or settings.lr_mult == 0))
         made = self.by_name[name] = Parameter(name, shape, trained, settings, field, layer, self.dtype)
-        made.changes = self.changes
+        made.changes, made.gradient_owner = self.changes, self.gradient_owner
         if share is not None:
             self._shared[share] = made
         return made
@@ -269,8 +296,13 @@ class ParameterSet:
             largest = sorted(self.by_name.values(), key=lambda parameter: -parameter.size)[:3]
             sizes = ", ".join(f"{p.name} ({' x '.join(map(str, p.shape))})" for p in largest)
             raise DeviceError(f"the parameters of this network do not fit: {error}; the largest are {sizes}") from None
+        self._complete = True
         for parameter in self.by_name.values():
-            parameter.value = parameter.draw(seed)
+            try:
+                parameter.initialize(seed)
+            except MemoryError:
+                needed = as_bytes(8 * parameter.size)
+                raise DeviceError(f"cannot allocate {needed} for the first values of `{parameter.name}`") from None
 
     def _allocate(self, device: Allocator, for_gradients: Allocator) -> None:
         fixed = [parameter for parameter in self.by_name.values() if not parameter.trained]

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+PART = 1 << 18
+"""Numbers of an array that are looked at together."""
 
 
 def too_large(values: Any, dtype: str) -> str | None:
@@ -12,9 +16,21 @@ def too_large(values: Any, dtype: str) -> str | None:
     array = np.asarray(values)
     if array.dtype.kind != "f" or array.dtype.itemsize <= np.dtype(dtype).itemsize:
         return None
+    place = _first_lost(array, dtype)
+    if place is None:
+        return None
+    return f"holds {array[place]}{f' at {place}' if place else ''}, which is too large for {dtype}"
+
+
+def _first_lost(array: NDArray[Any], dtype: str) -> tuple[int, ...] | None:
+    """Where the first number is that becomes infinite; a large array is looked at in parts, to copy little of it."""
+    if array.size > PART and len(array) > 1:
+        step = max(1, PART * len(array) // array.size)
+        for first in range(0, len(array), step):
+            place = _first_lost(array[first : first + step], dtype)
+            if place is not None:
+                return (first + place[0], *place[1:])
+        return None
     with np.errstate(over="ignore"):
         lost = np.isfinite(array) & ~np.isfinite(array.astype(dtype))
-    if not lost.any():
-        return None
-    place = tuple(int(i) for i in np.argwhere(lost)[0])
-    return f"holds {array[place]}{f' at {place}' if place else ''}, which is too large for {dtype}"
+    return tuple(int(i) for i in np.argwhere(lost)[0]) if lost.any() else None

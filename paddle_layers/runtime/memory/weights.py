@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from paddle_layers.config.diagnostics.suggestions import nearest
+from paddle_layers.define.errors import brief
 from paddle_layers.define.escaping import message_line
-from paddle_layers.define.name_patterns import listed, matching, rename_problem, renamed
+from paddle_layers.define.name_patterns import check_names, listed, matching, rename_problem, renamed
 from paddle_layers.runtime.memory.precision import too_large
 
 from .layouts import COUNTER, LAYOUTS, Form
@@ -123,7 +124,10 @@ def load_weights(
     known, file = parameters.by_name, open_weights(path)
     wanted = {name: one.shape for name, one in known.items()}
     report = match_weights(file, wanted, forms, rename=rename, leave_out=leave_out, layout=layout)
-    tensors = file.read(report.sources.values())
+    try:
+        tensors = file.read(report.sources.values())
+    except MemoryError:
+        raise WeightsError(f"{path}: cannot allocate memory for its arrays") from None
     for name, source in report.sources.items():
         if problem := too_large(tensors[source], known[name].dtype):
             raise WeightsError(f"{path}: `{source}` {problem}")
@@ -243,6 +247,8 @@ def _left_out(
 ) -> set[str]:
     left: set[str] = set()
     for position, pattern in enumerate(patterns):
+        if not isinstance(pattern, str):
+            raise TypeError(f"leave_out holds patterns of names, not {brief(pattern)}")
         found = matching(pattern, {**wanted, **stored})
         left.update(found)
         if not found:
@@ -256,6 +262,9 @@ def _renamed(
     path: str, names: Sequence[str], rename: Mapping[str, str], problems: list[PatternProblem]
 ) -> dict[str, str]:
     """The names in the file by those they have in the network; the first of the renames that fits is taken."""
+    check_names("rename", rename, "of new names by old ones")
+    if other := [new for new in rename.values() if not isinstance(new, str)]:
+        raise TypeError(f"rename is a dict of new names by old ones, so its values are strings, not {brief(other[0])}")
     wrong = {old: problem for old, new in rename.items() if (problem := rename_problem(old, new))}
     sources: dict[str, list[str]] = {}
     given: dict[str, str] = {}

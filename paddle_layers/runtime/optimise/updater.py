@@ -143,6 +143,7 @@ class Updater:
     def add(self) -> None:
         """Add the gradients of the last backward pass to those of the step."""
         assert self._accumulation is not None, "it was not asked for"
+        self.arena.gradient_owner.check()
         self._accumulation.add(self._row_gradients())
 
     def discard(self) -> None:
@@ -200,6 +201,7 @@ class Updater:
         `momentum` is that of this step where it is scheduled; parameters with one of their own keep it. Raises
         `NonFiniteGradients`: nothing has changed then, unless the backward pass has made the step.
         """
+        self.arena.gradient_owner.check()
         if self._early is None:
             self._step(rate, count, momentum)
         elif names := self._check.found():

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from paddle_layers.define.machine import as_bytes
 from paddle_layers.runtime.launches.buffers import FOREVER, Storage
+from paddle_layers.runtime.memory.blocks import DeviceError
 
 from . import runs
 
 
 def place(storages: Sequence[Storage]) -> int:
-    """Set the offsets, the largest first. Gives the bytes of the block."""
+    """Set the offsets, the largest first. Gives the bytes of the block. Raises `DeviceError` for too many."""
     sharing = runs("shared memory")
+    if (total := sum(storage.nbytes for storage in storages)) >= 2**63:
+        raise DeviceError(f"cannot allocate {as_bytes(total)}, which no machine can address; make the layers smaller")
     begins, ends, firsts, lasts = placed = np.zeros((4, len(storages)), np.int64)  # in the order of the offsets
     sizes = [(storage.nbytes, storage) for storage in storages]
     for count, (size, storage) in enumerate(sorted(sizes, key=lambda sized: -sized[0])):

@@ -136,9 +136,13 @@ class Phase:
         )
 
     def plan(self, seeds: Seeds) -> Plan:
-        """The plan for these seeds and for the rows of the last batch, made at the first call."""
+        """The plan for these seeds and for the rows of the last batch.
+
+        It is made at the first call, and again where more rows have been reserved since.
+        """
         plans = self._variant.plans
-        if seeds not in plans:
+        if seeds not in plans or not plans[seeds].fits:
+            plans.pop(seeds, None)  # frees its memory before more is allocated
             try:
                 plans[seeds] = quietly(lambda: self._make_plan(seeds))
             except DeviceError:
@@ -163,7 +167,7 @@ class Phase:
 
     def divisor_plan(self) -> Plan:
         """The plan that computes the divisors of the losses only, made at the first call."""
-        if self._divisors is None:
+        if self._divisors is None or not self._divisors.fits:
             self._divisors = quietly(self._make_divisor_plan)
         return self._divisors
 

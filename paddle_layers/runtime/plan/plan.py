@@ -66,10 +66,18 @@ class Plan:
         self._end = len(self.launches) + len(counting)
         self.rows = Rows()
         """Those of the batch that lies over the plan."""
+        self._capacities = [(domain, domain.capacity) for domain in graph.domains]
+        self._key: Callable[[str], int] | None = None
         self._counts: dict[Domain, int] | None = None
-        self._whole: dict[Domain, float] = {}
+        """Rows of which the sizes in the table are; None where they hold for no batch."""
+        self._whole: dict[Domain, float] | None = None
 
     # ---- memory
+
+    @property
+    def fits(self) -> bool:
+        """Whether the buffers have the capacities that the domains have now."""
+        return all(domain.capacity == capacity for domain, capacity in self._capacities)
 
     def read(self, buffer: Buffer, rows: Rows | None = None) -> NDArray[Any]:
         """The rows of a batch in a buffer, by default of the last one: a view on the CPU, elsewhere a copy."""
@@ -95,14 +103,21 @@ class Plan:
 
     def lay(self, rows: Rows) -> None:
         """Lay a batch over the plan: sizes and totals become those of its rows."""
-        counts = dict(rows.counts)
-        if counts != self._counts or self.graph.groups:  # steps differ by the lengths of the sequences
-            self.table.set_rows(rows)
-            self._whole = dict(rows.whole)
-        self.rows, self._counts = rows, counts
+        if rows.counts != self._counts or self.graph.groups:  # steps differ by the lengths of the sequences
+            self._write_sizes(rows)
+        self.rows = rows
+
+    def _write_sizes(self, rows: Rows) -> None:
+        """Write the sizes of a batch into the table. An interrupt on the way leaves sizes that hold for no batch."""
+        self._counts = self._whole = None
+        self.table.set_rows(rows)
+        if self._key is not None:  # loops are written anew, with their keys
+            self.table.set_keys(self._key)
+        self._counts, self._whole = dict(rows.counts), dict(rows.whole)
 
     def set_keys(self, key: Callable[[str], int]) -> None:
         """Draw the keys of random operations for a step."""
+        self._key = key
         self.table.set_keys(key)
 
     def _run(self, begin: int, end: int, add_up: AddUp | None) -> None:
@@ -156,8 +171,8 @@ class Plan:
             else:
                 self.write(own, np.array([divisor]))
         if whole != self._whole:
-            self.rows.whole = self._whole = whole
-            self.table.set_rows(self.rows)
+            self.rows.whole = whole
+            self._write_sizes(self.rows)
 
     def backward(self, ready: Ready | None = None, add_up: AddUp | None = None) -> None:
         """Run the backward launches; `ready` gets each part of the gradients of parameters as soon as it is done."""

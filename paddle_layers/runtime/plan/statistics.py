@@ -44,6 +44,8 @@ class Statistics:
         self._device = device
         self._sums: dict[tuple[str, str, tuple[int, ...]], Flat] = {}
         self._counted: dict[str, tuple[Op, Mapping[str, Ref]]] = {}
+        self._resetting = False
+        """Whether a reset has begun and not ended: an interrupt may leave some sums at zero and others not."""
 
     def launches(self, found: Iterable[tuple[Op, Mapping[str, Ref]]]) -> list[Launch]:
         """Launches that add the rows of a batch to the sums."""
@@ -63,6 +65,7 @@ class Statistics:
 
     def results(self) -> dict[str, float]:
         """Reported numbers by `layer.type`, or `layer.type.name` where a layer reports several."""
+        self.complete_reset()
         return {
             f"{op.name}.{op.layer.name}" + (f".{name}" if name else ""): number
             for op, refs in self._counted.values()
@@ -71,11 +74,13 @@ class Statistics:
 
     def sums(self) -> list[tuple[str, str, list[float]]]:
         """What was counted since the last reset: layer, name and numbers of each sum."""
+        self.complete_reset()
         found = self._sums.items()
         return [(op, name, sums.read().tolist()) for (op, name, _), sums in found if op in self._counted]
 
     def restore(self, counted: Iterable[tuple[str, str, list[float]]]) -> None:
         """Go on from what `sums` gave; what is not counted here is left out."""
+        self.complete_reset()
         numbers = {(op, name): np.array(values, np.float64) for op, name, values in counted}
         for (op, name, _), sums in self._sums.items():
             if (op, name) in numbers:
@@ -94,6 +99,13 @@ class Statistics:
 
     def reset(self) -> None:
         """Set all sums to zero."""
+        self._resetting = True
         for total in self._sums.values():
             total.write(np.zeros(1))
         self._counted.clear()
+        self._resetting = False
+
+    def complete_reset(self) -> None:
+        """Set the sums to zero that an interrupted reset has left."""
+        if self._resetting:
+            self.reset()

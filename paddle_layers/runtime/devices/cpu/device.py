@@ -36,7 +36,8 @@ class CpuBlock:
 
     def write(self, offset: int, values: NDArray[Any], dtype: str) -> None:
         """Put numbers at `offset` bytes."""
-        self.read(offset, values.size, dtype)[:] = values.reshape(-1)
+        # Not `values.reshape(-1)`, which copies a transposed or broadcast array.
+        self.read(offset, values.size, dtype).reshape(values.shape)[...] = values
 
 
 class Cpu:
@@ -52,7 +53,7 @@ class Cpu:
         try:
             return CpuBlock(nbytes)
         except MemoryError:
-            raise DeviceError(f"there are no {as_bytes(nbytes)} of memory; try a smaller batch") from None
+            raise DeviceError(f"cannot allocate {as_bytes(nbytes)}; try a smaller batch or network") from None
 
     def compile(self, launches: Sequence[Launch], dtype: str, progress: Progress | None) -> None:
         """Compile drivers that are not on the disk yet."""

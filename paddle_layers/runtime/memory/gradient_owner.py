@@ -1,0 +1,32 @@
+"""Which thread the gradients of parameters belong to: all threads of a net share their memory."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+
+
+class GradientOwner:
+    """The thread that made the last backward pass, and whether it came to its end."""
+
+    def __init__(self) -> None:
+        self._thread: threading.Thread | None = None
+        self._complete = True
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Within it a backward pass of this thread overwrites the gradients."""
+        self._complete = False
+        self._thread = threading.current_thread()
+        yield
+        self._complete = True
+
+    def check(self) -> None:
+        """Raises `RuntimeError` where the gradients are not those of this thread's last backward pass."""
+        if self._thread is not None and self._thread is not threading.current_thread():
+            raise RuntimeError(
+                "the last backward pass was made by another thread: give every thread that trains a Net of its own"
+            )
+        if not self._complete:
+            raise RuntimeError("the last backward pass was interrupted, so there are no gradients: call backward again")

@@ -1,0 +1,67 @@
+"""Arguments of passes: names, reserved rows, gradients that there are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.data.dataset import Dataset
+from paddle_layers.data.problems import DataError
+from paddle_layers.runtime import FeedError
+
+pytestmark = pytest.mark.usefixtures("as_python")
+
+NAMED = """
+layer { name: "x" type: "data" data { shape: 3 } }
+layer { name: "target" type: "data" data { shape: 4 } }
+layer { name: "y" type: "fc" input: "x" fc { size: 4 } }
+layer { name: "cost" type: "square_error" input: "y" input: "target" }
+"""
+NAMES: dict[str, tuple[Callable[[pl.Net], object], type[Exception], str]] = {
+    "feeds": (lambda net: net.forward({1: 2}), FeedError, "feeds have the names of data layers, `x`, `target`, and 1"),
+    "gradients": (lambda net: net.backward({None: 2}), TypeError, "gradients is a dict by the names of outputs, so"),
+    "no dict": (lambda net: net.backward([1]), TypeError, "gradients is a dict by the names of outputs, not a list"),
+    "divisors": (lambda net: net.backward(divisors={"y": 2}), ValueError, "`y`, which is no loss of the network"),
+    "a divisor": (lambda net: net.backward(divisors={"cost": "2"}), TypeError, "the divisor of `cost` is a number"),
+    "value": (lambda net: net.value([1]), KeyError, r"no output `\[1\]`"),
+    "gradient": (lambda net: net.gradient(1), KeyError, "`1` has no gradient"),
+    "rename": (lambda net: net.save("w", rename={1: "a"}), TypeError, "rename is a dict of new names by old ones, so"),
+    "renamed": (lambda net: net.save("w", rename={"a": 1}), TypeError, "so its values are strings, not 1"),
+    "fields": (lambda _: Dataset({1: [2]}), DataError, "has the field 1; fields have names"),
+}
+
+
+def test_reserved_rows_have_memory_in_plans_that_are_there_already() -> None:
+    net = pl.Net(pl.loads(NAMED), seed=1)
+    feeds = {"x": np.ones((60, 3)), "target": np.ones((60, 4))}
+    expected = net.forward(feeds)["cost"]
+    other = pl.Net(pl.loads(NAMED), seed=1)
+    other.forward({name: array[:2] for name, array in feeds.items()})
+    other.plan_for(100)
+    np.testing.assert_array_equal(other.forward(feeds)["cost"], expected)
+    for wrong, error in ((0, ValueError), ("9", TypeError)):
+        with pytest.raises(error, match="batch_size is"):
+            other.plan_for(wrong)
+
+
+@pytest.mark.parametrize("argument", NAMES)
+def test_names_are_strings(argument: str) -> None:
+    call, error, message = NAMES[argument]
+    net = pl.Net(pl.loads(NAMED))
+    net.forward({"x": np.ones((2, 3)), "target": np.ones((2, 4))})
+    with pytest.raises(error, match=message):
+        call(net)
+
+
+def test_gradients_of_values_are_those_of_the_last_forward_pass() -> None:
+    net = pl.Net(pl.loads(NAMED), keep=["y"])
+    feeds = {"x": np.ones((2, 3)), "target": np.ones((2, 4))}
+    for _ in range(2):
+        net.forward(feeds)
+        with pytest.raises(RuntimeError, match="the last forward pass has no gradients: call backward first"):
+            net.gradient("y")
+        net.backward()
+        assert net.gradient("y").any()
