@@ -14,7 +14,6 @@ from paddle_layers.define.decimals import number_of
 from paddle_layers.define.errors import brief
 
 from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
-from .names import check_unique
 from .orders import Blocks
 from .problems import DataError
 from .stored import BadRecords, StoredColumn
@@ -155,6 +154,17 @@ class Dataset:
             name: column[index] if isinstance(column, np.ndarray) else column.take(index)
             for name, column in self.fields.items()
         }
+
+
+def check_unique(names: Sequence[str], field: str, origin: str) -> None:
+    """`DataError` for a name of two ids. Ids without a piece, which vocabularies of tokenizers have, are called ""."""
+    if len(set(names)) == len(names):
+        return
+    seen: set[str] = set()
+    for name in filter(None, names):
+        if name in seen:
+            raise DataError(f"{origin}: the names of the field `{field}` have {name!r} twice; write it once")
+        seen.add(name)
 
 
 def _state(name: str) -> tuple[int, ...]:

@@ -25,17 +25,6 @@ def shown(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
 
 
-def check_unique(names: Sequence[str], field: str, origin: str) -> None:
-    """`DataError` for a name of two ids. Ids without a piece, which vocabularies of tokenizers have, are called ""."""
-    if len(set(names)) == len(names):
-        return
-    seen: set[str] = set()
-    for name in filter(None, names):
-        if name in seen:
-            raise DataError(f"{origin}: the names of the field `{field}` have {name!r} twice; write it once")
-        seen.add(name)
-
-
 def check_same_names(listed: Sequence[str], known: Sequence[str], field: str, place: str, origin: str) -> None:
     """`DataError`, which begins with `place`, unless all names that are `listed` are `known` to the training.
 

@@ -43,7 +43,7 @@ class Schedule:
     >>> schedule = pl.Schedule("step", learning_rate=0.1, steps=100, every=50)
     >>> schedule.rate(0), round(schedule.rate(50), 6)
     (0.1, 0.01)
-    >>> pl.Schedule("warmup", learning_rate=0.1, steps=5).rate(0)
+    >>> round(pl.Schedule("warmup", learning_rate=0.1, steps=5).rate(0), 6)
     0.02
     """
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.data.batching.checks import check_size, words_for_numbers
+from paddle_layers.data.dataset import check_unique
 from paddle_layers.data.learning import Learned
-from paddle_layers.data.names import check_same_names, check_unique
+from paddle_layers.data.names import check_same_names
 
 from .opening import Part, as_numbers, check_names, learned_of, open_for_phase, part_name, placed, whole_part
 from .preparation import feed_types, label_fields, make_batches

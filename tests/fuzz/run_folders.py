@@ -151,7 +151,7 @@ class RunFolder(Target):
 
     def _change(self, change: Change) -> None:
         path = self.output / change.name
-        if not path.parent.resolve().is_relative_to(self.output.resolve()):
+        if any(entry.is_symlink() for entry in (path, *path.parents)):
             return  # a change before has put a link there
         if change.kind == "odd name":
             path.rename(path.with_name(change.text.replace("/", "_")[:200]))

@@ -122,8 +122,22 @@ def test_processes_train_what_one_trains_alone(folder, alone, processes):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2])
+def test_small_batches_are_a_large_one(folder, alone, processes):
+    """A loss of tokens beside one of samples with labels that are ignored, over two batches of each process."""
+    text = TRAINING.replace("batch_size: 10", "batch_size: 5 accumulate: 2")
+    (folder / "small.textproto").write_text(text)
+    args = [
+        one.replace("train.textproto", "small.textproto") for one in command(processes, "--output", f"a{processes}")
+    ]
+    done = subprocess.run(args, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert_alike(folder / f"a{processes}", alone)
+
+
+@pytest.mark.slow
 def test_two_processes_have_the_bits_of_one_that_accumulates(folder, tmp_path):
-    """A sum of two has one order; sizes that are powers of two divide without rounding. Twice the same, too."""
+    """A sum of two has one order, and each part divides by the divisors of the whole. Twice the same, too."""
     arrays = np.load(folder / "train.npz")
     np.savez(tmp_path / "train.npz", x=arrays["x"][:24], label=arrays["label"][:24])
     (tmp_path / "shared.textproto").write_text(DENSE)

@@ -155,7 +155,7 @@ def test_the_example_of_a_schedule() -> None:
     runner = doctest.DocTestRunner()
     for example in doctest.DocTestFinder().find(pl.Schedule, "Schedule", globs={"pl": pl}):
         runner.run(example)
-    assert runner.summarize().attempted == 2
+    assert runner.summarize().attempted == 3
     assert runner.summarize().failed == 0
 
 

@@ -107,8 +107,10 @@ class Parameter:
             same = array.size == self.size
             meant = "; write array.T" if same and array.shape == self.shape[::-1] and array.ndim > 1 else ""
             raise ValueError(f"`{self.name}` has the shape {self.shape}; what is assigned has {array.shape}{meant}")
-        self._representable(array)
-        return np.broadcast_to(array, self.shape)
+        whole = np.broadcast_to(array, self.shape)
+        if too_large(array, self.dtype):  # of a single number, the first place that takes it is named
+            raise ValueError(f"`{self.name}` {too_large(whole, self.dtype)}")
+        return whole
 
     @property
     def gradient(self) -> Array | None:
@@ -180,19 +182,15 @@ class Parameter:
         if getattr(drawer, "is_elementwise", False):
             itemsize = np.dtype(self.dtype).itemsize
             for first in range(0, self.size, DRAWN):
-                drawn = self._representable(drawer.draw((min(DRAWN, self.size - first),), rng, fans))
+                drawn = drawer.draw((min(DRAWN, self.size - first),), rng, fans)
+                if problem := too_large(drawn[np.argmax(np.abs(drawn))], self.dtype):
+                    raise ValueError(f"`{self.name}` {problem}")
                 self.blocks["value"].write(self.offset + first * itemsize, drawn, self.dtype)
             return
         drawn = drawer.draw(self.shape, rng, fans)
         if drawn.shape != self.shape:
             raise ShapeError(f"initializer `{definition.name}` drew {drawn.shape} for {self.name} {self.shape}")
         self.stored = drawn
-
-    def _representable(self, values: Array) -> Array:
-        """The numbers, if none becomes infinite in the precision of the net. Raises `ValueError`."""
-        if problem := too_large(values, self.dtype):
-            raise ValueError(f"`{self.name}` {problem}")
-        return values
 
     def initializer(self) -> tuple[Any, Any]:
         """The initializer and its attributes: the config's, or the layer's."""

@@ -77,8 +77,8 @@ def given_batches(
     targets = {fields[layer] for layer in target_values(network.nodes)}
     dataset, part = _opened(training, source, data, fields.values(), targets)
     learned, origin = learned_for(weights)
-    _check_names(dataset, learned, weights, fields.values(), given=isinstance(data, (Dataset, Mapping)))
-    dataset = encoded(dataset, learned, str(origin))
+    raw, dataset = dataset, encoded(dataset, learned, str(origin))
+    _check_names(raw, learned, weights, fields.values(), given=isinstance(data, (Dataset, Mapping)))
     if isinstance(data, (str, Path)) and Path(data).suffix.lower() == ".npy" and len(fields) == 1:
         fields = dict.fromkeys(fields, next(iter(dataset.fields)))
     transforms = [change for change in transforms_of(training, source) if change.layer in types]
