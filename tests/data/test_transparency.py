@@ -98,6 +98,9 @@ def test_every_source_of_images_has_the_attribute(source):
     assert registries["source"][source].attributes["background_color"].default == (255,)
 
 
-def test_two_values_are_no_color():
-    with pytest.raises(DataError, match="`background_color` has 2 values; write one for grey, or three"):
-        decoded(BLACK_THEN_CLEAR["grey"], background=(1, 2))
+def test_two_values_are_no_color(tmp_path):
+    (tmp_path / "a.png").write_bytes(BLACK_THEN_CLEAR["grey"])
+    source = registries["source"]["image_folder"]
+    settings = {"folder": ".", "background_color": [1, 2]}
+    with pytest.raises(DataError, match=r"a\.png: `background_color` has 2 values; write one for grey, or three"):
+        source.create(source.bind(settings)).open_fields(tmp_path, {"image"})

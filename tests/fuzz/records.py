@@ -36,6 +36,7 @@ def pictures() -> tuple[bytes, ...]:
         ("L", ("png", "jpeg", "gif", "ppm")),
         ("P", ("png", "gif", "bmp")),
         ("RGBA", ("png", "webp")),
+        ("LA", ("png",)),
         ("1", ("png", "ppm")),
         ("CMYK", ("jpeg",)),
         ("I;16", ("png",)),
@@ -49,6 +50,11 @@ def pictures() -> tuple[bytes, ...]:
             file = io.BytesIO()
             image.save(file, kind, **options)
             found.append(file.getvalue())
+    for mode, key in (("L", 7), ("RGB", (1, 2, 3)), ("P", b"\0\x80\xff"), ("I;16", 200)):  # transparent colors
+        grey = Image.fromarray(PIXELS[..., 0].astype(np.uint16) * 200)
+        file = io.BytesIO()
+        (grey if mode == "I;16" else Image.fromarray(PIXELS).convert(mode)).save(file, "png", transparency=key)
+        found.append(file.getvalue())
     return tuple(found)
 
 
@@ -63,6 +69,8 @@ class Picture(WithSettings):
         if rng.random() < 0.6:
             settings |= {"height": rng.choice((6, 1, 40)), "fit": rng.choice(("stretch", "crop", "pad"))}
             settings |= {"width": 8} if rng.random() < 0.5 else {}
+        if rng.random() < 0.3:
+            settings["background_color"] = rng.choice(([0], [1, 2, 3], [1, 2]))
         return json.dumps(settings).encode() + b"\n" + changed_bytes(rng.choice(pictures()), rng, pictures())
 
     def opened(self, content: bytes, **attributes: Any) -> None:
@@ -232,12 +240,21 @@ def parquet_files() -> tuple[bytes, ...]:
     """Files of several row groups, packed in several ways."""
     lists = pyarrow.FixedSizeListArray.from_arrays(np.arange(18, dtype=np.float32), 3)
     columns = {"x": lists, "label": pyarrow.array(range(6)), "kind": pyarrow.array(["a", "b", "c"] * 2)}
+    boxes = pyarrow.list_(pyarrow.list_(pyarrow.float32(), 1))
+    gaps = {
+        "gaps": pyarrow.array([1, None, 3] * 2),
+        "boxes": pyarrow.array([[[1.0]], None, [], [[2.0]], [], []], boxes),
+    }
     found = []
     for packing in ("none", "snappy", "gzip", "zstd"):
         for words in (True, False):
             file = io.BytesIO()
             pyarrow.parquet.write_table(
-                pyarrow.table(columns), file, row_group_size=4, compression=packing, use_dictionary=words
+                pyarrow.table(columns | (gaps if packing == "gzip" else {})),
+                file,
+                row_group_size=4,
+                compression=packing,
+                use_dictionary=words,
             )
             found.append(file.getvalue())
     return tuple(found)

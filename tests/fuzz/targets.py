@@ -30,7 +30,7 @@ TARGETS: dict[str, type[Target]] = {
     for target in (
         *(configs.Text, configs.Json, binaries.Binary, configs.TrainingText, configs.TrainingJson),
         *(arrays.Npy, arrays.Npz, words.Csv, words.Text, words.LargeCsv, words.LargeText, words.Tokenizer),
-        *(words.Dictionary, config_memory.ConfigMemory),
+        *(words.Dictionary, words.Records, config_memory.ConfigMemory),
         *(records.Picture, records.PictureList, records.BoxList, records.WindowFile, records.Lmdb, records.Hdf5),
         records.Parquet,
         *(checkpoints.Weights, checkpoints.DataNames, shards.Shards, checkpoints.Checkpoint),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from random import Random
 from typing import Any
@@ -9,7 +10,11 @@ from unittest.mock import patch
 
 from paddle_layers.data import DataError
 from paddle_layers.data.formats import indexed_lines, lines, text_lines
+from paddle_layers.data.formats.csv_records import Dialect
 from paddle_layers.data.formats.dictionaries import read_words
+from paddle_layers.data.formats.indexed_lines import IndexedLines
+from paddle_layers.data.formats.positioned_files import PositionedFile
+from paddle_layers.data.formats.text_lines import decoded
 from paddle_layers.data.formats.tokenizers import Pieces
 
 from .data_files import DataTarget, check_message
@@ -75,6 +80,7 @@ class Csv(WithSettings):
             "text": WORDS_OF,
             "leave_out": ("width", "width, kind", "2-3", "3-2", ",", " ", "no", HOSTILE),
             "empty": ("mean", "mark"),
+            "quote": ("none", "single"),
         }
         chosen = {name: rng.choice(values) for name, values in settings.items() if rng.random() < 0.3}
         if rng.random() < 0.3:
@@ -91,6 +97,46 @@ class LargeCsv(Csv):
         """As a file above the limit is."""
         with patch.object(indexed_lines, "IN_MEMORY", 0):
             super().check(case)
+
+
+class Records(Target):
+    """Records of tables of any size, against Python's `csv` module with its strict rules."""
+
+    name = "csv-records"
+
+    def make(self, rng: Random) -> bytes:
+        """A line of a delimiter, a quote character and the size of pieces; then quotes, delimiters and line ends."""
+        delimiter, quote = rng.choice((*",,;\t a|", "é")), rng.choice(('"', '"', "'", ""))
+        parts = ('"', '"', '""', "'", delimiter, delimiter, *"\n\n\r a1é\0\x0b\x1c", "\r\n")
+        text = rng.choice(("", "", "\ufeff")) + "".join(rng.choices(parts, k=rng.randrange(1, 40)))
+        return json.dumps([delimiter, quote, rng.choice((1, 2, 3, 7, 2**20))]).encode() + b"\n" + text.encode()
+
+    def check(self, case: bytes) -> None:
+        """The same rows and line numbers, or both refuse the file."""
+        head, _, content = case.partition(b"\n")
+        delimiter, quote, piece = json.loads(head)
+        path = self.folder / "f"
+        path.write_bytes(content)
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            options: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+            reader = csv.reader(lines, delimiter=delimiter, strict=True, **options)
+            try:
+                wanted = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+            except csv.Error:
+                wanted = None
+        with patch.object(text_lines, "_PIECE", piece):
+            file, dialect = PositionedFile(path), Dialect(delimiter, quote)
+            try:
+                found = [(row[0], dialect.cells(decoded(file, row))) for row in dialect.records(file)]
+                index = IndexedLines(file, dialect.records(file))
+            except DataError as error:
+                check_message(error, str(path))
+                demand(wanted is None, f"refused: {error}")
+                return
+        late = [(int(index.numbers[row]), dialect.cells(index.text(row))) for row in range(len(index))]
+        demand(late == found, f"small {found}, large {late}")
+        filled = [(line, row) for line, row in found if any(cell.strip() for cell in row)]
+        demand(filled == wanted, f"found {filled}, the csv module {wanted}")
 
 
 WORDS = (*"abcc\t \n\n\x0b\x1c\x85\u2028\xa0\r", "zzz")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -48,7 +48,7 @@ class Settings(Protocol):
 
     color: str
     fit: str
-    background_color: Sequence[int]
+    background_color: tuple[int, ...]
 
     @property
     def height(self) -> int | None:
@@ -98,7 +98,7 @@ class Decoder:
         self._image = pillow(what)
         self._transposed = optional_module("PIL.ImageOps", "Pillow", "images", what).exif_transpose
         self.color, self.fit, self.size = settings.color, settings.fit, size
-        self._background = background_of(settings, what)
+        self._background = settings.background_color
 
     def shape(self, name: str, content: Callable[[], bytes]) -> Size:
         """The size of a picture, turned as it was taken; read from its header. Raises `DataError`."""
@@ -302,16 +302,12 @@ def read_picture(path: str) -> bytes:
         return file.read()
 
 
-def background_of(settings: Settings, what: str) -> tuple[int, ...]:
-    """The color below transparent pixels: one value or three. Raises `DataError` for two."""
-    color = tuple(settings.background_color)
-    if len(color) == 2:
-        raise DataError(f"`{what}`: `background_color` has 2 values; write one for grey, or three for red, green, blue")
-    return color
-
-
 def wanted_size(settings: Settings, name: str) -> Size | None:
-    """The size that a source names, None for that of the first picture. Raises `DataError`."""
+    """The size that a source names, None for that of the first picture. Raises `DataError`, also for the background."""
+    if len(settings.background_color) == 2:
+        raise DataError(
+            f"{name}: `background_color` has 2 values; write one for grey, or three for red, green and blue"
+        )
     height, width = settings.height, settings.width
     if height is None and width is None:
         return None

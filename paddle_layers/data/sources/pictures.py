@@ -250,9 +250,9 @@ class ImageList(_Pictures):
             return np.array(numbers, np.float64)
         odd = next((row for row, number in enumerate(numbers) if number is not None and math.isfinite(number)), None)
         if odd is not None:
-            word = numbers.index(None)
+            other = numbers.index(None)
             raise DataError(
-                f"{place(word)}: the label {words[word]!r} is a word, but others in this list are numbers, such as "
+                f"{place(other)}: the label {words[other]!r} is a word, but others in this list are numbers, such as "
                 f"{words[odd]}; write one kind"
             )
         return WordColumn(list(words))
