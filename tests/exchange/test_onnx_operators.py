@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 import paddle_layers as pl
 from paddle_layers.exchange.onnx_in.model import ImportFailure
 from paddle_layers.testing.cases.engines import as_python
-from tests.exchange.onnx_operators import cases
+from tests.exchange.onnx_operators import cases, node, one
 from tests.rotation import current_round
 
 ROWS, STEPS = 2, 3
@@ -79,6 +79,27 @@ def check(case, folder):
 def test_a_share_of_the_operators(tmp_path):
     for case in CASES[current_round() % SHARE :: SHARE]:
         check(case, tmp_path)
+
+
+ZERO = {
+    "Reciprocal": [node("Reciprocal", "x")],
+    "Pow": [node("Pow", "x", "c")],
+    "Neg, Reciprocal": [node("Neg", "x", to="h"), node("Reciprocal", "h")],
+    "Reciprocal, Neg": [node("Reciprocal", "x", to="h"), node("Neg", "h")],
+}
+
+
+@pytest.mark.parametrize("name", ZERO)
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_the_sign_of_zero_is_that_of_the_reciprocal(name, zero, tmp_path):
+    """Out again, too."""
+    x = np.full((1, 2), zero, np.float32)
+    write(one(name, ZERO[name], (2,), 13, c=np.float32(-1)), tmp_path / "m.onnx")
+    wanted, imported = expected(tmp_path / "m.onnx", {"x": x}), pl.import_onnx(tmp_path / "m.onnx")
+    np.testing.assert_array_equal(found(imported, {"x": x}), wanted)
+    with imported.net() as net:
+        pl.export_onnx(net, tmp_path / "again.onnx")
+    np.testing.assert_array_equal(expected(tmp_path / "again.onnx", {"x": x}), wanted)
 
 
 @pytest.mark.slow

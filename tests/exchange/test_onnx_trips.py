@@ -29,7 +29,7 @@ REFUSED = {
     ),
     "values are compared": (
         *("cos_sim-0", "cos_sim-1", "cos_sim-2", "row_l2_norm-0", "row_l2_norm-2"),
-        *("eos_id-0", "selective_fc-0", "selective_fc-1"),
+        *("selective_fc-0", "selective_fc-1"),
         *("threshold-0", "threshold-1", "threshold-2"),
         *("stochastic_pool-0", "stochastic_pool-1", "stochastic_pool-2"),
         *("scale_sub_region-0", "scale_sub_region-1", "scale_sub_region-2"),
@@ -40,7 +40,7 @@ REFUSED = {
     "the numbers of the images that boxes are in": (
         *("roi_pool-0", "roi_pool-1", "resize-0", "resize-1", "resize-2", "resize-3"),
     ),
-    "a comparison of ids": ("filter-0", "filter-1", "filter_ids-0", "filter_ids-1"),
+    "a comparison of ids": ("eos_id-0", "filter-0", "filter-1", "filter_ids-0", "filter_ids-1"),
     "it compares with several ids": ("class_weight-0", "class_weight-1"),
     "its index is computed": ("batch_reindex-0", "batch_reindex-1"),
     "here a row has one id": ("class_weight-2", "upsample-0", "upsample-1", "upsample-2", "upsample-3"),

@@ -14,6 +14,7 @@ from . import (
     configs,
     editor,
     feeds,
+    onnx_constants,
     onnx_models,
     other_sizes,
     passes,
@@ -38,7 +39,7 @@ TARGETS: dict[str, type[Target]] = {
         *(run_folders.RunFolder, run_folders.SweepJournal),
         *(caffe_files.Prototxt, caffe_files.CaffeModel, caffe_files.CaffeMean),
         *(feeds.Feeds, computed_ids.ComputedIds, passes.Passes, other_sizes.OtherSizes),
-        onnx_models.Onnx,
+        *(onnx_models.Onnx, onnx_constants.OnnxConstants),
         editor.Session,
     )
 }

@@ -187,10 +187,12 @@ class _Conversion:
 
     def _output(self, name: str) -> None:
         try:
-            given = self._step(name).settled(self.meanings.get(name))
+            self._result(name)
         except (NotSupported, NoSize) as reason:
             self.outcome.refused.append(f"output {shown(name)}: {reason}")
-            return
+
+    def _result(self, name: str) -> None:
+        given = self._step(name).settled(self.meanings.get(name))
         if isinstance(given, Label):
             self.outcome.notes.append(f"output {shown(name)}: left out, `predict` names the class with the best score")
         elif isinstance(given, Lengths):

@@ -174,6 +174,10 @@ def _expand(facts: _Facts, x: Array, shape: Array) -> Array:
 def _tile(facts: _Facts, x: Array, times: Array) -> Array:
     repeats = _whole(times)
     facts.limited(x.size * math.prod(repeats))
+    if not x.size or 0 in repeats:  # NumPy repeats axis by axis, and what is between may be huge
+        rank = max(x.ndim, len(repeats))
+        shape, counts = (1,) * (rank - x.ndim) + x.shape, [1] * (rank - len(repeats)) + repeats
+        return np.empty([size * count for size, count in zip(shape, counts, strict=True)], x.dtype)
     return np.tile(x, repeats)
 
 
