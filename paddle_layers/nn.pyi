@@ -21,7 +21,7 @@ def abs(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Size of every value without its sign: `y = |x|`. The derivative at 0 is 0, as in Paddle and Caffe.
+    """Elementwise absolute value: `y = |x|`. The derivative at 0 is 0, as in Paddle and Caffe.
 
     x: values of any shape
     """
@@ -41,20 +41,20 @@ def accuracy(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Share of the labels whose class is among the `top_k` best scores.
+    """Accuracy: the fraction of labels whose class is among the `top_k` scores.
 
-    A row has one label, or one for each of its last axes: scores of 21x28x28 and labels of 28x28 are a class for each
-    pixel. A label is right if fewer than `top_k` other classes score as much as the right one or more, so ties
-    count against it, as in Caffe: a network that gives every class the same score is right nowhere. A score that is not
-    a number counts against it, too. Labels that are `ignore_label` or outside the classes are not counted; with none
-    counted there is no share (NaN), where Caffe gives 0. Counts run on over the batches until they are reset, as in
-    Mocha. Paddle reports the error rate, one minus this: `classification_error`. The accuracy of each class, Caffe's
-    second top, is its recall: `paddle-layers evaluate` prints it, and `confusion_matrix` has the mean of all.
+    A sample has one label, or one for each of its last axes: scores of 21x28x28 with labels of 28x28 are a class for
+    each pixel. A label is correct if fewer than `top_k` other classes have a score at least as large, so ties count as
+    wrong, as in Caffe: a network that gives every class the same score has accuracy 0. NaN scores count as wrong, too.
+    Labels that are `ignore_label` or outside the classes are ignored; without any counted label the accuracy is NaN,
+    where Caffe reports 0. Counts accumulate over the batches until they are reset, as in Mocha. Paddle reports the
+    error rate, one minus this: `classification_error`. The accuracy of each class, Caffe's second top, is its recall:
+    `paddle-layers evaluate` prints it, and `confusion_matrix` has their mean.
 
-    x: score or probability of every class
-    label: right class of every row, or of every place
-    top_k: how many best scores count as right (>= 1, 1)
-    ignore_label: labels of this class are not counted (none)
+    x: score or probability per class
+    label: target class of each sample or pixel
+    top_k: number of top scores that count as correct (>= 1, 1)
+    ignore_label: labels of this class are ignored (none)
     """
 
 def adaptive_pool(
@@ -77,10 +77,10 @@ def adaptive_pool(
 ) -> Value:
     """2-D adaptive pooling: maximum or average pooling to a given output size.
 
-    Of `H` rows, window `p` of `P` contains those from `floor(p * H / P)` up to, but not including, `ceil((p + 1) * H /
-    P)`, columns likewise, as in PyTorch: every pixel is in a window, and if `P` does not divide `H`, neighboring
-    windows share a row. There may be more windows than rows. NaN and equal maxima are handled as in `pool`, which is
-    equivalent if the sizes divide evenly, and with `global_pooling` for a single window.
+    Of `H` rows, window `p` of `P` contains those from `floor(p * H / P)` up to, but not including,
+    `ceil((p + 1) * H / P)`, columns likewise, as in PyTorch: every pixel is in a window, and if `P` does not divide
+    `H`, neighboring windows share a row. There may be more windows than rows. NaN and equal maxima are handled as in
+    `pool`, which is equivalent if the sizes divide evenly, and with `global_pooling` for a single window.
 
     x: images: channels, height, width
     size: output width (>= 1, required)
@@ -166,14 +166,14 @@ def add(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Sum of two inputs, of which the second may have one number for each channel, point or row.
+    """Elementwise sum with broadcasting of the second input.
 
-    `y[n, c, i] = x[n, c, i] + other[n, c, i]`, and `other` may have 1 in place of axes, as in `mul`. Caffe's Bias with
-    two inputs is this with one number for each channel. Learned summands are in `shift`, sums of any number of inputs
-    of one shape in `addto`.
+    `y[n, c, i] = x[n, c, i] + other[n, c, i]`; `other` is broadcast as in `mul`. Caffe's Bias with two inputs is this
+    layer with one value per channel. For learned offsets see `shift`, for sums of any number of inputs of the same
+    shape `addto`.
 
-    x: rows or images
-    other: the same shape, or 1 in place of the channels, of the other axes, or of both
+    x: feature vectors or images
+    other: the same shape, or size 1 for the channels, for the other axes, or for both
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -193,11 +193,10 @@ def addto(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Sum of inputs of one shape, as at the end of a residual block.
+    """Elementwise sum of inputs of the same shape, as at the end of a residual block.
 
-    `y = sum_i x_i`. Paddle may add a bias to it, off by default: put a `shift` behind the layer for that. Caffe's
-    coefficients are in `eltwise`, a summand of one number for each channel in `add`. Mocha and KUnet take exactly two
-    inputs.
+    `y = sum_i x_i`. Paddle can add a bias, off by default: add a `shift` for that. For Caffe's coefficients see
+    `eltwise`, for broadcasting see `add`. Mocha and KUnet take exactly two inputs.
 
     x: terms
     act: elementwise layer applied to the output ("linear")
@@ -221,19 +220,19 @@ def arg_max(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Place of the largest value along an axis, or of the smallest, as a real number: 0 is the first place.
+    """Argmax or argmin along an axis, as floating-point indices from 0.
 
-    An image of C channels becomes H x W places with `axis: 1`. Of equal values the first counts, or the last with
-    `last`; where one is NaN, so is the place. Nothing learns through it. Ids of classes, which an embedding and
-    statistics take, are in `maxid`, the largest values with their places in `top_k`, those alone in `reduction`.
-    Caffe's ArgMax takes the whole row unless `axis` is set, and the last of equal values; its `top_k` and `out_max_val`
-    are in `top_k`.
+    An image of C channels becomes H x W indices with `axis: 1`. Of equal values the first is selected, or the last with
+    `last`; if one is NaN, so is the index. It has no gradient. For class ids, which embeddings and metrics read, see
+    `maxid`, for the largest values with their indices `top_k`, for the values alone `reduction`. Caffe's ArgMax reduces
+    the whole sample unless `axis` is set, and selects the last of equal values; its `top_k` and `out_max_val` are in
+    `top_k`.
 
     x: rows of any shape
-    axis: axis that is searched: 1 is the first behind the rows, -1 the last (1)
-    operation: what is sought (MAX)
-    last: of equal values the last counts (false)
-    keep_dims: leave an axis of one element in the place of it (false)
+    axis: reduced axis: 1 is the first after the batch axis, -1 the last (1)
+    operation: maximum or minimum (MAX)
+    last: select the last of equal values (false)
+    keep_dims: keep the reduced axis with size 1 (false)
     """
 
 def attention_step(
@@ -256,26 +255,26 @@ def attention_step(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """One position of a causal `multi_head_attention`: a row looks at itself and at what was kept of those before it.
+    """One step of causal `multi_head_attention` with a key-value cache, for autoregressive generation.
 
     `y[n] = sum_k p[k] * values[row[n, k], k] + p * own_value[n]`, where the weights are the softmax of
-    `scale * query[n] . keys[row[n, k], k]`, for the places `k` before `place[n]`, and of
-    `scale * query[n] . own_key[n]`; each head has its own columns. What is behind `place` is not read: the cache
-    may have more places.
+    `scale * query[n] . keys[row[n, k], k]`, for the positions `k` before `place[n]`, and of
+    `scale * query[n] . own_key[n]`; each head has its own columns. Positions from `place` on are not read: the cache
+    may have a larger capacity.
 
-    Each text has a row of the batch. Where texts begin alike, as those of a beam search do, `row` says in whose row the
-    keys and values of a place lie, so that nothing is copied. The caller puts `own_key` and `own_value` at their place
-    behind the pass. It is what `generate` runs in the place of `multi_head_attention`; nothing learns through it.
+    Each generated sequence has a row of the batch. If sequences share a prefix, as in beam search, `row` gives the row
+    that holds the keys and values of a position, so that nothing is copied. The caller writes `own_key` and `own_value`
+    to their position after the pass. `generate` runs it instead of `multi_head_attention`; it has no gradient.
 
-    query: query of each row
-    own_key: key of the row itself
-    own_value: value of the row itself
-    keys: keys of the places before, by row of the batch and place
-    values: values of the places before
-    row: row of the batch that has the key and the value of a place, from 0
-    place: how many places there are before this one
-    num_heads: parts into which the columns are cut (>= 1, 1)
-    scale: factor of the products; when absent: one over the root of a head's columns (none)
+    query: query of the current position
+    own_key: key of the current position
+    own_value: value of the current position
+    keys: cached keys of the previous positions, by row of the batch and position
+    values: cached values of the previous positions
+    row: row of the batch that holds the key and the value of a position, from 0
+    place: number of previous positions
+    num_heads: number of attention heads (>= 1, 1)
+    scale: scale of the dot products; if absent, one over the square root of the head size (none)
     """
 
 def auc(
@@ -293,19 +292,19 @@ def auc(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Area under the ROC curve: the share of the pairs of a row of class 1 and one of class 0 in the right order.
+    """Area under the ROC curve (AUC) of binary classification.
 
-    In the right order, the row of class 1 has the higher score; pairs with equal scores count one half (Hanley and
-    McNeil 1982), and with weights each pair counts as the product of both. The score is the last column, a probability.
-    Scores are counted in `bins` of equal width, as in Paddle, so the pairs are those of all rows since the last reset.
-    Rows in one bin count as equal: the area is off by at most half the share of the pairs that are in one bin, which is
-    `1 / (2 * bins)` for scores that are spread evenly. If any score is outside of 0 to 1 there is no area (NaN):
-    behind an `fc` without an activation, put a `softmax` or a `sigmoid` between.
+    The fraction of the pairs of a positive and a negative sample in which the positive one has the higher score; ties
+    count one half (Hanley and McNeil 1982), and with weights each pair counts as the product of both. The score is the
+    last column, a probability. Scores are counted in `bins` of equal width, as in Paddle, so the pairs are those of all
+    samples since the last reset. Samples in one bin are ties: the error is at most half the fraction of the pairs in
+    one bin, `1 / (2 * bins)` for uniformly distributed scores. If any score is outside of 0 to 1 the AUC is NaN: add a
+    `softmax` or a `sigmoid` after an `fc` without an activation.
 
-    x: probabilities; the last column counts
+    x: probabilities; the last column is the score of class 1
     label: 0 or 1
-    weight: importance of every row
-    bins: bins of scores (>= 2, 4096)
+    weight: sample weight
+    bins: number of bins of the scores (>= 2, 4096)
     """
 
 def batch_norm(
@@ -331,45 +330,45 @@ def batch_norm(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Brings every channel to mean 0 and variance 1 over the batch, then scales by `gain` and adds `bias`.
+    """Batch normalization: normalizes each channel to zero mean and unit variance over the batch.
 
     `y = (x - mean) / sqrt(var + epsilon) * gain + bias`
 
-    (Ioffe and Szegedy 2015). In training, mean and variance of a channel are those of all rows and pixels of the batch,
-    the variance divided by their number, and the running averages move with every step:
+    (Ioffe and Szegedy 2015). In training, mean and biased variance of a channel are computed over all samples and
+    pixels of the batch, and the running averages are updated in every step:
 
     `running = momentum * running + (1 - momentum) * batch`
 
-    In the test phase they stand in place of the batch's. A batch without rows has no averages: it takes the running
-    ones and leaves them as they are.
+    In the test phase the running averages are used instead. An empty batch uses the running averages and leaves them
+    unchanged.
 
-    Paddle: `momentum` is its `moving_average_fraction`, 0.9. Caffe: 0.999, the running variance is the unbiased one
-    (`unbiased`), the averages do not start from 0 and 1 but are divided by the weights of the batches so far, and
-    `gain` and `bias` are a Scale layer of their own. With `use_global_stats` true the running values
-    are used in training too and stand still, with false the batch's values are used in the test phase too.
+    Paddle: `momentum` is its `moving_average_fraction`, 0.9. PyTorch's `momentum` is `1 - momentum` here. Caffe: 0.999,
+    the running variance is the unbiased one (`unbiased`), the averages are not initialized with 0 and 1 but divided by
+    the accumulated weights, and `gain` and `bias` are a separate Scale layer. With `use_global_stats` true the running
+    averages are used in training too and not updated, with false the statistics of the batch are used in the test phase
+    too.
 
-    With `r_max` or `d_max` it is batch renormalisation (Ioffe 2017): in training, the batch's values are corrected
-    towards the running ones, which the test phase will use, as far as the two limits allow:
+    With `r_max` or `d_max` it is batch renormalization (Ioffe 2017): in training, the statistics of the batch are
+    corrected towards the running averages, within two limits:
 
     `y = ((x - mean) / sqrt(var + epsilon) * r + d) * gain + bias`
 
     where `r = sqrt(var + epsilon) / sqrt(running_var + epsilon)`, between `1 / r_max` and `r_max`, and
-    `d = (mean - running_mean) / sqrt(running_var + epsilon)`, between `-d_max` and `d_max`, with the running values
-    from before the step. Both count as constants in the gradient. The paper begins with limits of 1 and 0, which is
-    batch normalisation, and lets them grow to 3 and 5 once the averages are good; here a training has one of each.
+    `d = (mean - running_mean) / sqrt(running_var + epsilon)`, between `-d_max` and `d_max`, with the running averages
+    from before the step. Both are constants in the gradient. The paper starts with limits of 1 and 0, which is batch
+    normalization, and raises them to 3 and 5; here a training uses one value of each.
 
-    Where several processes share a batch, each normalizes by its own rows, unless it is `synchronised`: then by those
-    of all processes, as one with the whole batch does. That takes two sums over the processes on the way there, and one
-    on the way back.
+    If several processes share a batch, each normalizes by its own samples, unless `synchronised` is set: then by those
+    of all processes. That takes two all-reduce operations in the forward pass and one in the backward pass.
 
-    x: rows or images
-    momentum: share of the old average that stays (>= 0 and <= 1, 0.9)
-    epsilon: added to the variance (> 0, 1e-05)
-    use_global_stats: use the running averages; when absent: in the test phase (none)
-    unbiased: the running variance averages the unbiased estimate (false)
-    r_max: how much renormalisation may change the spread; when absent: not at all (>= 1, none)
-    d_max: running deviations it may move the mean by; when absent: not at all (>= 0, none)
-    synchronised: the batch is that of all processes which share it (false)
+    x: feature vectors or images
+    momentum: decay of the running averages (>= 0 and <= 1, 0.9)
+    epsilon: epsilon for numerical stability, added to the variance (> 0, 1e-05)
+    use_global_stats: normalize by the running averages; if absent, only in the test phase (none)
+    unbiased: average the unbiased variance estimate (false)
+    r_max: limit of the scale correction of batch renormalization; if absent, none (>= 1, none)
+    d_max: limit of the mean correction of batch renormalization, in running standard deviations; if absent, none (>= 0, none)
+    synchronised: synchronize the statistics across processes (SyncBatchNorm) (false)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
@@ -389,15 +388,15 @@ def batch_reindex(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Takes rows of the batch by their numbers, in any order and as often as they are named.
+    """Gathers rows of the batch by index, in any order and with repetition.
 
-    `y[r] = x[index[r]]`, where rows of the batch count from 0. The numbers of a sample are a sequence, and so are the
-    rows that it takes; Caffe's BatchReindex has one list of numbers for the batch. The row of the sample itself, as
-    often as it has boxes or words, is `expand`, which needs no numbers. With several processes the numbers are those of
-    the rows that a process has. Numbers that the batch does not have are refused when it is fed.
+    `y[r] = x[index[r]]`, with indices from 0. The indices of a sample are a sequence, and so are the rows that it
+    gathers; Caffe's BatchReindex has one list of indices per batch. To repeat the row of a sample for each of its boxes
+    or words see `expand`, which needs no indices. With several processes the indices refer to the samples of the
+    process. Indices outside the batch are rejected when they are fed.
 
     x: rows of any shape
-    index: numbers of rows of the batch, from 0
+    index: indices of samples of the batch, from 0
     """
 
 def beam_expansion(
@@ -417,28 +416,28 @@ def beam_expansion(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> tuple[Value, ...]:
-    """One expansion of a beam search that is trained as a whole: the paths that are kept, and the cost so far.
+    """One expansion of a beam search with a globally normalized loss: the paths that are kept, and the loss so far.
 
-    Each sequence of `x`, or each sub-sequence, belongs to a path that was kept, and its rows are the scores of what may
-    follow. `selected` has the places of those that are kept, best by `kmax_seq_score`; -1 ends its list. A path
-    scores the sum of its rows' scores, and the paths of a sample are the rows of `total`. `gold` is the place of the
-    right one, in the sub-sequence of the right path.
+    Each sequence of `x`, or each sub-sequence, belongs to a path that was kept, and its rows are the scores of the
+    candidates that extend it. `selected` has the indices of those that are kept, usually from `kmax_seq_score`; -1 ends
+    its list. The score of a path is the sum of its rows' scores, and the paths of a sample are the rows of `total`.
+    `gold` is the index of the target candidate in the sub-sequence of the target path.
 
-    `cost = log(sum over the paths of exp(total) + exp(gold), where the right path is not kept) - gold`, in which `gold`
-    is the score of the right path (Andor et al. 2016: globally normalised, and trained with early updates). Where it is
-    not kept, `path` is -1, and in later expansions the cost stays as it is; so it does where `gold` is a number that
-    the sub-sequence does not have.
+    `cost = log(sum over the paths of exp(total) + exp(gold), if the target path was dropped) - gold`, in which `gold`
+    is the score of the target path (Andor et al. 2016: globally normalized, trained with early updates). If it was
+    dropped, `path` is -1, and later expansions leave the cost unchanged; so they do if `gold` is an index that the
+    sub-sequence does not have.
 
-    The first expansion has three inputs; a later one has the outputs of the one before as well, in their order, and
-    `x` has a sub-sequence for each path, as `seq_slice` makes. A `sum_cost` behind the last `cost` is
-    Paddle's `cross_entropy_over_beam`, which has the inputs of all expansions at once.
+    The first expansion has three inputs; a later one also has the outputs of the previous one, in their order, and `x`
+    has a sub-sequence for each path, as `seq_slice` returns. A `sum_cost` of the last `cost` is Paddle's
+    `cross_entropy_over_beam`, which has the inputs of all expansions at once.
 
-    x: scores of what may follow each path
-    selected: places that are kept of each path
-    gold: place of the right one
-    total_before: `total` of the expansion before
-    path_before: `path` of the expansion before
-    cost_before: `cost` of the expansion before
+    x: scores of the candidates that extend each path
+    selected: indices of the candidates kept for each path
+    gold: index of the target candidate
+    total_before: `total` of the previous expansion
+    path_before: `path` of the previous expansion
+    cost_before: `cost` of the previous expansion
     """
 
 def bidirectional_gru(
@@ -455,14 +454,14 @@ def bidirectional_gru(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Two `simple_gru`, one from the start of each sequence and one from its end, side by side.
+    """Bidirectional GRU: two `simple_gru` layers in opposite directions, concatenated.
 
-    By default a sequence becomes one row: the last one of the way forward and the first one of the way back, which have
-    seen all of it. Of nested sequences every sub-sequence becomes one.
+    By default a sequence becomes one vector: the final states of both directions, the last step of the forward and the
+    first step of the backward layer. In nested sequences every sub-sequence becomes one.
 
-    x: rows of sequences
-    size: number of units of each way (>= 1, required)
-    return_seq: a row for every row of `x`; else one for each sequence: where both ways end (false)
+    x: sequences of feature vectors
+    size: number of units per direction (>= 1, required)
+    return_seq: return all steps; if false, only the final states (false)
     """
 
 def bidirectional_lstm(
@@ -479,14 +478,14 @@ def bidirectional_lstm(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Two `simple_lstm`, one from the start of each sequence and one from its end, side by side.
+    """Bidirectional LSTM: two `simple_lstm` layers in opposite directions, concatenated.
 
-    By default a sequence becomes one row: the last one of the way forward and the first one of the way back, which have
-    seen all of it. Of nested sequences every sub-sequence becomes one.
+    By default a sequence becomes one vector: the final states of both directions, the last step of the forward and the
+    first step of the backward layer. In nested sequences every sub-sequence becomes one.
 
-    x: rows of sequences
-    size: number of units of each way (>= 1, required)
-    return_seq: a row for every row of `x`; else one for each sequence: where both ways end (false)
+    x: sequences of feature vectors
+    size: number of units per direction (>= 1, required)
+    return_seq: return all steps; if false, only the final states (false)
     """
 
 def bilinear_interp(
@@ -506,22 +505,22 @@ def bilinear_interp(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Brings images to another size; a pixel is the mean of the four around its place, by how near they are.
+    """Bilinear interpolation: resizes images to a given size or by a scale factor.
 
-    A pixel `(p, q)` of the result lies at a place `(u, v)` of the image, which `corners` says. With
+    A pixel `(p, q)` of the output corresponds to the coordinates `(u, v)` of the input, depending on `corners`. With
     `h = floor(u)`, `w = floor(v)`, `s = u - h` and `t = v - w`
 
     `y[p, q] = (1 - s) * ((1 - t) * x[h, w] + t * x[h, w + 1]) + s * ((1 - t) * x[h + 1, w] + t * x[h + 1, w + 1])`
 
-    A size is given in pixels or as a multiple of that of the image. `ALIGNED` is Paddle's rule and `align_corners=True`
-    of PyTorch, `HALF_PIXEL` that of PyTorch's default, Keras and ONNX. A smaller image is not smoothed before.
+    `ALIGNED` is Paddle's rule and PyTorch's `align_corners=True`, `HALF_PIXEL` the default of PyTorch, Keras and ONNX.
+    Downscaling applies no antialiasing filter.
 
     x: images: channels, height, width
     out_size: output width (>= 1, none)
     out_size_y: output height (>= 1, same as out_size)
     scale: horizontal scale factor (>= 1, none)
     scale_y: vertical scale factor (>= 1, same as scale)
-    corners: where a pixel of the result lies in the image (ALIGNED)
+    corners: coordinate transformation (ALIGNED)
     """
 
 def binary_accuracy(
@@ -538,17 +537,17 @@ def binary_accuracy(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Share of the answers that are right, where every column is a yes or no of its own.
+    """Binary accuracy for multi-label targets: the fraction of columns on the correct side of the threshold.
 
-    An answer is right if score and label are both above `threshold`, or both are not, as in Mocha; a score that is not
-    a number is wrong. For labels of 0 and 1 the threshold is 0.5 for probabilities and 0 for scores before a sigmoid;
-    0 for labels of -1 and 1. Every column counts as much, as in Mocha and Keras; Keras compares labels that are 0 or 1
-    with the answer. A single column whose label is an id is `classification_error`. Counts run on over the batches
-    until they are reset; without rows there is no share (NaN).
+    A column is correct if score and target are both above `threshold`, or both are not, as in Mocha; NaN scores are
+    wrong. For targets of 0 and 1 the threshold is 0.5 for probabilities and 0 for logits; 0 for targets of -1 and 1.
+    All columns count equally, as in Mocha and Keras; Keras compares targets of 0 or 1 with the prediction. For a single
+    column with an integer label see `classification_error`. Counts accumulate over the batches until they are reset;
+    without samples the accuracy is NaN.
 
-    x: score or probability of every yes
-    label: the right answers: yes is above `threshold`
-    threshold: where yes begins, for scores and labels (0)
+    x: score or probability per label
+    label: binary targets: positive above `threshold`
+    threshold: decision threshold of scores and targets (0)
     """
 
 def block_expand(
@@ -569,22 +568,22 @@ def block_expand(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cuts images into blocks that become the rows of a sequence, from left to right and from the top down.
+    """Patch extraction: divides images into patches that become the steps of a sequence, in row-major order.
 
-    A row has the elements of a block, channel by channel, as `im2col` has them; so columns of a text line can be read
-    by a recurrent network, and patches by a `transformer_block`. The number of blocks along an axis is rounded up,
-    `1 + ceil((H + 2 * padding_y - block_y) / stride_y)`, and what lies outside of the image is 0; where the image is
-    smaller than a block there is one.
+    A step has the elements of a patch, channel by channel, as in `im2col`: columns of a line of text for a recurrent
+    network, or patches for a `transformer_block` (vision transformer). The number of patches along an axis is rounded
+    up, `1 + ceil((H + 2 * padding_y - block_y) / stride_y)`, and pixels outside the image are 0; an image smaller than
+    a patch has one patch.
 
-    Paddle's `stride` is 0 unless set, and does not work so; here blocks lie side by side then.
+    Paddle's `stride` defaults to 0, which does not work; here patches are adjacent by default.
 
     x: images: channels, height, width
-    block: columns of a block (>= 1, required)
-    block_y: rows of a block (>= 1, same as block)
-    stride: columns from one block to the next (>= 1, same as block)
-    stride_y: rows from one block to the next (>= 1, same as block_y)
-    padding: columns of zeros on the left, and on the right (>= 0, 0)
-    padding_y: rows of zeros above, and below (>= 0, same as padding)
+    block: patch width (>= 1, required)
+    block_y: patch height (>= 1, same as block)
+    stride: horizontal stride (>= 1, same as block)
+    stride_y: vertical stride (>= 1, same as block_y)
+    padding: horizontal zero padding: columns on the left and on the right (>= 0, 0)
+    padding_y: vertical zero padding: rows at the top and at the bottom (>= 0, same as padding)
     """
 
 def chunk(
@@ -603,18 +602,18 @@ def chunk(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Precision, recall and F1 of chunks, such as names in a sentence: `F1 = 2 * correct / (found + wanted)`.
+    """Precision, recall and F1 score of chunks, such as named entities: `F1 = 2 * correct / (found + wanted)`.
 
-    A chunk is correct if it begins and ends at the same rows and is of the same type in both inputs. Rows are numbered
-    `type * tags + tag`, with the tags of `scheme` in the order given there, and the number behind the last one is for
-    rows outside of all chunks. A row goes on with the chunk of the row before if it has the same type, that row does
-    not end a chunk and this one does not begin one (Tjong Kim Sang and Buchholz 2000). As in Paddle.
+    A chunk is correct if it has the same start, end and type in both inputs. Tags are encoded as `type * tags + tag`,
+    with the tags of `scheme` in the order given there, and the next number is for steps outside of all chunks. A step
+    continues the chunk of the previous step if it has the same type, the previous step does not end a chunk and this
+    one does not start one (Tjong Kim Sang and Buchholz 2000). As in Paddle.
 
-    x: numbers that were found
-    label: right numbers
-    num_chunk_types: types of chunks (>= 1, required)
-    scheme: what tags say of the place in a chunk (IOB)
-    excluded_chunk_types: types that are not counted (at least 1 values, each >= 0, none)
+    x: predicted tags
+    label: targets
+    num_chunk_types: number of chunk types (>= 1, required)
+    scheme: tagging scheme (IOB)
+    excluded_chunk_types: chunk types to ignore (at least 1 values, each >= 0, none)
     """
 
 def class_weight(
@@ -631,17 +630,17 @@ def class_weight(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """The weight of every label's class, for the input `weight` of a cost.
+    """Class weight of each label, for the input `weight` of a loss.
 
-    `y = weights[label]` of every row, or of every pixel where labels have axes, and 0 for a label that is
-    `ignore_label` or outside the classes. So rare classes, or those whose mistakes cost more, teach more. The losses of
-    `softmax_with_loss` and `cross_entropy` are then sums of weighted costs divided by the number of labels, not by that
-    of weights: a mean weight of 1 leaves their size alone, as `labels / (classes * labels of the class)` has. PyTorch
-    and ONNX divide by the weights.
+    `y = weights[label]` for each sample, or for each pixel if labels have axes, and 0 for a label that is
+    `ignore_label` or outside the classes. Used for imbalanced data, to increase the weight of rare classes. The losses
+    of `softmax_with_loss` and `cross_entropy` are then sums of weighted terms divided by the number of labels, not by
+    the sum of the weights: with a mean weight of 1 the size of the loss is unchanged, as with
+    `labels / (classes * labels of the class)`. PyTorch and ONNX divide by the weights.
 
-    label: class of every row, or of every place
+    label: class of each sample or pixel
     weights: weight of each class, in the order of the ids (required)
-    ignore_label: labels of this class weigh nothing (none)
+    ignore_label: labels of this class have weight 0 (none)
     """
 
 def classification_error(
@@ -661,18 +660,18 @@ def classification_error(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Share of the labels whose class is not among the `top_k` best scores.
+    """Classification error rate: the fraction of labels whose class is not among the `top_k` scores.
 
-    One minus `accuracy`, which has the same rules for ties, `ignore_label` and labels of pixels, and two things more,
-    as in Paddle: labels may have weights, and a single score says yes (class 1) where it is above `threshold`. Counts
-    run on over the batches until they are reset; without any weight there is no share (NaN).
+    One minus `accuracy`, with the same rules for ties, `ignore_label` and labels of pixels, and two additions, as in
+    Paddle: labels may have weights, and a single score predicts class 1 if it is above `threshold`. Counts accumulate
+    over the batches until they are reset; without any weight the error is NaN.
 
-    x: score or probability of every class
-    label: right class of every row, or of every place
-    weight: importance of every label
-    top_k: how many best scores count as right (>= 1, 1)
-    threshold: where a single score says yes (0.5)
-    ignore_label: labels of this class are not counted (none)
+    x: score or probability per class
+    label: target class of each sample or pixel
+    weight: sample weight of each label
+    top_k: number of top scores that count as correct (>= 1, 1)
+    threshold: decision threshold of a single score (0.5)
+    ignore_label: labels of this class are ignored (none)
     """
 
 def clip(
@@ -689,15 +688,15 @@ def clip(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Keeps every value within limits: below `min` it becomes `min`, above `max` it becomes `max`.
+    """Clips every value to the interval from `min` to `max`: `y = min(max(x, min), max)`.
 
-    `y = min(max(x, min), max)`, without one of the limits if that is not set. Values at a limit pass the gradient on,
-    those beyond it do not, as in Caffe and Paddle, which want both limits; PyTorch's Hardtanh has -1 and 1 unless told
-    otherwise, and stops the gradient at the limits too. To limit gradients instead, see `gradient_clip`.
+    A limit that is not set does not apply. Values at a limit pass the gradient on, values beyond it do not, as in Caffe
+    and Paddle, which require both limits; PyTorch's Hardtanh defaults to -1 and 1 and stops the gradient at the limits
+    too. To clip gradients, see `gradient_clip`.
 
     x: values of any shape
-    min: smallest output; without it there is no lower limit (none)
-    max: largest output; without it there is no upper limit (none)
+    min: lower limit; if absent, none (none)
+    max: upper limit; if absent, none (none)
     """
 
 def column_sum(
@@ -714,11 +713,12 @@ def column_sum(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Mean over the rows of one column, for instance of the probability of a class; the last column as in Paddle.
+    """Mean over the samples of one column, for example of the probability of a class; by default the last column, as in
+    Paddle.
 
-    x: rows of numbers
-    weight: importance of every row
-    column: which column, from 0; the last when absent (>= 0, none)
+    x: values
+    weight: sample weight
+    column: column index, from 0; if absent, the last (>= 0, none)
     """
 
 def concat(
@@ -736,13 +736,13 @@ def concat(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Joins rows side by side; images by their channels, or along another axis.
+    """Concatenation along an axis, by default the channels.
 
-    The channels of the first input come first, then those of the second, and so on; all other axes must agree.
-    Caffe (`axis`) and Mocha (`dim`) can join along other axes as well; Paddle cannot. Their axis 0 are the rows.
+    The channels of the first input come first, then those of the second, and so on; all other axes must agree. Caffe
+    (`axis`) and Mocha (`dim`) can concatenate along other axes as well; Paddle cannot. Their axis 0 is the batch axis.
 
-    x: parts
-    axis: axis that is joined: 1 is the first behind the rows, -1 the last (1)
+    x: values to concatenate
+    axis: concatenation axis: 1 is the first after the batch axis, -1 the last (1)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -764,21 +764,21 @@ def confusion_matrix(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """How often each class was taken for each other one.
+    """Confusion matrix: the number of labels of each class predicted as each other class.
 
-    `counts[k, j]` are the labels of class `k` that were found to be of class `j`, weighted. A row has one label, or one
-    for each of its last axes, as for the pixels of an image. One is found to be of the
-    class with the best score, the first of equal ones, and of none where a score is not a number; a single score says
-    yes (class 1) where it is above `threshold`. Labels that are `ignore_label` or outside the classes are not
-    counted. `accuracy` is the share of the diagonal, `balanced_accuracy` the plain mean of the recalls of the classes
-    that have rows. `paddle-layers evaluate` prints and draws the counts, with precision, recall and F1 of every class,
-    and adds this layer to costs of classes by itself.
+    `counts[k, j]` are the labels of class `k` that were predicted as class `j`, weighted. A sample has one label, or
+    one for each of its last axes, such as the pixels of an image. The predicted class has the maximum score, the first
+    of equal ones; there is no prediction if a score is NaN; a single score predicts class 1 if it is above `threshold`.
+    Labels that are `ignore_label` or outside the classes are ignored. `accuracy` is the fraction on the diagonal,
+    `balanced_accuracy` the mean of the recalls of the classes that have samples. `paddle-layers evaluate` prints and
+    plots the counts, with precision, recall and F1 of every class, and adds this layer to classification losses
+    automatically.
 
-    x: score or probability of every class
-    label: right class of every row, or of every place
-    weight: importance of every label
-    threshold: where a single score says yes (0.5)
-    ignore_label: labels of this class are not counted (none)
+    x: score or probability per class
+    label: target class of each sample or pixel
+    weight: sample weight of each label
+    threshold: decision threshold of a single score (0.5)
+    ignore_label: labels of this class are ignored (none)
     """
 
 def context(
@@ -797,14 +797,15 @@ def context(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Puts the rows around a row side by side: a window that moves over the sequence.
+    """Context window: concatenates the steps in a window around each step of a sequence.
 
-    `y[t] = x[t + start], ..., x[t + start + length - 1]`, zeros beyond the ends of the sequence. In Paddle it is a
-    projection of `mixed`; where the rows beyond the ends are learned (`trainable_padding`) it is `padded_context`.
+    `y[t] = x[t + start], ..., x[t + start + length - 1]`, zeros beyond the ends of the sequence. With an `fc` it is a
+    1-D convolution over sequences of any length. In Paddle it is a projection of `mixed`; for learned padding
+    (`trainable_padding`) see `padded_context`.
 
-    x: rows of sequences
-    length: rows of the window (>= 1 and <= 1024, required)
-    start: the first row of the window, counted from the row itself; when absent the window is around it (>= -1024 and <= 1024, none)
+    x: sequences of feature vectors
+    length: window length (>= 1 and <= 1024, required)
+    start: start of the window relative to the current step; if absent, centered (>= -1024 and <= 1024, none)
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
@@ -825,18 +826,18 @@ def contrastive_loss(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Brings rows of alike things together and holds those of others apart by a margin.
+    """Contrastive loss for pairs: pulls similar samples together and pushes dissimilar ones apart up to a margin.
 
-    With the distance `d = |a - b|`, `cost = d ** 2 / 2` for alike rows and `max(margin - d, 0) ** 2 / 2` for others
-    (Hadsell, Chopra and LeCun, "Dimensionality reduction by learning an invariant mapping", 2006). With
-    `legacy_version` it is `max(margin - d ** 2, 0) / 2` for others, as in Caffe's first version. Other rows that are
-    equal have no direction in which to part, and do not move.
+    With the distance `d = |a - b|`, `cost = d ** 2 / 2` for similar pairs and `max(margin - d, 0) ** 2 / 2` for
+    dissimilar ones (Hadsell, Chopra and LeCun, "Dimensionality reduction by learning an invariant mapping", 2006). With
+    `legacy_version` it is `max(margin - d ** 2, 0) / 2` for dissimilar pairs, as in Caffe's first version. Equal
+    dissimilar samples have no gradient.
 
-    a: rows
-    b: rows to compare with
-    alike: 1 where both rows stand for alike things, else 0
-    margin: distance that others shall have (> 0, 1)
-    legacy_version: take the squared distance from the margin, and do not square what is missing (false)
+    a: feature vectors
+    b: feature vectors to compare with
+    alike: 1 for similar pairs, 0 for dissimilar ones
+    margin: margin: minimum distance of dissimilar pairs (> 0, 1)
+    legacy_version: use the squared distance in the margin, without squaring the violation (false)
     """
 
 def conv(
@@ -1117,18 +1118,18 @@ def conv_operator(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Convolves every image with filters of its own, which another layer has made; or spreads it by them.
+    """Dynamic filter convolution: 2-D convolution of every image with its own filters, which are an input.
 
     `y[n, k, p, q] = sum over c, a, b of filter[n, k, c, a, b] * x[n, c, p * stride_y - padding_y + a, q * stride -
-    padding + b]`, as `conv` without bias, 0 outside of the image. A row of `filter` has `num_filters * C *
-    filter_size_y * filter_size` numbers in this order, from an `fc` say: a network that looks for what another one
-    describes, or that makes its own filters (Jia et al., "Dynamic filter networks", 2016).
+    padding + b]`, as `conv` without bias, zero outside the image. A row of `filter` has
+    `num_filters * C * filter_size_y * filter_size` values in this order, computed by an `fc`, for example (Jia et al.,
+    "Dynamic filter networks", 2016).
 
-    With `trans` it is `conv_trans` instead, Paddle's `conv_trans_operator`: the first axes of a filter are then
-    `C x num_filters`. In Paddle both are operators of `mixed` that run on cards only.
+    With `trans` it is a transposed convolution, Paddle's `conv_trans_operator`: the first axes of a filter are then
+    `C x num_filters`. In Paddle both are operators of `mixed` and run on GPUs only.
 
     x: images: channels, height, width
-    filter: the filters of each image
+    filter: filters of each image, flattened
     num_filters: number of filters (>= 1, required)
     filter_size: kernel width (>= 1, required)
     filter_size_y: kernel height (>= 1, same as filter_size)
@@ -1136,7 +1137,7 @@ def conv_operator(
     stride_y: vertical stride (>= 1, same as stride)
     padding: horizontal zero padding: columns added on the left and on the right (>= 0, 0)
     padding_y: vertical zero padding: rows added at the top and at the bottom (>= 0, same as padding)
-    trans: spread the image by the filters, as `conv_trans` (false)
+    trans: transposed convolution, as `conv_trans` (false)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -1155,14 +1156,14 @@ def conv_shift(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Turns every row around by as much as the weights in a second one say: a circular convolution.
+    """Circular convolution of each row with a kernel that is a second input.
 
     `y[n, i] = sum over j of x[n, (i + j - (K - 1) / 2) mod C] * weights[n, j]`, with an odd number K of weights. A
-    single 1 in the middle changes nothing, one behind it turns the row one place to the front. Neural Turing machines
-    (Graves, Wayne and Danihelka 2014) move their attention so. Paddle does the same.
+    single 1 at the center is the identity, a 1 right after it shifts the row by one column to the left. Used for
+    location-based attention in neural Turing machines (Graves, Wayne and Danihelka 2014). Paddle's layer is the same.
 
-    x: rows that are turned
-    weights: an odd number of weights, the middle one for no turn
+    x: the signals
+    weights: kernel: an odd number of weights, the center one for shift 0
     """
 
 def conv_trans(
@@ -1243,15 +1244,15 @@ def cos_sim(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cosine of the angle between a row and each of the vectors that lie side by side in another row.
+    """Cosine similarity of a vector to one or more concatenated vectors of another row.
 
-    `y[n, k] = scale * (a . b_k) / (|a| * |b_k|)` with `b_k` the columns `k * C` and on of `b`. As many columns as in
-    `a` are one vector; Paddle calls it `cos_vm` where there are more. A vector of zeros has no direction: its
-    similarity is 0, and so is its gradient. Paddle stops there.
+    `y[n, k] = scale * (a . b_k) / (|a| * |b_k|)`, where `b_k` are the columns of `b` from `k * C` on. If `b` has the
+    width of `a` it is one vector; Paddle's name for several is `cos_vm`. The similarity to a zero vector is 0, and so
+    is its gradient; Paddle fails there.
 
     a: rows
-    b: K vectors side by side, as long as the rows of `a`
-    scale: factor of the cosine (1)
+    b: K concatenated vectors, each of the width of `a`
+    scale: scale of the cosine (1)
     """
 
 def crf(
@@ -1322,19 +1323,19 @@ def crop(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cuts a part out of rows: along each of `axes` so many elements from a place on, the next ones `steps` apart.
+    """Crop (slice) along given axes: start index, size and step per axis.
 
-    `y[i] = x[begin + i * steps]` along each axis. `begin`, `sizes` and `steps` have a number for each of `axes`, or one
-    for all of them; in place of `sizes` a second input may say how large the part is. Without either it reaches to the
-    end. Caffe's and Paddle's Crop cut all axes from `axis` on to the size of a second input, with `offset` for `begin`.
-    To cut into several parts see `slice`.
+    `y[i] = x[begin + i * steps]` along each axis. `begin`, `sizes` and `steps` have one value per axis of `axes`, or
+    one for all of them; instead of `sizes` a second input may determine the size. Without either, the part extends to
+    the end. Caffe's and Paddle's Crop crop all axes from `axis` on to the size of a second input, with `offset` for
+    `begin`. To split into several parts see `slice`.
 
     x: rows of any shape
-    like: rows of as many axes, whose sizes along `axes` are wanted
-    axes: axes that are cut, counted from 1, or from -1 back; without it all (at least 1 values, none)
-    begin: first element that stays, from 0 on; without it 0 (at least 1 values, each >= 0, none)
-    sizes: how many elements stay; without it all from `begin` on (at least 1 values, each >= 1, none)
-    steps: elements from one that stays to the next (at least 1 values, each >= 1, none)
+    like: reference input of the same rank, whose sizes along `axes` are used
+    axes: axes to be cropped, from 1 on or from -1 backwards; if absent, all (at least 1 values, none)
+    begin: start index along each axis; if absent, 0 (at least 1 values, each >= 0, none)
+    sizes: number of elements along each axis; if absent, all from `begin` on (at least 1 values, each >= 1, none)
+    steps: step along each axis (at least 1 values, each >= 1, none)
     """
 
 def cross_channel_norm(
@@ -1350,15 +1351,14 @@ def cross_channel_norm(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Brings the channels of every pixel to length 1, then scales each by a number that is learned.
+    """L2 normalization across the channels of every pixel, with a learned scale per channel.
 
-    `y = x / sqrt(s + epsilon) * scale`, where `s` sums the squares of all channels at the pixel (Liu, Rabinovich and
-    Berg 2016, ParseNet). SSD has it in front of its first maps, with `scale` 20 to begin with. Caffe's Normalize, of
-    that branch, has one number for all channels where `channel_shared` is true, and the length of the whole image
-    where `across_spatial` is.
+    `y = x / sqrt(s + epsilon) * scale`, where `s` is the sum of squares of all channels at the pixel (Liu, Rabinovich
+    and Berg 2016, ParseNet). SSD applies it to its first feature maps, with an initial `scale` of 20. Caffe's Normalize
+    has one scale for all channels if `channel_shared` is true, and the norm of the whole image if `across_spatial` is.
 
-    x: rows or images
-    epsilon: added to the sum of squares (> 0, 1e-06)
+    x: feature vectors or images
+    epsilon: epsilon for numerical stability, added to the sum of squares (> 0, 1e-06)
     """
 
 def cross_entropy(
@@ -1379,21 +1379,21 @@ def cross_entropy(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Minus the logarithm of the probability given to the right class.
+    """Cross-entropy (negative log-likelihood) of the target class, from probabilities.
 
-    `cost = -log(max(x[label], floor))`, times `weight` where there is one. `x` are probabilities, as `softmax` gives;
-    on scores, `softmax_with_loss` is the same with less rounding, and its page says how labels of pixels,
-    `ignore_label`, `label_smoothing` and `normalization` are meant. Below `floor` the cost is flat and its gradient 0.
-    Caffe and Mocha have a floor of 1e-20, Paddle has none; Mocha's layer has no gradient. Paddle's `coeff` scales the
-    gradient and not the cost: `loss_weight` scales both.
+    `cost = -log(max(x[label], floor))`, times `weight` if present. `x` are probabilities, as from `softmax`; from
+    scores (logits), `softmax_with_loss` is numerically more accurate, and its page describes labels of pixels,
+    `ignore_label`, `label_smoothing` and `normalization`. Below `floor` the loss is constant and its gradient 0. Caffe
+    and Mocha have a floor of 1e-20, Paddle has none; Mocha's layer has no gradient. Paddle's `coeff` scales the
+    gradient but not the loss: `loss_weight` scales both.
 
-    x: probability of every class
-    label: right class of every row, or of every place
-    weight: importance of every label
-    floor: smallest probability that counts (> 0 and < 1, 1e-20)
-    ignore_label: rows or places of this class cost nothing (none)
-    label_smoothing: share of the right class that is given to all classes, to each the same (>= 0 and <= 1, 0)
-    normalization: what the loss of the network divides the sum over the labels by (VALID)
+    x: probability per class
+    label: target class of each sample or pixel
+    weight: sample weight of each label
+    floor: lower limit of the probabilities (> 0 and < 1, 1e-20)
+    ignore_label: samples or pixels with this label are ignored (none)
+    label_smoothing: label smoothing: fraction of the target probability that is distributed over all classes (>= 0 and <= 1, 0)
+    normalization: divisor of the sum of the loss over the labels (VALID)
     """
 
 def ctc(
@@ -1422,6 +1422,7 @@ def ctc(
 
     This is Paddle's `warp_ctc`. Its `ctc` has the blank last and takes probabilities: give it the scores below their
     softmax and `blank` the number of the last class. Paddle's `norm_by_times` divides the gradient and not the cost.
+    Scores may be minus infinity (probability 0): labels that then have enough rows but no path cost infinity.
 
     x: score of every class in every row
     label: labels in their order
@@ -1444,17 +1445,17 @@ def ctc_edit_distance(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Edits that turn what the rows say into the labels, as a share of the labels: the label error rate.
+    """Label error rate of CTC predictions: the edit distance to the labels, divided by their number.
 
-    Every row says the class with the best score; a class that is said several times running counts once, and blanks
-    are left out, here and among the labels, as in `ctc`. An edit puts in, takes out or replaces one class (Levenshtein
-    1966). `deletions`, `insertions` and `substitutions` are the shares of labels that are not said, of classes that are
-    said without a label, and of labels for which another class is said, with as many of the last as the fewest edits
-    leave; `sequences` is the share of the sequences that need any edit. Paddle divides by the longer of the two.
+    The predicted class of each time step has the maximum score; repetitions are collapsed and blanks removed, in
+    predictions and labels, as in `ctc`. An edit inserts, deletes or substitutes one class (Levenshtein 1966).
+    `deletions`, `insertions` and `substitutions` are the error rates by type, with as many substitutions as the minimum
+    number of edits allows; `sequences` is the fraction of the sequences with any error. Paddle divides by the longer of
+    the two sequences.
 
-    x: score of every class in every row
-    label: labels in their order
-    blank: class that says nothing (>= 0, 0)
+    x: score per class and time step
+    label: label sequence
+    blank: blank class (>= 0, 0)
     """
 
 def data(
@@ -1473,24 +1474,24 @@ def data(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """A value that is fed to the network under the layer's name.
+    """Input of a network: a value that is fed under the name of the layer.
 
-    Real numbers have a `shape`, the axes behind the row axis; without one, a row is a single number. Ids have a `size`,
-    which is how many there are, and a `shape` where a row has several, as a label for each pixel of an image; sparse
-    rows have a `size` only. Rows may be grouped in sequences, or in sequences of sub-sequences, and then follow
-    one another without padding. Paddle's `data_layer` gives a dense value its width as `size`; Caffe's shapes include
-    the batch, which here is never part of a shape.
+    Floating-point values have a `shape`, the axes of a sample without the batch axis; without one, a sample is a
+    scalar. Integer ids have a `size`, their number, and a `shape` if a sample has several, such as a label for each
+    pixel of an image; sparse vectors have only a `size`. Samples may be sequences, or nested sequences, whose steps are
+    concatenated without padding. Paddle's `data_layer` gives the width of a dense value as `size`; Caffe's shapes
+    include the batch axis, which is never part of a shape here.
 
-    With `carry` nobody has to feed it: it has the rows of another value in the batch before, zeros in the first one.
-    So states of recurrent layers go on from batch to batch, and gradients end where the batch begins (truncated
-    backpropagation through time); every batch then has the same number of samples. To begin anew somewhere, multiply
-    the rows by a fed 0 or 1 (`scaling`), which is the `cont` of Caffe.
+    With `carry` it is not fed: it has the rows of another value of the previous batch, zeros in the first one. This
+    carries recurrent states over from batch to batch (stateful recurrence), while gradients stop at the start of the
+    batch (truncated backpropagation through time); every batch then has the same number of samples. To reset states,
+    multiply the rows by a fed 0 or 1 (`scaling`), the `cont` of Caffe.
 
-    shape: axes behind the row axis, without the batch (>= 1, none)
-    data_type: what a row is (DENSE)
-    size: number of ids, or width of a sparse row (>= 1, none)
-    seq_nested_level: 0: single rows, 1: sequences, 2: sequences of sub-sequences (>= 0 and <= 2, 0)
-    carry: value whose rows in the batch before are fed; absent: the data's (none)
+    shape: shape of a sample, without the batch axis (>= 1, none)
+    data_type: type of the values (DENSE)
+    size: number of ids (classes, vocabulary size), or width of a sparse vector (>= 1, none)
+    seq_nested_level: 0: single samples, 1: sequences, 2: nested sequences (>= 0 and <= 2, 0)
+    carry: value of the previous batch to feed (stateful recurrence); if absent, the value is fed (none)
     """
 
 def data_norm(
@@ -1505,15 +1506,15 @@ def data_norm(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Brings every column of the data, or every channel of images, to mean 0 and standard deviation 1.
+    """Standardization of input features: zero mean and unit standard deviation over the training data.
 
     `y = (x - mean) / deviation`. It reads a data layer: before its first step a training measures both on the data of
-    the training phase, transforms included and random ones left out, and saves them with the weights, so that other
-    data are treated alike. Until then the layer changes nothing (mean 0, deviation 1). A column whose numbers are all
-    equal keeps the deviation 1. Paddle measures in a program of its own, and has two more ways to scale;
-    `batch_norm` measures every batch.
+    the training phase, including transforms but without random ones, and saves them with the weights, so that other
+    data are transformed in the same way. Until then the layer is the identity (mean 0, deviation 1). A constant column
+    keeps the deviation 1. Paddle measures in a separate program, and has two more ways to scale; `batch_norm` measures
+    every batch.
 
-    x: rows or images of a data layer
+    x: feature vectors or images of a data layer
     """
 
 def detection_map(
@@ -1538,33 +1539,34 @@ def detection_map(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Mean average precision (mAP) of boxes that were found in images, between 0 and 1.
+    """Mean average precision (mAP) of object detection, between 0 and 1.
 
-    In each image the boxes that were found come one by one, the most sure first. One is right if the box of its class
-    that it overlaps most is overlapped by more than `overlap_threshold`, and by none before it; the overlap is the area
-    in common divided by the area that both cover together. From the most sure box of all images on, `precision` is the
-    share of the boxes found that are right, and `recall` the share of those that are there that were found.
+    In each image the detections are processed in order of confidence. A detection is correct if the ground-truth box of
+    its class with the maximum IoU has an IoU above `overlap_threshold` and was not matched before; the IoU is the area
+    of the intersection divided by the area of the union. From the most confident detection of all images on,
+    `precision` is the fraction of the detections that are correct, and `recall` the fraction of the ground truth that
+    was detected.
 
-    The average precision of a class is the mean of the largest precision at a recall of 0, 0.1, ... 1 or more
-    (`ELEVEN_POINT`, as in Pascal VOC 2007), or the sum of the precision times what the recall gains (`INTEGRAL`). The
-    mean is over the classes that have boxes; without any it is NaN. A box that is `difficult` counts neither as one
-    that is there nor, when it is found, as right or wrong, unless `evaluate_difficult`.
+    The average precision of a class is the mean of the maximum precision at a recall of at least 0, 0.1, ... 1
+    (`ELEVEN_POINT`, as in Pascal VOC 2007), or the sum of the precision times the increase of the recall (`INTEGRAL`).
+    The mean is over the classes that have ground truth; without any it is NaN. A `difficult` box counts neither as
+    ground truth nor, when it is detected, as correct or wrong, unless `evaluate_difficult` is set.
 
-    Scores are counted in `bins` of equal width, since boxes of all images since the last reset count: those in one bin
-    count as equally sure. If any score is outside of 0 to 1 there is no mean (NaN). Paddle keeps every score, leaves
-    out classes of which nothing was found, where they count as 0 here, and shows percent.
+    Scores are counted in `bins` of equal width, since the detections of all images since the last reset count: those in
+    one bin have equal confidence. If any score is outside of 0 to 1 the mean is NaN. Paddle keeps every score, ignores
+    classes without detections, which count as 0 here, and reports percent.
 
-    label: class of each box that was found
-    score: how sure it is
-    box: its corners `x1, y1, x2, y2`
-    truth: class of each box that is there
-    truth_box: its corners
-    difficult: 1 for a box that is hard to find, 0 for others
-    overlap_threshold: overlap above which a box is found (>= 0 and < 1, 0.5)
-    background_id: class of the background, which does not count (>= 0, 0)
-    evaluate_difficult: difficult boxes count as all others (false)
-    ap_type: how the average is taken (ELEVEN_POINT)
-    bins: bins of scores (>= 2, 1000)
+    label: class of each detection
+    score: confidence of each detection
+    box: corners `x1, y1, x2, y2` of each detection
+    truth: class of each ground-truth box
+    truth_box: corners of each ground-truth box
+    difficult: 1 for a difficult box, else 0
+    overlap_threshold: IoU threshold for a match (>= 0 and < 1, 0.5)
+    background_id: background class, which is ignored (>= 0, 0)
+    evaluate_difficult: include difficult boxes (false)
+    ap_type: definition of the average precision (ELEVEN_POINT)
+    bins: number of bins of the scores (>= 2, 1000)
     """
 
 def detection_output(
@@ -1585,29 +1587,28 @@ def detection_output(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> tuple[Value, ...]:
-    """The boxes that a single-shot detector (Liu et al. 2016, SSD) finds in every image, from the most sure one on.
+    """Detections of a single-shot detector (SSD, Liu et al. 2016): decoding and non-maximum suppression (NMS).
 
-    The scores of a box become probabilities by a softmax. A default box with the middle `(p, q)`, the sides `w` and `h`
-    and the variances `v` is moved by its locations `l`: to the middle `(p + v[0] * l[0] * w, q + v[1] * l[1] * h)` and
-    the sides `w * exp(v[2] * l[2])` and `h * exp(v[3] * l[3])`.
+    The scores of a box become probabilities by a softmax. A default box with the center `(p, q)`, the sides `w` and `h`
+    and the variances `v` is decoded from its locations `l`: the center is `(p + v[0] * l[0] * w, q + v[1] * l[1] * h)`
+    and the sides are `w * exp(v[2] * l[2])` and `h * exp(v[3] * l[3])`.
 
-    In each class but the background, the `nms_top_k` most probable boxes above `confidence_threshold` are taken one by
-    one; one that overlaps another that was kept before by more than `nms_threshold` is left out (non-maximum
-    suppression). The overlap is the area in common divided by the area that both cover together. Of the boxes of all
-    classes, the `keep_top_k` most probable ones are given, cut off at the borders of the image.
+    In each class but the background, the `nms_top_k` most probable boxes above `confidence_threshold` are processed in
+    order; one whose IoU with a box kept before exceeds `nms_threshold` is dropped (non-maximum suppression). The
+    `keep_top_k` most probable boxes of all classes are returned, clipped to the image.
 
-    The boxes of an image are a sequence, which may be empty: no rows are filled up. Inputs are those of `multibox_loss`
-    without what is there. Paddle gives one row of seven numbers for each box, first the number of the image, class by
-    class. Nothing learns through it; `detection_map` judges it.
+    The detections of an image are a sequence, which may be empty, without padding. Inputs are those of `multibox_loss`
+    without the ground truth. Paddle returns one row of seven values per box, first the index of the image, class by
+    class. It has no gradient; `detection_map` evaluates it.
 
-    prior: default boxes and their variances, as `priorbox` gives
-    maps: locations of all scales, then scores of all scales
-    num_classes: classes, that of the background included (>= 2, required)
-    nms_threshold: overlap up to which two boxes of a class are kept (> 0 and <= 1, 0.45)
-    nms_top_k: most boxes of a class that are looked at (>= 1, 400)
-    keep_top_k: most boxes of an image (>= 1, 200)
-    confidence_threshold: probability above which a box counts (>= 0 and < 1, 0.01)
-    background_id: class of the background (>= 0, 0)
+    prior: default boxes and their variances, from `priorbox`
+    maps: location maps of all scales, then score maps of all scales
+    num_classes: number of classes, including the background (>= 2, required)
+    nms_threshold: IoU threshold of the non-maximum suppression (> 0 and <= 1, 0.45)
+    nms_top_k: maximum number of candidates per class (>= 1, 400)
+    keep_top_k: maximum number of detections per image (>= 1, 200)
+    confidence_threshold: confidence threshold (>= 0 and < 1, 0.01)
+    background_id: background class (>= 0, 0)
     """
 
 def div(
@@ -1626,13 +1627,13 @@ def div(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Quotient of two inputs, of which the second may have one number for each channel, point or row.
+    """Elementwise quotient with broadcasting of the second input.
 
-    `y[n, c, i] = x[n, c, i] / other[n, c, i]`, and `other` may have 1 in place of axes, as in `mul`. A number by 0 is
-    infinite, 0 by 0 is NaN. Mocha's `Divide` takes inputs of one shape.
+    `y[n, c, i] = x[n, c, i] / other[n, c, i]`; `other` is broadcast as in `mul`. A nonzero value divided by 0 is
+    infinite, 0 divided by 0 is NaN. Mocha's `Divide` takes inputs of the same shape.
 
-    x: rows or images that are divided
-    other: the divisor: the same shape, or 1 in place of the channels, of the other axes, or of both
+    x: dividend
+    other: divisor: the same shape, or size 1 for the channels, for the other axes, or for both
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -1651,10 +1652,10 @@ def dot_prod(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Inner product of two rows: `y[n] = sum_c a[n, c] * b[n, c]`.
+    """Dot product (inner product) of two vectors: `y[n] = sum_c a[n, c] * b[n, c]`.
 
     a: rows
-    b: as many columns
+    b: vectors of the same width
     """
 
 def dropout(
@@ -1671,17 +1672,17 @@ def dropout(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Sets a random share of the values to zero while training; changes nothing, or only the scale, in the test phase.
+    """Dropout: sets a random fraction of the values to zero in training.
 
-    The mask is a function of the seed, the step and the position, so that it is the same on every device. In training a
-    dropped value is -0.0, which equals 0, and a kept zero is 0.0: by the sign the gradient knows which were dropped.
-    Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014).
-    Caffe, Mocha, KUnet and ONNX scale the kept values up while training (`scale_in: TRAIN`), Paddle scales all values
+    The mask depends on the seed, the step and the position, so it is the same on every device. In training a dropped
+    value is -0.0, which equals 0, and a zero that is kept is 0.0: the gradient distinguishes them by the sign.
+    Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014). Caffe, Mocha, KUnet
+    and ONNX scale the remaining values up in training (`scale_in: TRAIN`, inverted dropout), Paddle scales all values
     down in the test phase (`scale_in: TEST`), Mocha's `auto_scale: false` and its RandomMaskLayer never scale.
 
     x: values of any shape
-    drop_rate: share of values that are dropped (>= 0 and < 1, 0.5)
-    scale_in: phase that makes up for the dropped values (TRAIN)
+    drop_rate: dropout rate: fraction of the values that are set to zero (>= 0 and < 1, 0.5)
+    scale_in: phase in which outputs are rescaled (TRAIN)
     """
 
 def eltwise(
@@ -1700,19 +1701,18 @@ def eltwise(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Sum, product, maximum or minimum of inputs of one shape, element by element.
+    """Elementwise sum, product, maximum or minimum of inputs of the same shape.
 
     `SUM`: `y = sum_i coefficients_i * x_i`; `PROD`: `y = prod_i x_i`; `MAX`: `y = max_i x_i`; `MIN`: `y = min_i x_i`.
 
-    The gradient of a product multiplies the other inputs, as Caffe's `stable_prod_grad`, so that zeros do no harm.
-    Where several inputs are the largest, or the smallest, the first of them gets the gradient; Caffe gives it to the
-    second of the first two. Two inputs of which one has a number for each channel only are for `mul`, `div`, `add` and
-    `sub`, as are Mocha's `Subtract` and `Divide`. The factor of Paddle's operator `dot_mul` is a `slope_intercept`
-    behind the layer.
+    The gradient of a product multiplies the other inputs, as Caffe's `stable_prod_grad`, and is right for zeros too. If
+    several inputs are the maximum, or the minimum, the first of them receives the gradient; Caffe gives it to the
+    second of the first two. For two inputs with broadcasting see `mul`, `div`, `add` and `sub`, which are also Mocha's
+    `Subtract` and `Divide`. For the factor of Paddle's operator `dot_mul` add a `slope_intercept`.
 
     x: operands
-    operation: how the operands combine (SUM)
-    coefficients: factor of each operand of a sum; without it all are 1 (none)
+    operation: operation (SUM)
+    coefficients: coefficient of each operand of a sum; if absent, all are 1 (none)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -1731,13 +1731,13 @@ def elu(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Exponential linear unit: keeps positive values and bends the others towards -`alpha`.
+    """Exponential linear unit (ELU): `y = x` for `x > 0`, else `alpha * (exp(x) - 1)`.
 
-    `y = x` for `x > 0`, else `alpha * (exp(x) - 1)`. Clevert et al., "Fast and accurate deep network learning by
-    exponential linear units" (2015). Caffe and ONNX have the same default.
+    Clevert et al., "Fast and accurate deep network learning by exponential linear units" (2015). Caffe and ONNX have
+    the same default.
 
     x: values of any shape
-    alpha: minus the limit on the negative side (>= 0, 1)
+    alpha: negative of the limit for large negative values (>= 0, 1)
     """
 
 def embedding(
@@ -1756,15 +1756,15 @@ def embedding(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Takes for every id the row of a table that has its number.
+    """Embedding lookup: the row of a learned table for each id.
 
-    `y[n] = table[ids[n]]`. The table has as many rows as there are ids, so only the width is to be chosen; the gradient
-    has only the rows in use. Caffe counts the rows by `input_dim` and adds a bias unless told not to: put a `shift`
-    behind the layer for that. Paddle gives zeros for the id -1; here `padding_id` names such an id among the others.
+    `y[n] = table[ids[n]]`. The table has one row per id, so only the width is given; the gradient has only the rows in
+    use (sparse gradient). Caffe gives the number of rows as `input_dim` and adds a bias by default: add a `shift` for
+    that. Paddle returns zeros for the id -1; here `padding_id` is one of the ids.
 
-    ids: row numbers
-    size: width of a row (>= 1, required)
-    padding_id: id whose rows are zero and learn nothing (>= 0, none)
+    ids: ids
+    size: embedding size (>= 1, required)
+    padding_id: padding id: its embedding is zero and has no gradient (>= 0, none)
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
@@ -1782,10 +1782,10 @@ def eos_id(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Says of every id whether it is the one that ends a sequence: 1 if so, else 0.
+    """End-of-sequence mask: 1 for each id that equals `eos_id`, else 0.
 
     x: ids
-    eos_id: the id that ends a sequence (>= 0, required)
+    eos_id: end-of-sequence id (>= 0, required)
     """
 
 def exp(
@@ -1803,15 +1803,15 @@ def exp(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Exponential function, of a straight line: `y = base ** (shift + scale * x)`.
+    """Elementwise exponential: `y = base ** (shift + scale * x)`.
 
-    Without `base` it is e, for which Caffe writes -1. What is too large for the precision becomes infinity: above 88 in
-    float32, above 709 in float64.
+    Without `base` it is e, for which Caffe writes -1. Overflow gives infinity: for exponents above 88 in float32, above
+    709 in float64.
 
     x: values of any shape
-    base: what is raised; without it e (> 0, none)
+    base: base; if absent, e (> 0, none)
     scale: factor of `x` (1)
-    shift: added to it (0)
+    shift: offset, added to `scale * x` (0)
     """
 
 def expand(
@@ -1831,14 +1831,14 @@ def expand(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Repeats the row of a sequence for each of the rows that the sequence has elsewhere.
+    """Expands one vector per sequence to all steps of the sequence (broadcast over time).
 
-    `y[t] = x[s]` for every row t of sequence s of `like`, whose values do not matter. In Paddle `trans_type` says
-    whether `x` has a row for every sequence or for every sub-sequence; here `level` does.
+    `y[t] = x[s]` for every step t of sequence s of `like`, whose values do not matter. In Paddle `trans_type`
+    determines whether `x` has one vector per sequence or per sub-sequence; here `level` does.
 
-    x: one row per sequence, or per sub-sequence
-    like: sequences with the rows that are wanted
-    level: what a row of `x` stands for (SEQUENCE)
+    x: one vector per sequence, or per sub-sequence
+    like: sequences that determine the number of repetitions
+    level: level of `x` (SEQUENCE)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -1860,15 +1860,15 @@ def factorization_machine(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Interactions of all pairs of columns, the weight of a pair being the inner product of two learned vectors.
+    """Factorization machine: second-order interactions of all pairs of features with factorized weights.
 
     `y[n] = sum over pairs c < d of (factors[c] . factors[d]) * x[n, c] * x[n, d]` (Rendle 2010), computed as
-    `1/2 sum_f ((sum_c x[n, c] * factors[c, f]) ** 2 - sum_c (x[n, c] * factors[c, f]) ** 2)`, which takes as many
-    steps as there are factors. The linear part of the machine is an `fc` of size 1, added behind it. A sparse row
-    costs as much as it has entries, and names a column once.
+    `1/2 sum_f ((sum_c x[n, c] * factors[c, f]) ** 2 - sum_c (x[n, c] * factors[c, f]) ** 2)`, which is linear in the
+    number of factors. The linear part of the machine is an `fc` of size 1, to be added. A sparse row costs in
+    proportion to its entries, and may name a column only once.
 
-    x: rows of features
-    factor_size: length of the vectors (>= 1, required)
+    x: feature vectors: samples, tokens, images
+    factor_size: rank of the factorization: length of the vectors (>= 1, required)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -1891,20 +1891,19 @@ def fc(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Affine map of every row: the sum of `x @ weight` over the inputs, plus `bias`.
+    """Fully connected (dense, linear) layer: the sum of `x @ weight` over the inputs, plus `bias`.
 
     `y[n, k] = sum_i sum_c x_i[n, c] * weight_i[c, k] + bias[k]`
 
-    An image is taken as it is, its axes side by side, channels first. Rows of a sequence are mapped one by one. With
-    `axis: 2` the axes from the second one on are side by side, and each vector along the first is mapped by itself;
-    -1 maps the last axis, as ONNX's MatMul, Keras and PyTorch do.
-    Sparse rows cost as much as they have entries, and the gradient of their weights has only the rows in use.
-    Paddle takes several inputs, each with a weight of its own, as here; the other systems take one. Caffe and KUnet
-    store the weight transposed.
+    Images are flattened, channels first. Each step of a sequence is a sample. With `axis: 2` the axes from the second
+    one on are flattened, and each vector along the first is a sample; -1 applies the layer to the last axis, as ONNX's
+    MatMul, Keras and PyTorch do. Sparse rows cost in proportion to their entries, and the gradient of their weights has
+    only the rows in use. Paddle accepts several inputs, each with its own weight, as here; the other frameworks accept
+    one. Caffe and KUnet store the weight transposed.
 
-    x: rows of features
+    x: feature vectors: samples, tokens, images
     size: number of outputs (>= 1, required)
-    axis: first axis that is mapped: 1 is the first behind the rows, -1 the last (1)
+    axis: first axis of the input features: 1 is the first after the batch axis, -1 the last (1)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
@@ -1924,15 +1923,15 @@ def filter(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Leaves rows of the batch out: a sample becomes a sequence of its row, or one without rows.
+    """Filters rows of the batch by a mask: a sample becomes a sequence of one row or an empty one.
 
-    The row stays where `keep` is not 0; `keep` may be fed, or made by the network, by `maxid` say, and gets no
-    gradient. Costs of such sequences are divided by the rows that are left, as in Caffe, whose Filter makes a smaller
-    batch of them. Labels are left out by `filter_ids` with the same `keep`, rows of sequences by `seq_filter`. Where
-    rows are left out for their label alone, costs have `ignore_label`.
+    A row is kept if `keep` is not 0; `keep` may be fed or computed by the network, by `maxid`, for example, and has no
+    gradient. Losses of such sequences are divided by the number of rows that are kept, as in Caffe, whose Filter makes
+    a smaller batch of them. To filter labels use `filter_ids` with the same `keep`, for steps of sequences
+    `seq_filter`. If rows are filtered only by their label, losses have `ignore_label`.
 
     x: rows of any shape
-    keep: which rows stay: all that are not 0
+    keep: mask: rows with a nonzero value are kept
     """
 
 def filter_ids(
@@ -1948,10 +1947,11 @@ def filter_ids(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Leaves ids of the batch out, as `filter` does with rows: a sample becomes a sequence of its id, or of none.
+    """Filters ids of the batch by a mask, as `filter` does with rows: a sample becomes a sequence of one id or an empty
+    one.
 
     x: ids
-    keep: which ids stay: all where it is not 0
+    keep: mask: ids with a nonzero value are kept
     """
 
 def flatten(
@@ -1966,10 +1966,10 @@ def flatten(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Puts all axes of a row into one; the values and their order stay.
+    """Flattens each sample to one axis; values and their order are unchanged.
 
-    Caffe can merge a part of the axes (`axis`, `end_axis`): see `reshape`. Paddle and Mocha need no such layer, since
-    theirs that work on rows take images as they are; `fc` does here too.
+    Caffe can merge a range of axes (`axis`, `end_axis`): see `reshape`. Paddle and Mocha need no such layer, since
+    their layers for vectors accept images; so does `fc` here.
 
     x: rows of any shape
     """
@@ -1990,14 +1990,14 @@ def gated_unit(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """A map of every row times a gate: `y = act(x @ V + c) * sigmoid(x @ W + b)` (Dauphin et al. 2017).
+    """Gated linear unit (GLU): `y = act(x @ V + c) * sigmoid(x @ W + b)` (Dauphin et al. 2017).
 
-    `V` and `c` are `value.weight` and `value.bias`, `W` and `b` those of `gate`. Images are taken as rows, as by `fc`.
+    `V` and `c` are `value.weight` and `value.bias`, `W` and `b` those of `gate`. Images are flattened, as in `fc`.
 
-    x: rows of features
+    x: feature vectors: samples, tokens, images
     size: number of outputs (>= 1, required)
-    act: elementwise layer applied to the map, before the gate ("linear")
-    bias: add a bias to the map (true)
+    act: activation of the value branch ("linear")
+    bias: add a bias to the value branch (true)
     gate_bias: add a bias to the gate (true)
     """
 
@@ -2014,15 +2014,15 @@ def gaussian_kl(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Kullback-Leibler divergence from the standard normal distribution to others, given by means and deviations.
+    """Kullback-Leibler divergence of diagonal Gaussians from the standard normal distribution (VAE loss).
 
-    `cost = sum over c of (mu ** 2 + sigma ** 2 - 1) / 2 - log(sigma)`: what a code costs that tells the numbers of each
-    row beside one that knows nothing, in nats. It is 0 where every mean is 0 and every deviation 1, and a part of the
-    loss of a variational autoencoder (Kingma and Welling, "Auto-encoding variational Bayes", 2014). Deviations have to
-    be above 0, as `exponential` makes them. Mocha's manual has the other sign; its layer computes this.
+    `cost = sum over c of (mu ** 2 + sigma ** 2 - 1) / 2 - log(sigma)`, in nats. It is 0 if every mean is 0 and every
+    standard deviation 1, and is one term of the loss of a variational autoencoder (Kingma and Welling, "Auto-encoding
+    variational Bayes", 2014). Standard deviations must be positive, as computed by `exp`. Mocha's manual has the
+    opposite sign; its layer computes this.
 
     mu: means
-    sigma: deviations
+    sigma: standard deviations
     """
 
 def gelu(
@@ -2038,14 +2038,14 @@ def gelu(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Gaussian error linear unit: every value times the probability that a normal number is smaller.
+    """Gaussian error linear unit (GELU): `x` times the standard normal distribution function of `x`.
 
     `y = x * (1 + erf(x / sqrt(2))) / 2`, or with `approximate: TANH`
-    `y = x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2`.
-    Hendrycks and Gimpel, "Gaussian error linear units" (2016). ONNX has the same choice under the same name.
+    `y = x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2`. Hendrycks and Gimpel, "Gaussian error linear units"
+    (2016). ONNX has the same choice under the same name.
 
     x: values of any shape
-    approximate: how the probability is computed (NONE)
+    approximate: computation of the normal distribution function (NONE)
     """
 
 def gradient_clip(
@@ -2061,12 +2061,12 @@ def gradient_clip(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Passes values on as they are and limits each element of the gradient to [-threshold, threshold].
+    """Gradient clipping: the identity, which clips each element of the gradient to [-threshold, threshold].
 
-    The common attribute `error_clip` puts this layer behind another one, as Paddle's `error_clipping_threshold` does.
+    The common attribute `error_clip` adds this layer after another one, as Paddle's `error_clipping_threshold` does.
 
     x: values
-    threshold: limit of the gradient's elements (> 0, required)
+    threshold: limit of the absolute value of each element of the gradient (> 0, required)
     """
 
 def group_norm(
@@ -2087,18 +2087,17 @@ def group_norm(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Brings every group of an image's channels to mean 0 and variance 1, then scales channels and adds `bias`.
+    """Group normalization: normalizes each group of channels of a sample to zero mean and unit variance.
 
     `y = (x - mean) / sqrt(var + epsilon) * gain + bias`
 
-    (Wu and He 2018), mean and variance over the `C / groups` channels of a group and all their pixels, the variance
-    divided by their number; `gain` and `bias` have a number for each channel. One group is `layer_norm` with fewer
-    gains; as many groups as channels are `instance_norm`. Unlike `batch_norm` it does the same in all phases, and small
-    batches do no harm.
+    (Wu and He 2018). Mean and biased variance are computed over the `C / groups` channels of a group and all their
+    pixels; `gain` and `bias` have one value per channel. One group is `layer_norm` with one gain per channel; as many
+    groups as channels are `instance_norm`. Unlike `batch_norm` it is the same in all phases and for all batch sizes.
 
-    x: rows or images
-    groups: runs of neighbouring channels (>= 1, required)
-    epsilon: added to the variance (> 0, 1e-05)
+    x: feature vectors or images
+    groups: number of groups of channels (>= 1, required)
+    epsilon: epsilon for numerical stability, added to the variance (> 0, 1e-05)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
@@ -2121,10 +2120,10 @@ def gru_step(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """One step of gated recurrent units: `grumemory` without its sequence.
+    """GRU cell: one step of `grumemory`.
 
-    A row of `x` holds three sums for each unit, side by side: update gate, reset gate, candidate. With
-    `s = x + bias`, `h = previous` and the weights of the three side by side:
+    Each row of `x` has three gate pre-activations per unit, concatenated: update gate, reset gate, candidate. With
+    `s = x + bias`, `h = previous` and the recurrent weights of the three, concatenated:
 
     `u = gate_act(s_u + h @ W_u)`, `r = gate_act(s_r + h @ W_r)`, `c = act(s_c + (r * h) @ W_c)`,
     `y = (1 - u) * h + u * c`
@@ -2132,11 +2131,11 @@ def gru_step(
     With `reset_after` it is `c = act(s_c + r * (h @ W_c + b))`, where `b` is the fourth part of `bias`, as in cuDNN and
     PyTorch, which exchange `u` and `1 - u`. Paddle is the same without it.
 
-    x: three sums per unit
-    previous: output of the step before
-    act: function of the candidate (tanh)
-    gate_act: function of the gates (sigmoid)
-    reset_after: reset what is recalled after the product (false)
+    x: three gate pre-activations per unit
+    previous: previous hidden state
+    act: activation of the candidate (tanh)
+    gate_act: activation of the gates (sigmoid)
+    reset_after: apply the reset gate after the recurrent weights (cuDNN, PyTorch, Keras) (false)
     """
 
 def grumemory(
@@ -2156,26 +2155,27 @@ def grumemory(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Gated recurrent units (Cho et al. 2014).
+    """Gated recurrent unit (GRU) recurrence over pre-computed gate inputs (Cho et al. 2014).
 
-    A row of `x` holds three sums for each unit, side by side: update gate, reset gate, candidate. With
-    `s = x[t] + bias`, `h = y[t-1]` and the weights of the three side by side:
+    For the `GRU` layer of Keras and PyTorch, which includes the input projection, see `simple_gru`.
+
+    Each step of `x` has three gate pre-activations per unit, concatenated: update gate, reset gate, candidate. With
+    `s = x[t] + bias`, `h = y[t-1]` and the recurrent weights of the three, concatenated:
 
     `u = gate_act(s_u + h @ W_u)`, `r = gate_act(s_r + h @ W_r)`, `c = act(s_c + (r * h) @ W_c)`,
     `y[t] = (1 - u) * h + u * c`
 
-    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row, which is
-    the last one with `reverse`, is `initial`, or zero. With `reset_after` it is `c = act(s_c + r * (h @ W_c + b))`,
-    where `b` is the fourth part of `bias`. Put `fc` of three times the units before the layer to map the input. Paddle
-    is the same without `reset_after`; cuDNN and PyTorch are the same with it, Keras and ONNX have both. All but Paddle
-    exchange `u` and `1 - u`.
+    in each sequence, or in the innermost sequences of nested ones; the initial hidden state is `initial`, or zero. With
+    `reset_after` it is `c = act(s_c + r * (h @ W_c + b))`, where `b` is the fourth part of `bias`. Add an `fc` with
+    three times the units before the layer as the input projection. Paddle is the same without `reset_after`; cuDNN and
+    PyTorch are the same with it, Keras and ONNX support both. All but Paddle exchange `u` and `1 - u`.
 
-    x: three sums per unit
-    initial: output before the first row, a row for each sequence
-    act: function of the candidate (tanh)
-    gate_act: function of the gates (sigmoid)
-    reset_after: reset what is recalled after the product (false)
-    reverse: run from the last row of a sequence to its first (false)
+    x: three gate pre-activations per unit
+    initial: initial hidden state, one per sequence
+    act: activation of the candidate (tanh)
+    gate_act: activation of the gates (sigmoid)
+    reset_after: apply the reset gate after the recurrent weights (cuDNN, PyTorch, Keras) (false)
+    reverse: process each sequence in reverse (false)
     """
 
 def hard_sigmoid(
@@ -2192,13 +2192,13 @@ def hard_sigmoid(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Straight line in place of the logistic function: from 0 to 1, and no further.
+    """Hard sigmoid: a piecewise linear approximation of the sigmoid, `y = min(max(slope * x + offset, 0), 1)`.
 
-    `y = min(max(slope * x + offset, 0), 1)`; the derivative is 0 at both corners. PyTorch, Keras and MobileNetV3 have
-    the slope 1/6 of the default, so that the corners are at -3 and 3; ONNX's default is 0.2.
+    The derivative is 0 at both corners. PyTorch, Keras and MobileNetV3 use the default slope 1/6, with corners at -3
+    and 3; ONNX's default is 0.2.
 
     x: values of any shape
-    slope: rise of the line (> 0, 0.16666666666666666)
+    slope: slope of the linear part (> 0, 0.16666666666666666)
     offset: value at 0 (0.5)
     """
 
@@ -2214,7 +2214,7 @@ def hard_swish(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Every value times its `hard_sigmoid`: an approximation of `swish` without exponentials.
+    """Hard swish: `x` times its hard sigmoid, an approximation of `swish` without exponentials.
 
     `y = x * min(max(x + 3, 0), 6) / 6`: 0 up to -3, `x` from 3 on. The derivative is 0 at -3 and 1 at 3. Howard et al.,
     "Searching for MobileNetV3" (2019).
@@ -2236,14 +2236,14 @@ def hinge_loss(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cost of a linear classifier, one class against all others: scores shall be above 1 or below -1.
+    """Hinge loss of a one-vs-rest linear classifier (multi-class SVM).
 
-    `cost = sum over c of max(0, 1 - s * x[c]) ** p`, where `s` is 1 for the label and -1 for the other classes, `p` is
-    1 for `L1` and 2 for `L2`. A score that is just right teaches nothing.
+    `cost = sum over c of max(0, 1 - s * x[c]) ** p`, where `s` is 1 for the label and -1 for the other classes, and `p`
+    is 1 for `L1` and 2 for `L2`.
 
-    x: score of every class
-    label: right class of every row
-    norm: what is added up (L1)
+    x: score (logit) per class
+    label: target class
+    norm: norm of the margin violations (L1)
     """
 
 def hsigmoid(
@@ -2261,24 +2261,24 @@ def hsigmoid(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cost of a class among very many: of the yes-or-no answers on the way to it through a binary tree.
+    """Hierarchical softmax over a binary tree of classes (Morin and Bengio 2005).
 
-    The classes are the leaves. Each inner node has a score, `z[i] = x @ weight[i] + bias[i]`, and goes on to its side 1
-    with the probability `1 / (1 + exp(-z[i]))`; the probability of a class is the product along its path, and `cost =
-    sum over the path of log(1 + exp(z[i])) - side * z[i]`, minus its logarithm. So the probabilities of all classes
-    add up to one, and a step takes as long as the tree is deep, whatever the number of classes, which is that of the
-    label: the gradients of `weight` and `bias` have only the rows in use.
+    The classes are the leaves. Each inner node has a score, `z[i] = x @ weight[i] + bias[i]`, and continues to its
+    child 1 with probability `1 / (1 + exp(-z[i]))`; the probability of a class is the product along its path, and
+    `cost = sum over the path of log(1 + exp(z[i])) - side * z[i]`, its negative logarithm. The probabilities of all
+    classes sum to one, and the time of a step is proportional to the depth of the tree, not to the number of classes,
+    which is that of the label: the gradients of `weight` and `bias` have only the rows in use.
 
-    By default the tree is complete, as Paddle's: the path of a class is the binary form of `label + classes` behind its
-    first digit, and node 0 the root. With `counts`, how often each class occurs, frequent classes have short paths
-    (Huffman; Mikolov et al. 2013). `codes` gives any tree, as the path of each class in the digits 0 and 1; its nodes
-    are numbered from the root, the shorter first, then in the order of their paths. Morin and Bengio (2005). Paddle
-    keeps `z` within 40 of 0, and takes several inputs: put a `concat` before.
+    By default the tree is complete, as Paddle's: the path of a class is the binary form of `label + classes` after its
+    first digit, and node 0 is the root. With `counts`, the frequency of each class, frequent classes have short paths
+    (Huffman tree; Mikolov et al. 2013). `codes` defines any tree, as the path of each class in the digits 0 and 1; its
+    nodes are numbered from the root, shorter paths first, then in lexicographic order. Paddle clips `z` to [-40, 40],
+    and accepts several inputs: add a `concat`.
 
-    x: rows of features
-    label: right class of every row
-    counts: how often each class occurs, in the order of the ids: makes the tree (>= 0, [])
-    codes: path to each class from the root, such as 010: makes the tree ([])
+    x: feature vectors
+    label: target class
+    counts: class counts in the order of the ids, for a Huffman tree (>= 0, [])
+    codes: path to each class from the root, such as 010, for a custom tree ([])
     """
 
 def huber_classification(
@@ -2294,14 +2294,14 @@ def huber_classification(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Squared hinge cost of a yes-or-no answer, which grows evenly where the answer is far off.
+    """Huber loss for binary classification (modified Huber): a squared hinge loss that becomes linear for large errors.
 
-    With `a = x` for the label 1 and `a = -x` for the label 0, `cost = 0` for `a >= 1`, `(1 - a) ** 2` for
-    `-1 <= a < 1` and `-4 * a` below (Zhang, "Solving large scale linear prediction problems", 2004). Paddle's `coeff`
-    scales the gradient and not the cost: `loss_weight` scales both.
+    With `a = x` for the label 1 and `a = -x` for the label 0, `cost = 0` for `a >= 1`, `(1 - a) ** 2` for `-1 <= a < 1`
+    and `-4 * a` below (Zhang, "Solving large scale linear prediction problems", 2004). Paddle's `coeff` scales the
+    gradient but not the loss: `loss_weight` scales both.
 
-    x: score: above zero is yes
-    label: 1 for yes, 0 for no
+    x: score: above zero is class 1
+    label: binary target, 0 or 1
     """
 
 def huber_regression(
@@ -2319,16 +2319,16 @@ def huber_regression(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Half the squared error, which grows like the error itself from `delta` on: outliers pull no harder than that.
+    """Huber loss: quadratic for small errors, linear for errors above `delta`, robust against outliers.
 
     `cost = sum over c of (0.5 * e ** 2 if |e| <= delta else delta * (|e| - delta / 2))` for `e = x - target` (Huber,
-    "Robust estimation of a location parameter", 1964), times `weight` where the row has one. Paddle's `coeff` scales
-    the gradient and not the cost: `loss_weight` scales both.
+    "Robust estimation of a location parameter", 1964), times `weight` if present. Paddle's `coeff` scales the gradient
+    but not the loss: `loss_weight` scales both.
 
-    x: rows
-    target: wanted rows
-    weight: importance of every row
-    delta: error from which on the cost grows evenly (> 0, 1)
+    x: feature vectors
+    target: targets
+    weight: sample weight
+    delta: error at which the loss becomes linear (> 0, 1)
     """
 
 def im2col(
@@ -2353,13 +2353,13 @@ def im2col(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Puts the elements under each window of an image side by side, as channels.
+    """Im2col (unfold): the elements of each window of an image as channels.
 
     `y[n, (c * A + a) * B + b, p, q] = x[n, c, p * stride_y - padding_y + a * dilation_y, q * stride - padding + b *
-    dilation]`, 0 outside of the image, for windows of `A = filter_size_y` rows and `B = filter_size` columns: what the
-    filters of a `conv` with the same settings see. An element of the image gets the sum of the gradients of all its
-    places. PyTorch's Unfold has the windows as one axis: put a `reshape` behind. For windows as rows of a sequence see
-    `block_expand`.
+    dilation]`, zero outside the image, for windows of `A = filter_size_y` rows and `B = filter_size` columns: what the
+    filters of a `conv` with the same attributes read. The gradient of an element is the sum over all windows that
+    contain it (col2im). PyTorch's Unfold flattens the windows to one axis: add a `reshape`. For windows as steps of a
+    sequence see `block_expand`.
 
     x: images: channels, height, width
     filter_size: window width (>= 1, required)
@@ -2370,8 +2370,8 @@ def im2col(
     padding_y: vertical zero padding: rows added at the top and at the bottom (>= 0, same as padding)
     padding_end: zero padding on the right, if it differs from the left (>= 0, same as padding)
     padding_end_y: zero padding at the bottom, if it differs from the top (>= 0, same as padding_y)
-    dilation: columns from one element of a window to the next (>= 1, 1)
-    dilation_y: rows from one element of a window to the next (>= 1, same as dilation)
+    dilation: horizontal dilation (>= 1, 1)
+    dilation_y: vertical dilation (>= 1, same as dilation)
     """
 
 def img_conv_group(
@@ -2394,20 +2394,20 @@ def img_conv_group(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Convolutions one after the other, then a pool: the stages of LeNet and of VGG networks.
+    """Convolutions followed by pooling: one stage of LeNet or VGG.
 
-    One number of filters makes Paddle's `simple_img_conv_pool`, or `img_conv_bn_pool` with `batch_norm`. Every
-    convolution is `conv`, followed by `batch_norm` where `batch_norm` is set, and `act`.
+    With one number of filters it is Paddle's `simple_img_conv_pool`, or `img_conv_bn_pool` with `batch_norm`. Each
+    convolution is a `conv`, followed by a `batch_norm` if `batch_norm` is set, and `act`.
 
     x: images: channels, height, width
-    num_filters: filters of each convolution (at least 1 values, each >= 1, required)
-    filter_size: rows and columns of the filters (>= 1, 3)
-    padding: zeros around the image before each convolution (>= 0, 1)
-    act: elementwise layer applied to each convolution ("relu")
-    batch_norm: a `batch_norm` in place of the bias (false)
-    pool_type: what the pool keeps (MAX)
-    pool_size: rows and columns of the pool's window (>= 1, required)
-    pool_stride: steps of the pool's window (>= 1, same as pool_size)
+    num_filters: number of filters of each convolution (at least 1 values, each >= 1, required)
+    filter_size: kernel size (>= 1, 3)
+    padding: zero padding of each convolution (>= 0, 1)
+    act: activation of each convolution ("relu")
+    batch_norm: batch normalization instead of the bias (false)
+    pool_type: type of pooling (MAX)
+    pool_size: window size of the pooling (>= 1, required)
+    pool_stride: stride of the pooling (>= 1, same as pool_size)
     """
 
 def infogain_loss(
@@ -2426,18 +2426,18 @@ def infogain_loss(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cross entropy of the softmax of scores in which mistakes differ in what they cost.
+    """Information gain loss: softmax cross-entropy with a matrix of misclassification costs.
 
-    `cost = sum over c of gain[label, c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` where there is one.
-    `gain` is given and not learned: load it with the weights, where Caffe has a third input or the file `source`. As
-    long as it is not loaded it is the identity matrix, and the layer is `softmax_with_loss`, whose page says how labels
-    of pixels, `ignore_label` and `normalization` are meant.
+    `cost = sum over c of gain[label, c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` if present. `gain` is
+    given and not trained: load it with the weights; Caffe has a third input or the file `source`. By default it is the
+    identity matrix, and the layer equals `softmax_with_loss`, whose page describes labels of pixels, `ignore_label` and
+    `normalization`.
 
-    x: score of every class
-    label: right class of every row, or of every place
-    weight: importance of every label
-    ignore_label: rows or places of this class cost nothing (none)
-    normalization: what the loss of the network divides the sum over the labels by (VALID)
+    x: score (logit) per class
+    label: target class of each sample or pixel
+    weight: sample weight of each label
+    ignore_label: samples or pixels with this label are ignored (none)
+    normalization: divisor of the sum of the loss over the labels (VALID)
     """
 
 def instance_norm(
@@ -2457,14 +2457,15 @@ def instance_norm(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Brings every channel of every image to mean 0 and variance 1, as networks that paint in a style do.
+    """Instance normalization: normalizes each channel of each image to zero mean and unit variance.
 
-    (Ulyanov, Vedaldi and Lempitsky 2016): `group_norm` with a group for each channel, which is its part: its numbers
-    are `norm.gain` and `norm.bias`. PyTorch has them with `affine=True` only; without, see `mvn`.
+    Used in style transfer (Ulyanov, Vedaldi and Lempitsky 2016). It consists of a `group_norm` with one channel per
+    group, whose parameters are `norm.gain` and `norm.bias`. PyTorch has them only with `affine=True`; without them, see
+    `mvn`.
 
-    x: images, lines or volumes
-    epsilon: added to the variance (> 0, 1e-05)
-    bias: add `norm.bias`, a number per channel (true)
+    x: images, 1-D signals or 3-D volumes
+    epsilon: epsilon for numerical stability, added to the variance (> 0, 1e-05)
+    bias: add `norm.bias`, one value per channel (true)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -2484,11 +2485,12 @@ def interpolation(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Goes from one row to another by a share: `y[n] = weight[n] * a[n] + (1 - weight[n]) * b[n]`.
+    """Linear interpolation between two vectors with one weight per sample:
+    `y[n] = weight[n] * a[n] + (1 - weight[n]) * b[n]`.
 
-    weight: share of `a`, usually between 0 and 1
-    a: rows where the weight is 1
-    b: rows where the weight is 0
+    weight: weight of `a`, usually between 0 and 1
+    a: first input
+    b: second input
     """
 
 def kmax_seq_score(
@@ -2504,13 +2506,13 @@ def kmax_seq_score(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Gives the places of the largest scores of every sequence, the largest first, -1 where it has fewer rows.
+    """Top-k over the steps of each sequence: the indices of the largest scores, -1 if the sequence is shorter.
 
-    Places count from 0 in each sequence; of equal scores the first comes first. As in Paddle they are real numbers, and
-    there is no gradient.
+    Indices count from 0 in each sequence; of equal scores the first comes first. As in Paddle they are floats without a
+    gradient.
 
     x: scores
-    beam_size: how many places (>= 1 and <= 1024, 1)
+    beam_size: number of indices, k (>= 1 and <= 1024, 1)
     """
 
 def lambda_cost(
@@ -2528,22 +2530,23 @@ def lambda_cost(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> tuple[Value, ...]:
-    """Costs of the pairs of a list that are in the wrong order, by how much they matter for NDCG.
+    """Listwise ranking loss (LambdaRank): pairs in the wrong order, weighted by their effect on NDCG.
 
-    A sequence is the list of a query, `relevance` says how much each row answers it. The discounted cumulative gain of
-    an order is `sum over places i = 0, 1 ... of (2 ** relevance - 1) / log(i + 2)`; `ndcg` is that of the `ndcg_num`
-    best scores, divided by the best one that an order may have. `cost = sum over pairs i before j in the best order of
-    w_ij * log(1 + exp(x_j - x_i))`, where `w_ij` is the share of the best gain that is lost when i and j change places
-    (Burges, Ragno and Le, "Learning to rank with nonsmooth cost functions", 2006). A list without a relevant row costs
-    nothing and has `ndcg` 1. Of rows that are equal the first one has the better place.
+    A sequence is the result list of a query with the `relevance` of each item. The discounted cumulative gain of an
+    order is `sum over positions i = 0, 1 ... of (2 ** relevance - 1) / log(i + 2)`; `ndcg` is that of the `ndcg_num`
+    top scores, divided by the ideal one.
+    `cost = sum over pairs i before j in the ideal order of w_ij * log(1 + exp(x_j - x_i))`, where `w_ij` is the
+    fraction of the ideal gain lost if i and j are swapped (Burges, Ragno and Le, "Learning to rank with nonsmooth cost
+    functions", 2006). A list without a relevant item has loss 0 and `ndcg` 1. Of equal items the first one has the
+    better rank.
 
-    The gradient is Paddle's; Paddle shows NDCG in every row in place of the cost. LambdaRank as published takes the
-    places of the order that the scores give at the time, and so has no cost of which this is the gradient.
+    The gradient is Paddle's; Paddle reports NDCG instead of the loss. The published LambdaRank uses the current order
+    of the scores, and so is not the gradient of a loss.
 
-    x: score of every row
-    relevance: how much every row answers the query, from 0 on
-    ndcg_num: places that count in a gain (>= 1, 5)
-    max_sort_size: places that have a weight in pairs; all if not given (>= 1, none)
+    x: score per item
+    relevance: relevance of each item, from 0 on
+    ndcg_num: truncation of the NDCG: number of positions (>= 1, 5)
+    max_sort_size: number of positions with a weight in pairs; if absent, all (>= 1, none)
     """
 
 def layer_norm(
@@ -2565,19 +2568,19 @@ def layer_norm(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Brings every row to mean 0 and variance 1, then scales by `gain` and adds `bias`.
+    """Layer normalization: normalizes each sample to zero mean and unit variance, with a learned scale and offset.
 
     `y = (x - mean) / sqrt(var + epsilon) * gain + bias`
 
-    (Ba, Kiros and Hinton 2016), mean and variance over all numbers of the row, the variance divided by their count; an
-    image is a row with its axes side by side. `axis` and `end_axis` name the first and the last of the axes that are
-    brought to mean 0 together: `axis: -1` is each vector along the last axis, as in most transformers, `axis: 1
-    end_axis: 1` the channels at each point of an image. There are as many numbers in `gain` as in those axes.
+    (Ba, Kiros and Hinton 2016). Mean and biased variance are computed over all values of the sample; images are
+    flattened. `axis` and `end_axis` are the first and the last normalized axis: `axis: -1` is each vector along the
+    last axis, as in most Transformers, `axis: 1 end_axis: 1` the channels at each pixel of an image. `gain` has the
+    size of these axes.
 
     x: rows
-    axis: first axis that is normalised: 1 is the first behind the rows, -1 the last (1)
-    end_axis: last axis that is normalised (-1)
-    epsilon: added to the variance (> 0, 1e-05)
+    axis: first normalized axis: 1 is the first after the batch axis, -1 the last (1)
+    end_axis: last normalized axis (-1)
+    epsilon: epsilon for numerical stability, added to the variance (> 0, 1e-05)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
@@ -2596,7 +2599,7 @@ def linear(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Identity: the activation that changes nothing, used where a layer names none.
+    """Identity: `y = x`, the default activation. For a fully connected (linear) layer see `fc`.
 
     x: values of any shape
     """
@@ -2614,13 +2617,13 @@ def linear_comb(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Adds up the vectors that lie side by side in a row, each with a weight of that row.
+    """Linear combination of the K concatenated vectors of a row, with one weight per vector.
 
-    `y[n, c] = sum_k weights[n, k] * vectors[n, k * C + c]`. There are as many vectors as weights, so Paddle's `size`
-    follows; nothing makes the combination convex but a `softmax` before the weights.
+    `y[n, c] = sum_k weights[n, k] * vectors[n, k * C + c]`. The number of vectors equals the number of weights, so
+    Paddle's `size` is derived; the combination is convex only if a `softmax` computes the weights.
 
-    weights: factor of each vector
-    vectors: K vectors side by side
+    weights: weight of each vector
+    vectors: K concatenated vectors
     """
 
 def log(
@@ -2638,15 +2641,15 @@ def log(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Logarithm, of a straight line: `y = log(shift + scale * x) / log(base)`.
+    """Elementwise logarithm: `y = log(shift + scale * x) / log(base)`.
 
-    Without `base` it is the natural one, for which Caffe writes -1. The logarithm of 0 is minus infinity, as is the
-    derivative there; that of a negative number is NaN. A small `shift` keeps away from both.
+    Without `base` it is the natural logarithm, for which Caffe writes -1. The logarithm of 0 is minus infinity, as is
+    the derivative there; that of a negative number is NaN. A small `shift` avoids both.
 
     x: values of any shape
-    base: what the result is a power of; without it e (> 0, none)
+    base: base; if absent, e (> 0, none)
     scale: factor of `x` (1)
-    shift: added to it (0)
+    shift: offset, added to `scale * x` (0)
     """
 
 def log_softmax(
@@ -2662,15 +2665,15 @@ def log_softmax(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Logarithm of the `softmax` of every row; of an image, over the channels of every point, or another axis.
+    """Logarithm of the softmax along an axis, by default over the columns of a row or the channels of an image.
 
-    `y[n, c] = x[n, c] - peak[n] - log(sum over d of exp(x[n, d] - peak[n]))`, `peak` the largest of the row, so that
+    `y[n, c] = x[n, c] - peak[n] - log(sum over d of exp(x[n, d] - peak[n]))`, where `peak` is the maximum, so that
     nothing overflows and small probabilities do not become 0. The gradient is `dy - exp(y) * sum over d of dy[n, d]`.
-    KUnet's Logp passes gradients on as they are, which is right below its own cost only; for training see
-    `softmax_with_loss`, which contains this.
+    KUnet's Logp passes gradients through unchanged, which is right only for its own loss; for training see
+    `softmax_with_loss`, which includes this layer.
 
     x: scores
-    axis: axis that is normalised: 1 is the first behind the rows, -1 the last (1)
+    axis: normalized axis: 1 is the first after the batch axis, -1 the last (1)
     """
 
 def lrn(
@@ -2690,24 +2693,24 @@ def lrn(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Divides by a power of the mean square of the neighbourhood.
+    """Local response normalization (LRN): divides by a power of the mean square of the neighborhood.
 
-    `y = x * (shift + scale * s / count) ** -power` (Krizhevsky, Sutskever and Hinton 2012). Across channels, `s` sums
-    the squares of `size` neighbouring channels at the pixel and `count` is `size`; within a channel, `s` sums the
-    squares in a window of `size` by `size` pixels and `count` is `size * size`. The neighbourhood starts
-    `(size - 1) // 2` before the element; what lies outside counts as zero.
+    `y = x * (shift + scale * s / count) ** -power` (Krizhevsky, Sutskever and Hinton 2012). Across channels, `s` is the
+    sum of squares of `size` adjacent channels at the pixel and `count` is `size`; within a channel, `s` is the sum of
+    squares in a window of `size` by `size` pixels and `count` is `size * size`. The neighborhood starts
+    `(size - 1) // 2` before the element; elements outside are zero.
 
-    Paddle's `norm` of the type `cmrnorm-projection` knows `scale` 0.0128 and `power` 0.75 and only `shift` 1; its type
-    within a channel does not run, and its `cross-channel-norm` is another layer.
-    Caffe calls them alpha, beta and k, with 1, 0.75 and 1, and wants an odd `size`; so does Mocha, with `shift` fixed
-    at 1 within a channel. ONNX knows the rule across channels alone. All divide `scale` by `count` as here.
+    Paddle's `norm` of the type `cmrnorm-projection` has `scale` 0.0128, `power` 0.75 and only `shift` 1; its type
+    within a channel does not work, and its `cross-channel-norm` is another layer. Caffe names the attributes alpha,
+    beta and k, with defaults 1, 0.75 and 1, and requires an odd `size`; so does Mocha, with `shift` fixed at 1 within a
+    channel. ONNX supports only normalization across channels. All divide `scale` by `count` as here.
 
     x: images: channels, height, width
-    size: channels, or rows and columns, of the neighbourhood (>= 1, 5)
-    scale: weight of the mean square (>= 0, 0.0128)
-    power: exponent (>= 0, 0.75)
-    shift: added to the weighted mean square (> 0, 1)
-    region: where the neighbours are (ACROSS_CHANNELS)
+    size: size of the neighborhood: channels, or height and width (>= 1, 5)
+    scale: weight of the mean square, alpha (>= 0, 0.0128)
+    power: exponent, beta (>= 0, 0.75)
+    shift: offset of the weighted mean square, k (> 0, 1)
+    region: normalization region (ACROSS_CHANNELS)
     """
 
 def lstm_step(
@@ -2727,24 +2730,25 @@ def lstm_step(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> tuple[Value, ...]:
-    """One step of long short-term memory: `lstmemory` without its sequence.
+    """LSTM cell: one step of `lstmemory`.
 
-    A row of `x` holds four sums for each unit, side by side: candidate, input gate, forget gate, output gate; what the
-    output of the step before adds to them is in them already. With `s = x + bias`, peepholes `p`, `h = previous`:
+    Each row of `x` has four gate pre-activations per unit, concatenated: candidate, input gate, forget gate, output
+    gate, including the contribution of the previous hidden state. With `s = x + bias`, peephole weights `p`,
+    `h = previous`:
 
     `a = act(s_a)`, `i = gate_act(s_i + p_i * h)`, `f = gate_act(s_f + p_f * h)`, `state = a * i + h * f`,
     `o = gate_act(s_o + p_o * state)`, `y = o * state_act(state)`
 
-    `bias` is that of `lstmemory`: the biases of the sums, then the peepholes; Paddle's has the peepholes alone, and the
-    state is fetched from it by a layer get_output. Caffe has no peepholes, the gates in another order, and forgets
-    where an input says so: put a `scaling` by it before `previous`.
+    `bias` is that of `lstmemory`: the biases of the gates, then the peephole weights; Paddle's has only the peephole
+    weights, and its state is read by a layer get_output. Caffe has no peepholes, another order of the gates, and an
+    input that resets the state: add a `scaling` by it before `previous`.
 
-    x: four sums per unit
-    previous: state of the step before
-    act: function of the candidate (tanh)
-    gate_act: function of the gates (sigmoid)
-    state_act: function of the state on its way out (tanh)
-    peepholes: gates see the state of their unit (true)
+    x: four gate pre-activations per unit
+    previous: previous cell state
+    act: activation of the candidate (tanh)
+    gate_act: activation of the gates (sigmoid)
+    state_act: activation of the cell state in the output (tanh)
+    peepholes: peephole connections from the cell state to the gates (true)
     """
 
 def lstmemory(
@@ -2767,30 +2771,32 @@ def lstmemory(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Any:
-    """Long short-term memory (Hochreiter and Schmidhuber 1997) with peepholes (Gers, Schraudolph and Schmidhuber 2002).
+    """Long short-term memory (LSTM) recurrence over pre-computed gate inputs, with peephole connections.
 
-    A row of `x` holds four sums for each unit, side by side: candidate, input gate, forget gate, output gate. With
-    `s = x[t] + y[t-1] @ weight + bias` in the same order and the peepholes `p`:
+    For the `LSTM` layer of Keras and PyTorch, which includes the input projection, see `simple_lstm`.
+
+    Each step of `x` has four gate pre-activations per unit, concatenated: candidate, input gate, forget gate, output
+    gate (Hochreiter and Schmidhuber 1997; peepholes: Gers, Schraudolph and Schmidhuber 2002). With
+    `s = x[t] + y[t-1] @ weight + bias` in the same order and the peephole weights `p`:
 
     `a = act(s_a)`, `i = gate_act(s_i + p_i * c[t-1])`, `f = gate_act(s_f + p_f * c[t-1])`, `c[t] = a * i + c[t-1] * f`,
     `o = gate_act(s_o + p_o * c[t])`, `y[t] = o * state_act(c[t])`
 
-    in every sequence by itself, in the innermost sequences of nested ones; output and state before the first row, which
-    is the last one with `reverse`, are `initial` and `initial_state`, or zero; with `return_state` the state behind the
-    last row is a second output. Put `fc` of four times the units before the layer to map the input. `bias` has the
-    biases of the sums and then the peepholes of the three gates, as in Paddle, whose configs without helpers take
-    sigmoid for `state_act` when nothing is set. Caffe, ONNX and others hold the map of the input, too, have the gates
-    in other orders, and have no peepholes (Caffe) or on demand.
+    in each sequence, or in the innermost sequences of nested ones; the initial hidden and cell states are `initial` and
+    `initial_state`, or zero; with `return_state` the final cell state is a second output. Add an `fc` with four times
+    the units before the layer as the input projection. `bias` has the biases of the gates and then the peephole weights
+    of the three gates, as in Paddle, whose configs without helpers default to sigmoid for `state_act`. Caffe, ONNX and
+    others include the input projection, order the gates differently, and have no peepholes (Caffe) or optional ones.
 
-    x: four sums per unit
-    initial: output before the first row, a row for each sequence
-    initial_state: state before the first row, a row for each sequence
-    act: function of the candidate (tanh)
-    gate_act: function of the gates (sigmoid)
-    state_act: function of the state on its way out (tanh)
-    peepholes: gates see the state of their unit (true)
-    reverse: run from the last row of a sequence to its first (false)
-    return_state: give the states behind the last rows as a second output (false)
+    x: four gate pre-activations per unit
+    initial: initial hidden state, one per sequence
+    initial_state: initial cell state, one per sequence
+    act: activation of the candidate (tanh)
+    gate_act: activation of the gates (sigmoid)
+    state_act: activation of the cell state in the output (tanh)
+    peepholes: peephole connections from the cell state to the gates (true)
+    reverse: process each sequence in reverse (false)
+    return_state: return the final cell states as a second output (false)
     """
 
 def max_pool_with_mask(
@@ -2840,13 +2846,13 @@ def maxid(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Number of the best score of every row; of equal scores the first, and NaN before all others.
+    """Argmax over the classes of each sample, as an integer id; the first of equal scores, NaN before all others.
 
-    Paddle gives `beam_size` ids a row, and their values, inside its beam search, and one elsewhere; here it is one id,
-    which an embedding takes as it is, and several with their values are those of `top_k`. Caffe's ArgMax gives real
-    numbers, of equal scores the last, and Mocha's runs over any axis: see `arg_max`.
+    In Paddle it returns `beam_size` ids with their values inside its beam search, and one id otherwise; here it is one
+    id, which an `embedding` reads; for several with their values see `top_k`. Caffe's ArgMax returns floats and the
+    last of equal scores, and Mocha's reduces any axis: see `arg_max`.
 
-    x: score of every class
+    x: score per class
     """
 
 def maxout(
@@ -2862,13 +2868,13 @@ def maxout(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """The largest of each run of neighbouring channels, at every pixel (Goodfellow et al. 2013).
+    """Maxout activation: the maximum of each group of adjacent channels, at every pixel (Goodfellow et al. 2013).
 
-    `y[n, k] = max of x[n, k * groups] to x[n, k * groups + groups - 1]`; equal maxima and NaN are as in `pool`. Behind
-    a `conv` or an `fc` it is an activation that is learned, with `groups` straight pieces.
+    `y[n, k] = max of x[n, k * groups] to x[n, k * groups + groups - 1]`; equal maxima and NaN are handled as in `pool`.
+    After a `conv` or an `fc` it is a learned, piecewise linear activation with `groups` pieces.
 
-    x: rows or images
-    groups: channels of a run (>= 2, required)
+    x: feature vectors or images
+    groups: number of channels per group (>= 2, required)
     """
 
 def mdlstmemory(
@@ -2888,28 +2894,27 @@ def mdlstmemory(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Long short-term memory over the two axes of images (Graves, Fernandez and Schmidhuber 2007).
+    """Multi-dimensional LSTM (MDLSTM) over both axes of images (Graves, Fernandez and Schmidhuber 2007).
 
-    The channels of `x` hold five sums for each unit, one behind the other: candidate, input gate, forget gate of the
-    point above, forget gate of the point on the left, output gate. With `u` for the point above and `l` for that on the
-    left, `s = x[h, w] + (y[u] + y[l]) @ weight + bias` in the same order, and the peepholes `p`:
+    The channels of `x` are five gate pre-activations per unit, concatenated: candidate, input gate, forget gate of the
+    pixel above, forget gate of the pixel on the left, output gate. With `u` for the pixel above and `l` for the pixel
+    on the left, `s = x[h, w] + (y[u] + y[l]) @ weight + bias` in the same order, and the peepholes `p`:
 
     `a = act(s_a)`, `i = gate_act(s_i + p_i * (c[u] + c[l]))`, `f = gate_act(s_f + p_f * c[u])`,
     `g = gate_act(s_g + p_g * c[l])`, `c[h, w] = a * i + c[u] * f + c[l] * g`, `o = gate_act(s_o + p_o * c[h, w])`,
     `y[h, w] = o * state_act(c[h, w])`
 
-    where output and state outside of the image are zero. `bias` has the biases of the sums and then the peepholes of
-    the four gates. Put a `conv` with windows of one point before the layer to map the input, and four layers with all
-    pairs of `reverse` and `reverse_y` beside each other to let every point see the whole image. Paddle's takes the
-    blocks that `block_expand` makes of an image, with any number of axes; its configs take sigmoid for `state_act`
-    when nothing is set.
+    where hidden and cell state outside of the image are zero. `bias` has the biases of the gates and then the peephole
+    weights of the four gates. Add a 1x1 `conv` before the layer as the input projection, and combine four layers with
+    all pairs of `reverse` and `reverse_y` so that every pixel depends on the whole image. Paddle's layer reads the
+    patches of `block_expand`, with any number of axes; its configs default to sigmoid for `state_act`.
 
-    x: five sums per unit, as channels
-    act: function of the candidate (tanh)
-    gate_act: function of the gates (sigmoid)
-    state_act: function of the state on its way out (tanh)
-    reverse: run from right to left: the point before is the one on the right (false)
-    reverse_y: run from the last row to the first: the point before is the one below (false)
+    x: five gate pre-activations per unit, as channels
+    act: activation of the candidate (tanh)
+    gate_act: activation of the gates (sigmoid)
+    state_act: activation of the cell state in the output (tanh)
+    reverse: process columns from right to left (false)
+    reverse_y: process rows from bottom to top (false)
     """
 
 def mean_iou(
@@ -2928,20 +2933,19 @@ def mean_iou(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Mean intersection over union of the classes, for labels of pixels.
+    """Mean intersection over union (mIoU) of the classes, for semantic segmentation.
 
-    Of a class, it is the share of the pixels that are found to be of it or are of it where both are true:
-    `correct / (found + wanted - correct)`, counted over all images until the counts are reset; `mean_iou` is the plain
-    mean over the classes that are there or are found, and `accuracy` the share of all labels that are right. A pixel is
-    found to be of the class with the best score, the first of equal ones, and of none where a score is not a number; a
-    single score says yes (class 1) where it is above `threshold`. Labels that are `ignore_label` or outside the classes
-    are not counted.
+    The IoU of a class is `correct / (found + wanted - correct)`, where the pixels predicted as the class and those of
+    the class are counted over all images until the counts are reset; `mean_iou` is the mean over the classes that occur
+    in labels or predictions, and `accuracy` the fraction of all labels that are correct. The predicted class has the
+    maximum score, the first of equal ones; there is no prediction if a score is NaN; a single score predicts class 1 if
+    it is above `threshold`. Labels that are `ignore_label` or outside the classes are ignored.
 
-    x: score or probability of every class
-    label: right class of every row, or of every place
-    weight: importance of every label
-    threshold: where a single score says yes (0.5)
-    ignore_label: labels of this class are not counted (none)
+    x: score or probability per class
+    label: target class of each sample or pixel
+    weight: sample weight of each label
+    threshold: decision threshold of a single score (0.5)
+    ignore_label: labels of this class are ignored (none)
     """
 
 def memory(
@@ -2961,18 +2965,18 @@ def memory(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """What a layer of a `recurrent_group` gave in the step before.
+    """Recurrent state of a `recurrent_group`: the output of a layer in the previous step.
 
-    It stands in the group's `step`. In the first step it has the rows of its input, a static input of the group with a
-    row for each sequence; without an input all numbers are `value`, or all ids are `id`. In Paddle, the
-    input is `boot_layer`, and `id` is `boot_with_const_id`.
+    It is part of the group's `step`. In the first step it has the values of its input, a static input of the group with
+    one vector per sequence; without an input all elements are `value`, or all ids are `id`. In Paddle, the input is
+    `boot_layer`, and `id` is `boot_with_const_id`.
 
-    x: rows before the first step
-    of: the layer's output in the step, by name (required)
-    size: numbers in a row, or with `id` the number of ids (>= 1, none)
-    shape: axes of a row where there are several, as of an image (at least 1 values, each >= 1, none)
-    value: every number before the first step (0)
-    id: every id before the first step; it makes this a memory of ids (>= 0, none)
+    x: initial values
+    of: name of the layer in the step whose output is remembered (required)
+    size: size of the value, or with `id` the number of ids (>= 1, none)
+    shape: shape of the value if it has several axes, such as an image (at least 1 values, each >= 1, none)
+    value: initial value of all elements (0)
+    id: initial id; makes this a memory of ids (>= 0, none)
     """
 
 def mixed(
@@ -2995,30 +2999,30 @@ def mixed(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Sum of terms: each word of `terms` takes the next input, `dot_mul_operator` the next two.
+    """Sum of projections and operators: each of `terms` reads the next input, `dot_mul_operator` the next two.
 
-    | word | term |
+    | term | value |
     |---|---|
     | `full_matrix` | `x @ weight`, as `fc` without bias; `x` may be sparse |
-    | `trans_full_matrix` | `x @ weight.T`, the weight stored as that of an `fc` in the other direction, to share it |
-    | `table` | the row of a table that has the number `x`, as `embedding` |
-    | `identity` | `x` as it is, or its columns from `offset` on |
-    | `dot_mul` | every column of `x` times a learned number |
-    | `scaling` | `x` times one learned number |
-    | `context` | the rows around each row side by side, `context_len` of them |
-    | `dot_mul_operator` | the product of two inputs, column by column |
+    | `trans_full_matrix` | `x @ weight.T`, with the weight of an `fc` in the other direction (tied weights) |
+    | `table` | the row of a table at index `x`, as `embedding` |
+    | `identity` | `x`, or its columns from `offset` on |
+    | `dot_mul` | `x` times a learned value per column |
+    | `scaling` | `x` times a learned scalar |
+    | `context` | a window of `context_len` steps around each step, concatenated |
+    | `dot_mul_operator` | the elementwise product of two inputs |
 
-    Each term is a layer of its own here that is called by its word: `param { of: "full_matrix.weight" }` speaks of a
-    parameter. Words that are there several times are numbered: `full_matrix_0.weight`, `full_matrix_1.weight`. Paddle
-    calls the terms projections and operators, and has some for images: for these put `addto` behind `conv` layers.
+    Each term is a layer here, named like the term: `param { of: "full_matrix.weight" }` configures a parameter.
+    Repeated terms are numbered: `full_matrix_0.weight`, `full_matrix_1.weight`. Paddle also has terms for images: for
+    these add `conv` layers with `addto`.
 
-    x: what the terms take, in their order
-    terms: a word for each term: `full_matrix`, `trans_full_matrix`, `table`, `identity`, `dot_mul`, `scaling`, `context`, `dot_mul_operator` (at least 1 values, required)
-    size: number of columns; when absent: that of the first term with columns of its own (>= 1, none)
-    offset: first of the columns that `identity` takes; when absent: all of them (>= 0, none)
-    context_len: rows of `context` (>= 1 and <= 1024, 3)
-    context_start: first row of `context`, counted from the row; when absent: it lies around it (none)
-    bias: add `bias.offset`, a learned number for every column (false)
+    x: inputs of the terms, in their order
+    terms: type of each term: `full_matrix`, `trans_full_matrix`, `table`, `identity`, `dot_mul`, `scaling`, `context`, `dot_mul_operator` (at least 1 values, required)
+    size: number of outputs; if absent, that of the first term with a known width (>= 1, none)
+    offset: first column that `identity` reads; if absent, all columns (>= 0, none)
+    context_len: window length of `context` (>= 1 and <= 1024, 3)
+    context_start: start of the window of `context` relative to the current step; if absent, centered (none)
+    bias: add `bias.offset`, a learned value per column (false)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -3040,16 +3044,15 @@ def mul(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Product of two inputs, of which the second may have one number for each channel, as in squeeze and excitation.
+    """Elementwise product with broadcasting of the second input, as in squeeze-and-excitation.
 
-    `y[n, c, i] = x[n, c, i] * other[n, c, i]`. Where `other` has one channel only, it stands for all channels of `x`,
-    and one point for all points; its gradient is the sum over what it stands for. So `other` has the shape of `x`, or
-    one number for each channel (`C` or `C x 1 x 1`), for each point (`1 x H x W`) or for each row (`1`). Caffe's Scale
-    with two inputs is this with one number for each channel. Learned factors are in `scale`, products of more than two
-    inputs in `eltwise`, a factor for each row that comes first in `scaling`.
+    `y[n, c, i] = x[n, c, i] * other[n, c, i]`. Axes of size 1 in `other` are broadcast, and its gradient is summed over
+    them. So `other` has the shape of `x`, or one value per channel (`C` or `C x 1 x 1`), per pixel (`1 x H x W`) or per
+    sample (`1`). Caffe's Scale with two inputs is this layer with one value per channel. For learned factors see
+    `scale`, for products of more than two inputs `eltwise`, for a factor per sample as the first input `scaling`.
 
-    x: rows or images
-    other: the same shape, or 1 in place of the channels, of the other axes, or of both
+    x: feature vectors or images
+    other: the same shape, or size 1 for the channels, for the other axes, or for both
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -3070,16 +3073,16 @@ def multi_binary_label_cross_entropy(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cross entropy of the probabilities of many classes, several of which may be right at once.
+    """Multi-label binary cross-entropy from probabilities, with the target classes as a sparse list.
 
-    `cost = -sum over the right classes of log(x) - sum over the others of log(1 - x)`, where no probability counts as
-    less than `floor`, times `weight` where the row has one. The label of a row lists its right classes. Paddle takes
-    dense labels, too, as `soft_binary_cross_entropy` does here, and has no floor; it stops at probabilities of 0 and 1.
+    `cost = -sum over the target classes of log(x) - sum over the others of log(1 - x)`, with probabilities of at least
+    `floor`, times `weight` if present. The label of a sample lists its target classes. Paddle also accepts dense
+    labels, as `soft_binary_cross_entropy` does here, and has no floor; it fails at probabilities of 0 and 1.
 
-    x: probability of every class
-    label: right classes of every row
-    weight: importance of every row
-    floor: smallest probability that counts (> 0 and < 1, 1e-20)
+    x: probability per class
+    label: target classes
+    weight: sample weight
+    floor: lower limit of the probabilities (> 0 and < 1, 1e-20)
     """
 
 def multi_head_attention(
@@ -3099,23 +3102,24 @@ def multi_head_attention(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Every row of `query` gets the mean of the rows of `values` in its sequence, weighted by how well the keys fit.
+    """Multi-head scaled dot-product attention over sequences of any length, without padding or masks.
 
-    For each head, `y[t] = sum_k p[t, k] * values[k]` with `p[t] = softmax_k(scale * query[t] . keys[k])`, over the
-    keys of the same sample (Vaswani et al. 2017). The columns of all inputs are cut into `num_heads` equal parts, one
-    after the other. Give one layer three times for attention of a sequence to itself; the keys may as well be those of
-    sequences with other lengths. Sequences lie end to end, so there is no padding and no mask.
+    For each head, `y[t] = sum_k p[t, k] * values[k]` with `p[t] = softmax_k(scale * query[t] . keys[k])`, over the keys
+    of the same sample (Vaswani et al. 2017). The columns of all inputs are split into `num_heads` consecutive heads of
+    equal size. For self-attention pass one layer three times; for cross-attention the keys may be sequences of other
+    lengths. Sequences are concatenated, so there is no padding and no mask.
 
-    Nothing is projected: put an `fc` before every input and behind the output, as Paddle's `multi_head_attention`
-    network does. Where there is no key at all the output is zero; torch gives NaN. The probabilities are never stored:
-    the largest score and the logarithm of the denominator are kept and they are computed again (Dao 2023).
+    It has no parameters: add an `fc` before every input and after the output, as Paddle's `multi_head_attention`
+    network does; `transformer_block` includes them. Without any key the output is zero; PyTorch returns NaN. The
+    attention matrix is never stored: the maximum and the logarithm of the denominator are kept, and the probabilities
+    are recomputed in the backward pass (FlashAttention, Dao 2023).
 
-    query: what each row looks for
-    keys: what each row is found by
-    values: what each row contributes
-    num_heads: parts into which the columns are cut (>= 1, 1)
-    causal: the row at a place sees keys up to the same place in their sequence only (false)
-    scale: factor of the products; when absent: one over the root of a head's columns (none)
+    query: queries
+    keys: keys
+    values: values
+    num_heads: number of attention heads (>= 1, 1)
+    causal: causal mask: a position attends only to keys at the same or earlier positions (false)
+    scale: scale of the dot products; if absent, one over the square root of the head size (none)
     """
 
 def multibox_loss(
@@ -3137,37 +3141,39 @@ def multibox_loss(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """The cost of a single-shot detector (Liu et al. 2016, SSD): where boxes lie, and what is in them.
+    """MultiBox loss of a single-shot detector (SSD, Liu et al. 2016): localization loss and classification loss.
 
-    The overlap of two boxes is the area they have in common, as a share of the area that they cover together. Each box
-    of an image takes the default box that it overlaps most, the best of all pairs first, of equal ones that of the
-    first default box. Then every default box that is left takes the box that it overlaps most, if that is by
-    `overlap_threshold` or more. Of those that match none, and overlap none by `neg_overlap`, the ones that are most
-    sure of being something count as background, `neg_pos_ratio` for each match of the image.
+    The overlap (IoU) of two boxes is the area of their intersection divided by the area of their union. Each
+    ground-truth box of an image is matched to the default box with the maximum IoU, in order of decreasing IoU, the
+    first default box of equal ones. Then every remaining default box is matched to the ground-truth box with the
+    maximum IoU, if that is at least `overlap_threshold`. Of the boxes without a match whose IoUs are below
+    `neg_overlap`, the `neg_pos_ratio` per match with the highest confidence for any class are negatives (hard negative
+    mining).
 
-    The cost of an image adds up, for its matches, `smooth(l - t)` of each of four locations `l`, and for these and the
-    background minus the logarithm of the softmax of the scores at the class. `smooth(d)` is `d**2 / 2` up to 1 and
-    `|d| - 1 / 2` from there on. For a default box with the middle `(p, q)`, the sides `w` and `h` and the variances
-    `v`, and a box with the middle `(a, b)` and the sides `c` and `d`, the four `t` are
+    The loss of an image is the sum over its matches of `smooth(l - t)` of each of four locations `l`, and over matches
+    and negatives of the softmax cross-entropy of the class scores. `smooth(d)` is `d**2 / 2` up to 1 and `|d| - 1 / 2`
+    above. For a default box with the center `(p, q)`, the sides `w` and `h` and the variances `v`, and a ground-truth
+    box with the center `(a, b)` and the sides `c` and `d`, the four `t` are
 
     `(a - p) / w / v[0]`, `(b - q) / h / v[1]`, `log(c / w) / v[2]`, `log(d / h) / v[3]`
 
-    The network's loss is the sum over the batch divided by the number of matches. An image without boxes costs nothing.
+    The network's loss is the sum over the batch divided by the number of matches. An image without ground truth has
+    loss 0.
 
-    Boxes are two opposite corners `x1, y1, x2, y2`, as shares of the image's width and height. Of the maps, those with
-    the locations come first, in the order of the scales in `prior`, then those with the scores, in the same order; for
-    each box of a cell they have four channels, or one for every class. Paddle has classes and boxes in one input,
-    besides a mark that it does not use here, and the loss of the batch in every row.
+    Boxes are two opposite corners `x1, y1, x2, y2`, relative to the image size. Of the maps, those with the locations
+    come first, in the order of the scales in `prior`, then those with the scores, in the same order; for each box of a
+    cell they have four channels, or one per class. Paddle has classes and boxes in one input, with an additional flag
+    that it does not use here, and returns the loss of the batch for every sample.
 
-    prior: default boxes and their variances, as `priorbox` gives
-    label: class of each box that is there
-    box: corners of each box that is there
-    maps: locations of all scales, then scores of all scales
-    num_classes: classes, that of the background included (>= 2, required)
-    overlap_threshold: overlap from which on a default box matches (> 0 and <= 1, 0.5)
-    neg_pos_ratio: background boxes for each match (>= 0, 3)
-    neg_overlap: overlap from which on a default box is no background (> 0 and <= 1, 0.5)
-    background_id: class of the background (>= 0, 0)
+    prior: default boxes and their variances, from `priorbox`
+    label: class of each ground-truth box
+    box: corners of each ground-truth box
+    maps: location maps of all scales, then score maps of all scales
+    num_classes: number of classes, including the background (>= 2, required)
+    overlap_threshold: IoU threshold for a match (> 0 and <= 1, 0.5)
+    neg_pos_ratio: ratio of negative to positive boxes (hard negative mining) (>= 0, 3)
+    neg_overlap: maximum IoU of a negative box (> 0 and <= 1, 0.5)
+    background_id: background class (>= 0, 0)
     """
 
 def multiplex(
@@ -3182,12 +3188,12 @@ def multiplex(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Takes every row from one of several inputs; `index` says from which, counted from 0.
+    """Selects each row from one of several inputs by an index, counted from 0.
 
-    `y[n] = x_i[n]` with `i = index[n]`. The gradient goes to the input that was chosen. Paddle does the same.
+    `y[n] = x_i[n]` with `i = index[n]`. The gradient flows to the selected input. Paddle's layer is the same.
 
-    index: number of the input that a row is taken from
-    x: the inputs that rows are taken from
+    index: index of the input that each row is selected from
+    x: the inputs to select from
     """
 
 def mvn(
@@ -3209,19 +3215,19 @@ def mvn(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Takes the mean off, channel by channel of each image, and divides by the standard deviation.
+    """Mean-variance normalization of each channel of each image, without learned parameters.
 
-    `y = (x - mean) / (sqrt(var) + epsilon)`; without `normalize_variance` only `x - mean`. Nothing is learned. `axis`
-    and `end_axis` name the first and the last of the axes that mean and variance are over: from axis 2 on are the
-    pixels of a channel, from axis 1 on all of an image, Caffe's `across_channels`. As in Caffe and ONNX `epsilon` is
-    added to the deviation, where `instance_norm` and `layer_norm` add it to the variance. ONNX's default axes have the
-    rows with them: that is a `batch_norm` without averages.
+    `y = (x - mean) / (sqrt(var) + epsilon)`; without `normalize_variance` only `x - mean`. `axis` and `end_axis` are
+    the first and the last axis of the statistics: from axis 2 on, the pixels of a channel; from axis 1 on, the whole
+    image, Caffe's `across_channels`. As in Caffe and ONNX, `epsilon` is added to the standard deviation, whereas
+    `instance_norm` and `layer_norm` add it to the variance. ONNX's default axes include the batch: that is a
+    `batch_norm` without running averages.
 
-    x: images or rows
-    axis: first axis of those that are brought to mean 0 together: 1 is the first behind the rows (2)
-    end_axis: last axis of those, -1 is the last (-1)
+    x: images or feature vectors
+    axis: first axis of the statistics: 1 is the first after the batch axis (2)
+    end_axis: last axis of the statistics, -1 is the last (-1)
     normalize_variance: divide by the standard deviation (true)
-    epsilon: added to the standard deviation (> 0, 1e-09)
+    epsilon: epsilon for numerical stability, added to the standard deviation (> 0, 1e-09)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -3246,29 +3252,29 @@ def nce(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cost of a class among very many, by telling it from classes that are drawn as noise.
+    """Noise-contrastive estimation (NCE) and negative sampling: a loss for classification with very many classes.
 
-    Each class has a score, `s[k] = x @ weight[k] + bias[k]`, of which only those of the row's label and of
-    `num_neg_samples` drawn classes are computed: `cost = log(1 + 1 / odds[label]) + sum over the drawn k of
-    log(1 + odds[k])`, times `importance` where the row has one. `odds[k]` are those that a class k is the label and no
-    noise: the probability that the model gives it, over `num_neg_samples` times the share of k in the noise. Time and
-    memory of a step do not depend on the number of classes, which is that of the label: the gradients of `weight` and
-    `bias` have only the rows in use.
+    Each class has a score, `s[k] = x @ weight[k] + bias[k]`, which is computed only for the label and `num_neg_samples`
+    classes sampled from a noise distribution:
+    `cost = log(1 + 1 / odds[label]) + sum over the sampled k of log(1 + odds[k])`, times `importance` if present.
+    `odds[k]` are the odds that class k is the label and not noise: its probability under the model, divided by
+    `num_neg_samples` times its probability under the noise distribution. Time and memory of a step do not depend on the
+    number of classes, which is that of the label: the gradients of `weight` and `bias` have only the rows in use.
 
-    Gutmann and Hyvärinen (2010), Mnih and Teh (2012): with `odds: EXP` the scores learn to be logarithms of
-    probabilities, and an `fc` with the same numbers, transposed, before a `softmax` gives these. Paddle has `SIGMOID`,
-    ten drawn classes for every row, and takes several inputs: put a `concat` before. word2vec's negative sampling
-    (Mikolov et al. 2013) is `NEGATIVE_SAMPLING`. A drawn class may be the label. A row with several labels, as
-    sparse ids, has a term for each. Labels come from a data layer.
+    Gutmann and Hyvärinen (2010), Mnih and Teh (2012): with `odds: EXP` the scores approximate log-probabilities, and an
+    `fc` with the same weights, transposed, before a `softmax` computes the probabilities. Paddle has `SIGMOID`, ten
+    negative samples per sample, and accepts several inputs: add a `concat`. word2vec's negative sampling (Mikolov et
+    al. 2013) is `NEGATIVE_SAMPLING`. A sampled class may be the label. A sample with several labels, as sparse ids, has
+    one term for each. Labels come from a data layer.
 
-    x: rows of features
-    label: right classes of every row
-    importance: importance of every row
-    num_neg_samples: classes that are drawn for a row (>= 1, 10)
-    noise: which classes are drawn how often, where no `neg_distribution` says it (UNIFORM)
-    neg_distribution: how often each class is drawn, in the order of the ids, such as counts; divided by their sum (> 0, [])
-    shared: whether the classes are drawn once for all rows of a batch: fewer rows of `weight` are read and learn (false)
-    odds: what the score s of a class says (EXP)
+    x: feature vectors
+    label: target classes
+    importance: sample weight
+    num_neg_samples: number of negative samples per sample (>= 1, 10)
+    noise: noise distribution, if there is no `neg_distribution` (UNIFORM)
+    neg_distribution: noise distribution: one weight per class in the order of the ids, such as counts; normalized (> 0, [])
+    shared: share the negative samples among all samples of a batch: fewer rows of `weight` are used (false)
+    odds: interpretation of the score s of a class (EXP)
     """
 
 def nearest_interp(
@@ -3287,12 +3293,11 @@ def nearest_interp(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Brings images to another size; a pixel is the one at its place, no mean.
+    """Nearest-neighbor interpolation: resizes images to a given size or by a scale factor.
 
     `y[p, q] = x[floor(p * H / P), floor(q * W / Q)]`
 
-    as PyTorch's and Keras' `nearest` has it. A size is given in pixels or as a multiple of that of the image: with
-    `scale: 2` every pixel becomes a square of four.
+    as `nearest` in PyTorch and Keras. With `scale: 2` every pixel becomes a square of four.
 
     x: images: channels, height, width
     out_size: output width (>= 1, none)
@@ -3314,10 +3319,10 @@ def out_prod(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Outer product of two rows, row by row of the matrix: `y[n, c * D + d] = a[n, c] * b[n, d]`.
+    """Outer product of two vectors, in row-major order: `y[n, c * D + d] = a[n, c] * b[n, d]`.
 
-    a: rows of the matrix
-    b: columns of the matrix
+    a: vectors that index the rows of the matrix
+    b: vectors that index the columns of the matrix
     """
 
 def pad(
@@ -3337,18 +3342,19 @@ def pad(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Puts elements before and behind those of rows, along each of `axes`: a constant, the edge, or what it mirrors.
+    """Padding along given axes: constant, edge or reflection.
 
-    `begin` and `end` say how many, with a number for each of `axes` or one for all of them; without `end` there are as
-    many behind as before. `REFLECT` does not repeat the edge, so there are fewer than the axis has. Paddle's `pad` has
-    a pair for channels, rows and columns each, and zeros. A `conv` and a `pool` have zeros around them of their own.
+    `begin` and `end` are the numbers of elements added, with one value per axis of `axes` or one for all of them;
+    without `end` both are equal. `REFLECT` does not repeat the edge, so fewer elements than the axis has can be added.
+    Paddle's `pad` has one pair each for channels, rows and columns, and pads with zeros. `conv` and `pool` include zero
+    padding.
 
     x: rows of any shape
-    axes: axes that are padded, counted from 1, or from -1 back; without it all (at least 1 values, none)
-    begin: elements before the first (at least 1 values, each >= 0, required)
-    end: elements behind the last; without it as many as before (at least 1 values, each >= 0, none)
-    mode: what they are (CONSTANT)
-    value: what stands there in the mode CONSTANT (0)
+    axes: axes to be padded, from 1 on or from -1 backwards; if absent, all (at least 1 values, none)
+    begin: number of elements before the first along each axis (at least 1 values, each >= 0, required)
+    end: number of elements after the last along each axis; if absent, as `begin` (at least 1 values, each >= 0, none)
+    mode: padding mode (CONSTANT)
+    value: padding value in the mode CONSTANT (0)
     """
 
 def padded_context(
@@ -3367,15 +3373,15 @@ def padded_context(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Puts the rows around a row side by side, as `context`; the rows beyond the ends of a sequence are learned.
+    """Context window with learned padding: as `context`, but steps beyond the ends of a sequence are parameters.
 
-    `y[t] = x[t + start], ..., x[t + start + length - 1]`. Where that is k rows before the first row of the sequence it
-    is row `before - k` of `padding`, and k rows behind the last one row `before + k - 1`, with `before = max(0,
-    -start)`: Paddle's `trainable_padding`. All sequences share these rows.
+    `y[t] = x[t + start], ..., x[t + start + length - 1]`. The step k positions before the first one is row `before - k`
+    of `padding`, and the step k positions after the last one is row `before + k - 1`, with `before = max(0, -start)`:
+    Paddle's `trainable_padding`. All sequences share these rows.
 
-    x: rows of sequences
-    length: rows of the window (>= 2 and <= 1024, required)
-    start: the first row of the window, counted from the row itself; when absent the window is around it (>= -1024 and <= 1024, none)
+    x: sequences of feature vectors
+    length: window length (>= 2 and <= 1024, required)
+    start: start of the window relative to the current step; if absent, centered (>= -1024 and <= 1024, none)
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
@@ -3393,13 +3399,13 @@ def parameter(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """The same learned numbers in every row: a constant that the training finds.
+    """Learned constant: the same trained values in every row.
 
-    `y[n] = weight`, in as many rows as `x` has, whose numbers do not matter. Give the numbers that it starts with by
-    `param { of: "weight" init { ... } }`. Caffe's layer has no input, and its blob no axis of the batch.
+    `y[n] = weight`, with as many rows as `x`, whose values do not matter. Initialize it by
+    `param { of: "weight" init { ... } }`. Caffe's layer has no input, and its blob no batch axis.
 
-    x: values in whose rows it is wanted
-    shape: axes of the numbers, without the rows (at least 1 values, each >= 1, required)
+    x: values that determine the number of rows
+    shape: shape, without the batch axis (at least 1 values, each >= 1, required)
     """
 
 def perceptron_loss(
@@ -3415,15 +3421,14 @@ def perceptron_loss(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cost of the multi-class perceptron: how far the best score is above that of the right class.
+    """Multi-class perceptron loss: the difference between the maximum score and that of the target class.
 
-    `cost = max over c of x[c] - x[label]`, so that a row that is right costs nothing and teaches nothing; of one that
-    is wrong, the right score shall rise and the best one fall, each by the same. With `sgd` at a rate of 1 and one row
-    at a time, an `fc` before it learns as a perceptron does (Rosenblatt 1958). KUnet's gradient is not divided by the
-    number of rows.
+    `cost = max over c of x[c] - x[label]`: zero for a correctly classified sample; otherwise the gradient raises the
+    target score and lowers the maximum by the same amount. With `sgd` at a learning rate of 1 and one sample per batch,
+    an `fc` before it is a perceptron (Rosenblatt 1958). KUnet's gradient is not divided by the number of samples.
 
-    x: score of every class
-    label: right class of every row
+    x: score (logit) per class
+    label: target class
     """
 
 def permute(
@@ -3439,15 +3444,15 @@ def permute(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Puts the axes of a row into another order: images with their channels last, the transpose of a matrix.
+    """Permutes the axes of each sample (transpose): channels-last images, the transpose of a matrix.
 
-    Axis k of `y` is axis `order[k]` of `x`, `y[n, i, j, k] = x[n, k, i, j]` with `order: [2, 3, 1]`: 1 is the first
-    axis behind the rows, which stay where they are. That makes channels last of an image, which Paddle's `switch_order`
-    does; [3, 1, 2] is the way back. Caffe's and ONNX's orders begin with 0, the rows; Caffe's may leave out the last
-    axes, if they stay; Keras counts as this library.
+    Axis k of `y` is axis `order[k]` of `x`, such as `y[n, i, j, k] = x[n, k, i, j]` with `order: [2, 3, 1]`; 1 is the
+    first axis after the batch axis, which stays. This converts images to channels-last, as Paddle's `switch_order`
+    does; [3, 1, 2] is the inverse. The orders of Caffe and ONNX start with 0, the batch axis; Caffe's may omit trailing
+    axes that stay; Keras counts as this library.
 
     x: rows of any shape
-    order: axes of `x` in the order in which `y` has them, from 1 on (at least 1 values, each >= 1, required)
+    order: axes of `x` in the order of `y`, from 1 on (at least 1 values, each >= 1, required)
     """
 
 def pnpair(
@@ -3464,15 +3469,16 @@ def pnpair(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Share of the pairs of rows of one sequence, such as the answers to a query, that the scores put in order.
+    """Positive-negative pair rate: the fraction of the pairs of a list, such as the results of a query, in correct
+    order.
 
-    Pairs with different labels count; in order, the row with the greater label has the higher score. Equal scores
-    count one half. Where rows have weights, a pair counts the mean of its two. Paddle gives the query as a number with
-    every row, and reports the ratio of the pairs in order to those that are not: of a share `p` that is `p / (1 - p)`.
+    Pairs with different labels count; the order is correct if the item with the greater label has the higher score.
+    Ties count one half. With weights, a pair counts the mean of its two. Paddle identifies the query by a number with
+    every item, and reports the ratio of correct to incorrect pairs: for a rate `p` that is `p / (1 - p)`.
 
-    score: score of every row
-    label: relevance of every row
-    weight: importance of every row
+    score: score per item
+    label: relevance per item
+    weight: sample weight
     """
 
 def pool(
@@ -3645,13 +3651,13 @@ def position_embedding(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Adds to every row the row of a learned table that belongs to its place in the sequence.
+    """Learned positional embedding: adds a learned vector per position to each step of a sequence.
 
-    `y[t] = x[t] + table[p]` where `p` counts from 0 within the sequence, or within the sub-sequence of a nested one
-    (Gehring et al. 2017). Rows at place `max_length` and beyond have nothing to be learned for them and become NaN.
+    `y[t] = x[t] + table[p]`, where `p` counts from 0 within the sequence, or within the sub-sequence of a nested one
+    (Gehring et al. 2017). Steps at position `max_length` and beyond become NaN.
 
-    x: rows of sequences
-    max_length: rows of the longest sequence (>= 1, required)
+    x: sequences of feature vectors
+    max_length: maximum sequence length (>= 1, required)
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     """
 
@@ -3670,16 +3676,16 @@ def power(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """A constant power of a straight line: `y = (shift + scale * x) ** power`.
+    """Elementwise power: `y = (shift + scale * x) ** power`.
 
-    A negative base has whole powers only, NaN otherwise. Where `power * scale` is 0 there is no gradient, not even
-    at a base of 0, as in Caffe. A square is `power: 2`, a square root 0.5, a reciprocal -1, also as an activation:
-    `activation { type: "power" power { power: 2 } }`. Paddle's `power` is `row_power`.
+    A negative base requires an integer exponent, otherwise the result is NaN. If `power * scale` is 0 there is no
+    gradient, not even at a base of 0, as in Caffe. A square is `power: 2`, a square root 0.5, a reciprocal -1, also as
+    an activation: `activation { type: "power" power { power: 2 } }`. Paddle's `power` is `row_power`.
 
     x: values of any shape
     power: exponent (1)
     scale: factor of `x` (1)
-    shift: added to it (0)
+    shift: offset, added to `scale * x` (0)
     """
 
 def precision_recall(
@@ -3699,22 +3705,22 @@ def precision_recall(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Precision, recall and F1 of the class `positive_label`, or their means over all classes.
+    """Precision, recall and F1 score of the class `positive_label`, or their macro average over all classes.
 
-    Precision is the share of the labels found that are right, recall the share of those of the class that are found,
-    `F1 = 2 * correct / (found + wanted)`. A row has one label, or one for each of its last axes, as for the pixels of
-    an image; those that are `ignore_label` are not counted. One is found to be of the class with the best score, the
-    first of equal ones, and of none where a score is not a number; a single score says yes (class 1) where it is above
-    `threshold`. Without `positive_label` each number is the plain mean (macro average) over the classes that have it: a
-    class that is never found has no precision. `accuracy` is the share of all labels that are right: Paddle's micro
-    average, which is the same for all three.
+    Precision is the fraction of the predictions of a class that are correct, recall the fraction of the labels of the
+    class that are predicted, `F1 = 2 * correct / (found + wanted)`. A sample has one label, or one for each of its last
+    axes, such as the pixels of an image; `ignore_label` is ignored. The predicted class has the maximum score, the
+    first of equal ones; there is no prediction if a score is NaN; a single score predicts class 1 if it is above
+    `threshold`. Without `positive_label` each metric is the mean (macro average) over the classes for which it is
+    defined: a class that is never predicted has no precision. For the micro average, which is the same for all three,
+    see `accuracy`.
 
-    x: score or probability of every class
-    label: right class of every row, or of every place
-    weight: importance of every label
-    positive_label: the class that is looked for; all of them when absent (>= 0, none)
-    threshold: where a single score says yes (0.5)
-    ignore_label: labels of this class are not counted (none)
+    x: score or probability per class
+    label: target class of each sample or pixel
+    weight: sample weight of each label
+    positive_label: the positive class; if absent, the mean over all classes (>= 0, none)
+    threshold: decision threshold of a single score (0.5)
+    ignore_label: labels of this class are ignored (none)
     """
 
 def prelu(
@@ -3732,18 +3738,18 @@ def prelu(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Rectifier whose slopes on the negative side are learned: one per channel, along other axes, or one for all.
+    """Parametric ReLU (PReLU): leaky ReLU with learned slopes, per channel, along other axes, or shared.
 
-    `y = x` for `x > 0`, else `slope * x`. He et al., "Delving deep into rectifiers" (2015). `axis` and `end_axis` name
-    the first and the last of the axes that have slopes of their own: from 1 to -1 is one for each value.
+    `y = x` for `x > 0`, else `slope * x`. He et al., "Delving deep into rectifiers" (2015). `axis` and `end_axis` are
+    the first and the last axis with separate slopes: from 1 to -1 means one slope per element.
 
-    Caffe has one per channel or one for all. Paddle's `partial_sum` of height times width is one slope per channel; its
-    default of 1 is one for each value. Keras has one for each value, save for its `shared_axes`.
+    Caffe has one per channel or one in total. Paddle's `partial_sum` of height times width is one slope per channel;
+    its default of 1 is one per element. Keras has one per element, except along its `shared_axes`.
 
-    x: rows or images
+    x: feature vectors or images
     channel_shared: one slope for all channels (false)
-    axis: first axis with slopes of its own: 1 is the first behind the rows, -1 the last (1)
-    end_axis: last axis with slopes of its own (same as axis)
+    axis: first axis with separate slopes: 1 is the first after the batch axis, -1 the last (1)
+    end_axis: last axis with separate slopes (same as axis)
     """
 
 def priorbox(
@@ -3763,29 +3769,29 @@ def priorbox(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """The default boxes of a feature map, around the middle of each of its cells (Liu et al. 2016, SSD).
+    """Default boxes (anchor boxes, priors) of a feature map, centered at each of its cells (Liu et al. 2016, SSD).
 
-    The middle of the cell in row `h` and column `w` is `((w + 0.5) * Q / W, (h + 0.5) * P / H)` in the image of
-    `P` rows and `Q` columns. Around it lie, for each of `min_size` in its turn,
+    The center of the cell in row `h` and column `w` is `((w + 0.5) * Q / W, (h + 0.5) * P / H)` in the image of
+    `P` rows and `Q` columns. At each center there are, for each of `min_size` in order,
 
-    * a square of that side `s`,
-    * where `max_size` has a `t` for it, a square of the side `sqrt(s * t)`,
-    * for each ratio `r` but 1, a box of the sides `s * sqrt(r)` and `s / sqrt(r)`, and one with `1 / r` for `r`.
+    * a square of side `s`,
+    * if `max_size` has a `t` for it, a square of side `sqrt(s * t)`,
+    * for each ratio `r` but 1, a box with the sides `s * sqrt(r)` and `s / sqrt(r)`, and one for `1 / r`.
 
-    A box is a row of eight numbers: its corners `x1, y1, x2, y2`, as shares of the image's width and height and cut off
-    at its borders, then the four of `variance`. Boxes come by cells, row by row, those of a cell in the order above.
-    All images of a batch have the same ones. Boxes of several feature maps are put together by `concat`, for
-    `multibox_loss` and `detection_output`.
+    A box is a row of eight values: its corners `x1, y1, x2, y2`, relative to the image size and clipped to the image,
+    then the four of `variance`. Boxes are ordered by cell, row by row, those of a cell in the order above. All images
+    of a batch have the same boxes. Boxes of several feature maps are concatenated by `concat`, for `multibox_loss` and
+    `detection_output`.
 
-    Paddle takes whole numbers, has the ratios of the last size alone, first all `r` and then all `1 / r`, and with
-    several sizes more boxes than it has memory for. Caffe cuts off where `clip` is true.
+    Paddle accepts integers, applies the ratios only to the last size, first all `r` and then all `1 / r`, and with
+    several sizes has more boxes than it allocates memory for. Caffe clips if `clip` is true.
 
-    x: feature map; its numbers are not read
-    image: the image; its numbers are not read
-    min_size: sides of squares, in pixels of the image (at least 1 values, each > 0, required)
-    max_size: for each of `min_size` the side of a larger square (at least 1 values, each > 0, none)
-    aspect_ratio: widths divided by heights (at least 1 values, each > 0, none)
-    variance: what offsets are divided by: of the middle across and down, of width and height (4 values, each > 0, [0.1, 0.1, 0.2, 0.2])
+    x: feature map, of which only the size is used
+    image: image, of which only the size is used
+    min_size: side lengths of the square boxes, in pixels of the image (at least 1 values, each > 0, required)
+    max_size: side length of a larger square for each of `min_size` (at least 1 values, each > 0, none)
+    aspect_ratio: aspect ratios, width divided by height (at least 1 values, each > 0, none)
+    variance: variances of the encoding: center x, center y, width, height (4 values, each > 0, [0.1, 0.1, 0.2, 0.2])
     """
 
 def random_crop(
@@ -3803,17 +3809,17 @@ def random_crop(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Takes a window out of every image, at a random place while training and from the middle in the test phase.
+    """Random crop: a random window of every image in training, the central window in the test phase.
 
-    Each image has a place of its own, and with `mirror` every second one is mirrored from left to right, by the seed,
-    the step and the place in the batch; Mocha draws once for a batch. Pictures that are fed can be cropped and mirrored
-    before they enter the network, by the transforms `crop` and `mirror`, which cost no memory on a card; this layer is
-    for images that a network makes. For windows whose place is known see `crop`.
+    Each image has its own position, and with `mirror` half of the images are flipped horizontally, depending on the
+    seed, the step and the position in the batch; Mocha samples once per batch. Images that are fed can be cropped and
+    flipped before they enter the network, by the transforms `crop` and `mirror`, which need no GPU memory; this layer
+    is for images computed by a network. For windows at a given position see `crop`.
 
     x: images: channels, height, width
-    size: columns of the window (>= 1, required)
-    size_y: rows of the window (>= 1, same as size)
-    mirror: mirror half of the images while training (true)
+    size: crop width (>= 1, required)
+    size_y: crop height (>= 1, same as size)
+    mirror: flip half of the images horizontally in training (true)
     """
 
 def random_normal(
@@ -3828,15 +3834,15 @@ def random_normal(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Independent numbers of the standard normal distribution, in the shape of `x`, new in every pass.
+    """Standard normal noise in the shape of `x`, sampled anew in every pass.
 
-    The numbers are a function of the seed, the step and the position, so that they are the same on every device; those
-    of `x` do not matter, and nothing learns through it. Pairs of uniform numbers become normal ones by Box and Muller's
-    "A note on the generation of random normal deviates" (1958). `slope_intercept` gives another mean and deviation,
-    and a mean and a deviation that are learned are `mean + deviation * noise`, by two layers `eltwise`: the noise of a
-    variational autoencoder. Mocha's layer has no input; the size of its batch is an attribute.
+    The values depend on the seed, the step and the position, so they are the same on every device; those of `x` do not
+    matter, and there is no gradient. Samples are computed by the Box-Muller transform, "A note on the generation of
+    random normal deviates" (1958). `slope_intercept` sets another mean and standard deviation; learned ones, as in a
+    variational autoencoder, are `mean + deviation * noise`, by two layers `eltwise`. Mocha's layer has no input; its
+    batch size is an attribute.
 
-    x: values in whose shape the numbers are
+    x: values that determine the shape
     """
 
 def rank_auc(
@@ -3853,15 +3859,15 @@ def rank_auc(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Mean over the sequences of the share of the pairs of a click and a view without one that scores put in order.
+    """Mean AUC over lists with clicks: the fraction of pairs of a click and a view without click in correct order.
 
-    A sequence is a list that was shown, such as the answers to a query. In order, the row of the click has the higher
-    score than the row that was seen and not clicked; pairs with equal scores count one half, those of a row with itself
-    too. Sequences without such a pair are not counted, where Paddle counts a zero.
+    A sequence is a list that was shown, such as the results of a query. The order is correct if the clicked item has a
+    higher score than the item that was viewed and not clicked; ties count one half, including those of an item with
+    itself. Sequences without such a pair are ignored, where Paddle counts a zero.
 
-    score: score of every row
-    clicks: how often the row was clicked
-    views: how often the row was seen; once when absent
+    score: score per item
+    clicks: number of clicks per item
+    views: number of views per item; if absent, one
     """
 
 def rank_cost(
@@ -3879,17 +3885,16 @@ def rank_cost(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cross entropy of which of two scores shall be the higher one.
+    """Pairwise ranking loss (RankNet): cross-entropy of which of two items ranks higher.
 
-    `cost = log(1 + exp(o)) - label * o` for `o = left - right`, times `weight` where the pair has one (Burges et al.,
-    "Learning to rank using gradient descent", 2005). The label is 1 where `left` shall win, 0 where `right` shall, and
-    0.5 for a tie. Paddle keeps `o` within 40 on either side, and its `coeff` scales the gradient and not the cost:
-    `loss_weight` scales both.
+    `cost = log(1 + exp(o)) - label * o` for `o = left - right`, times `weight` if present (Burges et al., "Learning to
+    rank using gradient descent", 2005). The label is 1 if `left` should rank higher, 0 if `right` should, and 0.5 for a
+    tie. Paddle clips `o` to [-40, 40], and its `coeff` scales the gradient but not the loss: `loss_weight` scales both.
 
     left: scores
-    right: scores to compare with
-    label: probability that the left one wins
-    weight: importance of every pair
+    right: scores of the second item
+    label: target probability that the first item ranks higher
+    weight: sample weight of each pair
     """
 
 def recurrent(
@@ -3907,18 +3912,17 @@ def recurrent(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Simple recurrent units (Elman 1990): every row adds a map of the output of the row before it.
+    """Simple (Elman) recurrent layer over pre-computed inputs: `y[t] = act(x[t] + y[t-1] @ weight + bias)`.
 
-    `y[t] = act(x[t] + y[t-1] @ weight + bias)`
+    (Elman 1990), in each sequence, or in the innermost sequences of nested ones; the initial hidden state is `initial`,
+    or zero. `x` are the pre-activations: add an `fc` before the layer as the input projection, which `SimpleRNN` of
+    Keras and `RNN` of PyTorch include. Paddle is the same. ONNX includes the input projection; Caffe's RNN also has an
+    output projection.
 
-    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row, which is
-    the last one with `reverse`, is `initial`, or zero. `x` are sums that are ready: put `fc` before the layer to map
-    the input. Paddle is the same. ONNX holds the map of the input, too; Caffe's RNN also has one of the output.
-
-    x: one sum per unit
-    initial: output before the first row, a row for each sequence
-    act: function of a unit (tanh)
-    reverse: run from the last row of a sequence to its first (false)
+    x: pre-activations
+    initial: initial hidden state, one per sequence
+    act: activation (tanh)
+    reverse: process each sequence in reverse (false)
     """
 
 def recurrent_group(
@@ -3936,19 +3940,19 @@ def recurrent_group(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> R:
-    """A network of layers that runs once for every step of the sequences it is given.
+    """Recurrent group: a custom RNN cell, a network of layers that is run once per step of its input sequences.
 
-    The layers stand in the block `step`. Inputs are in sequences, all of one level and length: a step sees one row of
-    each sequence, or one sub-sequence where they are nested. Inputs that `static` names are seen whole in every step:
-    one row for each sequence, or a sequence to attend to. A `memory` in the step is what a layer gave in the step
-    before. The outputs that the step names become the group's, in sequences again. In Paddle, a static input is a
+    The layers are in the block `step`. Inputs are sequences of the same level and length: a step reads one element of
+    each sequence, or one sub-sequence if they are nested. Inputs listed in `static` are read completely in every step:
+    one vector per sequence, or a sequence to attend to. A `memory` in the step is the output of a layer in the previous
+    step. The outputs named by the step become those of the group, as sequences. In Paddle, a static input is a
     `StaticInput`, and the lengths are those of `targetInlink`; here they are those of all inputs that are not static.
-    What `beam_search` of a `GeneratedInput` is there, the block `generate` of a training file is here: the same group
-    writes texts.
+    The equivalent of `beam_search` with a `GeneratedInput` is the block `generate` of a training file: the same group
+    generates text.
 
-    x: sequences, and what all steps see
-    static: names of inputs that every step sees whole ([])
-    reverse: from the end of each sequence to its start (false)
+    x: sequences, and static inputs
+    static: names of static inputs, which every step reads completely ([])
+    reverse: process each sequence in reverse (false)
     """
 
 def reduction(
@@ -3969,21 +3973,21 @@ def reduction(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """One number for all those along some axes of a row: their sum, mean, product, largest or smallest, or length.
+    """Reduction over given axes of each sample: sum, mean, maximum, minimum, product, norm or log-sum-exp.
 
     With `axes: 1` an image of C channels becomes the sum over its channels, H x W; with `axes: [2, 3]` the sums of the
-    channels, C numbers. Axis 1 is the first one behind the rows, -1 the last one; without `axes` a row becomes one
-    number. `keep_dims` leaves an axis of one element in the place of each.
+    channels, C values. Axis 1 is the first after the batch axis, -1 the last; without `axes` a sample becomes a scalar.
+    `keep_dims` keeps the reduced axes with size 1.
 
-    Of equal maxima, or minima, the first gets the whole gradient, and NaN wins. A vector of zeros has no gradient in
-    `L2`, a number 0 none in `ASUM`. Caffe's Reduction has the first four operations, takes all axes from `axis` on, and
-    multiplies by `coeff`: put a `slope_intercept` behind the layer for that. For sums over the rows of a sequence see
-    `seq_avg_pool`, for means over the pixels of an image `pool` with `global_pooling`, too.
+    Of equal maxima, or minima, the first receives the whole gradient, and NaN propagates. A zero vector has no gradient
+    in `L2`, a value of 0 none in `ASUM`. Caffe's Reduction has the first four operations, reduces all axes from `axis`
+    on, and multiplies by `coeff`: add a `slope_intercept` for that. For sums over the steps of a sequence see
+    `seq_avg_pool`, for global average pooling also `pool` with `global_pooling`.
 
     x: rows of any shape
-    operation: what becomes of the numbers (SUM)
-    axes: axes that vanish, counted from 1, or from -1 back; without it all (at least 1 values, none)
-    keep_dims: leave an axis of one element in the place of each (false)
+    operation: reduction operation (SUM)
+    axes: reduced axes, from 1 on or from -1 backwards; if absent, all (at least 1 values, none)
+    keep_dims: keep the reduced axes with size 1 (false)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -4003,17 +4007,17 @@ def regression_error(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Mean absolute error (MAE), root of the mean squared error (RMSE) and coefficient of determination (R2).
+    """Mean absolute error (MAE), root mean squared error (RMSE) and coefficient of determination (R2).
 
-    `MAE = mean of |x - target|` and `RMSE = sqrt(mean of (x - target) ** 2)` over all numbers of all rows.
+    `MAE = mean of |x - target|` and `RMSE = sqrt(mean of (x - target) ** 2)` over all values of all samples.
     `R2 = 1 - sum of (x - target) ** 2 / sum of (target - mean) ** 2` is 1 for exact predictions, 0 for those no better
-    than always saying the mean of the targets, and below 0 for worse ones; of several columns it is the plain mean of
-    each column's R2. A column whose targets are all equal has none. Rows may have weights. All three are those of all
-    rows since the last reset: neither RMSE nor R2 is the mean of those of the batches.
+    than the mean of the targets, and negative for worse ones; for several columns it is the mean of each column's R2. A
+    column with constant targets has none. Samples may have weights. All three are computed over all samples since the
+    last reset: neither RMSE nor R2 is the mean over the batches.
 
-    x: predicted numbers
-    target: right numbers
-    weight: importance of every row
+    x: predictions
+    target: targets
+    weight: sample weight
     """
 
 def relu(
@@ -4029,14 +4033,14 @@ def relu(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Rectifier: keeps positive values and scales the others by `negative_slope`.
+    """Rectified linear unit (ReLU): `y = max(x, 0)`, or leaky ReLU with a `negative_slope`.
 
     `y = x` for `x > 0`, else `negative_slope * x`; the derivative at 0 is `negative_slope`, as in Caffe. With slope 0,
-    minus infinity becomes 0.
-    Paddle, KUnet and Mocha's ReLU have slope 0; Mocha's LReLU has 0.01; ONNX calls it LeakyRelu.
+    minus infinity becomes 0. The slope is 0 in Paddle, KUnet and Mocha's ReLU, and 0.01 in Mocha's LReLU; ONNX's
+    equivalent with a slope is LeakyRelu.
 
     x: values of any shape
-    negative_slope: gain on the negative side (>= 0, 0)
+    negative_slope: slope for negative values (>= 0, 0)
     """
 
 def relu6(
@@ -4052,11 +4056,11 @@ def relu6(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Rectifier that goes no higher than `max`, as in MobileNet: 0 below 0, `max` above it, `x` in between.
+    """ReLU6: rectified linear unit with an upper limit, `y = min(max(x, 0), max)`, as in MobileNet.
 
-    `y = min(max(x, 0), 6)`; the derivative is 0 at both corners, as in PyTorch. Krizhevsky, "Convolutional deep belief
-    networks on CIFAR-10" (2010). Paddle's `brelu` is this with `max: 24`, ONNX's Clip with `min` 0 and `max` 6. For
-    limits of your own, and gradients at them, see `clip`.
+    The derivative is 0 at both limits, as in PyTorch. Krizhevsky, "Convolutional deep belief networks on CIFAR-10"
+    (2010). Paddle's `brelu` is this layer with `max: 24`, ONNX's Clip with `min` 0 and `max` 6. For other limits, and
+    gradients at them, see `clip`.
 
     x: values of any shape
     max: largest output (> 0, 6)
@@ -4080,16 +4084,16 @@ def repeat(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Repeats the columns of every row, or what lies along another axis: as a whole, or each by itself.
+    """Repeats an axis of each sample: the whole axis (tile), or each element (interleave).
 
-    With two repeats, the row `[a, b]` becomes `[a, b, a, b]`, or `[a, a, b, b]` if `as_row_vector` is false. With
-    `axis: 2` these are the rows of an image, and so on. Paddle's helper is `repeat_layer`, of columns; Caffe's Tile
-    repeats along any axis as a whole. Rows of the batch are repeated by `expand`.
+    With two repetitions, the row `[a, b]` becomes `[a, b, a, b]`, or `[a, a, b, b]` if `as_row_vector` is false. With
+    `axis: 2` the rows of an image are repeated, and so on. Paddle's helper is `repeat_layer`, for columns; Caffe's Tile
+    repeats any axis as a whole. To repeat samples see `expand`.
 
-    x: rows or images
-    num_repeats: how often (>= 1, required)
-    as_row_vector: repeat the row (true) or every column (false) (true)
-    axis: axis that is repeated: 1 is the first behind the rows, -1 the last (1)
+    x: feature vectors or images
+    num_repeats: number of repetitions (>= 1, required)
+    as_row_vector: repeat the whole axis (true, tile) or each element (false, interleave) (true)
+    axis: repeated axis: 1 is the first after the batch axis, -1 the last (1)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -4108,14 +4112,14 @@ def reshape(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Gives every row another shape; the values and their order stay.
+    """Reshapes each sample; values and their order are unchanged.
 
-    `dims` are the axes of a row, so the number of rows is never part of them. 0 keeps the size of that axis of `x`,
-    one -1 takes what is left, as in Caffe and ONNX, whose dims begin with the rows. Mocha's begin with the fastest
-    axis. Paddle's resize, which cuts a batch into rows of another width, is `resize`.
+    `dims` is the shape of a sample, without the batch axis. 0 keeps the size of that axis of `x`, one -1 is inferred,
+    as in Caffe and ONNX, whose dims start with the batch axis. Mocha's start with the fastest axis. For Paddle's
+    resize, which reshapes a batch into rows of another width, see `resize`.
 
     x: rows of any shape
-    dims: axes of a row; 0: as in `x`, -1: what is left (>= -1, required)
+    dims: shape of a sample; 0: as in `x`, -1: inferred (>= -1, required)
     """
 
 def residual_block(
@@ -4132,14 +4136,15 @@ def residual_block(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Two convolutions with a way around them (He et al. 2015): `relu(two convolutions of x + shortcut of x)`.
+    """Residual block with two 3x3 convolutions and a skip connection (He et al. 2015).
 
-    Each is a 3 by 3 `conv` without bias and a `batch_norm`, the first one with `relu`. The shortcut is `x` itself, or a
-    1 by 1 `conv` and a `batch_norm` of it where the number of channels or the size of the image changes.
+    `y = relu(f(x) + shortcut(x))`, where `f` is two `conv` layers without bias, each followed by a `batch_norm`, the
+    first one with `relu`. The shortcut is the identity, or a 1x1 `conv` and a `batch_norm` (projection shortcut) if the
+    number of channels or the image size changes.
 
     x: images: channels, height, width
-    num_filters: channels of the output (>= 1, required)
-    stride: step of the first convolution; the image becomes smaller by it (>= 1, 1)
+    num_filters: number of output channels (>= 1, required)
+    stride: stride of the first convolution (>= 1, 1)
     """
 
 def resize(
@@ -4155,18 +4160,18 @@ def resize(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cuts the numbers of the whole batch into rows of another width.
+    """Reshapes the values of the whole batch into rows of another width.
 
-    The numbers keep their order: `N` rows of `C` become `N * C / size` rows, and a batch that `size` does not divide is
-    refused. A row belongs to the sample with its first number: that sample becomes a sequence of such rows, and one
-    without any where all of its numbers stand in a row that another sample began. Of `N` rows of 3 with `size: 6`, each
-    second sample has the row of both. Labels of the rows are fed as such sequences; costs count the rows that there
-    are. Where `size` does not divide `C`, samples are mixed: a batch is cut as a whole, by each process its own, and
-    the last, smaller one of an epoch has to be divided, too. Where it does, `to_sequence` is the same. Rows of
-    sequences are cut by `seq_reshape`.
+    The values keep their order: `N` rows of `C` values become `N * C / size` rows, and a batch that `size` does not
+    divide is rejected. A row belongs to the sample that contains its first value: that sample becomes a sequence of
+    such rows, an empty one if all of its values belong to a row that another sample started. Of `N` rows of 3 with
+    `size: 6`, every second sample has the row of both. Labels are fed as such sequences; losses count the resulting
+    rows. If `size` does not divide `C`, samples are mixed: a batch is reshaped as a whole, separately in each process,
+    and the last, smaller batch of an epoch has to be divisible, too. If it does, `to_sequence` is equivalent. To
+    reshape the steps of sequences see `seq_reshape`.
 
     x: rows of any shape
-    size: width of a row (>= 1, required)
+    size: row width (>= 1, required)
     """
 
 def rms_norm(
@@ -4185,15 +4190,15 @@ def rms_norm(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Divides every row by the root of the mean of its squares, then scales every column by `gain`.
+    """Root mean square normalization (RMSNorm) with a learned scale.
 
     `y = x / sqrt(mean(x ** 2) + epsilon) * gain`
 
-    (Zhang and Sennrich 2019): `layer_norm` without the mean and the bias. A row of one column would keep nothing but
-    its sign, so there are two columns at least.
+    (Zhang and Sennrich 2019): `layer_norm` without mean and bias. At least two columns are required, because one column
+    would keep only its sign.
 
     x: rows
-    epsilon: added to the mean square (> 0, 1e-05)
+    epsilon: epsilon for numerical stability, added to the mean square (> 0, 1e-05)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -4217,24 +4222,26 @@ def roi_align(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """What lies in each box of an image, on a grid of one size, interpolated (He et al. 2017, Mask R-CNN).
+    """RoI align: pools each box of an image to a grid of fixed size by bilinear interpolation (He et al. 2017, Mask
+    R-CNN).
 
-    The corners `x1, y1, x2, y2` of a box times `spatial_scale` are places in the feature map; with `aligned`, half a
-    pixel is taken off them, so that a pixel's middle is at a whole number. The box is cut into `P` rows of `Q` bins.
-    Each value is the mean over `sampling_ratio` rows and as many columns of places, evenly spread in a bin; 0 takes as
-    many as a bin has pixels, rounded up, but not over 1024. A place gets the mean of the four pixels around it, by how
-    near they are; less than a pixel beside the map it gets the border's value, further away 0. Without `aligned` no box
-    is smaller than a pixel, which is the first version of the layer.
+    The corners `x1, y1, x2, y2` of a box times `spatial_scale` are coordinates in the feature map; with `aligned`, half
+    a pixel is subtracted from them, so that pixel centers are at integers. The box is divided into `P` rows of `Q`
+    bins. Each value is the mean over `sampling_ratio` by `sampling_ratio` points, evenly spaced in a bin; 0 uses as
+    many as a bin has pixels, rounded up, but at most 1024. A point has the bilinear interpolation of the four pixels
+    around it; less than a pixel outside the map it has the value of the border, further away 0. Without `aligned` no
+    box is smaller than a pixel, as in the first version of the layer.
 
-    The boxes of an image are a sequence; PyTorch and ONNX have the number of the image with each. Boxes do not learn.
+    The boxes of an image are a sequence; PyTorch and ONNX have the index of the image with each. Boxes have no
+    gradient.
 
     x: feature map
-    box: corners of each box, in pixels times `1 / spatial_scale`
-    pooled_width: columns of the grid (>= 1, required)
-    pooled_height: rows of the grid (>= 1, same as pooled_width)
-    spatial_scale: size of the feature map divided by what boxes are counted in (> 0, 1)
-    sampling_ratio: places across a bin, and down; 0: as many as it has pixels (>= 0, 0)
-    aligned: a pixel's middle is at a whole number (true)
+    box: corners of each region of interest, in pixels divided by `spatial_scale`
+    pooled_width: output width (>= 1, required)
+    pooled_height: output height (>= 1, same as pooled_width)
+    spatial_scale: scale from box coordinates to the feature map (> 0, 1)
+    sampling_ratio: number of sampling points per bin and axis; 0: adaptive (>= 0, 0)
+    aligned: align pixel centers with integer coordinates (true)
     """
 
 def roi_pool(
@@ -4253,20 +4260,23 @@ def roi_pool(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """The largest values of each box of an image, on a grid of one size (Girshick 2015, Fast R-CNN).
+    """Region of interest (RoI) max pooling: pools each box of an image to a grid of fixed size (Girshick 2015, Fast
+    R-CNN).
 
-    The corners `x1, y1, x2, y2` of a box times `spatial_scale` are rounded to pixels of the feature map; the last ones
-    belong to it. Of its `h` rows, bin `p` of `P` has those from `floor(p * h / P)` to before `ceil((p + 1) * h / P)`,
-    columns likewise. Every value is the largest in its bin, 0 where none of it lies in the map.
+    The corners `x1, y1, x2, y2` of a box times `spatial_scale` are rounded to pixels of the feature map, inclusive. Of
+    its `h` rows, bin `p` of `P` contains those from `floor(p * h / P)` up to, but not including,
+    `ceil((p + 1) * h / P)`, columns likewise. Every value is the maximum of its bin, 0 if the bin is outside of the
+    map.
 
-    The boxes of an image are a sequence, where Paddle and ONNX have the number of the image in a column before the
-    corners. Paddle gives 0 for a bin of negative numbers. Boxes do not learn. `roi_align` rounds nothing.
+    The boxes of an image are a sequence, where Paddle and ONNX have the index of the image in a column before the
+    corners. Paddle returns 0 for a bin of negative values. Boxes have no gradient. `roi_align` does not round
+    coordinates.
 
     x: feature map
-    box: corners of each box, in pixels times `1 / spatial_scale`
-    pooled_width: columns of the grid (>= 1, required)
-    pooled_height: rows of the grid (>= 1, same as pooled_width)
-    spatial_scale: size of the feature map divided by what boxes are counted in (> 0, 1)
+    box: corners of each region of interest, in pixels divided by `spatial_scale`
+    pooled_width: output width (>= 1, required)
+    pooled_height: output height (>= 1, same as pooled_width)
+    spatial_scale: scale from box coordinates to the feature map (> 0, 1)
     """
 
 def rotary_position(
@@ -4285,20 +4295,20 @@ def rotary_position(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Turns pairs of columns by angles that grow with the place of the row in its sequence.
+    """Rotary position embedding (RoPE): rotates pairs of columns by angles proportional to the position.
 
-    The columns are cut into `num_heads` equal parts. Pair `i` of a head with `D` columns is turned by the angle
+    The columns are split into `num_heads` heads. Pair `i` of a head with `D` columns is rotated by the angle
     `a = p * base ** (-2 * i / D)`: `(u, v)` becomes `(u * cos(a) - v * sin(a), v * cos(a) + u * sin(a))`, where `p`
-    counts from 0 within the sequence, or within the sub-sequence of a nested one, or from `first`. A product of two
-    rows then depends on how far they are apart, and not on where they are (Su et al. 2021): put it behind the maps of
-    `query` and `keys` of `multi_head_attention`. Nothing is learned. Weights of Llama and GPT-NeoX are for pairs
-    `HALVES` of a head, as Transformers and ONNX have them; the paper and GPT-J pair neighbours.
+    counts from 0 within the sequence, or within the sub-sequence of a nested one, or from `first`. The dot product of
+    two steps then depends only on their distance (Su et al. 2021): add it after the projections of `query` and `keys`
+    of `multi_head_attention`. There are no parameters. Weights of Llama and GPT-NeoX use pairs `HALVES`, as Hugging
+    Face Transformers and ONNX do; the paper and GPT-J pair adjacent columns.
 
-    x: rows of sequences, such as queries or keys
-    first: place of the first row of each sequence
-    num_heads: parts into which the columns are cut (>= 1, 1)
-    base: the longest wave is nearly so many rows long, divided by 2 pi (>= 1, 10000)
-    pairs: which columns of a head make a pair (HALVES)
+    x: sequences, such as queries or keys
+    first: position of the first step of each sequence
+    num_heads: number of attention heads (>= 1, 1)
+    base: base of the geometric progression of wavelengths (>= 1, 10000)
+    pairs: pairing of the columns of a head (HALVES)
     """
 
 def rotate(
@@ -4313,10 +4323,10 @@ def rotate(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Turns every channel of an image by 90 degrees to the right: `y[w, h] = x[H - 1 - h, w]`.
+    """Rotation of images by 90 degrees clockwise: `y[w, h] = x[H - 1 - h, w]`.
 
-    Of `H` rows and `W` columns become `W` rows and `H` columns. Paddle wants `height` and `width`, which follow from
-    the input here. The transform `rotate` of a data source turns pictures by any angle, at random.
+    `H` rows and `W` columns become `W` rows and `H` columns. Paddle requires `height` and `width`, which are derived
+    from the input here. The transform `rotate` of a data source rotates images by a random angle.
 
     x: images: channels, height, width
     """
@@ -4337,12 +4347,12 @@ def row_conv(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Adds to every row the rows that follow it, each column with weights of its own: a look ahead.
+    """Lookahead (row) convolution: a weighted sum of each step and the steps that follow it, per column.
 
-    `y[t, c] = sum over j of x[t + j, c] * weight[j, c]` as far as the sequence goes (Deep Speech 2, Amodei et al.).
+    `y[t, c] = sum over j of x[t + j, c] * weight[j, c]` within the sequence (Deep Speech 2, Amodei et al.).
 
-    x: rows of sequences
-    length: rows that count, the row itself included (>= 1, required)
+    x: sequences of feature vectors
+    length: window length, including the current step (>= 1, required)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -4360,9 +4370,9 @@ def row_l2_norm(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Divides every row by its Euclidean length: `y = x / sqrt(sum_c x[c] ** 2)`.
+    """L2 normalization: divides each row by its Euclidean norm, `y = x / sqrt(sum_c x[c] ** 2)`.
 
-    A row of zeros has no direction: it stays as it is and gets no gradient. Paddle gives NaN there.
+    A zero row is unchanged and has no gradient. Paddle returns NaN there.
 
     x: rows
     """
@@ -4380,12 +4390,12 @@ def row_power(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Raises every row to its own power: `y[n, c] = x[n, c] ** exponent[n]`.
+    """Elementwise power with one exponent per sample: `y[n, c] = x[n, c] ** exponent[n]`.
 
-    Meant for values that are not negative; a negative one has whole powers only. The exponent gets no gradient from
-    values that are zero or below, which have no logarithm.
+    Intended for nonnegative values; a negative one requires an integer exponent. The exponent gets no gradient from
+    values of zero or below, which have no logarithm.
 
-    exponent: power of every row
+    exponent: exponent per sample
     x: rows
     """
 
@@ -4402,10 +4412,10 @@ def row_sum(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Mean over the rows of the sum of their columns, for instance of a cost that another layer computes.
+    """Mean over the samples of the sum of their columns, for example of a loss that another layer computes.
 
-    x: rows to be added up
-    weight: importance of every row
+    x: values to sum
+    weight: sample weight
     """
 
 def sampled_softmax(
@@ -4425,21 +4435,21 @@ def sampled_softmax(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cost of a class among very many: that of `softmax_with_loss` over the label and classes that are drawn.
+    """Sampled softmax loss for very many classes: cross-entropy over the label and sampled classes.
 
-    `cost = log(sum over the chosen k of exp(s[k])) - s[label]` with `s[k] = x @ weight[k] + bias[k] -
-    log(num_neg_samples * share of k in the noise)`, which makes up for classes that are drawn more often (Jean et al.
-    2015); drawn classes that are the label are left out. TensorFlow has it as `sampled_softmax_loss`. Time and
+    `cost = log(sum over the chosen k of exp(s[k])) - s[label]` with
+    `s[k] = x @ weight[k] + bias[k] - log(num_neg_samples * noise probability of k)`, which corrects for the sampling
+    (Jean et al. 2015); samples that equal the label are removed. This is TensorFlow's `sampled_softmax_loss`. Time and
     memory of a step do not depend on the number of classes, which is that of the label: the gradients of `weight` and
-    `bias` have only the rows in use. The more classes are drawn, the nearer the scores come to those of a `softmax`; in
-    a test, `fc` and `softmax_with_loss` with the same numbers give the whole cost.
+    `bias` have only the rows in use. More samples approximate the full softmax better; for testing, `fc` and
+    `softmax_with_loss` with the same weights compute the exact loss.
 
-    x: rows of features
-    label: right class of every row
-    num_neg_samples: classes that are drawn (>= 1, 10)
-    noise: which classes are drawn how often, where no `neg_distribution` says it (UNIFORM)
-    neg_distribution: how often each class is drawn, in the order of the ids, such as counts; divided by their sum (> 0, [])
-    shared: whether the classes are drawn once for all rows of a batch: fewer rows of `weight` are read and learn (true)
+    x: feature vectors
+    label: target class
+    num_neg_samples: number of negative samples (>= 1, 10)
+    noise: noise distribution, if there is no `neg_distribution` (UNIFORM)
+    neg_distribution: noise distribution: one weight per class in the order of the ids, such as counts; normalized (> 0, [])
+    shared: share the negative samples among all samples of a batch: fewer rows of `weight` are used (true)
     """
 
 def sampling_id(
@@ -4454,13 +4464,13 @@ def sampling_id(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """An id drawn for every row, with the probabilities that the row has.
+    """Sampling from a categorical distribution: one id per row, with the probabilities of the row.
 
-    The probabilities need not sum to one, but none may be negative; where all are zero, the last id is drawn. What is
-    drawn is a function of the seed, the step and the row, in both phases, so that it is the same on every device. ONNX
-    takes logarithms of the probabilities. Texts are drawn by the command `generate`.
+    The probabilities need not sum to one, but must not be negative; if all are zero, the last id is sampled. The sample
+    depends on the seed, the step and the row, in both phases, so it is the same on every device. ONNX takes
+    log-probabilities. To generate text see the command `generate`.
 
-    x: probability of every class
+    x: probability per class
     """
 
 def scale(
@@ -4478,19 +4488,18 @@ def scale(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Multiplies every channel by a learned number and adds another one; or does so along other axes.
+    """Learned scale and offset per channel, or along other axes: `y = gain * x + bias`.
 
-    `y[n, c] = gain[c] * x[n, c] + bias[c]` at every point of an image. `axis` and `end_axis` name the first and the
-    last of the axes that have numbers of their own: from 1 to -1 is one for every element of an image, -1 one for every
-    column.
+    `y[n, c] = gain[c] * x[n, c] + bias[c]` at every pixel of an image. `axis` and `end_axis` are the first and the last
+    axis with separate values: from 1 to -1 means one per element, -1 one per column.
 
     Caffe's Scale has no bias unless `bias_term` is set; its `num_axes` is `end_axis - axis + 1`. For a second input see
-    `mul`. Paddle's scale_shift has one number for all: put `reshape { dims: [1, -1] }` before the layer. ONNX's Mul by
-    a constant is this without `bias`.
+    `mul`. Paddle's scale_shift has one scalar for all: add `reshape { dims: [1, -1] }` before the layer. ONNX's Mul by
+    a constant is this layer without `bias`.
 
-    x: rows or images
-    axis: first axis with numbers of its own: 1 is the first behind the rows, -1 the last (1)
-    end_axis: last axis with numbers of its own (same as axis)
+    x: feature vectors or images
+    axis: first axis with separate values: 1 is the first after the batch axis, -1 the last (1)
+    end_axis: last axis with separate values (same as axis)
     bias: add a bias to every output (true)
     """
 
@@ -4508,15 +4517,15 @@ def scale_sub_region(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Multiplies a box of every image by `value`; what is outside of the box stays.
+    """Scales a box-shaped region of every image by `value`; values outside of it are unchanged.
 
-    `indices` has six numbers a row: the first and the last channel of the box, the first and the last row, the first
-    and the last column, counted from 1 as in Paddle, the last ones included. A box may reach beyond the image, and one
-    whose last number is before its first is empty. The box gets no gradient.
+    `indices` has six values per sample: first and last channel, first and last row, first and last column of the
+    region, counted from 1 as in Paddle, inclusive. A region may exceed the image, and one whose last index is smaller
+    than its first is empty. The indices have no gradient.
 
-    x: images: channels, rows, columns
-    indices: six numbers a row
-    value: what the box is multiplied by (required)
+    x: images: channels, height, width
+    indices: six values per sample
+    value: scale of the region (required)
     """
 
 def scaling(
@@ -4532,12 +4541,12 @@ def scaling(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Multiplies every row by its own weight, as attention does: `y[n] = weight[n] * x[n]`.
+    """Scales each sample by its own weight, as in attention: `y[n] = weight[n] * x[n]`.
 
-    `mul` takes the weight second, and one for each channel, too.
+    `mul` has the weight as the second input, and also broadcasts one weight per channel.
 
-    weight: factor of every row
-    x: rows or images
+    weight: weight per sample
+    x: feature vectors or images
     """
 
 def selected_scores(
@@ -4552,17 +4561,17 @@ def selected_scores(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Affine map of every row to the columns that are selected for the row, and no others: a sequence of numbers.
+    """Fully connected layer that returns only the output columns selected for each sample, as a sequence of scores.
 
-    The sequence of row n has `sum_i sum_c x_i[n, c] * weight_i[k, c] + bias[k]` for each column k that is set in row n
-    of `selected`, in its order. `selective_fc` is the same with a row of all columns; with many columns, this takes
-    time and memory for the selected ones alone, and the gradients of `weight` and `bias` have only the rows in use,
-    each as wide as its input, sparse or not. The gradient of a sparse input's weight looks for every
-    column in the row: it is for inputs of some thousand columns; with more, put an `fc` before. It is Paddle's
-    `selective_fc` with rows of the selected columns; a `sequence_softmax` behind it makes probabilities.
+    The sequence of sample n has `sum_i sum_c x_i[n, c] * weight_i[k, c] + bias[k]` for each column k set in row n of
+    `selected`, in its order. `selective_fc` returns all columns instead; with many columns, this layer needs time and
+    memory only for the selected ones, and the gradients of `weight` and `bias` have only the rows in use. The gradient
+    of a sparse input's weight searches every column in the row: suitable for inputs of some thousand columns; with
+    more, add an `fc` before the layer. It is Paddle's `selective_fc` with rows of the selected columns;
+    `sequence_softmax` computes probabilities from it.
 
-    x: rows of features
-    selected: the columns that are wanted of each row
+    x: feature vectors: samples, tokens, images
+    selected: output columns to compute for each sample
     """
 
 def selective_fc(
@@ -4579,16 +4588,15 @@ def selective_fc(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Affine map of every row, of which only the columns are computed that are selected for the row.
+    """Fully connected layer that computes only the output columns selected for each sample.
 
-    `y[n, k] = sum_c x[n, c] * weight[k, c] + bias[k]` for the columns k that are set in row n of `selected`, and
-    `others` in all other columns; there is no gradient from these, and that of the weight has only the rows in use. For
-    a `softmax` behind the layer let `others` be a large negative number. Rows of the selected columns alone, as Paddle
-    has them, are `selected_scores`, which takes several inputs and sparse ones, too. In Paddle `size` says once more
-    how many columns there are.
+    `y[n, k] = sum_c x[n, c] * weight[k, c] + bias[k]` for the columns k set in row n of `selected`, and `others` in all
+    other columns, which have no gradient; that of the weight has only the rows in use. If a `softmax` follows, set
+    `others` to a large negative number. For rows with only the selected columns, as in Paddle, see `selected_scores`,
+    which also accepts several and sparse inputs. In Paddle `size` repeats the number of columns.
 
-    x: rows of features
-    selected: the columns that are wanted of each row
+    x: feature vectors: samples, tokens, images
+    selected: output columns to compute for each sample
     others: value of the columns that are not selected (0)
     """
 
@@ -4604,11 +4612,12 @@ def selu(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Scaled exponential linear unit: an `elu` whose outputs tend to mean 0 and deviation 1 from layer to layer.
+    """Scaled exponential linear unit (SELU): activation of self-normalizing networks.
 
     `y = scale * x` for `x > 0`, else `scale * alpha * (exp(x) - 1)`, with scale 1.0507 and alpha 1.6733. Klambauer et
-    al., "Self-normalizing neural networks" (2017), who derive the two numbers; ONNX has them as defaults. The weights
-    before it want the initializer `gaussian` with a deviation of one by the root of the inputs.
+    al., "Self-normalizing neural networks" (2017), who derive the two constants; ONNX has them as defaults. The
+    preceding weights should be initialized by `gaussian` with a standard deviation of one over the square root of the
+    number of inputs (LeCun normal).
 
     x: values of any shape
     """
@@ -4626,13 +4635,13 @@ def seq_arg_max(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """The place of the largest value of every column among the rows of a sequence, which `seq_max_pool` takes.
+    """Argmax over the steps of each sequence, per column: the index of the value that `seq_max_pool` returns.
 
-    `y[s, c]` is the number of the first row with that value, counted from 0 in the sequence; -1 for an empty one. It is
-    a real number, as in Paddle, which counts the rows of the batch. There is no gradient.
+    `y[s, c]` is the index of the first step with that value, from 0 in the sequence; -1 for an empty one. It is a
+    float, as in Paddle, which counts the rows of the batch. There is no gradient.
 
-    x: rows of sequences
-    level: what one row of the output covers (SEQUENCE)
+    x: sequences of feature vectors
+    level: pooling level (SEQUENCE)
     """
 
 def seq_avg_pool(
@@ -4652,15 +4661,15 @@ def seq_avg_pool(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Adds up the rows of every sequence and divides by their number, by its root or by nothing.
+    """Average pooling over the steps of each sequence; also sum, or sum divided by the square root of the length.
 
-    `y[s] = sum over the rows t of s of x[t] * f`, where `f` is `1 / len(s)` (`AVERAGE`), `1` (`SUM`) or
+    `y[s] = sum over the steps t of s of x[t] * f`, where `f` is `1 / len(s)` (`AVERAGE`), `1` (`SUM`) or
     `1 / sqrt(len(s))` (`SQUARE_ROOT`). An empty sequence gives zeros, as in Paddle, whose `average_strategy` has the
-    same three values and whose `trans_type` is `level`. Paddle can also cut sequences into windows (`seq_pool_stride`).
+    same three values and whose `trans_type` is `level`. For Paddle's windows (`seq_pool_stride`) see `seq_window_pool`.
 
-    x: rows of sequences
-    strategy: what the sum of the rows is divided by (AVERAGE)
-    level: what one row of the output covers (SEQUENCE)
+    x: sequences of feature vectors
+    strategy: divisor of the sum (AVERAGE)
+    level: pooling level (SEQUENCE)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -4679,12 +4688,12 @@ def seq_classification_error(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Share of the sequences in which any row is wrong; equal best scores are wrong, as in `accuracy`.
+    """Sequence error rate: the fraction of the sequences with any misclassified step; ties are wrong, as in `accuracy`.
 
-    Sequences without rows are not counted. Of a nested sequence, the sub-sequences are counted.
+    Empty sequences are ignored. In nested sequences, the sub-sequences are counted.
 
-    x: score or probability of every class
-    label: right class of every row
+    x: score or probability per class
+    label: target class
     """
 
 def seq_concat(
@@ -4703,13 +4712,13 @@ def seq_concat(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Puts the rows of the second sequence behind those of the first, sample by sample.
+    """Concatenation of two sequences of each sample in time.
 
-    `y[s] = x[s] followed by z[s]`; both have the same number of sequences. Of nested sequences the sub-sequences are
-    put together.
+    `y[s] = x[s] followed by z[s]`; both have the same number of sequences. In nested sequences the sub-sequences are
+    concatenated.
 
-    x: the rows that come first
-    z: the rows behind them
+    x: first sequences
+    z: second sequences
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -4728,13 +4737,14 @@ def seq_filter(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Keeps the rows of every sequence that are chosen, in their order.
+    """Filters the steps of each sequence by a mask.
 
-    Row t of `x` stays where `keep[t]` is not 0. `keep` may be fed, or made by the network, by `maxid` say; it gets no
-    gradient. Whole samples are left out by `filter`, which is Caffe's; costs have `ignore_label` and weights, too.
+    Step t of `x` is kept if `keep[t]` is not 0. `keep` may be fed or computed by the network, by `maxid`, for example;
+    it has no gradient. To filter whole samples see `filter`, which is Caffe's; losses also have `ignore_label` and
+    sample weights.
 
-    x: rows of sequences
-    keep: which rows stay: all that are not 0
+    x: sequences of feature vectors
+    keep: mask: steps with a nonzero value are kept
     """
 
 def seq_first(
@@ -4753,12 +4763,12 @@ def seq_first(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Takes the first row of every sequence.
+    """First step of each sequence.
 
-    `y[s] = x[first row of s]`; zeros for an empty sequence. Paddle's `trans_type` is `level`.
+    `y[s] = x[first step of s]`; zeros for an empty sequence. Paddle's `trans_type` is `level`.
 
-    x: rows of sequences
-    level: what one row of the output covers (SEQUENCE)
+    x: sequences of feature vectors
+    level: pooling level (SEQUENCE)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -4780,13 +4790,13 @@ def seq_last(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Takes the last row of every sequence: the state in which a recurrent layer ends.
+    """Last step of each sequence: the final state of a recurrent layer.
 
-    `y[s] = x[last row of s]`; zeros for an empty sequence. Paddle's `trans_type` is `level`; a `reverse` recurrent
-    layer ends in the first row, which `seq_first` takes.
+    `y[s] = x[last step of s]`; zeros for an empty sequence. Paddle's `trans_type` is `level`. The final state of a
+    recurrent layer with `reverse` is the first step: see `seq_first`.
 
-    x: rows of sequences
-    level: what one row of the output covers (SEQUENCE)
+    x: sequences of feature vectors
+    level: pooling level (SEQUENCE)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -4808,14 +4818,14 @@ def seq_max_pool(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Takes the largest value of every column over the rows of a sequence.
+    """Max pooling over the steps of each sequence, per column.
 
-    `y[s, c] = max over the rows t of s of x[t, c]`; the gradient goes to the first row that has it. An empty sequence
-    gives zeros, as in Paddle, whose `trans_type` is `level`. For windows of rows (`seq_pool_stride`) there is
-    `seq_window_pool`, for the place of the value (`output_max_index`) `seq_arg_max`.
+    `y[s, c] = max over the steps t of s of x[t, c]`; the gradient flows to the first step with the maximum. An empty
+    sequence gives zeros, as in Paddle, whose `trans_type` is `level`. For windows of steps (`seq_pool_stride`) see
+    `seq_window_pool`, for the index of the maximum (`output_max_index`) `seq_arg_max`.
 
-    x: rows of sequences
-    level: what one row of the output covers (SEQUENCE)
+    x: sequences of feature vectors
+    level: pooling level (SEQUENCE)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -4837,14 +4847,14 @@ def seq_reshape(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cuts the numbers of every sequence into rows of another width.
+    """Reshapes each sequence into steps of another width.
 
-    The numbers of a sequence keep their order; `n` rows of width `C` become `n * C / size` rows. Where `size` does not
-    divide `C`, it has to divide the numbers of each sequence of a batch, as in Paddle, or the batch is refused. Rows
-    that are no sequences are cut by `to_sequence` and `resize`.
+    The values of a sequence keep their order; `n` steps of width `C` become `n * C / size` steps. If `size` does not
+    divide `C`, it must divide the number of values of each sequence of a batch, as in Paddle, or the batch is rejected.
+    For samples that are not sequences see `to_sequence` and `resize`.
 
-    x: rows of sequences
-    size: width of a row (>= 1, required)
+    x: sequences of feature vectors
+    size: embedding size (>= 1, required)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -4865,20 +4875,20 @@ def seq_slice(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cuts runs of rows out of every sequence, from a first row to a last one, as many as are listed.
+    """Slices of each sequence, given by lists of first and last indices.
 
-    Run k of sequence s holds the rows `first[s, k]` to `last[s, k]` of it, that one included; rows count from 0 in
-    their sequence, and -1 ends a list. With one list alone, runs go on to the end of the sequence; or, where
-    `select_first` is false, the list has the last rows, and runs begin with the first. A run whose last row lies before
-    its first has no rows; Paddle stops there.
+    Slice k of sequence s has the steps `first[s, k]` to `last[s, k]`, inclusive; indices count from 0 in each sequence,
+    and -1 ends a list. With only one list, slices extend to the end of the sequence; or, if `select_first` is false,
+    the list has the last indices, and slices start at 0. A slice whose last index is smaller than its first is empty;
+    Paddle fails there.
 
-    The output is a nested sequence whose sub-sequences are the runs. In Paddle, runs of sequences that are not nested
-    become sequences of the batch; here a batch keeps its samples. For one run per sequence there is `sub_seq`.
+    The output is a nested sequence whose sub-sequences are the slices. In Paddle, slices of sequences that are not
+    nested become sequences of the batch; here a batch keeps its samples. For one slice per sequence see `sub_seq`.
 
-    x: rows of sequences
-    first: first rows of the runs, or last ones if `select_first` is false
-    last: last rows of the runs
-    select_first: what a single list has: first rows (true) or last rows (false) (true)
+    x: sequences of feature vectors
+    first: first indices of the slices, or last ones if `select_first` is false
+    last: last indices of the slices, inclusive
+    select_first: meaning of a single list: first indices (true) or last indices (false) (true)
     """
 
 def seq_window_pool(
@@ -4898,16 +4908,14 @@ def seq_window_pool(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cuts every sequence into windows of `stride` rows and gives one row for each: a shorter sequence.
+    """Pooling over windows of `stride` steps: shortens each sequence.
 
-    The last window has what is left. `AVERAGE`, `SUM` and `SQUARE_ROOT` add up the rows of a window and divide by their
-    number, by nothing or by its root; `MAX` takes the largest value of each column, `FIRST` and `LAST` take one of the
-    rows. In Paddle every sequence pooling has the attribute `seq_pool_stride` for it, and for the first rows it is the
-    first window that has what is left.
+    The last window has the remaining steps. In Paddle every sequence pooling has the attribute `seq_pool_stride` for
+    it, and when it pools first steps, the first window has the remaining steps.
 
-    x: rows of sequences
+    x: sequences of feature vectors
     stride: rows of a window (>= 1, required)
-    strategy: what a window gives (AVERAGE)
+    strategy: type of pooling (AVERAGE)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -4930,16 +4938,17 @@ def sequence_conv_pool(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Features of short runs of rows, the strongest of each sequence: `context`, `fc`, then a pool over the rows.
+    """Convolution over a sequence followed by pooling over its steps: `context`, `fc`, then a pool.
 
-    It is a convolution over a sequence, as for the sentiment of a text. Of nested sequences each sample becomes a row.
+    Used for text classification, such as sentiment analysis (text CNN). For nested sequences the output is one vector
+    per sample.
 
-    x: rows of sequences
-    size: number of features (>= 1, required)
-    context_len: rows of a run (>= 1 and <= 1024, required)
-    context_start: first row of a run, counted from the row itself; when absent: the run lies around it (none)
-    fc_act: elementwise layer applied to the features ("tanh")
-    pool_type: what is kept of a feature (MAX)
+    x: sequences of feature vectors
+    size: number of output features (>= 1, required)
+    context_len: window length (>= 1 and <= 1024, required)
+    context_start: start of the window relative to the current step; if absent, centered (none)
+    fc_act: activation of the features ("tanh")
+    pool_type: type of pooling over the steps (MAX)
     """
 
 def sequence_softmax(
@@ -4956,12 +4965,12 @@ def sequence_softmax(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Exponentials of the rows of a sequence, divided by their sum: weights of the rows that add up to one.
+    """Softmax over the steps of each sequence: attention weights that sum to one.
 
-    `y[t, c] = exp(x[t, c]) / sum over the rows u of the sequence of exp(x[u, c])`, column by column. Of nested
-    sequences the rows of a sub-sequence add up to one. In Paddle it is an activation, of rows of width one.
+    `y[t, c] = exp(x[t, c]) / sum over the steps u of the sequence of exp(x[u, c])`, per column. In nested sequences it
+    is computed over the steps of each sub-sequence. In Paddle it is an activation of values of width one.
 
-    x: scores of the rows
+    x: score per step
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
@@ -4980,17 +4989,16 @@ def shift(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Adds a learned number to every channel, or along other axes.
+    """Learned offset (bias) per channel, or along other axes: `y = x + offset`.
 
-    `y[n, c] = x[n, c] + offset[c]` at every point of an image. `axis` and `end_axis` name the first and the last of the
-    axes that have numbers of their own: from 1 to -1 is one for every element, as behind a `conv` without `bias`, which
-    Paddle calls biases that are not shared. Caffe's `num_axes` is `end_axis - axis + 1`; for a second input see `add`.
-    In Paddle and Mocha a bias is part of the layers that need one. ONNX's Add of a constant is this; that of two values
-    is `add` or `addto`.
+    `y[n, c] = x[n, c] + offset[c]` at every pixel of an image. `axis` and `end_axis` are the first and the last axis
+    with separate values: from 1 to -1 means one per element, as after a `conv` without `bias`, which Paddle calls
+    biases that are not shared. Caffe's `num_axes` is `end_axis - axis + 1`; for a second input see `add`. In Paddle and
+    Mocha a bias is part of other layers. ONNX's Add of a constant is this layer; Add of two values is `add` or `addto`.
 
-    x: rows or images
-    axis: first axis with numbers of its own: 1 is the first behind the rows, -1 the last (1)
-    end_axis: last axis with numbers of its own (same as axis)
+    x: feature vectors or images
+    axis: first axis with separate values: 1 is the first after the batch axis, -1 the last (1)
+    end_axis: last axis with separate values (same as axis)
     """
 
 def sigmoid(
@@ -5005,9 +5013,9 @@ def sigmoid(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Logistic function, which maps every value between 0 and 1.
+    """Sigmoid (logistic function): `y = 1 / (1 + exp(-x))`.
 
-    `y = 1 / (1 + exp(-x))`, computed so that nothing overflows; `dx = dy * y * (1 - y)`.
+    Computed without overflow; `dx = dy * y * (1 - y)`.
 
     x: values of any shape
     """
@@ -5027,18 +5035,18 @@ def sigmoid_cross_entropy(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cross entropy of independent yes-or-no answers: logistic function and cost in one.
+    """Binary cross-entropy loss from scores (logits), for binary or multi-label classification.
 
     `cost = sum over c of max(x, 0) - x * target + log(1 + exp(-|x|))`, which is
-    `-target * log(p) - (1 - target) * log(1 - p)` for `p = 1 / (1 + exp(-x))` without overflow. Targets lie between
-    0 and 1. Terms whose target is `ignore_label` cost nothing. The loss of the network is divided by what
-    `normalization` says, by the rows as in Caffe when nothing is set; PyTorch and Keras divide by all terms. On
+    `-target * log(p) - (1 - target) * log(1 - p)` for `p = 1 / (1 + exp(-x))` without overflow. Targets are between 0
+    and 1. Terms whose target is `ignore_label` are ignored. The divisor of the network's loss depends on
+    `normalization`, by default the number of samples as in Caffe; PyTorch and Keras divide by all terms. From
     probabilities, `soft_binary_cross_entropy` is the same.
 
-    x: one score per question
-    target: wanted answers
-    ignore_label: terms with this target cost nothing (none)
-    normalization: what the loss of the network divides the sum over the terms by (BATCH_SIZE)
+    x: one score (logit) per label
+    target: binary targets
+    ignore_label: terms with this target are ignored (none)
+    normalization: divisor of the sum of the loss over the terms (BATCH_SIZE)
     """
 
 def simple_attention(
@@ -5055,15 +5063,15 @@ def simple_attention(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Mean of the rows of a sequence, weighted by how well they fit a state (Bahdanau, Cho and Bengio 2015).
+    """Additive (Bahdanau) attention: the weighted average of encoder outputs for a decoder state.
 
     `score[t] = v . tanh(projected[t] + W state)`, the weights are the softmax of the scores of a sequence, and
-    `y = sum_t weight[t] * encoded[t]`. `projected` is a map of `encoded` that is the same in every step of a
-    decoder, so it is made outside of the step, by an `fc` without a bias.
+    `y = sum_t weight[t] * encoded[t]` (Bahdanau, Cho and Bengio 2015). `projected` is a projection of `encoded` by an
+    `fc` without a bias, which is the same in all steps of a decoder, so it is computed outside of the step.
 
-    encoded: what is to be read
-    projected: what each row is found by
-    state: what is looked for, such as the state of a decoder
+    encoded: encoder outputs
+    projected: keys
+    state: decoder state (query)
     """
 
 def simple_gru(
@@ -5082,16 +5090,17 @@ def simple_gru(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Gated recurrent units with the map of their input: `fc` to the sums of the gates, then `grumemory`.
+    """Gated recurrent unit (GRU) layer with its input projection: an `fc` followed by `grumemory`.
 
-    The map has no bias, since `grumemory` adds one to the same sums. Paddle's `simple_gru` makes
-    the same of steps.
+    This is the equivalent of `GRU` in Keras and PyTorch, in the original form; for `reset_after`, their default, use
+    `fc` and `grumemory`. The projection has no bias, since `grumemory` adds one to the
+    same gate pre-activations. Paddle's `simple_gru` is the same, composed of single steps.
 
-    x: rows of sequences
+    x: sequences of feature vectors
     size: number of units (>= 1, required)
-    act: function of the candidate (tanh)
-    gate_act: function of the gates (sigmoid)
-    reverse: run from the last row of a sequence to its first (false)
+    act: activation of the candidate (tanh)
+    gate_act: activation of the gates (sigmoid)
+    reverse: process each sequence in reverse (false)
     """
 
 def simple_lstm(
@@ -5111,16 +5120,18 @@ def simple_lstm(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Long short-term memory with the map of its input: `fc` to the sums of the gates, then `lstmemory`.
+    """Long short-term memory (LSTM) layer with its input projection: an `fc` followed by `lstmemory`.
 
-    The map has no bias, since `lstmemory` adds one to the same sums.
+    This is the equivalent of `LSTM` in Keras and PyTorch, with peephole connections, whose weights start at zero;
+    without them use `fc` and `lstmemory` with `peepholes: false`. The projection has no bias, since `lstmemory` adds
+    one to the same gate pre-activations.
 
-    x: rows of sequences
+    x: sequences of feature vectors
     size: number of units (>= 1, required)
-    act: function of the candidate (tanh)
-    gate_act: function of the gates (sigmoid)
-    state_act: function of the state on its way out (tanh)
-    reverse: run from the last row of a sequence to its first (false)
+    act: activation of the candidate (tanh)
+    gate_act: activation of the gates (sigmoid)
+    state_act: activation of the cell state in the output (tanh)
+    reverse: process each sequence in reverse (false)
     """
 
 def sinusoidal_position(
@@ -5137,14 +5148,14 @@ def sinusoidal_position(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Adds to every row waves of its place in the sequence, from short ones in front to long ones at the end.
+    """Sinusoidal positional encoding: adds sines and cosines of the position to each step of a sequence.
 
     `y[t, 2i] = x[t, 2i] + sin(a)` and `y[t, 2i + 1] = x[t, 2i + 1] + cos(a)` with `a = p / 10000 ** (2i / C)`, where
     `p` counts from 0 within the sequence, or within the sub-sequence of a nested one, or from `first` (Vaswani et al.
-    2017). Nothing is learned, so there is no longest sequence.
+    2017). There are no parameters, so the length is not limited.
 
-    x: rows of sequences
-    first: place of the first row of each sequence
+    x: sequences of feature vectors
+    first: position of the first step of each sequence
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     """
 
@@ -5163,15 +5174,15 @@ def slice(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> tuple[Value, ...]:
-    """Cuts rows, or images by their channels, into several outputs: the opposite of `concat`.
+    """Splits the channels, or another axis, into several outputs: the inverse of `concat`.
 
-    Either `sizes` says how many channels each output gets, or `parts` how many equal ones there are; `axis` names
-    another axis to cut. Caffe gives the channels where it cuts (`slice_point`) instead of sizes, and equal parts by the
-    number of outputs.
+    Either `sizes` gives the number of channels of each output, or `parts` the number of equal ones; `axis` selects
+    another axis. Caffe gives the indices of the splits (`slice_point`) instead of sizes, and equal parts by the number
+    of outputs.
 
-    x: what is cut
-    axis: axis that is cut: 1 is the first behind the rows, -1 the last (1)
-    sizes: channels of each output (at least 1 values, each >= 1, none)
+    x: values to split
+    axis: split axis: 1 is the first after the batch axis, -1 the last (1)
+    sizes: size of each output along the axis (at least 1 values, each >= 1, none)
     parts: number of equal outputs (>= 1 and <= 1024, none)
     """
 
@@ -5189,13 +5200,13 @@ def slope_intercept(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """A straight line with constants: `y = slope * x + intercept`. Learned ones are in `scale`.
+    """Linear function with constants: `y = slope * x + intercept`. For learned values see `scale`.
 
-    Caffe's Power is this with its default `power` 1, and `power` here with another one.
+    Caffe's Power is this layer with its default `power` 1, and `power` here with another exponent.
 
     x: values of any shape
     slope: factor (1)
-    intercept: summand (0)
+    intercept: offset (0)
     """
 
 def smooth_l1(
@@ -5213,16 +5224,16 @@ def smooth_l1(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Absolute error, with a parabola in place of its kink.
+    """Smooth L1 loss: absolute error that is quadratic near zero.
 
     `cost = sum over c of (e ** 2 / (2 * beta) if |e| <= beta else |e| - beta / 2)` for `e = x - target` (Girshick,
-    "Fast R-CNN", 2015), times `weight` where the row has one; that is `huber_regression` divided by `beta`. Paddle has
-    `beta` 1. Its `coeff` scales the gradient and not the cost: `loss_weight` scales both.
+    "Fast R-CNN", 2015), times `weight` if present; this is `huber_regression` divided by `beta`. Paddle has `beta` 1.
+    Its `coeff` scales the gradient but not the loss: `loss_weight` scales both.
 
-    x: rows
-    target: wanted rows
-    weight: importance of every row
-    beta: error up to which the cost is a parabola (> 0, 1)
+    x: feature vectors
+    target: targets
+    weight: sample weight
+    beta: error up to which the loss is quadratic (> 0, 1)
     """
 
 def soft_binary_cross_entropy(
@@ -5240,17 +5251,16 @@ def soft_binary_cross_entropy(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cross entropy of independent yes-or-no answers that are given as probabilities.
+    """Binary cross-entropy of independent targets, from probabilities.
 
-    `cost = -sum over c of target * log(x) + (1 - target) * log(1 - x)`, where no probability counts as less than
-    `floor`, times `weight` where the row has one. On scores, `sigmoid_cross_entropy` is the same with less rounding.
-    Mocha takes a mean over the rows, as a network does here, and gives the target a gradient; neither system has a
-    floor.
+    `cost = -sum over c of target * log(x) + (1 - target) * log(1 - x)`, with probabilities of at least `floor`, times
+    `weight` if present. From scores, `sigmoid_cross_entropy` is numerically more accurate. Mocha averages over the
+    samples, as a network does here, and has a gradient for the target; neither framework has a floor.
 
-    x: probability of every yes
-    target: wanted answers
-    weight: importance of every row
-    floor: smallest probability that counts (> 0 and < 1, 1e-20)
+    x: probability per label
+    target: binary targets
+    weight: sample weight
+    floor: lower limit of the probabilities (> 0 and < 1, 1e-20)
     """
 
 def soft_cross_entropy(
@@ -5268,17 +5278,17 @@ def soft_cross_entropy(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cross entropy of a wanted distribution and the probabilities that a network gives.
+    """Cross-entropy of a target distribution (soft labels), from probabilities.
 
-    `cost = -sum over c of target[c] * log(max(x[c], floor))`, times `weight` where the row has one. `x` are
-    probabilities, as `softmax` gives; on scores, `softlabel_softmax_cost` is the same with less rounding. Below
-    `floor` the cost is flat and its gradient 0. The gradient is by every probability on its own; KUnet adds what
-    follows from a sum of 1.
+    `cost = -sum over c of target[c] * log(max(x[c], floor))`, times `weight` if present. `x` are probabilities, as from
+    `softmax`; from scores, `softlabel_softmax_cost` is numerically more accurate. Below `floor` the loss is constant
+    and its gradient 0. The gradient treats probabilities as independent; KUnet includes the constraint that they sum to
+    1.
 
-    x: probability of every class
-    target: wanted share of every class
-    weight: importance of every row
-    floor: smallest probability that counts (> 0 and < 1, 1e-20)
+    x: probability per class
+    target: target probability per class
+    weight: sample weight
+    floor: lower limit of the probabilities (> 0 and < 1, 1e-20)
     """
 
 def softlabel_softmax_cost(
@@ -5295,15 +5305,15 @@ def softlabel_softmax_cost(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cross entropy of a wanted distribution and the softmax of scores.
+    """Softmax cross-entropy of a target distribution (soft labels), from scores (logits).
 
-    `cost = sum over c of target[c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` where the row has one; the
-    largest score is taken off first, so that nothing overflows. Targets need not add up to 1. With one class a row,
-    `softmax_with_loss` is the same.
+    `cost = sum over c of target[c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` if present; the maximum is
+    subtracted first to prevent overflow. Targets need not sum to 1. With one class per sample, `softmax_with_loss` is
+    the same.
 
-    x: score of every class
-    target: wanted share of every class
-    weight: importance of every row
+    x: score (logit) per class
+    target: target probability per class
+    weight: sample weight
     """
 
 def softmax(
@@ -5319,15 +5329,15 @@ def softmax(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Exponentials of every row, divided by their sum; of an image, over the channels of every point, or another axis.
+    """Softmax along an axis, by default over the columns of a row or the channels of an image.
 
-    `y[n, c] = exp(x[n, c] - peak[n]) / sum over d of exp(x[n, d] - peak[n])`, `peak` the largest of the row.
-    The gradient is `y * (dy - sum over d of dy[n, d] * y[n, d])`.
-    Caffe (`axis` 1) and Mocha (`dim` -2) run over the channels too; in ONNX and PyTorch it is often the last axis.
-    Paddle and KUnet run over all values of an image: put a `flatten` before it for that.
+    `y[n, c] = exp(x[n, c] - peak[n]) / sum over d of exp(x[n, d] - peak[n])`, where `peak` is the maximum, which
+    prevents overflow. The gradient is `y * (dy - sum over d of dy[n, d] * y[n, d])`. Caffe (`axis` 1) and Mocha (`dim`
+    -2) normalize over the channels too; ONNX and PyTorch often use the last axis. Paddle and KUnet normalize over all
+    values of an image: add a `flatten` before the layer.
 
     x: scores
-    axis: axis that is normalised: 1 is the first behind the rows, -1 the last (1)
+    axis: normalized axis: 1 is the first after the batch axis, -1 the last (1)
     """
 
 def softmax_with_loss(
@@ -5347,28 +5357,28 @@ def softmax_with_loss(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Minus the logarithm of the softmax probability of the right class.
+    """Softmax cross-entropy loss from scores (logits), for classification.
 
-    `loss = log(sum over c of exp(x[c])) - x[label]`, times `weight` where there is one; the largest score is taken off
-    first, so that nothing overflows and no digit is lost. A row has one label, or one for each of its last axes: scores
-    of 21x28x28 and labels of 28x28 are a class for each pixel, and so are their costs.
+    `loss = log(sum over c of exp(x[c])) - x[label]`, times `weight` if present; the maximum is subtracted first, which
+    prevents overflow and loss of precision. A sample has one label, or one for each of its last axes: scores of
+    21x28x28 with labels of 28x28 classify each pixel, and so have as many losses.
 
-    Labels that are `ignore_label` cost nothing, and that label may lie outside the classes; another label outside them
-    costs NaN. With `label_smoothing` e, the right class is wanted with `1 - e + e / C` and each other one of the C
-    classes with `e / C`.
+    Labels that equal `ignore_label` are ignored, and that label may be outside the classes; another label outside them
+    gives NaN. With `label_smoothing` e, the target probability is `1 - e + e / C` for the target class and `e / C` for
+    each other one of the C classes.
 
-    The loss of the network is what `normalization` says: with `VALID` the mean over the labels that are not ignored,
-    with `FULL` that over all labels, with `BATCH_SIZE` their sum divided by the rows, with `NONE` the sum. Caffe has
-    `VALID` when nothing is set. Weights change no divisor; `class_weight` gives those of classes, as in Mocha, ONNX and
-    PyTorch, where the mean divides by the weights. `softlabel_softmax_cost` takes a share of every class in place of
-    one label.
+    The loss of the network depends on `normalization`: with `VALID` the mean over the labels that are not ignored, with
+    `FULL` over all labels, with `BATCH_SIZE` the sum divided by the number of samples, with `NONE` the sum. Caffe's
+    default is `VALID`. Weights do not change the divisor; for weights of classes see `class_weight`, and note that
+    Mocha, ONNX and PyTorch divide by the weights. `softlabel_softmax_cost` accepts a target distribution instead of a
+    label.
 
-    x: score of every class
-    label: right class of every row, or of every place
-    weight: importance of every label
-    ignore_label: rows or places of this class cost nothing (none)
-    normalization: what the loss of the network divides the sum over the labels by (VALID)
-    label_smoothing: share of the right class that is given to all classes, to each the same (>= 0 and <= 1, 0)
+    x: score (logit) per class
+    label: target class of each sample or pixel
+    weight: sample weight of each label
+    ignore_label: samples or pixels with this label are ignored (none)
+    normalization: divisor of the sum of the loss over the labels (VALID)
+    label_smoothing: label smoothing: fraction of the target probability that is distributed over all classes (>= 0 and <= 1, 0)
     """
 
 def softplus(
@@ -5384,14 +5394,14 @@ def softplus(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Rectifier without a corner: close to 0 far below 0, close to `x` far above.
+    """Softplus: a smooth approximation of ReLU, `y = log(1 + exp(beta * x)) / beta`.
 
-    `y = log(1 + exp(beta * x)) / beta`, computed so that nothing overflows; `dx = dy * (1 - exp(-beta * y))`, which is
-    the logistic function of `beta * x`. Caffe calls it BNLL; Paddle, as softrelu, takes values beyond -40 and 40 for
-    these. PyTorch's `threshold`, from which on it takes `x` itself, makes no difference that float32 could show.
+    Computed without overflow; `dx = dy * (1 - exp(-beta * y))`, the sigmoid of `beta * x`. Caffe calls it BNLL;
+    Paddle's softrelu clips its input to [-40, 40]. PyTorch's `threshold`, above which it returns `x`, makes no
+    difference in float32.
 
     x: values of any shape
-    beta: how sharp the bend is (> 0, 1)
+    beta: sharpness of the transition (> 0, 1)
     """
 
 def softsign(
@@ -5406,9 +5416,9 @@ def softsign(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Maps every value between -1 and 1, as `tanh` does, but approaches the limits slowly.
+    """Softsign: `y = x / (1 + |x|)`, which approaches its limits -1 and 1 more slowly than `tanh`.
 
-    `y = x / (1 + |x|)`, and the limit at infinity; `dx = dy / (1 + |x|)**2`.
+    At infinity it is the limit; `dx = dy / (1 + |x|)**2`.
 
     x: values of any shape
     """
@@ -5426,13 +5436,12 @@ def split(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> tuple[Value, ...]:
-    """Copies its input to several outputs.
+    """Copies of the input as several outputs.
 
-    The gradient is the sum of the outputs' gradients. An output may be read by any number of layers without it, as in
-    Paddle; Caffe inserts this layer where that happens, Mocha wants it written. To cut an input into pieces, see
-    `slice` (which ONNX calls Split).
+    The gradient is the sum of the outputs' gradients. Any number of layers may read an output without it, as in Paddle;
+    Caffe inserts this layer automatically, Mocha requires it. To split a value into parts, see `slice` (ONNX's Split).
 
-    x: what is copied
+    x: values to copy
     copies: number of outputs (>= 1 and <= 1024, 2)
     """
 
@@ -5450,18 +5459,18 @@ def spp(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Pools an image into 1, 4, 16, ... bins and puts all side by side: rows of one width from images of any size.
+    """Spatial pyramid pooling: pools an image into 1, 4, 16, ... bins, so that images of any size give equal widths.
 
-    (He et al. 2014): level l has `2 ** l` bins along each axis, each of `ceil(H / 2 ** l)` rows and
-    `ceil(W / 2 ** l)` columns, pooled as by a `pool` whose padding, as much as lacks, lies around the image, the odd
-    one before it. A row of `C * (4 ** pyramid_height - 1) / 3` numbers has level after level, each channel by channel.
+    (He et al. 2014): level l has `2 ** l` bins along each axis, each of `ceil(H / 2 ** l)` rows and `ceil(W / 2 ** l)`
+    columns, computed by a `pool` with the necessary padding around the image, an odd pixel at the start. A row of
+    `C * (4 ** pyramid_height - 1) / 3` values contains level after level, each channel by channel.
 
-    A mean is that of the pixels in the bin, as in Paddle; Caffe counts the padding, too. As in Caffe, an image whose
-    bins would lie in the padding is refused: take fewer levels.
+    An average counts only the pixels in the bin, as in Paddle; Caffe also counts the padding. As in Caffe, an image
+    whose bins would be inside the padding is rejected: use fewer levels.
 
     x: images: channels, height, width
     pyramid_height: number of levels (>= 1 and <= 16, required)
-    pool_type: what a bin gives (MAX)
+    pool_type: type of pooling (MAX)
     """
 
 def square_error(
@@ -5479,16 +5488,16 @@ def square_error(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Squared distance of every row from its target, times `coeff`.
+    """Squared error loss (MSE): the squared Euclidean distance between prediction and target, times `coeff`.
 
-    `cost = coeff * sum over c of (x - target) ** 2`, times `weight` where the row has one. Paddle has no factor, as
-    with `coeff` 1; Caffe, Mocha and KUnet have one half: `coeff: 0.5`. Paddle's own `coeff` scales the gradient and
-    not the cost. The target gets its gradient too, as in Caffe and Mocha.
+    `cost = coeff * sum over c of (x - target) ** 2`, times `weight` if present. Paddle has no factor, as with `coeff`
+    1; Caffe, Mocha and KUnet have one half: `coeff: 0.5`; PyTorch and Keras also divide by the number of columns.
+    Paddle's own `coeff` scales the gradient but not the loss. The target has a gradient too, as in Caffe and Mocha.
 
-    x: rows
-    target: wanted rows
-    weight: importance of every row
-    coeff: factor of the squared distance (1)
+    x: feature vectors
+    target: targets
+    weight: sample weight
+    coeff: factor of the squared error (1)
     """
 
 def stanh(
@@ -5505,9 +5514,10 @@ def stanh(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Hyperbolic tangent, scaled so that 1 becomes about 1: `y = scale * tanh(slope * x)`.
+    """Scaled hyperbolic tangent: `y = scale * tanh(slope * x)`.
 
-    LeCun et al., "Efficient backprop" (1998), have the numbers 1.7159 and 2/3 of the defaults. Paddle has no others.
+    LeCun et al., "Efficient backprop" (1998), with the constants 1.7159 and 2/3 of the defaults, which are fixed in
+    Paddle.
 
     x: values of any shape
     scale: limit of the outputs (> 0, 1.7159)
@@ -5573,13 +5583,13 @@ def sub(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Difference of two inputs, of which the second may have one number for each channel, point or row.
+    """Elementwise difference with broadcasting of the second input.
 
-    `y[n, c, i] = x[n, c, i] - other[n, c, i]`, and `other` may have 1 in place of axes, as in `mul`. Mocha's `Subtract`
-    takes inputs of one shape.
+    `y[n, c, i] = x[n, c, i] - other[n, c, i]`; `other` is broadcast as in `mul`. Mocha's `Subtract` takes inputs of the
+    same shape.
 
-    x: rows or images
-    other: what is taken away: the same shape, or 1 in place of the channels, of the other axes, or of both
+    x: feature vectors or images
+    other: subtrahend: the same shape, or size 1 for the channels, for the other axes, or for both
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -5598,13 +5608,13 @@ def sub_nested_seq(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Takes sub-sequences of every nested sequence, in the order of a list.
+    """Selects sub-sequences of each nested sequence by a list of indices.
 
-    Sub-sequence k of the output's sequence n is number `selected[n, k]` of those that `x` has there, counted from 0; -1
-    ends the list. `kmax_seq_score` makes such lists. Paddle is the same.
+    Sub-sequence k of the output's sequence n is number `selected[n, k]` of those of `x`, counted from 0; -1 ends the
+    list. `kmax_seq_score` computes such lists. Paddle's layer is the same.
 
-    x: rows of nested sequences
-    selected: numbers of the sub-sequences that are taken
+    x: nested sequences of feature vectors
+    selected: indices of the selected sub-sequences
     """
 
 def sub_seq(
@@ -5624,14 +5634,14 @@ def sub_seq(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Takes from every sequence a run of rows, given by its first row and its length.
+    """One slice of each sequence, given by its offset and its length.
 
-    `y[s] = x[s][offset[s] : offset[s] + length[s]]`: as in Python's slices, what is beyond the end is left out. Paddle
-    does not check the ranges. For several runs per sequence there is `seq_slice`.
+    `y[s] = x[s][offset[s] : offset[s] + length[s]]`: as in Python's slices, steps beyond the end are left out. Paddle
+    does not check the ranges. For several slices per sequence see `seq_slice`.
 
-    x: rows of sequences
-    offset: first row of the run, from 0
-    length: rows of the run
+    x: sequences of feature vectors
+    offset: first step of the slice, from 0
+    length: length of the slice
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -5649,9 +5659,9 @@ def sum_cost(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """The sum of every row as its cost: whatever a network computes becomes what it is trained by.
+    """Custom loss: the sum of each row is its loss, so that any value a network computes can be minimized.
 
-    x: terms of the cost
+    x: terms of the loss
     """
 
 def sum_to_one_norm(
@@ -5666,12 +5676,12 @@ def sum_to_one_norm(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Divides every row by the sum of its columns: `y = x / sum_c x[c]`.
+    """L1 normalization of nonnegative values: divides each row by its sum, `y = x / sum_c x[c]`.
 
-    Meant for weights that are not negative. Paddle stops at a row whose sum is not positive; here such a row is
-    divided all the same, and one whose sum is zero becomes infinite or NaN.
+    Paddle fails for a row whose sum is not positive; here it is divided nevertheless, and one whose sum is zero becomes
+    infinite or NaN.
 
-    x: rows of weights
+    x: nonnegative weights
     """
 
 def swish(
@@ -5687,10 +5697,10 @@ def swish(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Every value times the logistic function of `beta` times it; with the `beta` of 1 it is called SiLU.
+    """Swish: `y = x * sigmoid(beta * x)`; with `beta` 1 it is the sigmoid linear unit (SiLU).
 
-    `y = x / (1 + exp(-beta * x))`, computed so that nothing overflows, and 0 at minus infinity. Ramachandran et al.,
-    "Searching for activation functions" (2017). ONNX calls `beta` alpha.
+    Computed without overflow, and 0 at minus infinity. Ramachandran et al., "Searching for activation functions"
+    (2017). ONNX calls `beta` alpha.
 
     x: values of any shape
     beta: steepness; 0 is half of `x`, and a large one `relu` (1)
@@ -5708,9 +5718,9 @@ def tanh(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Hyperbolic tangent, which maps every value between -1 and 1.
+    """Hyperbolic tangent: `y = tanh(x)`.
 
-    `y = tanh(x)`; `dx = dy * (1 - y * y)`.
+    `dx = dy * (1 - y * y)`.
 
     x: values of any shape
     """
@@ -5733,12 +5743,12 @@ def tensor(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """A bilinear form of two rows for every output: `y[n, k] = sum_c sum_d a[n, c] * weight[k, c, d] * b[n, d]`.
+    """Bilinear (neural tensor) layer: `y[n, k] = sum_c sum_d a[n, c] * weight[k, c, d] * b[n, d] + bias[k]`.
 
-    A bias for every output is added. Paddle stores the weight with the outputs last.
+    Paddle stores the weight with the outputs last.
 
     a: rows
-    b: rows, of other width perhaps
+    b: vectors, possibly of another width
     size: number of outputs (>= 1, required)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
@@ -5759,13 +5769,13 @@ def threshold(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Says which values are above a threshold: `y = 1` for `x > threshold`, else 0.
+    """Binary threshold (step function): `y = 1` for `x > threshold`, else 0.
 
-    Nothing learns through it: its derivative is 0 wherever there is one. PyTorch's Threshold keeps the values that are
-    above; with the threshold 0 that is `relu`.
+    It has no gradient: the derivative is 0 wherever it exists. PyTorch's Threshold keeps the values above the
+    threshold; with threshold 0 that is `relu`.
 
     x: values of any shape
-    threshold: largest value that becomes 0 (0)
+    threshold: threshold: larger values become 1 (0)
     """
 
 def to_sequence(
@@ -5781,15 +5791,15 @@ def to_sequence(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cuts every row into narrower ones, which become its sequence.
+    """Converts each sample to a sequence by splitting it into steps of equal width.
 
-    A row of `C` numbers becomes a sequence of `C / size` rows; their order stays. Images are rows with their axes side
-    by side: put a `permute` before the layer so that what becomes a row comes last, `order: [3, 1, 2]` for the columns
-    of an image. Paddle's seq_reshape does this with rows that are no sequences; those of sequences are cut by
-    `seq_reshape` here. `resize` cuts the whole batch anew, also into wider rows, in which samples are mixed.
+    A sample of `C` values becomes a sequence of `C / size` steps, in order. Images are flattened: add a `permute`
+    before the layer so that the axis of a step is last, `order: [3, 1, 2]` for the columns of an image. Paddle's
+    seq_reshape does this with samples that are not sequences; for sequences see `seq_reshape`. `resize` reshapes the
+    whole batch, also into wider rows, which mixes samples.
 
     x: rows of any shape
-    size: width of a row of the sequences (>= 1, required)
+    size: width of a step (>= 1, required)
     """
 
 def top_k(
@@ -5807,14 +5817,14 @@ def top_k(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> tuple[Value, ...]:
-    """The `k` largest values along an axis, or the smallest, from the best on, and their places as real numbers.
+    """Top-k: the `k` largest or smallest values along an axis in order, and their indices as floats.
 
-    An axis of C elements becomes one of `k`. Of equal values the first comes first; where one is NaN, all are. The
-    places are the second output, 0 is the first one; their gradient goes nowhere. Of sequences, see `kmax_seq_score`.
+    An axis of size C becomes one of size `k`. Of equal values the first comes first; if one is NaN, all are. The second
+    output are the indices from 0, which have no gradient. For sequences see `kmax_seq_score`.
 
     x: rows of any shape
-    k: how many (>= 1, required)
-    axis: axis that is searched: 1 is the first behind the rows, -1 the last (1)
+    k: number of values, k (>= 1, required)
+    axis: reduced axis: 1 is the first after the batch axis, -1 the last (1)
     largest: the largest values; false: the smallest (true)
     """
 
@@ -5835,12 +5845,12 @@ def trans_fc(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Affine map of every row by a weight that is stored transposed: `y = x @ weight.T + bias`.
+    """Fully connected layer with a transposed weight: `y = x @ weight.T + bias`, for tied weights.
 
-    The weight has the shape of that of an `fc` in the other direction, so that `share` makes the two one parameter, as
-    encoder and decoder of an autoencoder may have it. Paddle has it as a projection of `mixed`.
+    The weight has the shape of that of an `fc` in the other direction, so that `share` makes both one parameter, as in
+    the encoder and decoder of an autoencoder. Paddle has it as a projection of `mixed`.
 
-    x: rows of features
+    x: feature vectors: samples, tokens, images
     size: number of outputs (>= 1, required)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
@@ -5865,19 +5875,20 @@ def transformer_block(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Attention of a sequence to itself, then two maps of every row, each with a way around it (Vaswani et al. 2017).
+    """Pre-norm Transformer block: multi-head self-attention and a position-wise feed-forward network.
 
     `s = x + merge(attention(norm(x)))`, `y = s + narrow(gelu(wide(norm(s))))`
 
-    The rows are brought to one size before the parts and not behind them, which trains more steadily. Places in the
-    sequence are not known to it: put `position_embedding` or `sinusoidal_position` before the first block.
+    Each of the two has a residual connection (Vaswani et al. 2017), and is preceded by the normalization (pre-norm),
+    which trains more stably than post-norm. The block has no positional encoding: add `position_embedding` or
+    `sinusoidal_position` before the first block.
 
-    x: rows of sequences
-    num_heads: parts into which the columns are cut (>= 1, 1)
-    hidden: columns between the two maps; when absent: four times those of `x` (>= 1, none)
-    causal: a row sees itself and the rows before it only (false)
-    norm: how rows are brought to one size (LAYER_NORM)
-    drop_rate: share of what each part adds that is set to zero while training (>= 0 and < 1, 0)
+    x: sequences of feature vectors
+    num_heads: number of attention heads (>= 1, 1)
+    hidden: hidden size of the feed-forward network; if absent, four times the width of `x` (>= 1, none)
+    causal: causal mask: a position attends only to itself and earlier positions (false)
+    norm: type of normalization (LAYER_NORM)
+    drop_rate: dropout rate of the attention and feed-forward outputs (>= 0 and < 1, 0)
     """
 
 def upsample(
@@ -5928,20 +5939,19 @@ def wasserstein_loss(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """What it costs to carry one distribution over the classes to another, each share as far as its way is.
+    """Wasserstein (optimal transport) loss between two distributions over classes, with entropic regularization.
 
-    `cost = sum over c, d of p[c, d] * distances[c, d]` for the plan p that has `x` and `target` as its sums, costs
-    least, and is spread a little: `p[c, d] = exp(f[c] + g[d] - sharpness * distances[c, d])`, with f and g from as many
-    `iterations` of Sinkhorn's (Cuturi 2013). `x` are probabilities, as `softmax` gives, and add up to one as `target`
-    does.
+    `cost = sum over c, d of p[c, d] * distances[c, d]` for the transport plan p with the marginals `x` and `target` and
+    minimum regularized cost: `p[c, d] = exp(f[c] + g[d] - sharpness * distances[c, d])`, with f and g from `iterations`
+    of Sinkhorn's algorithm (Cuturi 2013). `x` are probabilities, as from `softmax`, and sum to one, as `target` does.
 
-    The gradient by `x` is `f / sharpness` less its mean over the classes, that of the distance with the spread taken
-    into account (Frogner et al. 2015); a `softmax` before does not notice what is added to all of it, and Mocha, whose
-    `lambda` is `sharpness`, does not take the mean off.
+    The gradient with respect to `x` is `f / sharpness` minus its mean over the classes, that of the regularized
+    distance (Frogner et al. 2015); a preceding `softmax` is invariant to the mean, which Mocha, whose `lambda` is
+    `sharpness`, does not subtract.
 
-    x: share of every class
-    target: wanted share of every class
-    distances: how far it is from class to class: a row of numbers for each class, one after the other (>= 0, required)
-    sharpness: the larger, the less the plan is spread, and the more iterations it takes (> 0, required)
-    iterations: how often each of the sums is met (>= 1, 50)
+    x: probability per class
+    target: target probability per class
+    distances: distance matrix of the classes in row-major order (>= 0, required)
+    sharpness: inverse of the entropic regularization; larger values need more iterations (> 0, required)
+    iterations: number of Sinkhorn iterations (>= 1, 50)
     """
