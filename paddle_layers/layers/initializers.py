@@ -116,7 +116,7 @@ class Gaussian:
 
     @property
     def is_elementwise(self) -> bool:
-        """Not with zeros, which are drawn after all values."""
+        """Not with `sparse`, whose zeros are sampled after all values."""
         return self.sparse is None
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:

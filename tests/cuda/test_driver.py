@@ -84,7 +84,7 @@ def test_a_step_waits_for_the_card_only_where_a_value_is_asked_for(monkeypatch):
     with pl.Net(network) as net:
         net.forward(feeds)
         net.backward()
-        plan, batch = net.plan("train"), net._running[2]
+        plan, batch = net.plan("train"), net._last.batch
         driver.calls.clear()
         write_batch(plan, batch)
         plan.forward()

@@ -57,8 +57,8 @@ def test_a_seed_makes_the_same_rows():
 @pytest.mark.parametrize(
     ("field", "message"),
     [
-        ("image 3x4", "is no field; write its name and its type"),
-        ("image: 3 by 4", "is no field"),
+        ("image 3x4", "is not a field; write its name and its type"),
+        ("image: 3 by 4", "is not a field"),
         ("x: sparse 6", "`x` is sparse 6; there are dense rows, ids, and sequences of these"),
         ("x: 100000x100000", "too many numbers for 1,024 rows"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from paddle_layers.config.wiring.ignored_labels import IgnoredLabels
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.changes import Change
 from paddle_layers.define import Type, registries
@@ -97,7 +98,7 @@ def test_crop_and_mirror_move_everything_alike(training):
 
 def test_rotate_turns_everything_alike():
     change = Change("image", transform("rotate", degrees=40, label_fill=7), ALSO)
-    batch = batches([change], ignored={"map": frozenset({7})}).take()
+    batch = batches([change], ignored={"map": IgnoredLabels(frozenset({7}))}).take()
     turned = whole = 0
     for row, (image, ids) in enumerate(zip(batch["image"][:, 0], batch["map"], strict=True)):
         own = slice(*batch["box"].starts[row : row + 2])
@@ -120,7 +121,7 @@ def test_rotate_turns_everything_alike():
 
 def test_fill_of_maps_around_a_crop():
     change = Change("image", transform("crop", size=24, width=28, padding=2, label_fill=7), ("map",))
-    batch = batches([change], 24, 28, ignored={"map": frozenset({7})}).take()
+    batch = batches([change], 24, 28, ignored={"map": IgnoredLabels(frozenset({7}))}).take()
     assert np.array_equal(batch["map"], np.pad(MAPS, ((0, 0), (2, 2), (2, 2)), constant_values=7))
     assert np.array_equal(batch["image"][:, 0], np.pad(MAPS, ((0, 0), (2, 2), (2, 2))))
 

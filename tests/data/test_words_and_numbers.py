@@ -14,6 +14,7 @@ from PIL import Image
 from pyarrow import parquet
 
 from paddle_layers.cli.app import commands
+from paddle_layers.config.wiring.ignored_labels import IgnoredLabels
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.learning import encoded, learn
 from paddle_layers.define import Type, registries
@@ -109,7 +110,7 @@ def test_numbers_of_a_list_of_images_are_numbers(tmp_path):
     ):
         make_feeds(data, {"label": Type.ids(2)})
     data = opened("image_list", tmp_path, **listed(tmp_path, ["1", "0", "-1"]))
-    (feed,) = make_feeds(data, {"label": Type.ids(2)}, ignored={"label": frozenset({-1})})
+    (feed,) = make_feeds(data, {"label": Type.ids(2)}, ignored={"label": IgnoredLabels(frozenset({-1}))})
     assert feed.take(np.arange(3), None).tolist() == [1, 0, -1]
     with pytest.raises(DataError, match=r"l\.txt:2: the label '1_0' is a word, but others in this list are numbers"):
         opened("image_list", tmp_path, **listed(tmp_path, ["1", "1_0", "2"]))

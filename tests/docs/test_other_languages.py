@@ -17,7 +17,7 @@ from paddle_layers.codegen.registry_files import registry_content, registry_def
 import paddle_layers as pl
 from paddle_layers.define import InvalidAttributes, LayerDefinition
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "how-to"
 SCRIPT = DOCS / "examples" / "javascript" / "check_config.js"
 VALUES: tuple[Any, ...] = (-1, 0, 1, 2, 1.5, 1000000, "x", "relu", True, False, [], [1], [1, 2], [0.5, 0.5, 0.5], ["a"])
 FAULT = re.compile(r"layer (\d+): \w+ (?:needs )?(\w+)")

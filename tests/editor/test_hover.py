@@ -46,7 +46,7 @@ def marked(text: str, word: str, by: int = 1) -> str:
 def test_a_layer(word: str) -> None:
     text = shown(marked(NET, word))
     assert text.startswith(
-        "**c**: `conv`\n\n```text\nx 4x8x8 → c 5x6x6\nparameters weight 5x4x3x3, bias 5\n```\n\nSlides "
+        "**c**: `conv`\n\n```text\nx 4x8x8 → c 5x6x6\nparameters weight 5x4x3x3, bias 5\n```\n\n2-D convolution "
     )
     assert "Caffe `Convolution`" in text
     assert "ONNX `Conv`" in text
@@ -71,7 +71,7 @@ def test_types_are_shown_while_another_layer_is_broken(wrong: str) -> None:
     text = NET.replace(wrong, f"! {wrong[2:]}") + 'layer { name: "z" type: "fc" input: "x" fc { size: 7 } }\n'
     assert problems(Document(text))
     assert "x 4x8x8 → z 7" in shown(marked(text, '"z"'))
-    assert shown(marked(text, '"y"')).startswith("**fc**: layer\n\nAffine map"), "it depends on the fault"
+    assert shown(marked(text, '"y"')).startswith("**fc**: layer\n\nFully connected"), "it depends on the fault"
     if '"c" type' in text:
         assert "its type is not known" in shown(marked(text, 'input: "c"', 8))
 

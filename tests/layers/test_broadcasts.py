@@ -42,8 +42,8 @@ def test_a_single_number_stands_for_an_axis_and_gets_the_sum_of_its_gradients():
     [
         ("4x5x5", "3", "it has 3 channels, expected 4 as in `x`, or 1; are the inputs swapped?"),
         ("4x1x1", "4x5x5", "after the channels its axes must be those of `x`, 4x1x1, or 1; are the inputs swapped?"),
-        ("4x2x8", "4x4x4", "it has neither the axes of `x`, 4x2x8, nor only 1"),
-        ("4", "4x1", "it has neither the axes of `x`, 4, nor only 1"),
+        ("4x2x8", "4x4x4", "after the channels its axes must be those of `x`, 4x2x8, or 1; are the inputs swapped?"),
+        ("4", "4x1", "after the channels its axes must be those of `x`, 4, or 1; are the inputs swapped?"),
     ],
 )
 def test_what_does_not_fit_is_refused(layer, x, other, words):

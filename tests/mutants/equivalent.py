@@ -94,9 +94,9 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): FOLDED,
     (
         "ctc_cost",
-        "rows = real(max(S_start[s + 1] - S_start[s], 1))",
-        "rows = real(S_start[s + 1] - S_start[s])",
-    ): "a sequence without rows has returned before, or costs NaN",
+        "if rows == 0 or (total[s] == -math.inf and needed[s] > rows):",
+        "if rows <= 0 or (total[s] == -math.inf and needed[s] > rows):",
+    ): "a sequence never has fewer rows than none",
     (
         "ctc_following",
         "for v in range(u + 1, min(2 * count[s] + 1, U)):",

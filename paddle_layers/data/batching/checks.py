@@ -196,8 +196,9 @@ def check_ids(
     first = tuple(map(int, bad[0]))
     value = int(ids[first])
     place = dataset.place(row_of(first[0]))
-    if name in dataset.unknown:
-        row, word = dataset.unknown[name]
+    words = dataset.words.get(name)
+    if name in dataset.unknown or (name in dataset.word_fields and words is not None and value == len(words)):
+        row, word = dataset.unknown.get(name, (row_of(first[0]), None))
         raise _unknown_word(dataset, name, row, word, layer, wanted)
     remedy = f"number them from 0, or set `size: {value + 1}` or more there" if value >= 0 else "number them from 0"
     remedy = ignored.remedy(value) or remedy

@@ -78,7 +78,7 @@ def _field(text: str) -> tuple[str, Type]:
         type_ = None
     if not name or type_ is None:
         raise DataError(
-            f"synthetic data: {text!r} is not a field; write `name: type`, such as `image: 3x32x32`, "
+            f"synthetic data: {text!r} is not a field; write its name and its type, such as `image: 3x32x32`, "
             "`label: ids<10` or `words: sequence of ids<5000`"
         )
     if type_.kind not in ("DENSE", "INT") or type_.level > 1:

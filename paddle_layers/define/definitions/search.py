@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .definition import Definition
 from .registry import registries
 
-NAME, TERM, EQUIVALENT, PART_OF_NAME, PART_OF_TERM, SUMMARY = range(6)
+NAME, SAME_SPELLING, TERM, EQUIVALENT, PART_OF_NAME, PART_OF_TERM, SUMMARY = range(7)
 """What matched, from the best to the weakest."""
 
 
@@ -35,14 +35,16 @@ def search(words: str) -> list[Match]:
         The matches, best first: equal names, equal terms, names, terms and summaries that contain all words.
     """
     wanted = _words(words)
-    found = [_match(wanted, d) for registry in registries.values() for d in registry.values()] if wanted else []
+    found = [_match(words, wanted, d) for registry in registries.values() for d in registry.values()] if wanted else []
     return sorted((match for match in found if match is not None), key=lambda m: (m.rank, len(_words(m.term))))
 
 
-def _match(wanted: tuple[str, ...], definition: Definition) -> Match | None:
+def _match(words: str, wanted: tuple[str, ...], definition: Definition) -> Match | None:
     if _joined(wanted) == _joined(_words(definition.name)):
         return Match(NAME, definition, definition.name)
     terms = terms_of(definition)
+    if words in terms and words not in definition.terms:
+        return Match(SAME_SPELLING, definition, words)  # `InnerProduct` is Caffe's layer, not the inner product
     for term in terms:
         if _joined(wanted) == _joined(_words(term)):
             return Match(TERM if term in definition.terms else EQUIVALENT, definition, term)

@@ -1,4 +1,4 @@
-"""Costs of labels whose places in a sequence are not known."""
+"""Connectionist temporal classification (CTC)."""
 
 import math
 
@@ -30,37 +30,48 @@ def log_sum(a, b, c):
     return peak + math.log1p(math.exp(min(a, b) - peak) + math.exp(min(high, c) - peak))
 
 
-@layer("ctc", elsewhere={"Paddle": "warp_ctc", "Keras": "CTC", "PyTorch": "CTCLoss"}, since=1)
+@layer(
+    "ctc",
+    elsewhere={"Paddle": "warp_ctc", "Keras": "CTC", "PyTorch": "CTCLoss"},
+    terms=(
+        "connectionist temporal classification",
+        "CTC loss",
+        "speech recognition loss",
+    ),
+    since=1,
+)
 class Ctc:
-    """Minus the log-likelihood of labels under connectionist temporal classification.
+    """Connectionist temporal classification (CTC) loss: negative log-likelihood of labels without known alignment.
 
-    Every row of `x` says a class with the probability `softmax(x)`. What the rows say becomes labels when a class that
-    is said several times running counts once, and blanks are left out; `cost = -log(sum over all that becomes the
-    labels of the product of its probabilities)` (Graves et al., "Connectionist temporal classification", 2006). Labels
-    that need more rows than there are cost nothing and teach nothing, as in Paddle; PyTorch has infinity unless told
-    otherwise. Blanks among the labels are left out, so labels may be filled up with them.
+    Every time step of `x` predicts a class with the probability `softmax(x)`. A path becomes labels by collapsing
+    repeated classes and removing blanks;
+    `cost = -log(sum over all paths that become the labels of the product of their probabilities)` (Graves et al.,
+    "Connectionist temporal classification", 2006). Labels that need more steps than there are have loss 0 and no
+    gradient, as in Paddle; PyTorch returns infinity unless `zero_infinity` is set. Blanks among the labels are removed,
+    so labels may be padded with them.
 
-    This is Paddle's `warp_ctc`. Its `ctc` has the blank last and takes probabilities: give it the scores below their
-    softmax and `blank` the number of the last class. Paddle's `norm_by_times` divides the gradient and not the cost.
-    Scores may be minus infinity (probability 0): labels that then have enough rows but no path cost infinity.
+    This is Paddle's `warp_ctc`. Its `ctc` has the blank as the last class and takes probabilities: use the scores
+    before the softmax and set `blank` to the last class. Paddle's `norm_by_times` divides the gradient but not the
+    loss. Scores may be minus infinity (probability 0): labels with enough steps but no possible path have an infinite
+    loss.
     """
 
-    x = Input("T:S C", "score of every class in every row", seq=(1,))
-    label = Input("L:M", "labels in their order", kinds=("INT",), seq=(1,))
-    cost = Output("S", "cost of every sequence", loss=True, nan="with more labels than `max_labels`")
-    max_labels = Int("most labels of a sequence, for which memory is held; with more of them it costs NaN", min=1)
-    blank = Int("class that says nothing", default=0, min=0)
-    norm_by_times = Bool("divide the cost by the number of rows", default=False)
-    count = Temp("S", "labels that are no blanks", kind="INT")
-    needed = Temp("S", "rows that the shortest path needs: one per label, one between equal neighbors", kind="INT")
-    state = Temp("S U", "the labels with a blank before, between and behind them", kind="INT")
-    peak = Temp("T:S", "largest score of the row")
-    norm = Temp("T:S", "log-sum of the exponentials of the scores below the largest")
-    alpha = Temp("T:S U", "log-probability of the beginnings that are in this state, this row counted")
-    beta = Temp("T:S U", "log-probability of the ends that go on from this state, this row counted")
+    x = Input("T:S C", "score (logit) per class and time step", seq=(1,))
+    label = Input("L:M", "label sequence", kinds=("INT",), seq=(1,))
+    cost = Output("S", "per-sequence loss", loss=True, nan="with more labels than `max_labels`")
+    max_labels = Int("maximum number of labels per sequence, for which memory is reserved; more labels give NaN", min=1)
+    blank = Int("blank class", default=0, min=0)
+    norm_by_times = Bool("divide the loss by the number of time steps", default=False)
+    count = Temp("S", "number of labels without blanks", kind="INT")
+    needed = Temp("S", "length of the shortest path: one step per label, one between equal neighbors", kind="INT")
+    state = Temp("S U", "extended labels: with a blank before, between and after the labels", kind="INT")
+    peak = Temp("T:S", "maximum score of the step")
+    norm = Temp("T:S", "log-sum-exp relative to the maximum")
+    alpha = Temp("T:S U", "forward variable: log-probability of the prefixes in this state, including this step")
+    beta = Temp("T:S U", "backward variable: log-probability of the suffixes from this state, including this step")
     total = Temp("S", "log-probability of the labels")
-    first = Temp("S C", "first state that says this class, or -1", kind="INT")
-    following = Temp("S U", "next state that says the same class, or -1", kind="INT")
+    first = Temp("S C", "first state with this class, or -1", kind="INT")
+    following = Temp("S U", "next state with the same class, or -1", kind="INT")
     examples = (
         Example(x="sequence of 3", label="sequence of ids<3", max_labels=4),
         Example(x="sequence of 4", label="sequence of ids<3", max_labels=5, blank=3, norm_by_times=True),

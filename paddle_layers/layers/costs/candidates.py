@@ -54,7 +54,7 @@ def draw(seed, count, V, noise, shares):
 
 
 def frequency(classes, V, noise, shares):
-    """How often classes are drawn."""
+    """Probabilities of classes under the noise distribution."""
     if shares is not None:
         return shares[0][classes]
     if noise == "LOG_UNIFORM":

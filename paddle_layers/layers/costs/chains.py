@@ -1,4 +1,4 @@
-"""Costs of whole sequences of labels: linear chains."""
+"""Linear-chain conditional random fields (CRF)."""
 
 import math
 
@@ -8,32 +8,44 @@ from paddle_layers.layers.checks import check_labels
 from .terms import excess
 
 
-@layer("crf", elsewhere={"Paddle": "crf"}, since=1)
+@layer(
+    "crf",
+    elsewhere={"Paddle": "crf"},
+    terms=(
+        "linear-chain conditional random field",
+        "CRF",
+        "sequence labeling",
+    ),
+    since=1,
+)
 class Crf:
-    """Minus the log-likelihood of the labels of a sequence under a linear-chain conditional random field.
+    """Negative log-likelihood of a label sequence under a linear-chain conditional random field (CRF).
 
-    A labelling `l` of the rows `1..n` has the score `start[l_1] + end[l_n] + sum over t of x[t, l_t] + sum over t > 1
-    of step[l_(t-1), l_t]`; then `cost = log(sum over all labellings of exp(score)) - score(label)`, times `weight`
-    where the sequence has one (Lafferty et al., "Conditional random fields", 2001). `transitions` has Paddle's layout:
-    row 0 is `start`, row 1 is `end`, row `2 + i` has the scores of the steps from class `i`. An empty sequence costs
-    nothing. A chain is a sub-sequence where sequences are nested; Paddle refuses these. Paddle's `coeff` scales the
-    gradient and not the cost: `loss_weight` scales both.
+    A labeling `l` of the steps `1..n` has the score
+    `start[l_1] + end[l_n] + sum over t of x[t, l_t] + sum over t > 1 of step[l_(t-1), l_t]`; then
+    `cost = log(sum over all labelings of exp(score)) - score(label)`, times `weight` if present (Lafferty et al.,
+    "Conditional random fields", 2001). `transitions` has Paddle's layout: row 0 is `start`, row 1 is `end`, row `2 + i`
+    has the transition scores from class `i`; minus infinity forbids a transition. An empty sequence has loss 0. In
+    nested sequences a chain is a sub-sequence; Paddle rejects these. Paddle's `coeff` scales the gradient but not the
+    loss: `loss_weight` scales both.
     """
 
-    x = Input("T:S C", "score of every class in every row", seq=(1, 2))
-    label = Input("T:S", "right class of every row", kinds=("INT",), seq=(1, 2))
-    weight = Input("S", "importance of every sequence", optional=True, seq=(0, 1))
-    transitions = Param("R C", "scores of the start, of the end, and of steps between classes", init="zero")
-    cost = Output("S", "cost of every sequence", loss=True)
-    top = Temp("T:S", "largest score of the row")
-    best = Temp("T:S C", "score of the best beginning that ends with this class, up to a constant of the row")
-    path = Temp("T:S", "class of the row in the best labelling", kind="INT")
+    x = Input("T:S C", "score (logit) per class and time step", seq=(1, 2))
+    label = Input("T:S", "target class per step", kinds=("INT",), seq=(1, 2))
+    weight = Input("S", "sample weight of each sequence", optional=True, seq=(0, 1))
+    transitions = Param("R C", "start, end and transition scores", init="zero")
+    cost = Output("S", "per-sequence loss", loss=True)
+    top = Temp("T:S", "maximum score of the step")
+    best = Temp("T:S C", "Viterbi score of the best prefix that ends with this class, up to a constant per step")
+    path = Temp("T:S", "class of the step in the best labeling", kind="INT")
     into = Temp("C R", "transposed transitions: those into a class are contiguous")
-    alpha = Temp("T:S C", "log-sum of the beginnings that end with this class, this row included")
-    beta = Temp("T:S C", "log-sum of the ends that begin with this class, this row included")
-    total = Temp("T:S", "log-sum of all paths")
-    nll = Temp("T:S", "contribution of the row to the negative log-likelihood")
-    derivative = Temp("T:S", "derivative with respect to the cost of the row's sequence")
+    alpha = Temp("T:S C", "forward variable: log-sum-exp of the prefixes that end with this class, including this step")
+    beta = Temp(
+        "T:S C", "backward variable: log-sum-exp of the suffixes that start with this class, including this step"
+    )
+    total = Temp("T:S", "log-sum-exp of all paths")
+    nll = Temp("T:S", "contribution of the step to the negative log-likelihood")
+    derivative = Temp("T:S", "gradient of the loss of the step's sequence")
     examples = (
         Example(x="sequence of 3", label="sequence of ids<3"),
         Example(x="sequence of 4", label="sequence of ids<2", weight="scalar"),
@@ -184,22 +196,30 @@ def crf_dtransitions(
     return change
 
 
-@layer("crf_decoding", elsewhere={"Paddle": "crf_decoding"}, since=1)
+@layer(
+    "crf_decoding",
+    elsewhere={"Paddle": "crf_decoding"},
+    terms=(
+        "Viterbi decoding",
+        "CRF decoding",
+    ),
+    since=1,
+)
 class CrfDecoding:
-    """The labelling of a sequence that has the best score under a linear-chain conditional random field.
+    """Viterbi decoding: the most probable label sequence under a linear-chain conditional random field (CRF).
 
-    Scores are those of `crf`; share its `transitions`. The path is found by Viterbi's algorithm; of equal steps the
-    one from the smaller class is taken. With labels, `error` says where the path differs from them; without, it holds
-    NaN. Paddle has one output: the path without labels, the errors with them.
+    Scores are those of `crf`; share its `transitions`. Of equal transitions the one from the smaller class is selected.
+    With labels, `error` marks the steps at which the path differs from them; without, it is NaN. Paddle has one output:
+    the path without labels, the errors with them.
     """
 
-    x = Input("T:S C", "score of every class in every row", seq=(1, 2), kinks=("ties",))
-    label = Input("T:S", "right class of every row", kinds=("INT",), seq=(1, 2), optional=True)
-    transitions = Param("R C", "scores of the start, of the end, and of steps between classes", init="zero")
-    path = Output("T:S", "best class of every row", kind="INT", size="C")
+    x = Input("T:S C", "score (logit) per class and time step", seq=(1, 2), kinks=("ties",))
+    label = Input("T:S", "target class per step", kinds=("INT",), seq=(1, 2), optional=True)
+    transitions = Param("R C", "start, end and transition scores", init="zero")
+    path = Output("T:S", "most probable class per step", kind="INT", size="C")
     error = Output("T:S", "1 where the path differs from the label, else 0", nan="without labels")
-    top = Temp("T:S", "largest score of the row")
-    best = Temp("T:S C", "score of the best beginning that ends with this class, up to a constant of the row")
+    top = Temp("T:S", "maximum score of the step")
+    best = Temp("T:S C", "Viterbi score of the best prefix that ends with this class, up to a constant per step")
     examples = (
         Example(x="sequence of 3"),
         Example(x="sequence of 4", label="sequence of ids<3"),
@@ -263,7 +283,7 @@ def crf_decoding_error(t, label, path):
 
 @onnx(CrfDecoding)
 def crf_decoding_onnx(graph, x, transitions, T_mask, C):
-    """Forward for the best beginnings, back for the path; behind the end of a sequence the states stay as they are."""
+    """Viterbi scores forward, the path backward; after the end of a sequence the states are unchanged."""
     scores = transitions.array
     start, end, moves = scores[0], scores[1], scores[2:]
 
@@ -274,7 +294,7 @@ def crf_decoding_onnx(graph, x, transitions, T_mask, C):
         return new, graph.Or(begun, is_real), new, graph.ArgMax(steps, axis=1, keepdims=0)
 
     def back(graph, after, begun, best, origin, is_real):
-        """`after` is the origin, for each class of the row behind it, of that row's class in the path."""
+        """`after` is the back pointer of the class of the next step in the path."""
         last = graph.ArgMax(graph.Add(best, end), axis=1, keepdims=0)
         path = graph.Where(begun, after, last)
         own = graph.Squeeze(graph.GatherElements(origin, graph.Unsqueeze(path, [1]), axis=1), [1])

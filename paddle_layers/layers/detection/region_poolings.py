@@ -54,8 +54,7 @@ def bin_end(p, count, first, last, extent):
     since=1,
 )
 class RoiPool:
-    """Region of interest (RoI) max pooling: pools each box of an image to a grid of fixed size (Girshick 2015, Fast
-    R-CNN).
+    """Region of interest (RoI) max pooling: pools each box to a grid of fixed size (Girshick 2015, Fast R-CNN).
 
     The corners `x1, y1, x2, y2` of a box times `spatial_scale` are rounded to pixels of the feature map, inclusive. Of
     its `h` rows, bin `p` of `P` contains those from `floor(p * h / P)` up to, but not including,
@@ -121,8 +120,7 @@ def roi_pool_dx(n, c, h, w, dy, where, box, R_start, H, W, P, Q, spatial_scale):
     since=1,
 )
 class RoiAlign:
-    """RoI align: pools each box of an image to a grid of fixed size by bilinear interpolation (He et al. 2017, Mask
-    R-CNN).
+    """RoI align: pools each box to a grid of fixed size by bilinear interpolation (He et al. 2017, Mask R-CNN).
 
     The corners `x1, y1, x2, y2` of a box times `spatial_scale` are coordinates in the feature map; with `aligned`, half
     a pixel is subtracted from them, so that pixel centers are at integers. The box is divided into `P` rows of `Q`

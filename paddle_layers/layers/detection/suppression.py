@@ -55,7 +55,7 @@ class DetectionOutput:
     nms_threshold = Float("IoU threshold of the non-maximum suppression", default=0.45, above=0, max=1)
     nms_top_k = Int("maximum number of candidates per class", default=400, min=1)
     keep_top_k = Int("maximum number of detections per image", default=200, min=1)
-    confidence_threshold = Float("confidence threshold", default=0.01, min=0, below=1)
+    confidence_threshold = Float("minimum confidence of a detection", default=0.01, min=0, below=1)
     background_id = Int("background class", default=0, min=0)
     first = Numbers("index of the first box of each scale, and the total")
     cell = Numbers("number of boxes per cell of each scale")

@@ -93,7 +93,7 @@ class Eltwise:
     x = Input("...", "operands", repeatable=True, seq=(0, 1, 2), kinks=("ties",))
     y = Output("...", "result")
     operation = Choice(
-        "operation",
+        "elementwise operation of the inputs",
         options={"SUM": "sum", "PROD": "product", "MAX": "the largest", "MIN": "the smallest"},
         default="SUM",
     )

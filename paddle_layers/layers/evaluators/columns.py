@@ -50,9 +50,7 @@ def row_sum_mean(total, rows):
     since=1,
 )
 class ColumnSum:
-    """Mean over the samples of one column, for example of the probability of a class; by default the last column, as in
-    Paddle.
-    """
+    """Mean over the samples of one column, such as the probability of a class; by default the last column."""
 
     x = Input("N C...", "values", seq=(0, 1, 2))
     weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))

@@ -12,12 +12,12 @@ from .ratios import ratio
     since=1,
 )
 class PnPair:
-    """Positive-negative pair rate: the fraction of the pairs of a list, such as the results of a query, in correct
-    order.
+    """Positive-negative pair rate: the fraction of the pairs of a list in correct order.
 
-    Pairs with different labels count; the order is correct if the item with the greater label has the higher score.
-    Ties count one half. With weights, a pair counts the mean of its two. Paddle identifies the query by a number with
-    every item, and reports the ratio of correct to incorrect pairs: for a rate `p` that is `p / (1 - p)`.
+    A list is a sequence, such as the results of a query. Pairs with different labels count; the order is correct if the
+    item with the greater label has the higher score. Ties count one half. With weights, a pair counts the mean of its
+    two. Paddle identifies the query by a number with every item, and reports the ratio of correct to incorrect pairs:
+    for a rate `p` that is `p / (1 - p)`.
     """
 
     score = Input("T:S 1", "score per item", seq=(1, 2))

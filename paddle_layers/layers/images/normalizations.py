@@ -76,8 +76,8 @@ class BatchNorm:
     x = Input("N C ...", "feature vectors or images", seq=(0, 1, 2), derivative=False)  # r and d count as constants
     gain = Param("C", "scale per channel", init="one")
     bias = Bias("C")
-    running_mean = State("C", "running mean", init="zero")
-    running_var = State("C", "running variance", init="one")
+    running_mean = State("C", "moving average of the batch means", init="zero")
+    running_var = State("C", "moving average of the batch variances", init="one")
     y = Output("N C ...", "same shape as `x`")
     momentum = Float("decay of the running averages", default=0.9, min=0, max=1, aliases=("moving_average_fraction",))
     epsilon = Float("epsilon for numerical stability, added to the variance", default=1e-5, above=0, aliases=("eps",))

@@ -54,7 +54,7 @@ class Grumemory:
     recalled = Temp(
         "T:S K", "previous hidden state after the reset gate, or, with `reset_after`, after the recurrent weights"
     )
-    candidate = Temp("T:S K", "candidate")
+    candidate = Temp("T:S K", "candidate cell content after its activation")
     output_delta = Temp("T:S K", "gradient of the hidden state, including that of the next step")
     recalled_delta = Temp("T:S K", "gradient of the recalled state")
     update_delta = Temp("T:S K", "gradient of the update gate's pre-activation")

@@ -42,7 +42,7 @@ class GruStep:
     recalled = Temp(
         "N K", "previous hidden state after the reset gate, or, with `reset_after`, after the recurrent weights"
     )
-    candidate = Temp("N K", "candidate")
+    candidate = Temp("N K", "candidate cell content after its activation")
     update_delta = Temp("N K", "gradient of the update gate's pre-activation")
     reset_delta = Temp("N K", "gradient of the reset gate's pre-activation")
     candidate_delta = Temp("N K", "gradient of the candidate's pre-activation")

@@ -32,7 +32,7 @@ class Recurrent:
     x = Input("T:S K", "pre-activations", seq=(1, 2), kinks=(0.0,))
     initial = Input("S K", "initial hidden state, one per sequence", seq=(0, 1), optional=True)
     weight = Param("J K", "recurrent weights")
-    bias = Param("K", "bias", init="zero")
+    bias = Param("K", "added to the pre-activations", init="zero")
     y = Output("T:S K", "hidden states")
     act = activation_choice("activation", "tanh", "active_type")
     reverse = reverse_switch()

@@ -96,8 +96,9 @@ def filter_onnx(graph, x, keep):
 
 @layer("filter_ids", elsewhere={"Caffe": "Filter"}, terms=("filter ids",), since=1)
 class FilterIds:
-    """Filters ids of the batch by a mask, as `filter` does with rows: a sample becomes a sequence of one id or an empty
-    one.
+    """Filters ids of the batch by a mask, as `filter` does with rows.
+
+    A sample becomes a sequence of one id or an empty one.
     """
 
     x = Input("N", "ids", kinds=("INT",))

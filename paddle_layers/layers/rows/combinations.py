@@ -57,9 +57,7 @@ def scaling_onnx(graph, weight, x):
     since=1,
 )
 class Interpolation:
-    """Linear interpolation between two vectors with one weight per sample:
-    `y[n] = weight[n] * a[n] + (1 - weight[n]) * b[n]`.
-    """
+    """Linear interpolation of two vectors: `y[n] = weight[n] * a[n] + (1 - weight[n]) * b[n]`."""
 
     weight = Input("N 1", "weight of `a`, usually between 0 and 1", seq=(0, 1, 2))
     a = Input("N C", "first input", seq=(0, 1, 2))

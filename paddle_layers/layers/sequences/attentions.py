@@ -47,8 +47,8 @@ class MultiHeadAttention:
     """
 
     query = Input("T:S D", "queries", seq=(1,))
-    keys = Input("K:R D", "keys", seq=(1,))
-    values = Input("K:R E", "values", seq=(1,))
+    keys = Input("K:R D", "keys that the queries are compared with", seq=(1,))
+    values = Input("K:R E", "values that are averaged", seq=(1,))
     y = Output("T:S E", "one vector per query")
     num_heads = Int("number of attention heads", default=1, min=1, axis="H")
     causal = Bool("causal mask: a position attends only to keys at the same or earlier positions", default=False)

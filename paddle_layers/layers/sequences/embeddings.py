@@ -46,7 +46,7 @@ class Embedding:
     that. Paddle returns zeros for the id -1; here `padding_id` is one of the ids.
     """
 
-    ids = Input("N", "ids", kinds=("INT",), seq=(0, 1, 2))
+    ids = Input("N", "integer ids to look up", kinds=("INT",), seq=(0, 1, 2))
     table = Param("V K", "one row per id", init=("gaussian", {"std": 0.1}))
     y = Output("N K", "embedding vectors")
     size = Int("embedding size", min=1, axis="K", aliases=("num_output",))
