@@ -140,9 +140,12 @@ def fed(data: Dataset) -> list[int]:
 
 
 def test_integers_that_are_stored_as_floats_are_ids_in_every_source(tmp_path):
-    found = {name: fed(data) for name, data in sources_of_floats(tmp_path, [2.0, 0.0, 1.0]).items()}
+    right, wrong = tmp_path / "right", tmp_path / "wrong"
+    right.mkdir()
+    wrong.mkdir()
+    found = {name: fed(data) for name, data in sources_of_floats(right, [2.0, 0.0, 1.0]).items()}
     assert found == {name: [2, 0, 1] for name in found}
-    for name, data in sources_of_floats(tmp_path, [2.0, 0.5, 1.0]).items():
+    for name, data in sources_of_floats(wrong, [2.0, 0.5, 1.0]).items():
         with pytest.raises(DataError, match=r"field `label` is 0\.5, but the data layer `label` takes ids<3: integers"):
             fed(data)
         assert name

@@ -17,14 +17,14 @@ from paddle_layers.codegen.registry_files import registry_content, registry_def
 import paddle_layers as pl
 from paddle_layers.define import InvalidAttributes, LayerDefinition
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "how-to"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 SCRIPT = DOCS / "examples" / "javascript" / "check_config.js"
 VALUES: tuple[Any, ...] = (-1, 0, 1, 2, 1.5, 1000000, "x", "relu", True, False, [], [1], [1, 2], [0.5, 0.5, 0.5], ["a"])
 FAULT = re.compile(r"layer (\d+): \w+ (?:needs )?(\w+)")
 
 
 def test_the_guide_shows_the_program() -> None:
-    shown = (DOCS / "other-languages.md").read_text(encoding="utf-8")
+    shown = (DOCS / "how-to" / "other-languages.md").read_text(encoding="utf-8")
     assert f"```javascript\n// file: {SCRIPT.name}\n{SCRIPT.read_text(encoding='utf-8')}```" in shown
 
 

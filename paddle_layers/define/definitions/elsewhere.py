@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from .definition import Definition
 from .registry import HINTS, registries
+from .search import SYSTEMS
 
 ENDINGS = ("layer", "evaluator")
 """What the helpers of Paddle and the types of Mocha add to a name."""
@@ -24,10 +25,6 @@ NO_LAYER = {
     "KUnet": ("KPerceptron", "Kernel", "LogpLoss", "Perceptron", "Poly", "Rbfk", "ScalLoss"),
 }
 """Layers that are several here, or none: a guide says what to write in their place."""
-
-
-SYSTEMS = ("PyTorch", "Keras", "ONNX", "Paddle", "Caffe", "Mocha", "KUnet")
-"""Which system is meant by a name that several have, from the most to the least likely."""
 
 
 class Meant(NamedTuple):

@@ -10,6 +10,8 @@ from .registry import registries
 
 NAME, SAME_SPELLING, TERM, EQUIVALENT, PART_OF_NAME, PART_OF_TERM, SUMMARY = range(7)
 """What matched, from the best to the weakest."""
+SYSTEMS = ("PyTorch", "Keras", "ONNX", "Paddle", "Caffe", "Mocha", "KUnet")
+"""Which system is meant by a name that several have, from the most to the least likely."""
 
 
 class Match(NamedTuple):
@@ -36,14 +38,25 @@ def search(words: str) -> list[Match]:
     """
     wanted = _words(words)
     found = [_match(words, wanted, d) for registry in registries.values() for d in registry.values()] if wanted else []
-    return sorted((match for match in found if match is not None), key=lambda m: (m.rank, len(_words(m.term))))
+    return sorted(
+        (match for match in found if match is not None), key=lambda m: (m.rank, _system(m), len(_words(m.term)))
+    )
+
+
+def _system(match: Match) -> int:
+    """The rank of the most likely system that has this name: Keras' `LSTM` before Caffe's."""
+    names = match.definition.elsewhere
+    return min(
+        (place for place, system in enumerate(SYSTEMS) if match.term in names.get(system, "").split(", ")),
+        default=len(SYSTEMS),
+    )
 
 
 def _match(words: str, wanted: tuple[str, ...], definition: Definition) -> Match | None:
     if _joined(wanted) == _joined(_words(definition.name)):
         return Match(NAME, definition, definition.name)
     terms = terms_of(definition)
-    if words in terms and words not in definition.terms:
+    if any(words in listed.split(", ") for listed in definition.elsewhere.values()):
         return Match(SAME_SPELLING, definition, words)  # `InnerProduct` is Caffe's layer, not the inner product
     for term in terms:
         if _joined(wanted) == _joined(_words(term)):
