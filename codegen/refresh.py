@@ -1,8 +1,8 @@
 """Makes the derived files of the repository anew: `python -m codegen.refresh [--check]`.
 
-They are committed so that they can be read without running anything: the stub of the helpers, the reference and the
-pictures of the examples. With `--check` nothing is written and the exit status says whether one is stale. Plugins must
-not be installed meanwhile.
+They are committed so that they can be read without running anything: the stub of the helpers, the reference, the
+pictures of the examples, and the page and charts of the benchmark results. With `--check` nothing is written and the
+exit status says whether one is stale. Plugins must not be installed meanwhile.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from paddle_layers.config.checking import network_of
 from paddle_layers.define import registries
 from paddle_layers.runtime.plan.footprint import footprint
 
+from .benchmark_page import benchmark_files
 from .network_picture import picture
 from .reference import write_reference
 from .stubs import stub_text
@@ -42,7 +43,7 @@ def example_pictures() -> Iterator[tuple[Path, str]]:
 
 def stale() -> Iterator[Path]:
     """Files that differ from what the definitions give now, lack, or should not be there."""
-    for path, text in example_pictures():
+    for path, text in (*example_pictures(), *benchmark_files()):
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             yield path
     if STUB.read_text(encoding="utf-8") != stub_text(registries["layer"].values()):
@@ -60,7 +61,7 @@ def refresh() -> None:
     STUB.write_text(stub_text(registries["layer"].values()), encoding="utf-8")
     shutil.rmtree(REFERENCE, ignore_errors=True)
     write_reference(REFERENCE)
-    for path, text in example_pictures():
+    for path, text in (*example_pictures(), *benchmark_files()):
         path.write_text(text, encoding="utf-8")
 
 

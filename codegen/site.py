@@ -41,7 +41,8 @@ SECTIONS = {
         (
             *("use-your-own-data", "tables", "image-data", "regression-and-recommendation", "training-recipes"),
             *("monitor-training", "runs-and-sweeps", "evaluate-and-predict", "fine-tuning", "pretrained-weights"),
-            *("generate-text", "use-from-python", "distributed-training", "use-a-gpu", "onnx", "import-from-caffe"),
+            *("generate-text", "use-from-python", "measure-performance", "distributed-training", "use-a-gpu", "onnx"),
+            "import-from-caffe",
             *("write-a-layer", "layers-from-messages", "plugins", "editors", "other-languages"),
         ),
     ),
@@ -135,12 +136,13 @@ def _settings(extra: Path, siblings: dict[str, list[str]]) -> dict[str, object]:
 
 
 def _write_guides(pages: Path) -> None:
-    """The guides, and the pages and pictures of the examples."""
+    """The guides with their charts, and the pages and pictures of the examples."""
     if GUIDES is None:
         return
     guides = (page for folder, _ in SECTIONS.values() for page in GUIDES.glob(f"{folder}/*.md"))
     texts = [*guides, *GUIDES.glob("examples/*/README.md")]
-    pictures = [*GUIDES.glob("examples/*/*.svg"), *GUIDES.glob("examples/*/*.png")]
+    patterns = ("examples/*/*.svg", "examples/*/*.png", "explanations/*.svg")
+    pictures = [path for pattern in patterns for path in GUIDES.glob(pattern)]
     known = {path.relative_to(GUIDES) for path in (*texts, *pictures)}
     for path in sorted(known):
         (pages / path).parent.mkdir(parents=True, exist_ok=True)

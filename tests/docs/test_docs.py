@@ -38,7 +38,7 @@ SLOW = {
         "fine-tuning.md",
         "generate-text.md",
         "regression-and-recommendation.md",
-        "performance.md",
+        "measure-performance.md",
         "image-data.md",
         "plugins.md",
         "recurrent-networks.md",

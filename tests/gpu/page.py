@@ -22,7 +22,7 @@ def write_page(output: Path, outcomes: Mapping[str, Outcome], command: str) -> N
     """Write the page of the parts that are done."""
     titles = {name: outcome.title or name.capitalize() for name, outcome in outcomes.items()}
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    blocks = ["# Results on a CUDA card", f"Written on {now} by `{command}`; each part is described below."]
+    blocks = ["# GPU test results", f"Written on {now} by `{command}`; each part is described below."]
     if os.environ.get("NUMBA_ENABLE_CUDASIM") == "1":
         blocks.append(paragraph(SIMULATED))
     rows = [[titles[name], str(outcome), f"{outcome.seconds:.0f}"] for name, outcome in outcomes.items()]

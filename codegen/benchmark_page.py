@@ -1,0 +1,168 @@
+"""The performance page: tables and bar charts of the latest benchmark results, from docs/development/benchmarks/*.csv.
+
+A row of the CSV files is one measurement. `ratio` is the speed (or the memory) of this library relative to the
+baseline: above 1, paddle_layers is faster (or smaller). Of several measurements of one quantity the latest counts.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from paddle_layers.define.escaping import xml_text
+
+from .markdown import Markdown, cell, code
+from .pages import render
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+DATA, FOLDER = DOCS / "development" / "benchmarks", DOCS / "explanations"
+CHARTS = {
+    "training-step.svg": ("Training step", "Training step, CPU, 2 threads: speed relative to PyTorch"),
+    "batch-of-one.svg": ("Inference, batch of one", "Inference, batch of one, CPU, 2 threads: relative speed"),
+}
+COLORS = ("#1f6feb", "#d1570a")
+STYLE = """
+text { font: 12px system-ui, sans-serif; fill: #1f2933; paint-order: stroke; stroke: #fff; stroke-width: 3px; }
+.title { font-weight: bold; }
+"""
+LABELS, WIDTH, BAR, TOP = 170, 520, 14, 54
+"""Pixels: space for the names, width of the longest bar, height of a bar, top of the first one."""
+
+
+class Result(NamedTuple):
+    """A row of a CSV file."""
+
+    date: str
+    commit: str
+    machine: str
+    threads: str
+    benchmark: str
+    case: str
+    metric: str
+    unit: str
+    ours: str
+    theirs: str
+    baseline: str
+    ratio: str
+    command: str
+
+    @property
+    def library(self) -> str:
+        """The baseline without its version."""
+        return re.sub(r" \d[\d.]*", "", self.baseline)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The measured quantity."""
+        return self.machine.partition(":")[0], self.benchmark, self.case, self.metric, self.library
+
+
+def benchmark_files() -> Iterator[tuple[Path, str]]:
+    """The page and its charts."""
+    results = read_results()
+    machines = list(dict.fromkeys(result.machine for result in results))
+    page = render("benchmarks.md.j2", machines=machines, table=lambda name: table(of_benchmark(results, name)))
+    yield FOLDER / "performance.md", page
+    for file, (benchmark, title) in CHARTS.items():
+        yield FOLDER / file, chart(of_benchmark(results, benchmark), title)
+
+
+def read_results() -> list[Result]:
+    """The latest result of every quantity, in the order of the files."""
+    latest: dict[tuple[str, ...], Result] = {}
+    for path in sorted(DATA.glob("*.csv")):
+        with path.open(newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                result = Result(**row)
+                if result.key not in latest or latest[result.key].date <= result.date:
+                    latest[result.key] = result
+    return list(latest.values())
+
+
+def of_benchmark(results: Sequence[Result], name: str) -> list[Result]:
+    """The results of a benchmark. Raises `KeyError`."""
+    found = [result for result in results if result.benchmark == name]
+    if not found:
+        raise KeyError(name)
+    return found
+
+
+def table(results: Sequence[Result]) -> Markdown:
+    """A line per case with the columns of every metric and baseline, and the conditions of the measurements."""
+    cases = list(dict.fromkeys(result.case for result in results))
+    titles: list[str] = ["case"]
+    columns: list[list[str]] = [[cell(case) for case in cases]]
+    metrics, compared = {result.metric for result in results}, any(result.library for result in results)
+    for metric, library in dict.fromkeys((result.metric, result.library) for result in results):
+        of_metric = [result for result in results if result.metric == metric]
+        of_library = {r.case: r for r in of_metric if r.library == library}
+        is_same = len({(r.case, r.ours) for r in of_metric}) == len({r.case for r in of_metric})
+        of_ours = {r.case: r for r in of_metric} if is_same else of_library
+        unit = next((f", {r.unit}" for r in of_library.values() if r.unit), "")
+        several = len(metrics) > 1
+        values: tuple[tuple[str, dict[str, Result], Callable[[Result], str]], ...] = (
+            (f"{'paddle_layers' if compared and not several else metric}{unit}", of_ours, lambda r: r.ours),
+            (f"{metric}, {library}{unit}" if several else f"{library}{unit}", of_library, lambda r: r.theirs),
+            (f"{metric if several else 'ratio'} vs. {library}", of_library, lambda r: r.ratio),
+        )
+        for title, rows, value in values:
+            column = [value(rows[case]) if case in rows else "" for case in cases]
+            is_new = (title, column) not in zip(titles, columns, strict=True)
+            if is_new and 2 * sum(map(bool, column)) >= len(rows):
+                titles.append(title)
+                columns.append(column)
+    head = [f"| {' | '.join(map(cell, titles))} |", "|---" + "|---:" * (len(titles) - 1) + "|"]
+    lines = [f"| {' | '.join(row)} |" for row in zip(*columns, strict=True)]
+    return Markdown("\n".join([*head, *lines, "", *conditions(results)]))
+
+
+def conditions(results: Sequence[Result]) -> Iterator[str]:
+    """A list item per run: date, commit, machine, threads, libraries, command."""
+    runs: dict[tuple[str, ...], list[str]] = {}
+    for r in results:
+        run = (r.date, r.commit, r.machine.partition(":")[0], r.threads, r.command)
+        runs.setdefault(run, []).append(r.baseline)
+    for (date, commit, machine, threads, command), baselines in runs.items():
+        number = f"{threads} thread{'s' * (threads != '1')}" if threads else ""
+        others = " and ".join(dict.fromkeys(filter(None, baselines)))
+        versus = f"compared with {others}" if others else ""
+        words = [date, f"commit {commit}" if commit else "", machine, number, versus]
+        yield f"* {cell(', '.join(filter(None, words)))}" + (f": {code(command)}" if command else "")
+
+
+def chart(results: Sequence[Result], title: str) -> str:
+    """Horizontal bars of the ratios as SVG: a group per case, a bar per baseline, a line at 1."""
+    libraries = list(dict.fromkeys(result.library for result in results))
+    cases = list(dict.fromkeys(result.case for result in results))
+    ratios = {(result.case, result.library): float(result.ratio) for result in results if result.ratio}
+    scale = WIDTH / max(ratios.values())
+    group = BAR * len(libraries) + 8
+    width, height = LABELS + WIDTH + 60, TOP + group * len(cases) + 10
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+        f' role="img">',
+        f"<title>{xml_text(title)}</title>",
+        f"<style>{STYLE}</style>",
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+        f'<text class="title" x="10" y="20">{xml_text(title)}</text>',
+    ]
+    for at, library in enumerate(libraries):
+        x = LABELS + 130 * at
+        parts.append(f'<rect x="{x}" y="32" width="10" height="10" fill="{COLORS[at]}"/>')
+        parts.append(f'<text x="{x + 15}" y="41">vs. {xml_text(library)}</text>')
+    labels = []
+    for row, case in enumerate(cases):
+        y = TOP + group * row
+        middle = y + BAR * len(libraries) / 2 + 4
+        parts.append(f'<text x="{LABELS - 8}" y="{middle:.0f}" text-anchor="end">{xml_text(case)}</text>')
+        for at, library in enumerate(libraries):
+            ratio, top = ratios[case, library], y + BAR * at
+            size = f'width="{ratio * scale:.1f}" height="{BAR - 2}"'
+            parts.append(f'<rect x="{LABELS}" y="{top + 1}" {size} fill="{COLORS[at]}"/>')
+            labels.append(f'<text x="{LABELS + ratio * scale + 5:.1f}" y="{top + BAR - 3}">{ratio:.2f}</text>')
+    one = f"{LABELS + scale:.1f}"
+    parts.append(f'<path d="M{one},{TOP - 6} V{height - 8}" stroke="#1f2933" stroke-dasharray="4 3"/>')
+    return "\n".join([*parts, *labels, "</svg>"]) + "\n"
