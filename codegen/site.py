@@ -54,7 +54,10 @@ SECTIONS = {
             *("performance",),
         ),
     ),
-    "Development": ("development", ("contributing",)),
+    "Development": (
+        "development",
+        ("contributing", "testing", "mutation-testing", "fuzzing", "fault-injection", "error-messages"),
+    ),
 }
 """Guides by section, after Diataxis, in the order of reading; other pages of a folder follow."""
 SIDEBAR = [

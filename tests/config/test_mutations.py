@@ -1,6 +1,6 @@
-"""Mutations: valid configs with one thing broken. Each must give one error, on the broken line, and never a traceback.
+"""Mutation tests of error messages: every mutated config must yield one error, on the mutated line, and no traceback.
 
-Every operator breaks the text at one place in a way that the LayerDef or the text format forbids. `python -m
+Every operator makes one change to the text that violates the LayerDef or the text format. `python -m
 tests.config.test_mutations` runs all mutants and writes the table of docs/development/error-messages.md.
 """
 
@@ -85,7 +85,7 @@ def one_layer_a_line(network: pl.Network) -> str:
     return re.sub(r"\s+layer \{", "\nlayer {", " ".join(lines)) + "\n"
 
 
-def misspelt(word: str) -> str:
+def misspelled(word: str) -> str:
     """The word with two letters exchanged, or one doubled where both are the same."""
     middle = len(word) // 2
     a, b = word[middle - 1], word[middle]
@@ -119,22 +119,24 @@ def _attributes(line: str) -> list[tuple[str, str, re.Match[str]]]:
     return [(kind, match[1], match) for match in pattern.finditer(line, start, stop)]
 
 
-def attribute_misspelt(line, rng):
+def attribute_misspelled(line, rng):
     found = [(k, m) for k, name, m in _attributes(line) if len(name) > 3]
     if found:
         kind, match = rng.choice(found)
-        wrong = misspelt(match[1])
+        wrong = misspelled(match[1])
         if wrong not in pl.registry[kind].attribute_by_name:
             return _swap(line, *match.span(1), wrong)
     return None
 
 
-def type_misspelt(line, rng):
+def type_misspelled(line, rng):
     match = re.search(r'type: "(\w{4,})"', line)
-    return _swap(line, *match.span(1), misspelt(match[1])) if match and misspelt(match[1]) not in pl.registry else None
+    return (
+        _swap(line, *match.span(1), misspelled(match[1])) if match and misspelled(match[1]) not in pl.registry else None
+    )
 
 
-def input_misspelt(line, rng):
+def input_misspelled(line, rng):
     found = list(re.finditer(r'input: "(\w+)"', line))
     return _swap(line, *rng.choice(found).span(1), "zz_" + found[0][1]) if found else None
 
@@ -161,7 +163,7 @@ def value_out_of_range(line, rng):
     return _swap(line, *match.span(2), str(value))
 
 
-def choice_that_is_none(line, rng):
+def unknown_choice(line, rng):
     found = [m for kind, name, m in _attributes(line) if pl.registry[kind].attribute_by_name[name].type == "CHOICE"]
     return _swap(line, *rng.choice(found).span(2), "NOTHING") if found else None
 
@@ -242,12 +244,12 @@ def quote_left_out(line, rng):
 
 
 OPERATORS = [
-    attribute_misspelt,
-    type_misspelt,
-    input_misspelt,
+    attribute_misspelled,
+    type_misspelled,
+    input_misspelled,
     value_of_another_type,
     value_out_of_range,
-    choice_that_is_none,
+    unknown_choice,
     required_left_out,
     brace_left_out,
     attribute_twice,
@@ -332,7 +334,7 @@ def report() -> str:
     total = sum(row[2] for row in rows)
     good = sum(row[3]["one"] for row in rows)
     lines = [
-        "| what was broken | mutants | one error on the line | elsewhere | several | accepted |",
+        "| mutation | mutants | one error on the line | on another line | several | accepted |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     for share, name, count, counts in rows:
@@ -345,6 +347,6 @@ def report() -> str:
 if __name__ == "__main__":
     page = ROOT / "docs" / "development" / "error-messages.md"
     text = page.read_text()
-    start = text.index("| what was broken")
+    start = text.index("| mutation |")
     page.write_text(text[:start] + report())
     sys.stdout.write(report())

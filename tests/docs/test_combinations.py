@@ -1,4 +1,4 @@
-"""The networks of the guide "Several layers in place of one", each run against the formula of the layer elsewhere."""
+"""Networks of the guide on layer combinations against the formulas of the original layers."""
 
 from __future__ import annotations
 

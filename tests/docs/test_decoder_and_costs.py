@@ -1,4 +1,4 @@
-"""The networks of the guide "A decoder, and costs of several layers" against the formulas of what they stand for."""
+"""The networks of the guide "Decoders and structured losses" against their formulas."""
 
 from __future__ import annotations
 

@@ -47,6 +47,7 @@ SLOW = {
         "write-a-layer.md",
     ),
     *("states-and-scans.md", "layers-from-messages.md", JAVASCRIPT),
+    *("mutation-testing.md", "fuzzing.md", "fault-injection.md"),
 }
 """Those that compile most, and the one that installs something."""
 WITHOUT_NODE = pytest.mark.skipif(
@@ -87,7 +88,7 @@ class Page:
     def __init__(self, path: Path, folder: Path) -> None:
         self.path, self.folder = path, folder
         self.names: dict[str, Any] = {"__name__": "__page__"}
-        if path.name == "contributing.md":
+        if path.parent.name == "development":
             self.folder = ROOT
         else:
             shutil.copytree(ROOT / "docs" / "examples", folder / "docs" / "examples")

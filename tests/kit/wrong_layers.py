@@ -5,7 +5,7 @@ from paddle_layers.define import Example, Input, Output, Param, Type, each, grad
 
 @layer("wrong_factor")
 class Factor:
-    """Three times every value; the gradient says twice."""
+    """Multiplies by three; the gradient multiplies by two."""
 
     x = Input("...", "values")
     y = Output("...", "three times as much")
@@ -24,7 +24,7 @@ def factor_dx(i, dy):
 
 @layer("wrong_missed_row")
 class MissedRow:
-    """Scales columns; the gradient of the scale forgets the first row."""
+    """Scales columns; the gradient of the scale omits the first row."""
 
     x = Input("N C", "rows")
     gain = Param("C", "scale of a column", init="one")
@@ -52,7 +52,7 @@ def missed_row_dgain(c, dy, x, N):
 
 @layer("wrong_bias")
 class ForgottenBias:
-    """Adds an offset that does not learn."""
+    """Adds a bias whose gradient is zero."""
 
     x = Input("N C", "rows")
     offset = Param("C", "number added to a column", init="zero")
@@ -77,7 +77,7 @@ def forgotten_bias_doffset(c, dy):
 
 @layer("wrong_window")
 class Window:
-    """Sums of two neighbours; the gradient looks at the wrong one of them."""
+    """Sums of two adjacent columns; the gradient reads the wrong one."""
 
     x = Input("N C", "rows")
     y = Output("N C", "sums")
@@ -96,7 +96,7 @@ def window_dx(n, c, dy, C):
 
 @layer("wrong_exchanged")
 class Exchanged:
-    """Product of two inputs; each gets the gradient of the other one."""
+    """Product of two inputs; their gradients are swapped."""
 
     x = Input("...", "values")
     z = Input("...", "factors")
@@ -121,7 +121,7 @@ def exchanged_dz(i, dy, z):
 
 @layer("wrong_infinite")
 class Infinite:
-    """One over the distance to itself."""
+    """Reciprocal of the distance of a value to itself, which is infinite."""
 
     x = Input("N C", "rows")
     y = Output("N C", "infinity")
@@ -140,7 +140,7 @@ def infinite_dx(n, c, dy):
 
 @layer("wrong_id")
 class TooLargeId:
-    """Gives an id that is one too large."""
+    """Returns an id that is out of range by one."""
 
     x = Input("N C", "scores")
     y = Output("N", "number of a column", kind="INT", size="C")
@@ -154,7 +154,7 @@ def too_large_id_y(n, x, C):
 
 @layer("wrong_level")
 class WrongLevel:
-    """Rows of sequences, as which it takes the whole batch: it infers that they are no sequences any more."""
+    """Copies rows of sequences; it infers an output without sequences."""
 
     x = Input("N C", "rows of sequences", seq=(1,))
     y = Output("N C", "the same rows")
@@ -178,7 +178,7 @@ def wrong_level_dx(n, c, dy):
 
 @layer("wrong_shape")
 class WrongShape:
-    """Copies rows; it infers one column more than it computes."""
+    """Copies rows; the inferred shape has one column too many."""
 
     x = Input("N C", "rows")
     y = Output("N C", "the same rows")
@@ -202,7 +202,7 @@ def wrong_shape_dx(n, c, dy):
 
 @layer("wrong_first_row")
 class FirstRow:
-    """Doubles the first row of the batch, whichever sample it is."""
+    """Doubles the first row of the batch."""
 
     x = Input("N C", "rows")
     y = Output("N C", "rows")
@@ -221,7 +221,7 @@ def first_row_dx(n, c, dy):
 
 @layer("wrong_empty")
 class EmptySequence:
-    """Mean of a sequence's rows, which is NaN for one without a row."""
+    """Mean over each sequence; it is NaN for an empty sequence."""
 
     x = Input("T:S C", "rows of sequences", seq=(1, 2))
     y = Output("S C", "their mean")

@@ -19,7 +19,7 @@ from paddle_layers.define import (
 
 @layer("wrong_at_the_end")
 class AtTheEnd:
-    """Scales by `slope`; the gradient is wrong where the slope is as large as it may be."""
+    """Scales by `slope`; the gradient is wrong at the maximum of `slope`."""
 
     x = Input("...", "values")
     y = Output("...", "scaled values")
@@ -39,7 +39,7 @@ def at_the_end_dx(i, dy, slope):
 
 @layer("wrong_choice")
 class WrongChoice:
-    """Doubles, halves or copies; the gradient of a half is wrong."""
+    """Doubles, halves or copies; the gradient of halving is wrong."""
 
     x = Input("...", "values")
     y = Output("...", "values")
@@ -61,7 +61,7 @@ def wrong_choice_dx(i, dy, mode):
 
 @layer("wrong_three")
 class Three:
-    """Sum of inputs; the gradient of the third one is forgotten."""
+    """Sum of inputs; the third input has no gradient."""
 
     x = Input("...", "terms", repeatable=True)
     y = Output("...", "their sum")
@@ -83,7 +83,7 @@ def three_dx(which, i, dy):
 
 @layer("wrong_single_row")
 class SingleRow:
-    """Mean distance of the rows from their mean, with the number of rows less one: a single row gives NaN."""
+    """Multiplies and divides by the number of rows minus one, which is NaN for a single row."""
 
     x = Input("N C", "rows")
     y = Output("N C", "rows over their spread")
@@ -102,7 +102,7 @@ def single_row_dx(n, c, dy):
 
 @layer("wrong_weight")
 class Weight:
-    """Scales rows by their weight, where there is one; the gradient forgets it."""
+    """Scales rows by an optional sample weight; the gradient ignores it."""
 
     x = Input("N C", "rows")
     weight = Input("N", "factor of a row", optional=True)
@@ -122,7 +122,7 @@ def weight_dx(n, c, dy):
 
 @layer("wrong_sparse")
 class Sparse:
-    """Weighted sums of rows; for sparse rows with values, the gradient has the values squared."""
+    """Weighted sums of rows; for sparse rows with values, the gradient squares the values."""
 
     x = Input("N C", "rows", kinds=("DENSE", "SPARSE"), repeatable=True)
     weight = Param("C K", "numbers of a column", per="x")
@@ -169,7 +169,7 @@ def sparse_dweight_of_entries(u, k, dy, x_used_start, x_used_row, x_used_value):
 
 @layer("wrong_image")
 class Image:
-    """Scales rows and images by channels; the gradient looks at the first point of an image only."""
+    """Scales channels of rows and images; the gradient reads only the first pixel of an image."""
 
     x = Input("N C ...", "rows or images")
     gain = Param("C", "scale of a channel", init="one")
@@ -197,7 +197,7 @@ def image_dgain(c, dy, x):
 
 @layer("wrong_nested")
 class Nested:
-    """Copies rows of sequences; it infers that those of nested sequences are rows of plain ones."""
+    """Copies rows of sequences; for nested sequences it infers non-nested ones."""
 
     x = Input("N C", "rows of sequences", seq=(1, 2))
     y = Output("N C", "the same rows")

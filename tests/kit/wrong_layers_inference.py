@@ -7,7 +7,7 @@ from paddle_layers.define import Choice, Example, Input, Int, Output, each, grad
 
 @layer("wrong_impure")
 class Impure:
-    """Infers a size by the dice."""
+    """Infers a random size."""
 
     x = Input("N C", "rows")
     y = Output("N K", "some columns")
@@ -29,7 +29,7 @@ def impure_y(n, k, x):
 
 @layer("wrong_crash")
 class Crash:
-    """Its inference fails for one column, which is legal."""
+    """Its type inference raises an exception for one column, which is valid."""
 
     x = Input("N C", "rows")
     y = Output("N K", "some columns")
@@ -48,7 +48,7 @@ def crash_y(n, k, x):
 
 @layer("wrong_negative")
 class Negative:
-    """Windows of a row; one that is larger than the row is accepted and gives less than no columns."""
+    """Windows of a row; a window larger than the row is accepted and yields a negative size."""
 
     x = Input("N C", "rows")
     y = Output("N K", "first elements of the windows")
@@ -68,7 +68,7 @@ def negative_y(n, k, x):
 
 @layer("wrong_greedy")
 class Greedy:
-    """Makes a list as long as an attribute says: a number that is a slip of the pen takes all memory."""
+    """Its type inference allocates a list whose length is an attribute: a typo exhausts the memory."""
 
     x = Input("N C", "rows")
     y = Output("N K", "some columns")
@@ -88,7 +88,7 @@ def greedy_y(n, k, x):
 
 @layer("wrong_undocumented")
 class Undocumented:
-    """Doubles every value, or not."""
+    """Doubles or copies; its choices have no descriptions."""
 
     x = Input("...", "values")
     y = Output("...", "values, or twice as much")
@@ -108,7 +108,7 @@ def undocumented_dx(i, dy, mode):
 
 @layer("wrong_silent")
 class Silent:
-    """Refuses odd sizes without a word."""
+    """Rejects odd sizes without a message."""
 
     x = Input("N C", "rows")
     y = Output("N C", "the same rows")
@@ -133,7 +133,7 @@ def silent_dx(n, c, dy):
 
 @layer("wrong_precision")
 class Precision:
-    """Divides two whole numbers, which is done in float64 whatever the precision of the tensors is."""
+    """Divides two integers, which computes in float64 regardless of the precision of the tensors."""
 
     x = Input("N C", "rows")
     y = Output("N C", "rows, times the share of the columns before")

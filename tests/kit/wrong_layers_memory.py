@@ -5,7 +5,7 @@ from paddle_layers.define import Example, Input, Output, Temp, each, fill, gradi
 
 @layer("wrong_border")
 class Border:
-    """Leaves the last column as it was found."""
+    """Leaves the last column uninitialized."""
 
     x = Input("N C", "rows")
     y = Output("N C", "the same rows, but for the last column")
@@ -20,7 +20,7 @@ def border_y(n, x, y, C):
 
 @layer("wrong_outside")
 class Outside:
-    """Writes one column too many."""
+    """Writes one column beyond the end."""
 
     x = Input("N C", "rows")
     y = Output("N C", "the same rows")
@@ -37,7 +37,7 @@ def outside_y(n, x, y, C, N):
 
 @layer("wrong_last_column")
 class LastColumn:
-    """Sums of neighbours; the last column has none but in the row below."""
+    """Sums of adjacent columns; the last column reads the next row."""
 
     x = Input("N C", "rows")
     y = Output("N C", "sums")
@@ -51,7 +51,7 @@ def last_column_y(n, c, x):
 
 @layer("wrong_wrapped")
 class Wrapped:
-    """Sums of neighbours; the first column takes a negative index, which NumPy counts from the end."""
+    """Sums of adjacent columns; the first column uses a negative index, which NumPy counts from the end."""
 
     x = Input("N C", "rows")
     y = Output("N C", "sums")
@@ -70,7 +70,7 @@ def wrapped_dx(n, c, dy, C):
 
 @layer("wrong_total")
 class Total:
-    """Adds rows to a temporary that was not set to zero."""
+    """Accumulates rows in an uninitialized temporary."""
 
     x = Input("N C", "rows")
     y = Output("N", "sum of the row")
@@ -96,7 +96,7 @@ def total_dx(n, c, dy):
 
 @layer("wrong_race")
 class Race:
-    """Every row writes the places of all rows; the last one wins."""
+    """Every row writes the elements of all rows; the last write wins (data race)."""
 
     x = Input("N C", "rows")
     y = Output("N C", "the same")
@@ -112,7 +112,7 @@ def race_y(n, x, y, C, N):
 
 @layer("wrong_order")
 class Order:
-    """Sums of rows so far: a row reads the one before it, which another thread may be about to write."""
+    """Cumulative sum without a scan: a row reads the previous row, which another thread may not have written yet."""
 
     x = Input("N C", "rows")
     y = Output("N C", "sums")
@@ -127,7 +127,7 @@ def order_y(n, x, y, C):
 
 @layer("wrong_tuned")
 class TunedValues:
-    """Twice every value; its tuned kernel gives three times as much."""
+    """Multiplies by two; its tuned kernel multiplies by three."""
 
     x = Input("N C", "rows")
     y = Output("N C", "twice as much")
@@ -146,7 +146,7 @@ def tuned_values_dx(n, c, dy):
 
 @layer("wrong_in_place")
 class InPlace:
-    """Rows from right to left; its tuned kernel promises to work in place, which is not so."""
+    """Reverses rows; its tuned kernel is wrongly declared to work in place."""
 
     x = Input("N C", "rows")
     y = Output("N C", "rows from right to left")
@@ -165,7 +165,7 @@ def in_place_dx(n, c, dy, C):
 
 @layer("wrong_tuned_border")
 class TunedBorder:
-    """Copies rows; its tuned kernel forgets the last column."""
+    """Copies rows; its tuned kernel omits the last column."""
 
     x = Input("N C", "rows")
     y = Output("N C", "the same rows")
@@ -184,7 +184,7 @@ def tuned_border_dx(n, c, dy):
 
 @layer("wrong_batch")
 class FirstRows:
-    """Copies rows; its tuned kernel forgets the ninth row of a batch and all after it."""
+    """Copies rows; its tuned kernel stops after eight rows."""
 
     x = Input("N C", "rows")
     y = Output("N C", "the same rows")
@@ -203,7 +203,7 @@ def first_rows_dx(n, c, dy):
 
 @layer("wrong_runs")
 class Runs:
-    """Twice every value; its tuned kernel says that items write rows, and they write columns."""
+    """Multiplies by two; its tuned kernel declares that items write rows, but they write columns."""
 
     x = Input("N C", "rows")
     y = Output("N C", "twice as much")

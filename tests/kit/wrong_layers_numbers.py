@@ -7,7 +7,7 @@ from paddle_layers.define import Example, Input, Output, State, Temp, each, grad
 
 @layer("wrong_without_rows")
 class WithoutRows:
-    """Notes the running mean of every column; a batch without rows makes it NaN."""
+    """Running mean of every column; an empty batch sets it to NaN."""
 
     x = Input("N C", "rows")
     middle = State("C", "running mean", init="zero")
@@ -35,7 +35,7 @@ def without_rows_dx(n, c, dy):
 
 @layer("wrong_deaf")
 class Deaf:
-    """Keeps what is positive; what is no number counts as not positive."""
+    """Keeps positive values; NaN becomes zero."""
 
     x = Input("...", "values", kinks=(0.0,))
     y = Output("...", "the positive ones, and zeros")
@@ -54,7 +54,7 @@ def deaf_dx(i, dy, x):
 
 @layer("wrong_mean")
 class Mean:
-    """Square of every row, divided by the rows of the batch, which the network does as well."""
+    """Squared norm of every row, divided by the batch size, which the network does again."""
 
     x = Input("N C", "rows")
     cost = Output("N", "cost of every row", loss=True)
@@ -76,7 +76,7 @@ def mean_dx(n, c, dcost, x, N):
 
 @layer("wrong_digits")
 class Digits:
-    """How far the first score is below the log-sum of all, which is as large as the scores are."""
+    """Cross-entropy from a log-sum-exp minus the first score, which cancels for large scores."""
 
     x = Input("N C", "scores")
     cost = Output("N", "cost of every row", loss=True)
