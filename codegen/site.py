@@ -43,7 +43,7 @@ SECTIONS = {
             *("monitor-training", "runs-and-sweeps", "evaluate-and-predict", "fine-tuning", "pretrained-weights"),
             *("generate-text", "use-from-python", "measure-performance", "distributed-training", "use-a-gpu", "onnx"),
             "import-from-caffe",
-            *("write-a-layer", "layers-from-messages", "plugins", "editors", "other-languages"),
+            *("write-a-layer", "write-a-loss", "layers-from-messages", "plugins", "editors", "other-languages"),
         ),
     ),
     "Explanations": (

@@ -45,6 +45,7 @@ SLOW = {
         "runs-and-sweeps.md",
         "use-your-own-data.md",
         "write-a-layer.md",
+        "write-a-loss.md",
     ),
     *("states-and-scans.md", "layers-from-messages.md", JAVASCRIPT),
     *("mutation-testing.md", "fuzzing.md", "fault-injection.md"),

@@ -44,7 +44,7 @@ def refuse_unless(condition: bool, reason: str) -> None:
 def rows_axis(axis: int, x: Any) -> int:
     """An axis behind the rows, counted from 0 as ONNX does."""
     found = axis + x.ndim if axis < 0 else axis
-    refuse_unless(found > 0, "goes over axis 0, the rows")
+    refuse_unless(found > 0, "operates along the batch axis")
     return found
 
 
@@ -76,7 +76,7 @@ def split(node: dict[str, Any], inputs: Arrays) -> Use:
     x, axis = inputs[0], rows_axis(node.get("axis", 0), inputs[0])
     if len(inputs) > 1 or "split" in node:
         sizes = [int(size) for size in (inputs[1] if len(inputs) > 1 else node["split"])]
-        refuse_unless(all(sizes), "a part without elements")
+        refuse_unless(all(sizes), "empty slices")
         return Use("slice", {"axis": axis, "sizes": sizes}, [x])
     parts = node["outputs"]
     each = -(-x.shape[axis] // parts)
@@ -86,7 +86,7 @@ def split(node: dict[str, Any], inputs: Arrays) -> Use:
 
 def transpose(node: dict[str, Any], inputs: Arrays) -> Use:
     order = node.get("perm", list(range(inputs[0].ndim))[::-1])
-    refuse_unless(order[0] == 0, "moves axis 0, the rows")
+    refuse_unless(order[0] == 0, "moves the batch axis")
     return Use("permute", {"order": order[1:]}, inputs)
 
 
@@ -95,7 +95,7 @@ def reduction(operation: str) -> Callable[..., Use]:
         x, axes = inputs[0], node.get("axes")
         if len(inputs) > 1:
             axes = [int(axis) for axis in inputs[1]]
-        refuse_unless(bool(axes), "goes over all axes, the rows too, or over none")
+        refuse_unless(bool(axes), "reduction over all axes including the batch, or over none")
         places = [rows_axis(axis, x) for axis in axes or ()]
         return Use(
             "reduction", {"operation": operation, "axes": places, "keep_dims": bool(node.get("keepdims", 1))}, [x]
@@ -124,12 +124,12 @@ def crop(node: dict[str, Any], inputs: Arrays) -> Use:
     steps = [int(step) for step in inputs[4]] if len(inputs) > 4 else [1] * len(starts)
     begin, sizes, places = [], [], []
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        refuse_unless(step > 0, "goes backwards")
+        refuse_unless(step > 0, "negative steps")
         place = axis + x.ndim if axis < 0 else axis
         found = range(*slice(start, end, step).indices(x.shape[place]))
-        refuse_unless(len(found) > 0, "a part without elements")
+        refuse_unless(len(found) > 0, "empty slices")
         if place == 0:
-            refuse_unless(len(found) == len(x), "cuts axis 0, the rows")
+            refuse_unless(len(found) == len(x), "slices along the batch axis")
         else:
             begin, sizes, places = [*begin, found[0]], [*sizes, len(found)], [*places, place]
     return Use(
@@ -199,9 +199,9 @@ def pool(kind: str) -> Callable[..., Use]:
         kernel = node["kernel_shape"]
         settings = window(node, inputs[0], kernel)
         spread = {name: settings.pop(name) for name in list(settings) if name.startswith("dilation")}
-        refuse_unless(set(np.ravel(list(spread.values()))) == {1}, "a pool with dilation")
-        refuse_unless(node["outputs"] == 1, "the places of the maxima as an output")
-        refuse_unless(inputs[0].dtype == np.float32, "whole numbers of 8 bits")
+        refuse_unless(set(np.ravel(list(spread.values()))) == {1}, "dilated pooling")
+        refuse_unless(node["outputs"] == 1, "indices of the maxima as an output")
+        refuse_unless(inputs[0].dtype == np.float32, "8-bit integers")
         settings |= {**of_axes("pool_size", kernel), "pool_type": kind}
         settings |= {"rounding": "CEIL" if node.get("ceil_mode") else "FLOOR"}
         settings |= {"divisor": "PADDED" if node.get("count_include_pad") else "VALID"}
@@ -212,11 +212,11 @@ def pool(kind: str) -> Callable[..., Use]:
 
 def fc(node: dict[str, Any], inputs: Arrays) -> Use:
     a, b, *c = inputs
-    refuse_unless(not node.get("transA"), "a transposed first matrix, whose columns are the rows")
-    refuse_unless(node.get("alpha", 1.0) == 1 and node.get("beta", 1.0) == 1, "factors, which are those of the weights")
+    refuse_unless(not node.get("transA"), "transposed first matrix")
+    refuse_unless(node.get("alpha", 1.0) == 1 and node.get("beta", 1.0) == 1, "scale factors")
     weight = b.T if node.get("transB") else b
     bias = [np.broadcast_to(one, (1, weight.shape[1])).reshape(-1) for one in c if one.ndim < 2 or len(one) == 1]
-    refuse_unless(len(bias) == len(c), "a sum with a value that differs from row to row")
+    refuse_unless(len(bias) == len(c), "addition of a per-sample matrix")
     return Use(
         "fc", {"size": weight.shape[1], "bias": bool(c)}, [a], {"weight": weight} | ({"bias": bias[0]} if c else {})
     )
@@ -224,15 +224,15 @@ def fc(node: dict[str, Any], inputs: Arrays) -> Use:
 
 def matmul(node: dict[str, Any], inputs: Arrays) -> Use:
     a, b = inputs
-    refuse_unless(b.ndim == 2 and a.ndim > 1, "a product of two values, or of vectors")
+    refuse_unless(b.ndim == 2 and a.ndim > 1, "matrix product of two values, or of vectors")
     return Use("fc", {"size": b.shape[1], "bias": False, "axis": -1}, [a], {"weight": b})
 
 
 def arithmetic(layer: str) -> Callable[..., Use]:
     def use(node: dict[str, Any], inputs: Arrays) -> Use:
         x, other = inputs
-        refuse_unless(x.ndim > 1, "single numbers, which have no axis behind the rows")
-        refuse_unless(other.ndim == x.ndim and other.shape[0] == x.shape[0], "broadcasting over the rows")
+        refuse_unless(x.ndim > 1, "scalars: no axis after the batch axis")
+        refuse_unless(other.ndim == x.ndim and other.shape[0] == x.shape[0], "broadcasting over the batch axis")
         refuse_unless(
             all(n in (1, m) for n, m in zip(other.shape, x.shape, strict=True)), "broadcasting of the first input"
         )
@@ -245,7 +245,7 @@ def arithmetic(layer: str) -> Callable[..., Use]:
 
 def several(layer: str, **settings: Any) -> Callable[..., Use]:
     def use(node: dict[str, Any], inputs: Arrays) -> Use:
-        refuse_unless(inputs[0].dtype == np.float32, "whole numbers, or another precision")
+        refuse_unless(inputs[0].dtype == np.float32, "integers, or another precision")
         refuse_unless(len({one.shape for one in inputs}) == 1, "broadcasting of more than two inputs")
         return Use(layer, settings, inputs)
 
@@ -253,15 +253,15 @@ def several(layer: str, **settings: Any) -> Callable[..., Use]:
 
 
 def clip(node: dict[str, Any], inputs: Arrays) -> Use:
-    refuse_unless(inputs[0].dtype == np.float32, "whole numbers of 8 bits")
+    refuse_unless(inputs[0].dtype == np.float32, "8-bit integers")
     limits = {name: float(one) for name, one in zip(("min", "max"), inputs[1:], strict=False) if one is not None}
-    refuse_unless(bool(limits), "no limit, which changes nothing")
-    refuse_unless(limits.get("min", -np.inf) <= limits.get("max", np.inf), "limits in the wrong order")
+    refuse_unless(bool(limits), "no limits (identity)")
+    refuse_unless(limits.get("min", -np.inf) <= limits.get("max", np.inf), "minimum above maximum")
     return Use("clip", limits, inputs[:1])
 
 
 def batch_norm(node: dict[str, Any], inputs: Arrays) -> Use:
-    refuse_unless(not node.get("training_mode"), "new averages as outputs")
+    refuse_unless(not node.get("training_mode"), "updated running averages as outputs")
     parameters = dict(zip(("gain", "bias", "running_mean", "running_var"), inputs[1:], strict=True))
     return Use("batch_norm", {"epsilon": node.get("epsilon", 1e-5)}, inputs[:1], parameters)
 
@@ -273,17 +273,17 @@ def lrn(node: dict[str, Any], inputs: Arrays) -> Use:
 
 def reshape(node: dict[str, Any], inputs: Arrays) -> Use:
     x, (first, *dims) = inputs[0], [int(size) for size in inputs[1]]
-    refuse_unless(first in (0, len(x)) and not node.get("allowzero"), "changes the number of rows")
+    refuse_unless(first in (0, len(x)) and not node.get("allowzero"), "changes the batch size")
     return Use("reshape", {"dims": dims}, [x])
 
 
 def flatten(node: dict[str, Any], inputs: Arrays) -> Use:
-    refuse_unless(node.get("axis", 1) in (1, 1 - inputs[0].ndim), "merges axes into the rows")
+    refuse_unless(node.get("axis", 1) in (1, 1 - inputs[0].ndim), "merges axes into the batch axis")
     return Use("flatten", {}, inputs)
 
 
 def selu(node: dict[str, Any], inputs: Arrays) -> Use:
-    refuse_unless(not {"alpha", "gamma"} & node.keys(), "other numbers than those of the activation")
+    refuse_unless(not {"alpha", "gamma"} & node.keys(), "other constants than those of the activation")
     return Use("selu", {}, inputs)
 
 
@@ -351,9 +351,9 @@ def _test(case: Any, node: NodeProto) -> Test:
 def use_of(test: Test) -> Use:
     """The layer that does the same. Raises `NotExpressed`."""
     known = all(one is None or isinstance(one, np.ndarray) for one in test.inputs)
-    refuse_unless(known and test.inputs[0].dtype.kind == "f", "whole numbers, or another data type")
+    refuse_unless(known and test.inputs[0].dtype.kind == "f", "integers, or another data type")
     refuse_unless(test.inputs[0].ndim > 0, "a value without axes, so without rows")
-    refuse_unless(test.inputs[0].size > 0, "a value without elements")
+    refuse_unless(test.inputs[0].size > 0, "empty tensors")
     return NODES[test.operator](test.attributes, test.inputs)
 
 
