@@ -1,1 +1,1 @@
-"""Text made from definitions: reference pages (Jinja2 templates beside), bindings of the schema."""
+"""Generators of text from definitions: reference pages (Jinja2 templates in `templates`), schema bindings."""

@@ -1,4 +1,4 @@
-"""A small picture of a layer's axes: inputs and parameters left of the arrow, outputs right of it."""
+"""Diagram of a layer's axes: inputs and parameters left of the arrow, outputs right of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paddle_layers.define.fields.tensors import Field
 
 SIDE, DEPTH, GAP, TOP, HEIGHT = 56, 9, 34, 22, 122
 LETTER = 7.5
-"""Width of a letter, for the room of a label."""
+"""Width of a letter, to reserve space for a label."""
 
 COLOURS = {"input": "#4c8dd6", "parameter": "#d98a2b", "output": "#3fa36b"}
 STYLE = (
@@ -23,7 +23,7 @@ STYLE = (
 
 
 class _Box(NamedTuple):
-    """One tensor of the picture."""
+    """One tensor of the diagram."""
 
     name: str
     role: str
@@ -32,7 +32,7 @@ class _Box(NamedTuple):
 
 
 def axes_picture(layer: LayerDefinition) -> str:
-    """The picture as SVG; empty for a layer without tensors."""
+    """The diagram as SVG; empty for a layer without tensors."""
     left = [_box(field, "input") for field in layer.inputs.values()]
     left += [_box(field, "parameter") for field in layer.params.values()]
     right = [_box(field, "output") for field in layer.outputs.values()]
@@ -61,13 +61,13 @@ def _words(axes: Sequence[Axis]) -> str:
 
 
 def _label(axis: Axis) -> str:
-    """`T in S` for rows that are grouped, dots behind an axis that takes the remaining ones."""
+    """`T in S` for grouped rows, dots after an axis that matches the remaining ones."""
     name = axis.name if axis.name == "..." or not axis.rest else f"{axis.name}..."
     return " in ".join(filter(None, (name, axis.group, axis.outer)))
 
 
 def _tensor(parts: list[str], box: _Box, x: float) -> float:
-    """Draw a tensor with its left edge at `x`; gives the right edge."""
+    """Draw a tensor with its left edge at `x`; returns the right edge."""
     labels = [_label(axis) for axis in box.axes if axis.name != "1"]
     depth, down, across = _places(box, labels)
     x += LETTER * len(down) + 6
@@ -94,7 +94,7 @@ def _tensor(parts: list[str], box: _Box, x: float) -> float:
 
 
 def _places(box: _Box, labels: list[str]) -> tuple[str, str, str]:
-    """Which axes go into the depth, down and across: the last two are the sides, those before them the depth."""
+    """Assignment of axes to depth, height and width: the last two are the sides, those before them the depth."""
     if box.role != "parameter" and len(labels) == 1:
         return ("", "", labels[0]) if labels[0] == "..." else ("", labels[0], "")
     if len(labels) == 1:

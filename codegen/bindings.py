@@ -1,7 +1,7 @@
-"""Makes the Python bindings of `schema/*.proto`: `python -m codegen.bindings [--check]`.
+"""Generates the Python bindings of `schema/*.proto`: `python -m codegen.bindings [--check]`.
 
-The bindings are committed, so that nobody needs protoc to use the library. With `--check` nothing is written and the
-exit status says whether a committed file differs from what protoc makes now.
+The bindings are committed, so that users do not need protoc. With `--check` nothing is written and the exit status
+reports whether a committed file is stale.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BINDINGS = ROOT / "paddle_layers" / "schema"
 
 
 def generate(folder: Path) -> list[Path]:
-    """Writes bindings and comments of all schemas below `folder`; gives their paths. Raises RuntimeError."""
+    """Writes bindings and comments of all schemas below `folder`; returns their paths. Raises RuntimeError."""
     import grpc_tools
 
     names = sorted(path.name for path in PROTOS.glob("*.proto"))
@@ -40,7 +40,7 @@ def generate(folder: Path) -> list[Path]:
 
 
 def stale() -> list[str]:
-    """Names of the committed bindings that differ from what protoc makes of the schemas."""
+    """Names of the committed bindings that differ from the output of protoc."""
     with tempfile.TemporaryDirectory() as folder:
         fresh = {path.name: path.read_text(encoding="utf-8") for path in generate(Path(folder))}
     committed = {

@@ -1,4 +1,4 @@
-"""What a change of a part of a definition means to those who wrote configs, weights or programs before it."""
+"""Compatibility of changes to a definition with existing configs, weights and programs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ class Change(NamedTuple):
     subject: str
     """The part: ``attribute `size` ``."""
     what: str
-    """What happened to it: "default changed"."""
+    """The kind of change: "default changed"."""
     breaking: bool
     means: str
-    """What that means to somebody's files."""
+    """Its consequence for existing files."""
     old: str = ""
     new: str = ""
 
 
 class Rule(NamedTuple):
-    """How a field of a message is compared: two texts, and whether a difference breaks."""
+    """Comparison of a field of a message: two strings, and whether a difference is a breaking change."""
 
     what: str
     shown: Callable[[Any], str]

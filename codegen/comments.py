@@ -1,4 +1,4 @@
-"""Comments of the schemas, which descriptors in Python lack: what hovers, JSON Schema and the exported .proto show."""
+"""Comments of the schemas, which Python descriptors lack, for hover, JSON Schema and exported .proto files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences between two registries, and whether old configs, weights and programs survive them."""
+"""Comparison of two registries: compatibility of old configs, weights and programs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ RULES: dict[str, Rule] = {
         lambda o, n: not {*(o.results or [""])} <= {*(n.results or [""])}, "programs and logs name them",
     ),
 }  # fmt: skip
-"""Conditions are texts: whether they accept what they did, the examples show."""
+"""Conditions are strings: the examples show whether they accept the same values."""
 
 IRRELEVANT = {
     "LayerDef.type": "matches the definitions",

@@ -1,4 +1,4 @@
-"""Layered drawing of a directed acyclic graph as SVG: sources on top, every arrow points down."""
+"""Layered drawing of a directed acyclic graph as SVG: sources at the top, all arrows point down."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ path { fill: none; stroke: #7b8794; stroke-width: 1.3; }
 
 
 class Drawing(NamedTuple):
-    """A graph that is laid out: its size in pixels and its elements."""
+    """A graph layout: its size in pixels and its elements."""
 
     width: float
     height: float
@@ -43,10 +43,10 @@ class Drawing(NamedTuple):
 
 @dataclass
 class Box:
-    """A box: its key, its lines of text (the first is the title), a style class, the keys it points from.
+    """A box: its key, its lines of text (the first is the title), a style class, the keys of its predecessors.
 
-    `labels`: what is written on the arrow from a key; `inside`: a drawing below the lines; `link`: where a click leads;
-    `heat`: from white (0) to red (1), in place of the style's colour.
+    `labels`: text on the arrow from a key; `inside`: a drawing below the lines; `link`: the target of a click; `heat`:
+    from white (0) to red (1), instead of the style's color.
     """
 
     key: str
@@ -103,7 +103,7 @@ def draw(boxes: Iterable[Box], title: str = "") -> str:
 
 
 def lay_out(boxes: Iterable[Box]) -> Drawing:
-    """The boxes at their places, for a picture or for the inside of another box."""
+    """Layered layout of the boxes, for a diagram or for the inside of another box."""
     boxes = list(boxes)
     ranks, chains = _layout(boxes)
     tops = _tops(ranks)
@@ -121,7 +121,7 @@ def lay_out(boxes: Iterable[Box]) -> Drawing:
 
 
 def _tail(chain: list[_Place], tops: list[float]) -> tuple[float, float, str]:
-    """Where the label of an arrow stands, and what it says: at its begin, or at its end if its begin has several."""
+    """The position and text of the label of an arrow: at its start, or at its end if its start has several."""
     top, bottom = chain[0], chain[-1]
     assert top.box is not None
     assert bottom.box is not None

@@ -1,4 +1,4 @@
-"""A definition's examples, worked out: config text, inferred types, sizes of the parameters."""
+"""Worked examples of a definition: config text, inferred types, parameter sizes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .words import config_text
 
 
 class Worked(NamedTuple):
-    """One example with what inference makes of it."""
+    """One example with the inferred types."""
 
     config: str
     inputs: list[tuple[str, str]]
@@ -93,7 +93,7 @@ def python_text(layer: LayerDefinition, example: Example, worked: Worked) -> str
 
 
 def _data_arguments(type_: Type) -> str:
-    """What `nn.data` takes for values of a type."""
+    """The arguments of `nn.data` for values of a type."""
     words = [] if type_.kind == "DENSE" else [f'data_type="{type_.kind}"', f"size={type_.size}"]
     words += [f"shape={list(type_.dims)}"] if not type_.kind.startswith("SPARSE") and type_.dims else []
     words += [f"seq_nested_level={type_.level}"] if type_.level else []

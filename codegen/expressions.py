@@ -30,10 +30,10 @@ OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }  # fmt: skip
 
 NEIGHBOURS = {"before": ("- 1", "first"), "after": ("+ 1", "last")}
-"""Rows beside the one of a recurrence, in its order; a negative number says that there is none."""
+"""Rows before the first one of a recurrence, in its order; a negative index is before the first row."""
 
 SUM, PRODUCT, POWER, ATOM = 1, 2, 3, 4
-"""How tightly an expression holds together; what holds less than its place needs gets parentheses."""
+"""Operator precedence: an expression with a lower one than its context needs parentheses."""
 
 
 class NoFormula(Exception):
@@ -72,7 +72,7 @@ def cases(condition: str, then: str, otherwise: str) -> str:
 
 
 def replaced(text: str, part: str, name: str) -> str:
-    """The text with a name where a part of it stands, as a whole: in parentheses of its own, or one that needs none."""
+    """The text with a name instead of a subexpression: in parentheses, or one that needs none."""
     text = text.replace(rf"\left({part}\right)", name)
     if not _CLOSED.fullmatch(part) or _depth_falls(part):
         return text
@@ -86,7 +86,7 @@ _ELEMENT = re.compile(r"(?:\w|\\[a-z]+|\\math(?:it|rm)\{[^{}]*\})_\{[^{}]*\}")
 
 
 def _depth_falls(part: str) -> bool:
-    """Whether the last bracket of a text closes another one than the first opens, as in `f(a) + f(b)`."""
+    """Whether the last bracket of a string does not match the first, as in `f(a) + f(b)`."""
     depth, closed = 0, 0
     for token in re.findall(r"\\left|\\right|[{}]", part):
         depth += 1 if token in (r"\left", "{") else -1
@@ -108,15 +108,15 @@ class Expressions:
         return name_text(name)
 
     def text(self, node: ast.expr, values: Mapping[str, str]) -> str:
-        """The expression; `values` says what local names stand for. Raises `NoFormula`."""
+        """The expression; `values` has the replacements of local names. Raises `NoFormula`."""
         return self._visit(node, values)[0]
 
     def term(self, node: ast.expr, values: Mapping[str, str]) -> str:
-        """The expression as it stands behind a sum sign."""
+        """The expression as a term of a sum."""
         return self._at_least(PRODUCT, node, values)
 
     def members(self, first: ast.expr, last: ast.expr) -> str:
-        """What the range from `S_start[s]` to `S_start[s + 1]` are the rows of; empty for other ends."""
+        """The sequences whose rows are the range from `S_start[s]` to `S_start[s + 1]`; empty for other bounds."""
         begin, end = ast.unparse(first), ast.unparse(last)
         array, _, index = begin.removesuffix("]").partition("_start[")
         if end != f"{array}_start[{index} + 1]":
@@ -197,7 +197,7 @@ class Expressions:
         return name_text(part) if owner in self.layer.inputs and part in ("id", "value") else ""
 
     def _size(self, node: ast.Subscript) -> str:
-        """`x.shape[1]`: the name of the axis, if it has one of its own."""
+        """`x.shape[1]`: the name of the axis, if it has one."""
         assert isinstance(node.value, ast.Attribute)
         name, place = ast.unparse(node.value.value), node.slice
         field = self.layer.fields.get(name.removeprefix("d") if name not in self.layer.fields else name)
@@ -323,7 +323,7 @@ def _number(value: float) -> str:
 
 
 def _is_atom(text: str) -> bool:
-    """Whether a value needs no parentheses: a name, a number, something in a bracket of its own."""
+    """Whether a value needs no parentheses: a name, a number, a bracketed expression."""
     if text.startswith((r"\begin{cases}", r"\left(")) and text.endswith((r"\end{cases}", r"\right)")):
         return text.count(r"\left(") <= 1
     if _ELEMENT.fullmatch(text):

@@ -1,4 +1,4 @@
-"""Pages of the two kinds of files: the fields of their messages, from the schema and its comments."""
+"""Reference pages of network and training files: fields of the messages, from the schema and its comments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Row(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A message: where it stands in the file, what it is, its fields."""
+    """A message: its position in the file, its description, its fields."""
 
     heading: str
     about: str

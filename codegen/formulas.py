@@ -1,8 +1,4 @@
-"""Formulas of point functions: their text, read as mathematics, in LaTeX.
-
-A sum that a loop adds up becomes a sum sign, a maximum a maximum, a condition a brace of cases. What has no such form
-(a search for a position, random numbers) has no formula, and the page shows the function's text alone.
-"""
+"""Formulas of point functions in LaTeX, derived from their source."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ from .expressions import NEIGHBOURS, Expressions, NoFormula, cases, name_text, r
 
 
 class Formula(NamedTuple):
-    """What a function computes, and the names that it introduces for parts of it."""
+    """The formula of a function, and the names that it introduces for subexpressions."""
 
     lines: tuple[str, ...]
     """`left = right`, in LaTeX; one for each target."""
@@ -41,7 +37,7 @@ _EMPTY = {r"\sum": "0", r"\prod": "1"}
 
 
 class _Fold(NamedTuple):
-    """What loops add up: `total += term`, with what stands under the sign of each loop."""
+    """A reduction of loops: `total += term`, with the ranges of each loop."""
 
     sign: str
     term: str
@@ -107,7 +103,7 @@ class _Reader:
         raise NoFormula
 
     def _linked(self, results: list[str]) -> tuple[str, ...]:
-        """What several targets get: where the text of one is part of another's, that one's name stands there."""
+        """Values of several targets: if the formula of one is part of another's, its name replaces it there."""
         parts = sorted(zip(results, self.function.target_names, strict=True), key=lambda part: -len(part[0]))
         linked = []
         for result in results:
@@ -148,7 +144,7 @@ class _Reader:
             raise NoFormula
 
     def _assign(self, name: str, value: ast.expr, values: dict[str, str]) -> None:
-        """A short value, or one that is used once, stands where its name stands; others are given below."""
+        """A short value, or one that is used once, is inlined; others are listed below."""
         text = self.expressions.text(value, values)
         own = name in self.returned
         short = isinstance(value, (ast.Constant, ast.Name)) or self.loads[name] <= 1
@@ -201,7 +197,7 @@ class _Reader:
         return found
 
     def _domain(self, loop: ast.For, values: Mapping[str, str]) -> str:
-        """What a loop runs over, as it stands under the sign."""
+        """The range of a loop, below the sum sign."""
         call = loop.iter
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"):
             raise NoFormula
@@ -247,7 +243,7 @@ class _Reader:
 
 
 def _folded(start: str, fold: _Fold) -> str:
-    """A start value and what a loop makes of it."""
+    """An initial value combined with the reduction of a loop."""
     sign, text = fold.sign.removeprefix("-"), fold.text()
     if sign in (r"\max", r"\min"):
         return rf"{sign}\left({start},\ {text}\right)" if start else text

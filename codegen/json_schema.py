@@ -140,7 +140,7 @@ def _case(definition: Definition, message: str) -> Schema:
         if required:  # by `set`, settings of a block may give them
             given = {"properties": {definition.name: {"allOf": [_given(a) for a in required]}}}
             then |= {"if": {"not": {"required": ["set"]}}, "then": given | {"required": [definition.name]}}
-    else:  # settings may stand in the message itself, without a block
+    else:  # settings may be in the message itself, without a block
         then["properties"] |= _attributes(definition)
         if required:
             then["allOf"] = [{"anyOf": [_given(a), _given_in(definition.name, a)]} for a in required]
@@ -148,7 +148,7 @@ def _case(definition: Definition, message: str) -> Schema:
 
 
 def _layer_fields(layer: LayerDefinition) -> Schema:
-    """What a layer type says about the header: how many inputs, which parameters."""
+    """Header fields of a layer type: number of inputs, parameters."""
     fields: Schema = {}
     if not layer.inputs:
         fields["input"] = {"maxItems": 0, "type": "array"}
@@ -232,7 +232,7 @@ def _item(attribute: Attribute[Any]) -> Schema:
 
 
 def _training_rules() -> Schema:
-    """What holds between fields of a training file."""
+    """Rules between fields of a training file."""
     return {
         "allOf": [
             {"oneOf": [{"required": ["network"]}, {"required": ["net"]}]},

@@ -1,4 +1,4 @@
-"""What the template of a layer's page shows."""
+"""Values of the template of a layer page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Ingredient(NamedTuple):
 
 
 def layer_values(layer: LayerDefinition, *, formulas: bool = True) -> dict[str, Any]:
-    """Everything that the template `layer.md.j2` asks for; without formulas, functions stand for themselves."""
+    """The values of the template `layer.md.j2`; functions without a formula are shown as source."""
     return {
         "layer": layer.message,
         "summary": layer.summary,
@@ -68,7 +68,7 @@ _OPERATOR = re.compile(r'graph\.([A-Z]\w+)\(|graph, "([A-Z]\w+)"')
 
 
 def _onnx(layer: LayerDefinition) -> str:
-    """What the export writes, in words."""
+    """Description of the ONNX export."""
     if layer.is_composite:
         return "the export writes its parts"
     if not layer.inputs:
@@ -106,7 +106,7 @@ def _in_words(message: str) -> str:
 
 
 def choices_of(attributes: Iterable[pb.AttributeDef]) -> list[tuple[list[str], list[tuple[str, str]]]]:
-    """What the choices of attributes mean: names of attributes whose choices are the same, and each with its text."""
+    """Descriptions of choices: names of attributes with the same choices, and each choice with its description."""
     groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for attribute in attributes:
         choices = tuple((choice.name, choice.description) for choice in attribute.choices)
@@ -125,7 +125,7 @@ def network_text(text: str) -> str:
 
 
 def source_text(call: Callable[..., Any] | None) -> str:
-    """The text of a function; empty when there is none, as for one typed at a prompt."""
+    """The source of a function; empty without source, as for one typed at a prompt."""
     try:
         return inspect.getsource(call) if call is not None else ""
     except OSError:
@@ -148,7 +148,7 @@ def _shown(layer: LayerDefinition, function: Function, formulas: bool) -> Shown:
 
 
 def _helpers(calls: Iterable[Callable[..., Any]]) -> list[str]:
-    """Texts of the helpers that functions call, and of those that the helpers call."""
+    """Sources of the helpers that functions call, and of those that the helpers call."""
     found: dict[Callable[..., Any], str] = {}
     waiting = list(calls)
     while waiting:

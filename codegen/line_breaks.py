@@ -1,8 +1,4 @@
-r"""Wide formulas over several lines: LaTeX is broken where a sum goes on, before a sum sign, before a factor.
-
-Neither MathML in browsers nor Markdown viewers break a displayed formula; one that is wider than the page scrolls, and
-what is in the part out of sight is not read.
-"""
+"""Line breaks of wide formulas: before a summand, a sum sign or a factor."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ WIDTH = 64
 
 _TOKEN = re.compile(r"\\(?:left|right|begin|end)\b\{?[a-z]*\}?|\\[a-zA-Z]+|\\.|[{}]|.", re.DOTALL)
 _BREAKS = ((" + ", " - "), (r"\sum", r"\prod", r"\max_", r"\min_"), (r" \cdot ",))
-"""Where a line may end, best places first."""
+"""Candidate line breaks, best first."""
 _OPENS, _CLOSES = ("{", r"\left", r"\begin"), ("}", r"\right", r"\end")
 
 
@@ -64,7 +60,7 @@ def _lines(text: str, limit: float) -> list[str]:
 
 
 def _inside(line: str, limit: float) -> list[str]:
-    r"""The line, broken in the parentheses that it ends with; `\left` and `\right` must stand on one line."""
+    r"""The line, broken in its final parentheses; `\left` and `\right` must be on one line."""
     opens = line.find(r"\left(")
     if opens < 0 or not line.endswith(r"\right)") or 0 in _depths(line)[opens + len(r"\left(") : -len(r"\right)")]:
         return [line]
@@ -88,7 +84,7 @@ def _case(row: str, limit: float) -> str:
 
 
 def _stacked(lines: Sequence[str]) -> str:
-    """Lines one above the other, those behind the first further to the right."""
+    """Stacked lines, those after the first indented."""
     if len(lines) == 1:
         return lines[0]
     return aligned([("", lines[0]), *(("", rf"\quad {line}") for line in lines[1:])])
@@ -126,7 +122,7 @@ def _places(text: str, signs: Sequence[str]) -> Iterator[int]:
 
 
 def _depths(text: str) -> list[int]:
-    """For each character how many brackets it stands in."""
+    """The bracket depth of each character."""
     depths, depth = [], 0
     for match in _TOKEN.finditer(text):
         token = match[0]

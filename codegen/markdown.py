@@ -1,4 +1,4 @@
-"""Markdown from text that anybody may have written: nothing in it can become markup, a link or a second column."""
+"""Escaping of untrusted text in Markdown: it can become neither markup nor a link nor a second column."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .notation import written_formulas
 
 _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)(?:(?!\n\s*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _SPECIAL = re.compile(r"[\\`<>&\[\]*|{]|(?<!\w)_|_(?!\w)")
-"""What Markdown or MyST, the dialect of the site, would take for markup; `{` begins a role."""
+"""Markup of Markdown and MyST, the dialect of the site; `{` begins a role."""
 _BLOCK = re.compile(r"^(\s*)([#=~%(]|[-+](?!\s)|\d+\))", re.MULTILINE)
 _ROW = re.compile(r"\|.*\|")
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}

@@ -1,4 +1,4 @@
-"""A network as one HTML page that needs nothing beside it: its picture, its layers, its faults, its layers' pages."""
+"""A network as one self-contained HTML page: its diagram, its layers, its errors, its layers' pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A network as a drawing: a box for each layer with what is inside of it, an arrow for each value with its size."""
+"""Network diagrams: one box per layer with its nested layers, one arrow per value with its size."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Seconds = Mapping[str, Mapping[str, float]]
 
 
 def picture(network: Network, costs: Footprint, link: Link | None = None, seconds: Seconds | None = None) -> str:
-    """SVG text. Layers of one name in different phases stand side by side; parts that repeat are drawn once.
+    """SVG text. Layers of one name in different phases are adjacent; repeated parts are shown once.
 
-    With `seconds`, each box says what it takes, and the more it is of the longest one, the redder it is.
+    With `seconds`, each box shows its time, and is the redder, the closer it is to the longest one.
     """
     return draw(_Picture(costs, link, seconds or {}).boxes(network.nodes, ""), network.name)
 
@@ -108,7 +108,7 @@ class _Picture:
 
 
 class _Makers:
-    """Who makes a value, by its name; in another phase it may be somebody else."""
+    """Producers of values, by name; they may differ between phases."""
 
     def __init__(self) -> None:
         self.found: dict[str, list[tuple[str, str]]] = {}
@@ -122,7 +122,7 @@ class _Makers:
 
 
 def _first_readers(nodes: Sequence[Node], boxes: list[Box]) -> list[tuple[Node, Box]]:
-    """The layers of the first block of each run, with the box in which they stand."""
+    """The layers of the first block of each run, with the box that contains them."""
     return [(node, box) for run, box in zip(runs(nodes), boxes, strict=True) for node in run.blocks[0]]
 
 

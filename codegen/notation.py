@@ -1,4 +1,4 @@
-"""Formulas that a description writes out in code spans, such as `y[t] = act(x[t] + y[t-1] @ weight)`, in LaTeX."""
+"""Formulas in code spans of descriptions, such as `y[t] = act(x[t] + y[t-1] @ weight)`, in LaTeX."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _equation(text: str) -> str:
 
 
 class _Written(Expressions):
-    """Expressions over whole tensors: every name stands for itself, `@` is the product of matrices."""
+    """Expressions over whole tensors: names are unchanged, `@` is the matrix product."""
 
     def __init__(self) -> None:
         self.groups: dict[str, str] = {}

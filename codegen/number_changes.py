@@ -1,4 +1,4 @@
-"""Changes of the numbers that stand for names in binary configs."""
+"""Changes of the field numbers of binary configs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reference pages: the Markdown of one definition or diagnostic code."""
+"""Reference pages: Markdown of one definition or diagnostic code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def page(
 ) -> str:
     """The page of a definition.
 
-    `source`: Markdown that leads to its text; `picture`: the page's SVG lies beside; `linked`: so do the other pages.
+    `source`: Markdown link to its source; `picture`: the page's SVG is in a separate file; `linked`: the other pages
+    are available for links.
     """
     source = source or code(source_place(definition))
     if isinstance(definition, LayerDefinition):
@@ -40,7 +41,7 @@ def page(
 
 
 def terminal_page(definition: Definition) -> str:
-    """The page for a terminal: functions in place of formulas, headings in place of what folds, no tags."""
+    """The page for a terminal: functions instead of formulas, headings instead of collapsible sections, no tags."""
     text = page(definition, formulas=False).replace("<br>", " ")
     text = re.sub(r"^<summary>(.*)</summary>$", r"## \1", text, flags=re.MULTILINE)
     text = re.sub(r"</?(a|details)\b[^<>]*>", "", text)
@@ -62,7 +63,7 @@ def code_page(name: str) -> str:
 
 
 def source_place(definition: Definition) -> str:
-    """File and line of a definition, without the folder in which its package lies."""
+    """File and line of a definition, relative to the folder of its package."""
     file = Path(definition.file)
     module = definition.module.split(".")
     short = "/".join((*module[:-1], file.name)) if len(module) > 1 else file.name
@@ -78,7 +79,7 @@ def _message(explanation: Explanation) -> str:
 
 
 def render(template: str, **values: Any) -> str:
-    """A template of the folder `templates` as Markdown; whatever stands in `values` is escaped."""
+    """A template of the folder `templates` as Markdown; all `values` are escaped."""
     text = _environment().get_template(template).render(**values)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 

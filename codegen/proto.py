@@ -1,4 +1,4 @@
-"""`.proto` files for other languages: of the config messages, with comments, and of the registry as it is exported."""
+"""`.proto` files for other languages: the config messages with comments, and the registry."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BUF = Path(__file__).with_name("templates") / "buf.yaml"
 
 
 def write_protos(folder: Path) -> list[Path]:
-    """Write the files, and `buf.yaml`, below `folder`; gives their paths. Raises `OSError`."""
+    """Write the files, and `buf.yaml`, below `folder`; returns their paths. Raises `OSError`."""
     comments = _comments()
     texts = {file.name: proto_text(file, comments) for file in config_files()}
     name = "layer_def.proto"  # it has no part that depends on what is registered

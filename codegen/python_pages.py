@@ -1,4 +1,4 @@
-"""Pages of the site for what a Python program uses, by Sphinx autodoc: what stands there is the docstrings."""
+"""Pages of the Python API by Sphinx autodoc, from the docstrings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ For a layer's helper in `nn` see the page of the layer; see also the attributes 
 
 
 def write_python_pages(folder: Path) -> list[str]:
-    """Write the sources of the pages to `folder`, which is made; gives their names, the index first."""
+    """Write the sources of the pages to `folder`, which is made; returns their names, the index first."""
     folder.mkdir(parents=True)
     names, index = [], [INDEX]
     for group, modules in GROUPS.items():

@@ -1,4 +1,4 @@
-"""The reference: a page for everything that is registered and for every diagnostic code, and the indexes."""
+"""The reference: a page per definition and diagnostic code, and the indexes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SourceLink = Callable[[Definition, Path], str]
 
 
 def write_reference(folder: Path, source_link: SourceLink | None = None) -> list[Path]:
-    """Write all pages, their pictures and the indexes below `folder`; gives their paths. Raises `OSError`."""
+    """Write all pages, their images and the indexes below `folder`; returns their paths. Raises `OSError`."""
     texts: dict[str, str] = {}
     link = source_link or _relative_link
     for kind, name in FOLDERS.items():

@@ -1,8 +1,8 @@
-"""Makes the derived files of the repository anew: `python -m codegen.refresh [--check]`.
+"""Regenerates the derived files of the repository: `python -m codegen.refresh [--check]`.
 
 They are committed so that they can be read without running anything: the stub of the helpers, the reference, the
-pictures of the examples, and the page and charts of the benchmark results. With `--check` nothing is written and the
-exit status says whether one is stale. Plugins must not be installed meanwhile.
+images of the examples, and the page and charts of the benchmark results. With `--check` nothing is written and the
+exit status reports whether one is stale. Plugins must not be installed meanwhile.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ EXAMPLES = ROOT / "docs" / "examples"
 
 
 def example_pictures() -> Iterator[tuple[Path, str]]:
-    """The pictures of the examples' networks that their pages show, but of the plugin's, whose layers are not here.
+    """The images of the examples' networks on their pages, except for the plugin's, which is not registered here.
 
-    What the networks made has pictures, too: these are there already.
+    The outputs of the networks have images, too: these exist already.
     """
     for page in sorted(EXAMPLES.glob("*/README.md")):
         for name in re.findall(r"\]\((\w+)\.svg\)", page.read_text(encoding="utf-8")):

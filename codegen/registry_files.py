@@ -1,4 +1,4 @@
-"""The registry as a file: everything that is registered, as a RegistryDef in text, JSON or binary."""
+"""Registry export: all definitions as a RegistryDef in text, JSON or binary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers that repeat: runs of blocks of one structure, each of which goes on from the one before it."""
+"""Detection of repeated layers: runs of blocks with equal structure, each reading the previous one."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class _Finder:
         return goes_on
 
     def _closed(self, place: int, size: int, times: int) -> bool:
-        """Whether nothing behind the run reads any but its last block, nor a block one that is not just before it."""
+        """Whether only its last block is read after the run, and each block only by the next one."""
         end = place + size * times
         for maker in range(place, end - size):
             own_end = place + ((maker - place) // size + 2) * size
@@ -96,7 +96,7 @@ class _Finder:
 
 
 def _structure(node: Node) -> object:
-    """What is alike in layers that repeat; copies of a block are that, even where their inputs grow."""
+    """Structural key of a layer in repeats; it is the same for copies of a block, even if their inputs grow."""
     activation = node.activation[0].name if node.activation else ""
     copied = node.name.isdecimal() and isinstance(node.definition, BlockDefinition)
     types = [] if copied else [str(type_) for type_ in (*node.input_types, *node.output_types)]

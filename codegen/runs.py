@@ -1,4 +1,4 @@
-"""Examples, executed: a few rows in, parameters, and what comes out, computed by the layer's own functions."""
+"""Executed examples: input rows, parameters and outputs, computed by the layer's own functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN = 6
 
 
 class Run(NamedTuple):
-    """Texts by name: a list of rows for each tensor."""
+    """Text by name: one list of rows per tensor."""
 
     inputs: list[tuple[str, list[str]]]
     parameters: list[tuple[str, list[str]]]
@@ -66,7 +66,7 @@ def run_example(
 
 
 def starts_text(types: Sequence[Type]) -> str:
-    """How the rows of an example are grouped; empty for single rows."""
+    """The sequence grouping of the rows of an example; empty for samples."""
     deepest = max((type_.level for type_ in types), default=0)
     if deepest == 0:
         return ""
@@ -105,7 +105,7 @@ def _tenths(numbers: NDArray[np.float64], low: float, high: float) -> NDArray[np
 
 
 def _texts(value: Any) -> list[str]:
-    """A text for each row."""
+    """One string per row."""
     if isinstance(value, Sequences):
         value = value.data
     if isinstance(value, Csr):

@@ -1,4 +1,4 @@
-"""The site: guides and reference as HTML, by Sphinx and the theme Furo. Needs the extra `docs`."""
+"""Documentation site: guides and reference as HTML, by Sphinx and the theme Furo. Needs the extra `docs`."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _LINK = re.compile(r"\[([^\]]+)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
 def build_site(folder: Path) -> list[str]:
-    """Write the site to `folder`; gives Sphinx's warnings. Raises `OSError`."""
+    """Write the site to `folder`; returns Sphinx's warnings. Raises `OSError`."""
     with tempfile.TemporaryDirectory() as work:
         pages, extra, site = (Path(work) / name for name in ("pages", "extra", "site"))
         pages.mkdir()
@@ -139,7 +139,7 @@ def _settings(extra: Path, siblings: dict[str, list[str]]) -> dict[str, object]:
 
 
 def _write_guides(pages: Path) -> None:
-    """The guides with their charts, and the pages and pictures of the examples."""
+    """The guides with their charts, and the pages and images of the examples."""
     if GUIDES is None:
         return
     guides = (page for folder, _ in SECTIONS.values() for page in GUIDES.glob(f"{folder}/*.md"))
@@ -170,7 +170,7 @@ def _with_links_inside(text: str, folder: Path, known: set[Path]) -> str:
 
 
 def _write_navigation(pages: Path) -> dict[str, list[str]]:
-    """The first page, and the tree of contents; gives the pages of each folder of the reference.
+    """The first page, and the tree of contents; returns the pages of each folder of the reference.
 
     They are not part of the tree, which Sphinx lays out anew for every page: the sidebar lists those of one folder.
     """
@@ -209,7 +209,7 @@ def _pages_of(pages: Path, folder: str, order: tuple[str, ...]) -> list[str]:
 
 
 def _search_terms() -> dict[str, list[str]]:
-    """By page of a definition, what the search finds it by first: its terms and names elsewhere, also in words."""
+    """By page of a definition, the search terms: its terms and names in other systems, also split into words."""
     terms = {}
     for kind, folder in FOLDERS.items():
         for definition in registries[kind].values():
@@ -226,11 +226,11 @@ def _tree(names: list[str], caption: str = "") -> str:
     return "\n```{toctree}\n:hidden:\n" + head + "\n" + "\n".join(names) + "\n```\n"
 
 
-# ---- source texts
+# ---- source files
 
 
 def _source_link(definition: Definition, _: Path) -> str:
-    """A link to the line in the site's copy of the text; all pages of definitions lie two folders deep."""
+    """A link to the line in the site's copy of the source; all pages of definitions are two folders deep."""
     place = cell_code(source_place(definition)).strip("`")
     return f'<a href="../../source/{_source_name(definition)}#L-{definition.line}"><code>{place}</code></a>'
 

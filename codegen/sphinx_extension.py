@@ -1,4 +1,4 @@
-"""Sphinx extension: formulas as MathML, pictures inside the page, and a directive that includes a layer's page.
+"""Sphinx extension: formulas as MathML, images inside the page, and a directive that includes a layer's page.
 
 In a plugin's own manual, with `extensions = ["paddle_layers.codegen.sphinx_extension"]`:
 
@@ -31,7 +31,7 @@ THEME = Path(__file__).parent / "theme"
 
 
 class TextprotoLexer(RegexLexer):
-    """Colours for protobuf's text format."""
+    """Colors for protobuf's text format."""
 
     name, aliases = "textproto", ["textproto"]
     tokens: ClassVar = {
@@ -69,7 +69,7 @@ class LayerPage(SphinxDirective):
 
 
 class InlinePictures(SphinxTransform):
-    """Puts the SVG file that is named like its page into it, so that it follows the colour scheme of the site."""
+    """Puts the SVG file that is named like its page into it, so that it follows the color scheme of the site."""
 
     default_priority = 200
 
@@ -101,7 +101,7 @@ def _add_static(app: Sphinx) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """What Sphinx calls."""
+    """Sphinx entry point."""
     app.setup_extension("myst_parser")
     app.config.myst_fence_as_directive = {"math"}
     app.add_lexer("textproto", TextprotoLexer)

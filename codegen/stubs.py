@@ -1,4 +1,4 @@
-"""Type stubs of the helpers: every attribute with its type, so that checkers and completion know it."""
+"""Type stubs of the helpers, with a type for every attribute, for type checkers and completion."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ R = TypeVar("R")
 def write_stubs(folder: Path) -> list[Path]:
     """Write the stub of `paddle_layers.nn` below `folder`, with the helpers of plugins. Raises `OSError`.
 
-    Checkers look for the whole package where they find a part of it: its `__init__` is put beside the stub, unless
-    the package itself lies there.
+    Type checkers need the whole package next to a part of it: its `__init__` is written beside the stub, unless the
+    package itself is there.
     """
     texts = {"paddle_layers/nn.pyi": stub_text(registries["layer"].values())}
     if not (folder / "paddle_layers" / "__init__.py").exists():

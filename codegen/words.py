@@ -1,4 +1,4 @@
-"""Words for the parts of a LayerDef."""
+"""Text fragments for the parts of a LayerDef."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ FACTS = {
     "rows_independent": "A sample's result does not depend on the other samples of its batch.",
     "is_composite": "It is made of other layers.",
 }
-"""What each fact of a layer means to a reader."""
+"""Descriptions of the facts of a layer."""
 
 WIDTH = 100
 
 
 def family_title(family: str) -> str:
-    """What readers call a family; a plugin's is called as it is."""
+    """Titles of families; a plugin's family keeps its name."""
     return FAMILIES.get(family, family.replace("_", " ").capitalize())
 
 
@@ -85,7 +85,7 @@ def attribute_range(attribute: pb.AttributeDef) -> str:
 
 
 def default_text(attribute: pb.AttributeDef) -> str:
-    """The default; what stands in for it where there is none."""
+    """The default, or the placeholder for an absent one."""
     if attribute.required:
         return "required"
     if attribute.default_from:
@@ -97,12 +97,12 @@ def default_text(attribute: pb.AttributeDef) -> str:
 
 
 def value_text(message: pb.Attribute) -> str:
-    """A value as it stands in a config."""
+    """A value in config syntax."""
     return config_text(read_value(message))
 
 
 def config_text(value: object) -> str:
-    """A Python value as it stands in a config."""
+    """A Python value in config syntax."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
@@ -127,7 +127,7 @@ def facts_text(facts: pb.FactsDef) -> list[str]:
 
 
 def lazy_text(definition: Elementwise) -> str:
-    """What an optimizer or a regularizer declares about rows without a gradient."""
+    """Description of the lazy update of an optimizer or a regularizer."""
     lazy = definition.lazy
     if definition.kind == "regularizer":
         has = "is linear: beside it, an optimizer may have" if lazy else "is not linear: beside it, no optimizer has"

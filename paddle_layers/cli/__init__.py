@@ -1,4 +1,4 @@
-"""The command `paddle-layers`: thin commands over the rooms below, each imported when it is called."""
+"""The command `paddle-layers`: thin commands over the other packages, each imported on demand."""
 
 from .app import main
 

@@ -1,6 +1,6 @@
-"""The group of commands: lazy imports, `--plugins` everywhere, no traceback for a user's mistake.
+"""The command group: lazy imports, `--plugins` everywhere, no traceback for a user's mistake.
 
-Exit status: 0 fine, 1 the input is at fault, 2 wrong usage. Messages go to stderr, results to stdout.
+Exit status: 0 success, 1 error in the input, 2 wrong usage. Messages go to stderr, results to stdout.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Commands(click.Group):
         return [*NAMES, *super().list_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command; None when there is none of that name."""
+        """Import the command; None if there is no command of that name."""
         if cmd_name not in NAMES:
             return super().get_command(ctx, cmd_name)
         module = importlib.import_module(f".commands.{_MODULES.get(cmd_name, cmd_name.replace('-', '_'))}", __package__)
@@ -73,7 +73,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As in click, but an unknown command is answered with the nearest one."""
+        """As in click, but with a suggestion for an unknown command."""
         if args and not args[0].startswith("-") and args[0] not in NAMES:
             from paddle_layers.define.errors import suggestion
 
@@ -81,7 +81,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
-        """As in click; a plugin's file is loaded here."""
+        """As in click, after loading the plugin files."""
         with _errors_as_messages():
             return super().make_context(*args, **more)
 
@@ -182,7 +182,7 @@ def _show_warning(message: Warning | str, *_place: object, **_more: object) -> N
 
 
 def _show_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """A fault of the library, as Python shows it; its message may have a text of a file in it."""
+    """An internal error of the library as a Python traceback, escaped, since its message may contain text of a file."""
     import traceback
 
     echo("".join(traceback.format_exception(kind, error, trace)), err=True, nl=False)

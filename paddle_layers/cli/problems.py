@@ -1,4 +1,4 @@
-"""Which errors are a user's, and what the user reads."""
+"""User errors and their messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ USER_ERRORS = (
 
 
 def user_message(error: Exception) -> str | None:
-    """The message of an error that a user can mend; None for a fault of the library."""
+    """The message of a user error; None for an internal error of the library."""
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror}" if error.filename else str(error)
     if isinstance(error, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Text and JSON to a checked network: reader with spans, binder, wiring, inference, diagnostics, formatter."""
+"""Text and JSON to a checked network: parser with source positions, binder, wiring, diagnostics, formatter."""
 
 from .binding.settings import Component, ParamSettings, State, StateRule
 from .checking import examine, load_either, network_of, validate

@@ -1,4 +1,4 @@
-"""Checks a file of either kind, network or training, and knows which it has."""
+"""Checking of network and training files, with detection of the kind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .trainingfiles import load_training, read_training
 
 
 def load_either(path: str | Path) -> Network | Training:
-    """A checked network or training file. Raises `ConfigError` with every fault."""
+    """A checked network or training file. Raises `ConfigError` with all errors."""
     text = read_file(path)
     if _names_training(text):
         return load_training(path)
@@ -32,12 +32,12 @@ def is_training_file(path: str | Path) -> bool:
 
 
 def examine(text: str, path: str | Path) -> Examined:
-    """What a text of either kind holds in spite of its faults; `path` is the file it is to be. Raises nothing."""
+    """The valid part of the text of a network or training file; `path` is its future path. Raises nothing."""
     return _examined(text, path).found
 
 
 class _Either(NamedTuple):
-    """Whether a text is a training file, the training if it is sound, and what the text holds."""
+    """The kind of a config, the training if it is valid, and the contents."""
 
     names_training: bool
     training: Training | None
@@ -57,13 +57,13 @@ def network_of(path: str | Path) -> Network:
 
 
 def validate(path: str | Path) -> tuple[str, list[Diagnostic]]:
-    """Check a file of either kind; gives what it is, in words, and warnings. Raises `ConfigError` with every fault."""
+    """Check a file of either kind; returns a description and warnings. Raises `ConfigError` with all errors."""
     words, faults, _ = validated(path)
     return words, faults
 
 
 def validated(path: str | Path, settings: Sequence[str] = ()) -> tuple[str, list[Diagnostic], Training | None]:
-    """As `validate`, and the training where it is one; `settings` are fields in the place of the file's."""
+    """As `validate`, with the training if it is one; `settings` override fields of the file."""
     either = _examined(read_file(path), path, settings)
     network, faults = either.found
     if network is None or either.found.failed:
@@ -73,7 +73,7 @@ def validated(path: str | Path, settings: Sequence[str] = ()) -> tuple[str, list
 
 
 def _names_training(text: str) -> bool:
-    """Whether the first fields of a text are those of a training file; faults are for the reader that follows."""
+    """Whether the first fields are those of a training file; errors are left to the next reader."""
     try:
         return is_training(quietly(lambda: read(Report(Source("", text)), recall=bool)))  # whole layers need no look
     except TooManyFaults:

@@ -1,4 +1,4 @@
-"""Conversion of config files between text, JSON and binary, by the ends of their names."""
+"""Conversion of config files between text, JSON and binary, by file extension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Network files and texts: load them, write them, say everything that is wrong with them."""
+"""Network files: loading, writing, error reports."""
 
 from __future__ import annotations
 
@@ -19,16 +19,40 @@ from .writing.canonical import network_text
 
 
 def load(path: str | Path, plugins: Iterable[str | Path] = ()) -> Network:
-    """Read and check a network file in text format or JSON. Raises `ConfigError` with every fault.
+    """Load and check a network file in text format or JSON.
 
-    `plugins`: Python files that register definitions, imported first.
+    Args:
+        path: The file.
+        plugins: Python files that register definitions; imported first.
+
+    Returns:
+        The checked network.
+
+    Raises:
+        ConfigError: The file cannot be read or has errors; all of them are reported.
+
+    Example::
+
+        network = pl.load("lenet.config")
     """
     load_plugins(plugins)
     return loads(read_file(path), str(path))
 
 
 def loads(text: str, name: str = "<text>") -> Network:
-    """Check the text of a network file; `name` stands for it in messages. Raises `ConfigError` with every fault."""
+    """Check a network given as text.
+
+    Args:
+        text: The contents of a network file, in text format or JSON.
+        name: Name of the text in messages.
+
+    Returns:
+        The checked network.
+
+    Raises:
+        ConfigError: The text has errors; all of them are reported.
+        TypeError: `text` is not a string.
+    """
     if not isinstance(text, str):
         raise TypeError(f"loads takes the text of a network file, not {brief(text)}")
     if _is_path(text):
@@ -46,14 +70,21 @@ def _is_path(text: str) -> bool:
 
 
 def dumps(network: Network) -> str:
-    """The canonical text of a network: only what differs from the defaults; `loads` gives the same network."""
+    """Canonical text of a network: only the values that differ from the defaults; `loads` restores the network.
+
+    Args:
+        network: The network.
+
+    Returns:
+        The text of a network file.
+    """
     if not isinstance(network, Network):
         raise TypeError(f"dumps takes what `load` or `Network` gives, not {brief(network)}")
     return network_text(network.name, network.nodes)
 
 
 class Examined(NamedTuple):
-    """What a text holds in spite of its faults: the layers that are sound, if any were found, and every fault."""
+    """The valid part of a config: the valid layers, if any, and all errors."""
 
     network: Network | None
     faults: list[Diagnostic]
@@ -65,7 +96,7 @@ class Examined(NamedTuple):
 
 
 def examine_network(text: str, name: str = "<text>", given: Sequence[str] = ()) -> Examined:
-    """The sound part of a network file and all its faults, warnings too: for editors, where a text is unfinished.
+    """The valid part of a network file and all errors and warnings: for editors, where the input is incomplete.
 
     `given` are fields from the command line, such as "net.layer[fc1].fc.size=20".
     """

@@ -1,4 +1,4 @@
-"""How a network writes texts: the block `generate` of a training file."""
+"""Settings of text generation: the block `generate` of a training file."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .binding.headers import spec
 from .network import Network
 
 BEAMS = 4
-"""Texts of each sample that beam search keeps where nothing is said."""
+"""Default number of hypotheses per sample that beam search returns."""
 _LARGEST = math.log(sys.float_info.max)
 _SEARCHING = ("beam_size", "length_penalty")
 _DRAWING = ("temperature", "top_k", "top_p")
 
 
 class Fault(NamedTuple):
-    """What is wrong with a setting."""
+    """An invalid setting."""
 
     setting: str
     message: str
@@ -46,7 +46,7 @@ class GenerateSettings:
     top_p: float | None = None
 
     def with_settings(self, given: Mapping[str, Any]) -> GenerateSettings:
-        """Settings in place of these; those of drawing replace those of beam search, and the other way."""
+        """A copy with other settings; sampling settings replace those of beam search, and vice versa."""
         dropped: dict[str, Any] = {}
         if given.get("temperature") is not None:
             dropped = {"beam_size": None, "length_penalty": 0.0}
@@ -55,7 +55,7 @@ class GenerateSettings:
         return replace(self, **{**dropped, **given})
 
     def fault(self, network: Network) -> Fault | None:
-        """What contradicts itself, or the network."""
+        """A contradiction in the settings, or with the network."""
         return self._outside() or self._contradiction() or self._unknown(network)
 
     def _outside(self) -> Fault | None:

@@ -1,4 +1,4 @@
-"""Trainings written in Python: their fields become text, and go through the same reader as a file."""
+"""Training construction in Python: the fields become text, and are checked by the same reader as a file."""
 
 from __future__ import annotations
 
@@ -17,12 +17,22 @@ NAME = "<training made in Python>"
 
 
 def make_training(network: Network, *, optimizer: Mapping[str, Any], **fields: Any) -> Training:
-    """How a network is trained, for `train`: the fields of a training file as keyword arguments, blocks as dicts.
+    """Training configuration from Python values: the fields of a training file as keyword arguments, blocks as dicts.
 
-    `optimizer` is `{"type": "adam", "learning_rate": 0.01}`, with attributes in a block that is named like the type,
-    as in a file; so are `schedule`, `regularizer`, `clip`, `test`, `checkpoint`, `log`. One of `steps` and `epochs`
-    says how long. Without a `source`, data come from `train(..., datasets=...)`. Paths are relative to the working
-    directory. Raises `ConfigError` with every fault, `TypeError` for what is no network.
+    Args:
+        network: The network.
+        optimizer: The optimizer, such as `{"type": "adam", "learning_rate": 0.01}`. Attributes may also be in a block
+            that is named like the type, as in a file; so in `schedule`, `regularizer`, `clip`, `test`, `checkpoint` and
+            `log`.
+        **fields: Other fields of a training file. Either `steps` or `epochs` is required. Without a `source`, data come
+            from `train(..., datasets=...)`. Paths are relative to the working directory.
+
+    Returns:
+        The training, for `train`.
+
+    Raises:
+        ConfigError: Invalid fields; all errors are reported.
+        TypeError: `network` is not a network.
     """
     _check_network(network)
     given = {name: _plain(value) for name, value in {"optimizer": optimizer, **fields}.items() if value is not None}

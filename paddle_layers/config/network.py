@@ -1,4 +1,4 @@
-"""A checked network: immutable, every type known."""
+"""Checked networks: immutable, with all types inferred."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .wiring.wiring import relink
 
 
 class Network:
-    """Layers in an order in which each comes after those it reads; `network["conv1"]` is a node.
+    """A checked network: layers in topological order; `network["conv1"]` is a node.
 
-    Made by `load` and `loads`, or from the values that the helpers of `paddle_layers.nn` return:
-    `Network(outputs=[cost], name="lenet")`. Raises `ConfigError` with every fault.
+    Created by `load` and `loads`, or from the values that the helpers of `paddle_layers.nn` return:
+    `Network(outputs=[cost], name="lenet")`. Raises `ConfigError` with all errors.
     """
 
     def __init__(self, outputs: Sequence[Any] = (), *, name: str = "") -> None:
@@ -81,7 +81,7 @@ class Network:
         return self._states[state]
 
     def error(self, layer: str, message: str, *, code: str = "E209", help: str = "") -> ConfigError:
-        """An error at the place of a layer, for rooms that find a fault later."""
+        """An error at the position of a layer, for packages that detect it later."""
         node = self[layer]
         return ConfigError([Diagnostic(code, message, self._source, *node.span, help=help)])
 

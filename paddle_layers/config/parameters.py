@@ -1,4 +1,4 @@
-"""Settings that a training file gives to the parameters of its network, by patterns of their names."""
+"""Parameter settings of a training file, by patterns of parameter names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .wiring.nodes import Inside, Node
 
 @dataclass(frozen=True, slots=True)
 class ParamRule:
-    """Settings of all parameters whose names match `of`; those that are None stay as the network has them."""
+    """Settings of all parameters whose names match `of`; unset fields keep the values of the network."""
 
     of: str
     lr_mult: float | None = None
@@ -42,7 +42,7 @@ def parameter_names(network: Network) -> list[str]:
 
 
 def settings_of(network: Network) -> Mapping[str, ParamSettings]:
-    """What a network says of its parameters, by name."""
+    """The parameter settings of a network, by name."""
     return all_settings(network.nodes)
 
 

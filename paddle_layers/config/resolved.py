@@ -1,4 +1,4 @@
-"""A training as files that say it again: what was read, with the fields of the command line in their places."""
+"""Resolved training files: the original text with the overrides of the command line applied."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def resolved_texts(training: Training, folder: Path, given: Iterable[str] = ()) 
 
 
 def flat_fields(text: str, message: str) -> dict[str, str]:
-    """The fields of a config file as `--set` names them, `optimizer.learning_rate`, with their values as it takes them.
+    """The fields of a config file by the names of `--set`, such as `optimizer.learning_rate`, with their values.
 
-    `message` is "Training" or "Network", whose names begin with "net.". Raises `ConfigError` for a text that cannot be
-    read.
+    Values are in the syntax of `--set`. `message` is "Training" or "Network", whose names begin with "net.". Raises
+    `ConfigError` for a config that cannot be parsed.
     """
     found: dict[str, str] = {}
     _flatten(_fields(Source("<text>", text), message), spec(message), "net." if message == "Network" else "", found)

@@ -1,4 +1,4 @@
-"""A checked training file: the fields of `schema/training.proto`, typed, with their defaults."""
+"""Checked training configuration: the typed fields of `schema/training.proto` with defaults."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class OptimizerSettings(ComponentSettings):
 
 @dataclass(frozen=True, slots=True)
 class ScheduleSettings(ComponentSettings):
-    """A schedule; the next one holds from the step `until` on. It starts from `base` in place of the optimizer's."""
+    """A schedule, which the next one replaces after the step `until`; its base rate is `base`, if that is set."""
 
     until: int | None = None
     base: float | None = None
@@ -53,7 +53,7 @@ class TransformSettings(ComponentSettings):
 
 @dataclass(frozen=True, slots=True)
 class SplitSettings:
-    """Which rows of a source are held out: a share of them, cut between groups or not, or those with a value."""
+    """Held-out rows of a source: a share of them, cut between groups or not, or those with a value."""
 
     test: float | None = None
     seed: int = 0
@@ -70,11 +70,11 @@ class SplitSettings:
 
 @dataclass(frozen=True, slots=True)
 class SourceSettings(ComponentSettings):
-    """Where the data of a phase come from; rows are drawn in random order when `shuffle` is set.
+    """Data source of a phase; rows are in random order if `shuffle` is set.
 
-    With a `split` it feeds the test phase, too. So many `workers`, None for as many as are of use, make batches ahead,
-    in so many MiB of `memory`; `on_error` says whether a record that cannot be read is fatal or left out. Sources to
-    train with that have a `ratio` are mixed; of these four settings those of the first hold.
+    With a `split` it also feeds the test phase. `workers` threads (None: as many as are useful) prefetch batches, in at
+    most `memory` MiB; `on_error` selects whether an unreadable record is fatal or skipped. Training sources with a
+    `ratio` are mixed; the first one's values of these four settings apply.
     """
 
     phase: str
@@ -91,9 +91,9 @@ class SourceSettings(ComponentSettings):
 
 @dataclass(frozen=True, slots=True)
 class WeightsSettings:
-    """What the parameters start from: a file, relative to that of the training; new names by old ones; patterns.
+    """Initial weights: a file, relative to the training file; new names by old ones; patterns.
 
-    `layout` is whose way matrices lie in; None where the file or its shapes show it.
+    `layout` is the system whose matrix layout the file has; None if the file or its shapes show it.
     """
 
     file: str
@@ -112,7 +112,7 @@ class ClipSettings:
 
 @dataclass(frozen=True, slots=True)
 class AverageSettings:
-    """An average of the parameters: fading by `decay`, or the mean over a share of the steps, the `window`."""
+    """Weight averaging: exponential moving average with `decay`, or the mean over a share of the steps (`window`)."""
 
     decay: float | None = None
     window: float | None = None
@@ -154,7 +154,7 @@ class LogSettings:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """How a network is trained. Exactly one of `epochs` and `steps` is set."""
+    """Settings of a training. Exactly one of `epochs` and `steps` is set."""
 
     network: Network
     """With the settings of parameters that the training file gives."""
@@ -165,7 +165,7 @@ class Training:
     epochs: int | None = None
     steps: int | None = None
     schedule: tuple[ScheduleSettings, ...] = ()
-    """Of the learning rate, one behind the other."""
+    """Learning-rate schedules, in sequence."""
     momentum_schedule: tuple[ScheduleSettings, ...] = ()
     regularizer: ComponentSettings | None = None
     clip: ClipSettings = ClipSettings()
@@ -190,7 +190,7 @@ class Training:
     generate: GenerateSettings | None = None
     network_path: Path | None = None
     base: Path = Path()
-    """Where relative paths of data and weights start: the field `base`, or the folder of the training file."""
+    """Base of relative paths of data and weights: the field `base`, or the folder of the training file."""
     file: Source = field(default_factory=lambda: Source("<training>", ""), repr=False)
     places: dict[str, int] = field(default_factory=dict, repr=False)
     """Offsets in the file by dotted name: `optimizer.learning_rate`, `source[0].transform[1]`, `source[0]/path`."""
@@ -214,10 +214,10 @@ class Training:
     def fault(
         self, place: str, message: str, *, code: str = "E309", help: str = "", notes: Iterable[str] = ()
     ) -> Diagnostic:
-        """A fault at a place of the training file, for what shows only when data are read.
+        """An error at a position of the training file that only the data reveal.
 
-        `place` is a dotted name as in `places`; an attribute follows a slash. The nearest place that the file has
-        is taken.
+        `place` is a dotted name as in `places`; an attribute follows a slash. The nearest position that the file has is
+        used.
         """
         while place and place not in self.places:
             place = place[: max(place.rfind("."), place.rfind("/"), 0)]

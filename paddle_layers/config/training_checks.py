@@ -1,4 +1,4 @@
-"""What has to hold between the fields of a training file."""
+"""Consistency checks between the fields of a training file."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def check_average(bound: Bound | None, report: Report) -> None:
 
 
 def check_momenta(bound: Bound, network: Network, report: Report) -> None:
-    """A parameter has a momentum of its own only where the optimizer has one."""
+    """A per-parameter momentum requires an optimizer with momentum."""
     optimizer: Bound | None = bound.values.get("optimizer")
     if optimizer is None or optimizer.definition is None or "momentum" in optimizer.definition.attributes:
         return

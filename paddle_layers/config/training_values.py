@@ -1,4 +1,4 @@
-"""What the blocks of a training file say, as the settings that a training has."""
+"""Conversion of the blocks of a training file to settings."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def plain_fields(bound: Bound, names: Iterable[str]) -> dict[str, Any]:
 
 
 def places_of(bound: Bound, prefix: str) -> Iterator[tuple[str, int]]:
-    """Offsets by dotted name, for faults that show only when data are read."""
+    """Offsets by dotted name, for errors that only the data reveal."""
     waiting = [(bound, prefix)]
     while waiting:
         message, path = waiting.pop()

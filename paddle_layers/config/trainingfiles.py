@@ -1,4 +1,4 @@
-"""Reads training files: the network they name, the components they set up, every fault of both at once."""
+"""Training files: the network they name, the components they configure, all errors of both."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from .wiring.texts import of_another_kind, wire_fields
 
 NO_TEST_SOURCE = "there is no source for the test phase"
 MIXED_ONCE = ("shuffle", "workers", "memory", "on_error")
-"""What is said once of sources that are mixed: how the batches are made of all of them."""
+"""Settings that mixed sources share: how batches are made from all of them."""
 TEST_SOURCE = 'add `source { type: ... phase: "test" ... }`'
 
 
@@ -57,10 +57,21 @@ def load_training(
     sources_needed: bool = True,
     settings: Sequence[str] = (),
 ) -> Training:
-    """Read and check a training file and the network that it names. Raises `ConfigError` with every fault of both.
+    """Load and check a training file and the network that it names.
 
-    Without `sources_needed` the data may come from elsewhere: that a phase has no source is then no fault. `settings`
-    are fields in the place of the file's, such as "optimizer.learning_rate=0.01" and "net.layer[fc1].fc.size=20".
+    Args:
+        path: The training file.
+        plugins: Python files that register definitions; imported first.
+        sources_needed: Whether a phase without a source is an error; False if data are passed to `train`.
+        settings: Fields that override those of the file, such as "optimizer.learning_rate=0.01" and
+            "net.layer[fc1].fc.size=20".
+
+    Returns:
+        The training, for `train`.
+
+    Raises:
+        ConfigError: The training file or the network has errors; all of them are reported.
+        TypeError: `settings` is a string instead of a list.
     """
     if isinstance(settings, str):
         raise TypeError(f"settings is a list of texts: write [{settings!r}]")
@@ -71,12 +82,12 @@ def load_training(
 def loads_training(
     text: str, path: str | Path = "<text>", *, sources_needed: bool = True, settings: Sequence[str] = ()
 ) -> Training:
-    """Check the text of a training file that stands, or would stand, at `path`. Raises `ConfigError`."""
+    """Check the text of a training file with the (possibly future) path `path`. Raises `ConfigError`."""
     return sound(*read_training(text, path, sources_needed=sources_needed, settings=settings))
 
 
 def sound(training: Training | None, found: Examined) -> Training:
-    """The training that `read_training` gave, after a warning of what is odd. Raises `ConfigError` with its faults."""
+    """The training that `read_training` returned, after warnings. Raises `ConfigError` with its errors."""
     if training is None or found.failed:
         raise ConfigError(found.faults)
     warn(found.faults)
@@ -91,9 +102,9 @@ def read_training(
     sources_needed: bool = True,
     settings: Sequence[str] = (),
 ) -> tuple[Training | None, Examined]:
-    """The text of a training file at `path`: what it sets, if that is sound, and what is known beside its faults.
+    """Parse the text of a training file at `path`: its settings, if valid, and the information besides its errors.
 
-    With a `network` that is given, the text names none, and needs no source.
+    With a given `network`, the text names none and needs no source.
     """
     report = Report(Source(str(path), text, settings))
     reader = _Reader(report, Path(path).parent, network, sources_needed=sources_needed and network is None)
@@ -155,7 +166,7 @@ class _Reader:
         return self._training(bound, network)
 
     def _training(self, bound: Bound, network: Network) -> Training:
-        """The training of fields in which no fault was found."""
+        """The training of fields without errors."""
         values = bound.values
         rules = tuple(ParamRule(**header_of(param, "Param")) for param in values.get("param", ()))
         return Training(
@@ -240,7 +251,7 @@ class _Reader:
         return any("`epoch" in d.lower() or "`step" in d.lower() or "iter" in d.lower() for d in unknown)
 
     def _sources(self, bound: Bound, network: Network | None) -> Collection[str]:
-        """Check the sources; gives the phases that they feed."""
+        """Check the sources; returns the phases that they feed."""
         first: dict[str, Bound] = {}
         named: dict[str, Bound] = {}
         for source in bound.values.get("source", ()):
@@ -294,7 +305,7 @@ class _Reader:
                 self.report.add("E304", message, source.place(name), notes=(note,), help="write it there")
 
     def _tests(self, bound: Bound, *, tested: bool) -> None:
-        """What acts on tests needs some."""
+        """Settings that act on tests require tests."""
         test: Bound | None = bound.values.get("test")
         given = [name for name in ("every", "every_epochs") if test is not None and name in test.places]
         every = bool(given)
@@ -344,7 +355,7 @@ class _Reader:
                 self.report.add("E306", f"no parameter is called `{pattern}`", block.place("of"), help=hint)
 
     def _generate(self, bound: Bound | None, network: Network) -> None:
-        """What it says agrees with itself and with the network."""
+        """Check that the generation settings are consistent with each other and with the network."""
         if bound is None or bound.broken or "words" not in bound.values:
             return
         settings = generate_of(bound)
@@ -353,5 +364,5 @@ class _Reader:
 
 
 def _names_network(fields: Fields) -> bool:
-    """Whether the network is in a file of its own, to which what is given for it belongs."""
+    """Whether the network is in a separate file, which then gets the overrides for it."""
     return any(field[0] == "network" for field in fields)

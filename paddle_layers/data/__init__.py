@@ -1,4 +1,4 @@
-"""Sources of data and transforms."""
+"""Data sources, transforms and batches."""
 
 from .batching.batches import Batches, Position
 from .batching.feeds import Feed, make_feeds

@@ -1,8 +1,8 @@
-"""Batches made ahead by threads, while the network works on the one before.
+"""Prefetching: threads prepare batches while the network processes the previous one.
 
-Threads, not processes: kernels, Pillow's decoders, zlib and files let go of Python's lock while they work, so threads
-are as fast (`python -m tests.benchmarks.bench_sources` compares), need no copy of what they made, know the plugins
-that are loaded, and do not run the user's script again.
+Threads, not processes: kernels, Pillow's decoders, zlib and files release the GIL while they work, so threads are as
+fast (`python -m tests.benchmarks.bench_sources` compares), need no copy of their results, know the loaded plugins, and
+do not run the user's script again.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ M = TypeVar("M")
 def made_ahead(
     make: Callable[[P], M], places: Iterable[P], size: Callable[[M], int], *, workers: int, memory: int
 ) -> Generator[M]:
-    """`make(place)` for each place, in their order, whatever the number of `workers`; with 0 nothing is made ahead.
+    """Results of `make(place)` for each place, in order, for any number of `workers`; with 0 nothing is prefetched.
 
-    At most two for each worker are waiting or being made, and no more than fit into `memory` bytes by the `size` of
-    the largest so far; one at least. An error comes when it is the turn of its place. Close the iterator to end the
+    At most two results per worker are waiting or in progress, and no more than fit into `memory` bytes by the `size` of
+    the largest so far, but at least one. An error is raised at the turn of its place. Close the iterator to end the
     threads.
     """
     if not workers:

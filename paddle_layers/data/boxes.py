@@ -1,4 +1,4 @@
-"""Boxes of images, and what belongs to each of them, as transforms of the images move them."""
+"""Bounding boxes of images and their values under geometric transforms."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Step(NamedTuple):
 class Boxes:
     """Boxes x1, y1, x2, y2 as shares of an image's width and height: a sequence for each image.
 
-    After each step a box stays if its centre is within the image, and is cut off at the edges.
+    After each step a box stays if its center is within the image, and is cut off at the edges.
     """
 
     dataset: Dataset

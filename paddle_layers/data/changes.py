@@ -1,4 +1,4 @@
-"""Transforms of data layers, and what goes with the images that they move."""
+"""Bound transforms: transforms of data layers, applied consistently to images and their boxes and label maps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[Any]
 
 
 class Transform(Protocol):
-    """What a transform has; see `transforms.py`."""
+    """Interface of a transform; see `transforms.py`."""
 
     def output_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Axes of a changed row."""
@@ -31,11 +31,11 @@ class Transform(Protocol):
 
 
 STREAMS_OF_A_FEED = 64
-"""Random numbers of the transforms of a data layer: each has a stream of its own; stream 0 is the order of the rows."""
+"""Random streams of the transforms of a data layer: each has a separate stream; stream 0 is the order of the rows."""
 
 
 class MovesPixels(Transform, Protocol):
-    """A transform of images that changes what goes with them, too."""
+    """A geometric transform of images, which also changes their boxes and label maps."""
 
     def apply_labels(self, batch: Array, rng: RowRandom | None) -> Array:
         """The changed label maps."""
@@ -47,7 +47,7 @@ class MovesPixels(Transform, Protocol):
 
 
 class Change(NamedTuple):
-    """A transform of a data layer, and the data layers of what goes with its images."""
+    """A transform of a data layer, bound to the data layers of the boxes and label maps of its images."""
 
     layer: str
     transform: Transform

@@ -1,4 +1,4 @@
-"""Columns of a data set: plain arrays, rows of varying length stored end to end, and what is not yet numbers."""
+"""Columns of a data set: plain arrays, concatenated sequences, and values that are not encoded yet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Rows = NDArray[np.int64]
 
 
 def gather(starts: Array, rows: Rows) -> tuple[Rows, Rows]:
-    """Positions of the items of `rows` in the stored data, and the starts of the rows when these stand alone."""
+    """Positions of the items of `rows` in the stored data, and the starts of the rows in a batch of only these."""
     first, lengths = starts[rows].astype(np.int64), (starts[rows + 1] - starts[rows]).astype(np.int64)
     taken = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(lengths, out=taken[1:])
@@ -28,7 +28,7 @@ def gather(starts: Array, rows: Rows) -> tuple[Rows, Rows]:
 
 
 def joined_starts(parts: Sequence[Array]) -> Rows:
-    """Starts of one batch behind those of another."""
+    """Starts of one batch appended to those of another."""
     ends = np.cumsum([0, *(part[-1] for part in parts[:-1])])
     return np.concatenate([parts[0][:1], *(part[1:] + end for part, end in zip(parts, ends, strict=True))])
 
@@ -77,10 +77,10 @@ class SparseColumn:
 
 
 class SequenceColumn:
-    """Sequences end to end: row r holds the items `starts[r]` to `starts[r + 1]` of `data`.
+    """Concatenated sequences: row r has the items `starts[r]` to `starts[r + 1]` of `data`.
 
-    Nested: row r holds the sub-sequences `starts[r]` to `starts[r + 1]`, and `sub_starts` cuts `data` into these.
-    The items may be sparse rows.
+    Nested: row r has the sub-sequences `starts[r]` to `starts[r + 1]`, and `sub_starts` splits `data` into these. The
+    items may be sparse rows.
     """
 
     def __init__(self, data: Array | SparseColumn, starts: Array, sub_starts: Array | None = None) -> None:
@@ -130,7 +130,7 @@ class WordColumn:
         return len(self.cells)
 
     def counts(self, rows: Rows) -> Counter[str]:
-        """How often each word is there."""
+        """The frequency of each word."""
         if isinstance(self.cells, StoredColumn):
             chosen = (cell for part in self.cells.parts(rows) for cell in part)
         else:
@@ -139,9 +139,9 @@ class WordColumn:
 
 
 class GapColumn:
-    """Rows of numbers in which NaN stands for a missing one: the mean of the column is put there.
+    """Rows of numbers in which NaN is a missing value, imputed with the mean of the column.
 
-    With `mark` the rows have as many columns more, which are 1 where a number was missing and 0 elsewhere.
+    With `mark` the rows have as many indicator columns, which are 1 where a number was missing and 0 otherwise.
     """
 
     def __init__(self, values: Array | StoredColumn, names: Sequence[str], *, mark: bool) -> None:
@@ -157,6 +157,6 @@ RawColumn = WordColumn | GapColumn
 
 
 def sparse_part(column: Column) -> SparseColumn | None:
-    """The sparse rows of a field, in sequences or not; None where there are none."""
+    """The sparse rows of a field, in sequences or not; None if it has no sparse rows."""
     data = column.data if isinstance(column, SequenceColumn) else column
     return data if isinstance(data, SparseColumn) else None

@@ -1,4 +1,4 @@
-"""A data set: named fields with the same number of rows, in memory, mapped from a file or read when wanted."""
+"""Data sets: named fields with the same number of rows, in memory, memory-mapped or lazy."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ class Dataset:
     without `words.values`, are sparse rows. Sequences of sparse rows have `words.ids`, `words.row_starts` and
     `words.starts`.
 
-    `origin` names the data in messages; `place(row)` says where a row came from, such as ``iris.csv:12``. `words` has
-    the words of ids by field, as far as they are known, and `unknown` a row and a word of a field that are not in them.
-    `remedies` say what brings a field that is missing, by its name. `blocks` are rows that are read as a whole.
-    `bad` are rows that could not be read, by number, with the reason, where such rows are to be left out: their values
-    are arbitrary. `targets` are fields that losses and metrics compare with, `word_fields` those whose ids stand for
-    words, and `note` is a warning for the user. `columns` has the names of a field's columns, where they have any.
-    Columns of words, and of numbers of which some are missing, are in `raw` and no fields yet: `learning.encoded` makes
-    such of them. Raises `DataError` when there are no fields or no rows, or when the fields differ in their number of
-    rows.
+    `origin` names the data in messages; `place(row)` returns the origin of a row, such as ``iris.csv:12``. `words` has
+    the vocabulary of each id field, as far as it is known, and `unknown` a row and an out-of-vocabulary word of a
+    field. `remedies` has the fix for a missing field, by its name. `blocks` are rows that are read as a whole. `bad`
+    are unreadable rows, by number, with the reason, if such rows are to be skipped: their values are arbitrary.
+    `targets` are fields that losses and metrics compare with, `word_fields` those whose ids represent words, and `note`
+    is a warning for the user. `columns` has the names of a field's columns, if it has any. Columns of words, and of
+    numbers with missing values, are in `raw` and not fields yet: `learning.encoded` encodes them. Raises `DataError`
+    when there are no fields or no rows, or when the fields differ in their number of rows.
     """
 
     def __init__(
@@ -145,7 +144,7 @@ class Dataset:
                 )
 
     def place(self, row: int) -> str:
-        """Where a row came from, for messages."""
+        """The origin of a row, for messages."""
         return self._place(row) if self._place else f"{self.origin}, row {row}"
 
     def rows(self, index: Rows) -> dict[str, Any]:
@@ -168,7 +167,7 @@ def check_unique(names: Sequence[str], field: str, origin: str) -> None:
 
 
 def _state(name: str) -> tuple[int, ...]:
-    """Which file there is, its size, and when it was written last; nothing where there is none."""
+    """Identity, size and modification time of a file; empty if it does not exist."""
     with contextlib.suppress(OSError):
         found = os.stat(name)
         return found.st_ino, found.st_size, found.st_mtime_ns
@@ -243,7 +242,7 @@ def _array(value: Any, name: str, origin: str) -> Array:
 
 
 def _meant(value: Array, name: str) -> str:
-    """What to do about an array of strings: some are numbers, and ids of words are no use for these."""
+    """The fix for an array of strings: numbers are converted, ids need a vocabulary."""
     if value.dtype.kind not in "USO":
         return ""
     texts = [text.decode("latin-1") if isinstance(text, bytes) else text for text in value.ravel()[:1000].tolist()]

@@ -1,8 +1,8 @@
 """Preprocessing fitted to the training data: names of ids (classes, vocabularies), names and means of columns.
 
-A source gives columns of words, and of numbers some of which are missing, as they are. `learn` looks at the rows that
-are trained with; `encoded` makes numbers of all rows. What was learned is stored in the weights and beside them, since
-these mean nothing without it: it decides what an id stands for, whatever later sources say.
+A source returns columns of words, and of numbers with missing values, unencoded. `learn` fits the preprocessing to the
+training rows; `encoded` encodes all rows as numbers. The fitted values are stored in the weights and beside them, since
+the weights are meaningless without them: they determine the meaning of an id, whatever later sources contain.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Learned:
         return bool(self.words or self.means or self.columns)
 
     def without(self, fields: Container[str]) -> Learned:
-        """What is known of the other fields."""
+        """The fitted preprocessing of the other fields."""
         return Learned(
             {name: words for name, words in self.words.items() if name not in fields},
             {name: means for name, means in self.means.items() if name not in fields},
@@ -78,7 +78,7 @@ NOTHING = Learned()
 
 
 def read_learned(path: Path) -> Learned:
-    """What an earlier training has learned; nothing where there is no such file. `DataError` for a damaged one."""
+    """The fitted preprocessing of an earlier training; empty without a file. `DataError` for a damaged one."""
     try:
         if path.exists() and not path.is_file():
             raise DataError(f"{path} cannot be read: it is no file")
@@ -103,7 +103,7 @@ def _too_long(origin: str) -> DataError:
 
 
 def parse_learned(text: str, origin: str) -> Learned:
-    """What `text` and `line` write. Raises `DataError`, which begins with the `origin`, for anything else."""
+    """Parse the output of `text` and `line`. Raises `DataError`, which begins with the `origin`, for anything else."""
     if len(text) > MOST_BYTES:
         raise _too_long(origin)
     try:
@@ -246,12 +246,12 @@ def _means(dataset: Dataset, parts: Sequence[tuple[GapColumn, Rows]]) -> list[fl
 
 
 def encoded(dataset: Dataset, learned: Learned, origin: str) -> Dataset:
-    """The data set with numbers in place of words and gaps; a word that is not known gets the id behind the last.
+    """The encoded data set: ids instead of words, means for missing values; an unknown word gets the id after the last.
 
-    Ids get those that their names have in the training data; a name that a source lists has to be there. Columns that
-    have names are put in the order that they had, and others are left out.
+    Ids get those that their names have in the training data; a name that a source lists must be among them. Columns
+    that have names are put in the order that they had, and others are dropped.
 
-    Raises `DataError`, with `origin` for where it was looked up, when nothing is known of a field.
+    Raises `DataError` with `origin`, the file of the fitted values, if a field is unknown.
     """
     if not dataset.raw and not learned:
         return dataset
@@ -304,7 +304,7 @@ def _chosen(values: Any, places: list[int]) -> Any:
 
 
 def _places(dataset: Dataset, name: str, wanted: Sequence[str]) -> list[int]:
-    """Where the columns are that the field had in the training data."""
+    """The positions of the columns that the field had in the training data."""
     places = {column: place for place, column in enumerate(dataset.columns[name])}
     for column in wanted:
         if column not in places:
@@ -316,7 +316,7 @@ def _places(dataset: Dataset, name: str, wanted: Sequence[str]) -> list[int]:
 
 
 def _renamed(column: str, new: Sequence[str]) -> str:
-    """What to do about a column that is not there, where others are `new`."""
+    """The fix for a missing column, where others are `new`."""
     near = difflib.get_close_matches(column, new, 1) or new[:1]
     if not near:
         return "; weights are for the columns that they were trained with"
@@ -334,7 +334,7 @@ def _known(learned: Mapping[str, Sequence[Any]], name: str, dataset: Dataset, or
 
 
 def _numbered(column: WordColumn, ids: Mapping[str, int]) -> tuple[Any, tuple[int, str] | None]:
-    """The ids, and the first word that is not known, with its row; of texts that are read later it is not known yet."""
+    """The ids, and the first unknown word with its row, unless the text is read lazily."""
     if isinstance(column.cells, StoredColumn):
         number = partial(_numbers_of, text=column.text, ids=ids)
         return column.cells.then(number, (), np.int64, level=int(column.text)), None

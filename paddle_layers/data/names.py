@@ -103,7 +103,10 @@ class Unnamed(NamedTuple):
     """Only the training data have names of ids."""
 
     def warning(self, dataset: Dataset, words: Names, holder: str) -> str:
-        """That these are matched by position; nothing where there are none. `holder` has the names of the training."""
+        """The warning that unnamed ids are matched by position; empty if all have names.
+
+        `holder` has the names of the training.
+        """
         lacking = [f"`{name}`" for name in self.names] + [f"the columns of `{name}`" for name in self.columns]
         texts = []
         if lacking:

@@ -1,4 +1,4 @@
-"""The order of the rows in an epoch."""
+"""Shuffling: the order of the rows in an epoch."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Blocks(NamedTuple):
 
 
 def shuffled(part: Rows, blocks: Blocks | None, seed: int, epoch: int, stream: int = 0) -> Rows:
-    """The rows of `part`, which rise, in an order that seed, epoch and stream of random numbers alone choose.
+    """Random order of the rows of `part`, which are ascending; it depends on seed, epoch and random stream alone.
 
-    Where rows lie in `blocks`, these come in random order, and rows in random order among those of a few blocks: so
-    that a block is read once in an epoch, not once for each row.
+    If rows are stored in `blocks`, these are shuffled, and rows are shuffled within groups of a few blocks: each block
+    is then read once per epoch, not once for each row.
     """
     random = generator(seed, epoch, stream)
     if blocks is None:

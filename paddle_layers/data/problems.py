@@ -1,4 +1,4 @@
-"""The error and the warning of this package."""
+"""The error and the warning class of this package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random numbers that depend on seed, epoch and row alone, so that a resumed training draws the same ones."""
+"""Counter-based random numbers that depend on seed, epoch and row alone, so that a resumed training gets the same."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def generator(seed: int, epoch: int, stream: int) -> np.random.Generator:
 
 
 class RowRandom:
-    """Random numbers for the rows of a batch: `random()` gives one in [0, 1) for every row.
+    """Random numbers for the rows of a batch: `random()` returns one in [0, 1) per row.
 
-    A row gets the same numbers in whatever batch it comes. Successive calls give independent numbers. Threads may ask
-    at the same time, each for rows of its own.
+    A row gets the same numbers in any batch. Successive calls give independent numbers. Threads may call it
+    concurrently, each for separate rows.
     """
 
     def __init__(self, seed: int, epoch: int, stream: int, count: int) -> None:

@@ -1,4 +1,4 @@
-"""Cutting a data set in two: rows to learn from, and rows that are held out."""
+"""Splitting of a data set: training rows and held-out rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields whose rows lie in files and are read when a batch wants them, by several threads at once."""
+"""Lazy columns: fields whose rows are in files and are read on demand, by several threads at once."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class BadRecords(DataError):
 
 
 class StoredColumn:
-    """A field of `count` rows of a shape, such as the pictures of a folder.
+    """A lazy field of `count` rows of a shape, such as the images of a folder.
 
-    `read(rows)` gives an array of shape (rows, *shape), or sequences as a `SequenceColumn` where the `level` is 1, or
-    texts as a list. Threads call it at the same time. It raises `BadRecords`, and
-    `DataError` for what no other record can make good. `remedy(wanted, result, shape)` says what to write where a
-    data layer takes rows of another shape than they have behind the transforms.
+    `read(rows)` returns an array of shape (rows, *shape), or sequences as a `SequenceColumn` where the `level` is 1, or
+    strings as a list. Threads call it concurrently. It raises `BadRecords`, and `DataError` for an error that affects
+    all records. `remedy(wanted, result, shape)` returns the fix for a data layer whose shape differs from that of the
+    rows after the transforms.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Records:
         self._read, self._last = read, threading.local()
 
     def column(self, name: str, count: int, shape: Sequence[int], dtype: DTypeLike, **options: Any) -> StoredColumn:
-        """One of the fields. `BadRecords` that are read in place of its values are raised where these are wanted."""
+        """One of the fields. `BadRecords` among its values are raised when these are requested."""
 
         def read(rows: Rows) -> Any:
             found = self._of(rows)[name]
@@ -130,7 +130,7 @@ class Records:
 
 
 def read_together(rows: Rows, read: Callable[[Sequence[int]], Any]) -> Any:
-    """What `read` gives for the rows. Raises `BadRecords` with those for which alone it raises `DataError`."""
+    """The result of `read` for the rows. Raises `BadRecords` with the rows that raise `DataError` alone."""
     try:
         return read(rows.tolist())
     except DataError:
@@ -146,7 +146,7 @@ def read_together(rows: Rows, read: Callable[[Sequence[int]], Any]) -> Any:
 
 
 def read_each(rows: Rows, read: Callable[[int], Any]) -> list[Any]:
-    """What `read` gives for each row. Raises `BadRecords` with all rows for which it raised such itself."""
+    """The results of `read` for each row. Raises `BadRecords` with all rows that raised it."""
     found: list[Any] = []
     problems: dict[int, str] = {}
     for row in rows.tolist():

@@ -1,4 +1,4 @@
-"""How a thing describes itself: fields, axes, decorators, registries; all the rest is derived from it."""
+"""Definitions of layers: fields, axes, decorators, registries, from which everything else is derived."""
 
 from .bodies.body import Wire, body
 from .decorators import (

@@ -1,7 +1,7 @@
-"""Numbers in text files: decimal notation in ASCII, as CSV files and configs have it.
+"""Number parsing for text files: decimal ASCII notation, as in CSV files and configs.
 
-`float` and `int` also take the notation of Python programs, `2020_01`, and digits of other scripts; in data these are
-names, dates or damage, and the numbers that Python makes of them are wrong.
+`float` and `int` also accept Python notation such as `2020_01` and digits of other scripts; in data these are names,
+dates or damage, and the resulting numbers would be wrong.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 
 
 def number_of(text: str) -> float | None:
-    """The number that a text is, with spaces around it or not; NaN and infinity too; None for any other text."""
+    """The number that a string represents, spaces around it allowed, NaN and infinity too; None for other strings."""
     text = text.strip()
     return float(text) if _NUMBER.fullmatch(text) else None
 
 
 def is_plain(text: str) -> bool:
-    """Whether `float` takes nothing in a text that `number_of` refuses."""
+    """Whether the string is free of notation that `float` accepts and `number_of` rejects."""
     return "_" not in text and text.isascii()
 
 
 def is_integer(text: str) -> bool:
-    """Whether a text is an integer of at most 18 digits, which 64 bits hold."""
+    """Whether a string is an integer of at most 18 digits, which fits into 64 bits."""
     return _INTEGER.fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""The decorators of functions: each takes its place in the definition whose fields it names."""
+"""Decorators that add functions to the definition whose fields they name."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _EXAMPLES = {"each": "Swish.y", "gradient": "Swish.x", "update": "Swish.mean", "
 
 
 def definition_of(owner: type) -> LayerDefinition:
-    """The layer whose class of fields this is."""
+    """The layer definition of a class of fields."""
     definition: LayerDefinition | None = owner.__dict__.get("__layer__")
     if definition is None:
         file, line = "", 0
-        with contextlib.suppress(OSError, TypeError):  # a class that was made elsewhere than in a file
+        with contextlib.suppress(OSError, TypeError):  # a class that was not defined in a file
             file, line = inspect.getsourcefile(owner) or "", inspect.getsourcelines(owner)[1]
         raise DefinitionError(f"{owner.__name__} is not registered: put @layer(...) above the class", file, line)
     return definition
@@ -56,11 +56,29 @@ def each(
     kind: str = "DENSE",
     scan: str | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """The function gives one element of every target, as a tuple when there are several.
+    """Point function of outputs and temporaries: computes one element of each target.
 
-    `over`: called for each item of a repeatable input, results add up; `along="C"`: they lie side by side along that
-    axis instead, and `c` counts in the item's own part; `kind`: variant for items of that data type;
-    `scan`: rows of a sequence are computed in order, `"forward"` or `"back"`.
+    Args:
+        targets: Tensors that the function computes, such as `Swish.y`. It takes their indices, and tensors, sizes and
+            attributes by name, and returns one value, or a tuple with one value per target.
+        over: Repeatable input: the function is called for each of its items, and the results are summed.
+        along: Axis, such as `"C"`, along which the results of the items are concatenated instead of summed; the index
+            `c` counts within the item.
+        kind: Data type of the items that this variant is for.
+        scan: `"forward"` or `"back"`: the rows of a sequence are computed in this order (a recurrence).
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        TypeError: A target is not a field.
+        DefinitionError: The layer is not registered, or the function does not fit it.
+
+    Example::
+
+        @each(Swish.y)
+        def swish_y(i, x, beta):
+            return x[i] / (1.0 + math.exp(-beta * x[i]))
     """
     return _marker("each", targets, {"over": over, "along": along, "kind": kind, "scan": scan})
 
@@ -73,31 +91,82 @@ def gradient(
     used: Input | Entries | None = None,
     scan: str | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """The function gives one element of the cost's derivative by every target; it gathers, it never scatters.
+    """Point function of gradients: computes one element of the derivative of the loss by each target.
 
-    `over`: called for each item of a repeatable input; `along="C"`: for each item of a repeatable output, results lie
-    side by side along that axis. `used`: only the rows named by the ids of that input, or of entries; the first
-    index is then `u`, the number of the used row. The layer then reads no other rows of the parameter either.
+    The function gathers: it reads all contributions to its element and never scatters into other elements. It takes
+    output gradients as `dy` for an output `y`.
+
+    Args:
+        targets: Inputs and parameters, such as `Swish.x`.
+        over: Repeatable input or output: the function is called for each of its items, and the results are summed.
+        along: Axis along which the results of the items of a repeatable output are concatenated instead of summed.
+        kind: Data type of the items that this variant is for.
+        used: Input of ids, or `Entries`: only the rows of the parameter that these ids name have a gradient, and the
+            layer reads no other rows of it. The first index is then `u`, the position among the used rows.
+        scan: `"forward"` or `"back"`: the rows of a sequence are computed in this order (a recurrence).
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        TypeError: A target is not a field.
+        DefinitionError: The layer is not registered, or the function does not fit it.
     """
     return _marker("gradient", targets, {"over": over, "along": along, "kind": kind, "used": used, "scan": scan})
 
 
 def update(*targets: Field) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """The function gives the new value of a state, after the forward pass and while training only."""
+    """Point function of states, such as running statistics: computes the new value of one element.
+
+    It runs after the forward pass, and in training only.
+
+    Args:
+        targets: States of the layer.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        TypeError: A target is not a field.
+        DefinitionError: The layer is not registered, or the function does not fit it.
+    """
     return _marker("update", targets, {})
 
 
 def fill(*targets: Field, per: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A procedure, called for each `per` (rows or sequences), that writes its own part of the targets."""
+    """Procedure that writes a block of each target, called once per row or sequence.
+
+    Args:
+        targets: Tensors whose elements the function writes; each call writes only its own block.
+        per: Axis of the rows or sequences that it is called for, such as `"N"`.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        TypeError: A target is not a field.
+        DefinitionError: The layer is not registered, or the function does not fit it.
+    """
     return _marker("fill", targets, {"per": per})
 
 
 def python(*targets: Field) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """The function computes whole tensors with NumPy, or with whatever Python has; for an input or parameter, `dx`.
+    """Function that computes whole tensors with NumPy or other Python code, for experiments.
 
-    It asks by name for what a point function may ask for, as arrays in the shapes that those see, rows first, and
-    gives an array for each target, which is checked. It is slow: nothing compiles it, it runs alone on one thread of
-    the host, and what it reads and gives is copied from and to a card. Meant for experiments.
+    It takes by name what a point function may take, as arrays of the same shapes, rows first, and returns one array per
+    target, whose shape is checked. It is slow: it is not compiled, runs on one thread of the host, and its inputs and
+    results are copied from and to a GPU.
+
+    Args:
+        targets: Outputs and temporaries; for gradients, inputs and parameters: the result is then `dx` for an input
+            `x`.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        TypeError: A target is not a field.
+        DefinitionError: The layer is not registered, or the function does not fit it.
     """
     role = "gradient" if targets and isinstance(targets[0], (Input, Param)) else "each"
     return _marker(role, targets, {"python": True})
@@ -115,48 +184,110 @@ def _attach(role: str, owner: type) -> Callable[[F], F]:
 
 
 def infer(owner: type) -> Callable[[F], F]:
-    """Sizes of axes that nothing else binds: a function of axes, attributes and input types, giving a dict."""
+    """Shape inference: sizes of the axes that neither inputs nor attributes bind.
+
+    Args:
+        owner: Class of the layer. The function takes axes, attributes and input types by name and returns a dict of
+            sizes by axis. It rejects shapes with `require`.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        TypeError: `owner` is not a class.
+        DefinitionError: The layer is not registered, or has such a function already.
+    """
     return _attach("infer", owner)
 
 
 def output_types(owner: type) -> Callable[[F], F]:
-    """All output types at once, for layers whose axes don't say it: the function gives a list of `Type`."""
+    """Type inference of all outputs, for layers whose axes do not determine it.
+
+    Args:
+        owner: Class of the layer. The function returns a list with the `Type` of each output.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        TypeError: `owner` is not a class.
+        DefinitionError: The layer is not registered, or has such a function already.
+    """
     return _attach("output_types", owner)
 
 
 def starts(owner: type) -> Callable[[F], F]:
-    """Starts of the sequences of an output that has rows of its own (`"Y:S C"` where no input has `Y`).
+    """Sequence offsets of an output with a dynamic row count (axes `"Y:S C"` where no input has the rows `Y`).
 
-    A function on the host, called for every batch, of starts (`A_start` for rows `A:S` of an input), inputs (an array
-    of ids or of real numbers), temporaries that have rows of inputs, sizes (of an axis of rows, too) and attributes; it
-    gives the starts as an array, one more than there are sequences. Sub-sequences, too, can be new: for `"Y:Q:N C"` it
-    gives the starts of Q in the samples N, and those of Y in Q. What is computed is read in the middle of the pass; a
-    GPU is waited for.
+    The function runs on the host for every batch. Its result is read in the middle of the pass, so a GPU is
+    synchronized.
+
+    Args:
+        owner: Class of the layer. The function takes offsets of inputs (`A_start` for rows `A:S`), inputs (arrays of
+            ids or floats), temporaries with the rows of inputs, sizes (row counts, too) and attributes. It returns the
+            offsets as an integer array with one element more than there are sequences. For nested sequences `"Y:Q:N C"`
+            it returns the offsets of Q in the samples N, and those of Y in Q.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        TypeError: `owner` is not a class.
+        DefinitionError: The layer is not registered, or has such a function already.
     """
     return _attach("starts", owner)
 
 
 def entries(owner: type) -> Callable[[F], F]:
-    """What `Entries` are in a batch: starts of the rows, ids, and values, as arrays.
+    """Sparse entries that the host prepares for a batch: row offsets, ids and values of `Entries`, as arrays.
 
-    A function on the host, called before each pass with inputs (arrays of ids or numbers, or `Csr`), which have to be
-    fed, sizes, attributes, `key`, a whole number that differs from step to step, for a seed, and `prepared`, what a
-    function below `@prepare` gives.
+    Args:
+        owner: Class of the layer. The function runs before each pass and takes inputs that are fed (arrays of ids or
+            floats, or `Csr`), sizes, attributes, `key` (an integer that differs in each step, for a random seed) and
+            `prepared`, the result of the function of `@prepare`.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        TypeError: `owner` is not a class.
+        DefinitionError: The layer is not registered, or has such a function already.
     """
     return _attach("entries", owner)
 
 
 def prepare(owner: type) -> Callable[[F], F]:
-    """What a function below `@entries` needs and is the same for all batches: made once, of sizes and attributes."""
+    """Precomputation for `@entries` that is the same for all batches.
+
+    Args:
+        owner: Class of the layer. The function takes sizes and attributes; it is called once.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        TypeError: `owner` is not a class.
+        DefinitionError: The layer is not registered, or has such a function already.
+    """
     return _attach("prepare", owner)
 
 
 def joined(*targets: Temp, when: str) -> Callable[[F], F]:
-    """What temporaries are where several processes share a batch, and the attribute `when` is true.
+    """All-reduce of temporaries in data-parallel training, as for synchronized batch statistics.
 
-    A function on the host, called behind the one that computes them, of these temporaries, which are arrays of this
-    process's rows, attributes, `training` and `add_up`, which replaces an array by its sums over all processes. It
-    gives what takes the place of each, or None for nothing. A process that trains by itself does not call it.
+    The function runs on the host after the one that computes the temporaries; single-process training does not call it.
+    It takes the temporaries (arrays of this process's rows), attributes, `training` and `add_up`, which replaces an
+    array by its sum over all processes, and returns the replacement of each temporary, or None to keep it.
+
+    Args:
+        targets: Temporaries of the layer.
+        when: `Bool` attribute that enables it.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        DefinitionError: The layer is not registered, or the function does not fit it.
     """
 
     def mark(call: F) -> F:
@@ -168,12 +299,22 @@ def joined(*targets: Temp, when: str) -> Callable[[F], F]:
 
 
 def result(owner: type, *names: str, best: str | tuple[str, ...] = "") -> Callable[[F], F]:
-    """What is reported for the layer's statistics: a function of their sums and of attributes, by name.
+    """Metrics that are reported for the statistics of the layer.
 
-    A sum is a number, or a list of numbers where the statistic has axes besides its rows. The function gives one
-    number, or a tuple of numbers with these `names`; the first name may be empty, for the one that the layer is named
-    after. `best` says whether the smallest or the largest is the best,
-    "min" or "max": of all of them, or of each in their order. `save_best` and `early_stop` then refuse the other one.
+    Args:
+        owner: Class of the layer. The function takes the sums of the statistics and attributes by name. A sum is a
+            number, or a list of numbers if the statistic has axes besides its rows. It returns one number, or a tuple
+            with one number per name.
+        names: Names of the metrics. The first one may be empty: that metric has the name of the layer.
+        best: `"min"` or `"max"`: whether smaller or larger is better, for all metrics or, as a tuple, for each one.
+            `save_best` and `early_stop` reject the opposite direction.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        TypeError: `owner` is not a class.
+        DefinitionError: The layer is not registered, or `best` does not match the names.
     """
     attach = _attach("result", owner)
 
@@ -191,12 +332,21 @@ def result(owner: type, *names: str, best: str | tuple[str, ...] = "") -> Callab
 
 
 def onnx(owner: type) -> Callable[[F], F]:
-    """How the layer is written as ONNX nodes, in the test phase: a function of `graph` and of what it asks for by name.
+    """ONNX export of the layer in the test phase: the function adds nodes to a graph.
 
-    `graph.Conv(x, weight, strides=[2, 2])` makes a node. The function may ask for inputs, parameters and states (None
-    where they are absent, tuples where they are repeatable), attributes and sizes of axes, and gives the outputs. Rows
-    of sequences come one after the other, as single rows do; an input `"T:S C"` is `[S, T, C]` instead, padded, and
-    `T_lengths` and `T_mask` say which rows are real. `require` refuses what has no form.
+    Rows of sequences are concatenated, like single rows; an input with the axes `"T:S C"` is padded to `[S, T, C]`, and
+    `T_lengths` and `T_mask` report which rows are real. `require` rejects settings without an ONNX form.
+
+    Args:
+        owner: Class of the layer. The function takes `graph`, inputs, parameters and states (None where absent, tuples
+            where repeatable), attributes and sizes of axes by name, and returns the outputs. `graph.Conv(x, weight,
+            strides=[2, 2])` adds a node.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        DefinitionError: The layer has an ONNX function already, or is composed of other layers.
     """
 
     def mark(call: F) -> F:

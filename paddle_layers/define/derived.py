@@ -1,4 +1,4 @@
-"""What follows from a layer's definition, derived when it is asked for."""
+"""Derived properties of a layer definition, computed on demand."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DerivedLayer(LayerDefinition):
 
     @cached_property
     def facts(self) -> Facts:
-        """What follows from the text of the functions: order, reads, in-place use, Mocha's characterisations."""
+        """Facts derived from the source of the functions: order, reads, in-place use, Mocha's characterizations."""
         from .facts.derived_facts import derive_facts
 
         return derive_facts(self.complete())
@@ -62,7 +62,7 @@ class DerivedLayer(LayerDefinition):
 
     @cached_property
     def _keeps_type(self) -> tuple[tuple[int, ...], int, int] | None:
-        """Where the one output has the axes of the one input: levels and numbers of axes that pass as they are."""
+        """Type-preserving layers: levels and numbers of axes for which the one output has the type of the one input."""
         if len(self.inputs) != 1 or len(self.outputs) != 1 or self.hooks:
             return None
         (x,), (y,) = self.inputs.values(), self.outputs.values()
@@ -87,11 +87,29 @@ class DerivedLayer(LayerDefinition):
 
 
 def layer(name: str, *, common: tuple[str, ...] = (), **options: Any) -> Callable[[C], C]:
-    """Register a layer type: a class of fields; point functions follow at module level.
+    """Registers a layer type: a class of fields; point functions follow at module level.
 
-    `common`: attribute groups to take (`act`, `drop_rate`, `error_clip`); `elsewhere`: names in other systems;
-    `terms`: established terms that people search for, such as "transposed convolution";
-    `since`: version of the library. Raises `DefinitionError` with file and line.
+    Args:
+        name: Name in network files.
+        common: Shared attributes that the layer has: `act`, `drop_rate`, `error_clip`.
+        **options: `elsewhere` (names in other systems), `terms` (search terms, such as "transposed convolution"),
+            `since` (version of the library).
+
+    Returns:
+        A class decorator that registers the class and returns it unchanged.
+
+    Raises:
+        TypeError: `name` is not a string.
+        DefinitionError: Invalid fields, or an invalid or duplicate name; with file and line.
+
+    Example::
+
+        @layer("swish", terms=("SiLU",))
+        class Swish:
+            x = Input("...", "values", seq=(0, 1, 2))
+            y = Output("...", "activations")
+            beta = Float("slope", default=1.0)
+            examples = (Example(x="3"),)
     """
 
     if not isinstance(name, str):

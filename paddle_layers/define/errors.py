@@ -1,4 +1,4 @@
-"""Errors of definitions and of inference."""
+"""Errors of definitions and of shape inference."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def suggestion(name: object, known: Iterable[str]) -> str:
 
 
 def brief(value: object) -> str:
-    """What a value of the wrong kind is, short enough for a message: texts are shown, of others the type is said."""
+    """A value of the wrong kind, short enough for a message: the text of strings, the type of other values."""
     if isinstance(value, (str, int, float)) or value is None:
         return repr(value)[:60]
     return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of another library says, without the rest; its type where it says nothing."""
+    """The first line of an error of another library; its type if it has no message."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
@@ -60,7 +60,12 @@ class InvalidAttributes(ValueError):
 
 
 class ShapeError(ValueError):
-    """The inputs don't fit the layer. `input` is the position of the input at fault, `attribute` a name."""
+    """The inputs do not fit the layer.
+
+    Attributes:
+        input: Position of the wrong input.
+        attribute: Name of the wrong attribute.
+    """
 
     code = "shape"
 
@@ -69,7 +74,7 @@ class ShapeError(ValueError):
         self.message, self.attribute, self.input = message, attribute, input
 
     def restated(self, message: str, *, attribute: str | None, input: int | None) -> ShapeError:
-        """The same fault in other words: those of the layer that a part is in, say, with its inputs and attributes."""
+        """The same error in terms of the composite layer that contains the part: its inputs and attributes."""
         found = copy.copy(self)
         found.args, found.message, found.attribute, found.input = (message,), message, attribute, input
         return found
@@ -112,7 +117,7 @@ class RankError(ShapeError):
 
 
 class _Requirement(Exception):
-    """What `require` raises: inference turns it into a `ShapeError` with the position of the input."""
+    """Exception of `require`: inference converts it to a `ShapeError` with the position of the input."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
@@ -120,6 +125,16 @@ class _Requirement(Exception):
 
 
 def require(condition: bool, name: str, message: str) -> None:
-    """In an `@infer` function: refuse sizes with a message that points at the attribute or input `name`."""
+    """Reject sizes in an `@infer` function, with a message at an attribute or input.
+
+    Args:
+        condition: Whether the sizes are legal.
+        name: Name of the attribute or input.
+        message: Description of the error.
+
+    Example::
+
+        require(C % groups == 0, "groups", f"{groups} groups do not divide {C} channels")
+    """
     if not condition:
         raise _Requirement(name, message)

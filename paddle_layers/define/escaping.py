@@ -1,7 +1,7 @@
-"""Text from files and plugins, made harmless where it is shown.
+"""Escaping of strings from files and plugins before they are displayed.
 
-A terminal obeys control characters; marks of the writing direction make a text look like another; XML forbids most of
-both. Such characters are shown by their number instead.
+A terminal obeys control characters, bidirectional marks disguise their neighbors, and XML forbids most of both. Such
+characters are displayed as their code points.
 """
 
 from __future__ import annotations

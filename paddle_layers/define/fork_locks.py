@@ -1,4 +1,4 @@
-"""Locks that survive a fork: in the child there is no thread that would release those of other threads."""
+"""Fork-safe locks: a child process has no thread that would release the locks of other threads."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Layers from `LayerDef` messages: the same fields, checks and functions as those of a class.
 
-A message is data, perhaps from a file that others wrote: its texts are checked before they become names, and nothing in
-it is run. The reverse of `layer_def`.
+A message is data, possibly from an untrusted file: its strings are checked before they become names, and nothing in it
+is executed. The reverse of `layer_def`.
 """
 
 from __future__ import annotations
@@ -34,12 +34,20 @@ M = TypeVar("M", bound=_Named)
 
 
 def register_layer(definition: pb.LayerDef, **temporaries: Temp | Numbers | Entries) -> type[Any]:
-    """Register a layer from a message; gives the class of its fields, for `@each(layer.y)` and its sisters.
+    """Register a layer from a message.
 
-    Without functions it is validated and documented, but does not run. `temporaries` are fields for functions, of which
-    a message does not speak. What follows from functions, and from where a layer is registered (`facts`, `rules`,
-    `number`, `package`, `registered_at`), is derived anew, whatever the message says. Raises `DefinitionError` with
-    file and line of the call.
+    Without functions, the layer is validated and documented, but does not run. Derived fields of the message (`facts`,
+    `rules`, `number`, `package`, `registered_at`) are ignored and derived again.
+
+    Args:
+        definition: The definition.
+        **temporaries: Internal fields for functions, which a message does not contain.
+
+    Returns:
+        The class of its fields, for `@each(layer.y)` and the other decorators.
+
+    Raises:
+        DefinitionError: Invalid definition, with file and line of the call.
     """
     if not isinstance(definition, pb.LayerDef):
         raise TypeError(f"takes a LayerDef message, found {type(definition).__name__}")
@@ -111,7 +119,7 @@ def _fields(message: pb.LayerDef, temporaries: dict[str, Temp | Numbers | Entrie
 
 
 def _by_name(role: str, messages: Iterable[M], read: Callable[[M], Any]) -> Iterator[tuple[str, Any]]:
-    """What `read` makes of each message, by name; a mistake is reported with role and name."""
+    """The results of `read` for each message, by name; an error is reported with role and name."""
     for message in messages:
         name = message.name
         try:
@@ -123,7 +131,7 @@ def _by_name(role: str, messages: Iterable[M], read: Callable[[M], Any]) -> Iter
 
 
 _ARGUMENT = ("name", "description", "axes", "data_type", "repeatable", "differentiable")
-"""What is said of inputs and outputs; that a gradient flows is derived from the functions."""
+"""Properties of inputs and outputs; whether a gradient flows is derived from the functions."""
 
 
 def _input(message: pb.ArgumentDef) -> Input:

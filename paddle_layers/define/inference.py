@@ -1,4 +1,4 @@
-"""Output types from input types: named axes bind sizes, the layer's own function does what is left."""
+"""Shape inference: named axes bind sizes, and the layer's `@infer` function computes the others."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
 
 
 def _assign(layer: LayerDefinition, types: Sequence[Type]) -> dict[str, tuple[int, ...]]:
-    """Which positions belong to which input: in order, the repeatable one takes what the others leave."""
+    """Assignment of positions to inputs: in order, the repeatable one takes the remaining ones."""
     if layer.fixed_positions is not None and len(types) == len(layer.fixed_positions):
         return layer.fixed_positions
     fields = list(layer.inputs.values())
@@ -170,7 +170,7 @@ class _Binder:
         return split_dims(field.axes[1:], dims, len(tail))
 
     def _match_placed(self, field: Field, dims: tuple[int, ...], what: str, place: int) -> list[tuple[Axis, Any]]:
-        """`N... C@axis ...`: the axes before the one whose place an attribute says, that one, and those behind it."""
+        """`N... C@axis ...`: the axes before the one whose position an attribute selects, that one, and the rest."""
         before, axis, *behind = field.axes
         if not dims and not axis.rest:
             message = f"{what}, but `{field.text}` needs at least 1 axis after the rows"
@@ -186,7 +186,7 @@ class _Binder:
         return [(before, dims[: first - 1]), (axis, own), *((one, dims[last:]) for one in behind)]
 
     def _place(self, attribute: str, dims: tuple[int, ...], what: str) -> int:
-        """The number of an axis, counted from 1 behind the rows. Raises `ShapeError` where there is none."""
+        """The position of an axis, counted from 1 after the rows. Raises `ShapeError` if it does not exist."""
         place = int(self.attributes[attribute])
         count = max(len(dims), 1)  # one number a row is a row of one column to what merges axes
         found = place + count + 1 if place < 0 else place
@@ -259,7 +259,7 @@ def _call(layer: LayerDefinition, hook: str, given: Mapping[str, Any], positions
 
 
 def _given_types(layer: LayerDefinition, types: Any) -> tuple[Type, ...]:
-    """What a function below @output_types gives, a type for each output. Raises `DefinitionError`."""
+    """The result of an `@output_types` function, one type per output. Raises `DefinitionError`."""
     if not isinstance(types, (list, tuple)) or not all(isinstance(one, Type) for one in types):
         raise layer.error(f"@output_types must give a list of Type, not {types!r}")
     if len(types) != len(layer.outputs) and not any(field.repeatable for field in layer.outputs.values()):
@@ -306,5 +306,5 @@ def _output_type(layer: LayerDefinition, binding: Binding, field: Output, item: 
 
 
 def _group_choice(layer: LayerDefinition, attributes: Mapping[str, Any]) -> str | None:
-    """What the sequence axis of a nested input stands for: SEQUENCE, SUBSEQUENCE, or the innermost (None)."""
+    """The meaning of the sequence axis of a nested input: SEQUENCE, SUBSEQUENCE, or the innermost level (None)."""
     return None if layer.group_attribute is None else str(attributes[layer.group_attribute])

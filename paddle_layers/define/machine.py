@@ -1,4 +1,4 @@
-"""The machine that this process runs on."""
+"""Properties of the machine: processors and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patterns of names, as a shell has them: `conv*` for all that begins with `conv`."""
+"""Shell-style name patterns: `conv*` for all names that begin with `conv`."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from .errors import brief
 
 
 def matching(pattern: str, names: Iterable[str]) -> list[str]:
-    """The names that a pattern means: `*` stands for any text, `?` for a character, `[ab]` for one of these."""
+    """The names that match a pattern: `*` matches any text, `?` one character, `[ab]` one of these."""
     return [name for name in names if fnmatchcase(name, pattern)]
 
 
 def rename_problem(old: str, new: str) -> str | None:
-    """What is wrong with a rename, or None: each `*` of `new` is the text that the same one of `old` stands for."""
+    """The error in a rename, or None: each `*` of `new` is the text that the same `*` of `old` matches."""
     if new.count("*") <= old.count("*"):
         return None
     return f"`{new}` has more `*` than `{old}`, which says what they stand for"
 
 
 def renamed(name: str, old: str, new: str) -> str | None:
-    """The name, with `new` in place of `old`; None where it does not match. In `old`, only `*` is special."""
+    """The name with `new` instead of `old`; None if it does not match. In `old`, only `*` is special."""
     found = re.fullmatch("(.*)".join(map(re.escape, old.split("*"))), name, re.DOTALL)
     if found is None:
         return None

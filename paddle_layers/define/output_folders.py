@@ -1,8 +1,8 @@
 """Output folders as directory descriptors: no file is written or deleted through a symbolic link in one of them.
 
-A path that was checked may lead elsewhere a moment later. So a folder is opened once, each folder in it relative to its
-parent without following links, and files are named relative to their open folder. Where the platform has no directory
-descriptors (Windows), paths are used, and each folder is checked before.
+A path may point to another folder a moment after it was checked. So a folder is opened once, each subfolder relative to
+its parent without following links, and files are named relative to their open folder. Where the platform has no
+directory descriptors (Windows), paths are used, and each folder is checked first.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class LinkError(OSError):
 
 
 class Folder:
-    """An open folder. Its methods take names of entries, and follow no links; all raise `OSError`.
+    """An open folder. Its methods take names of entries and follow no links; all raise `OSError`.
 
-    The path is for messages, and for platforms without descriptors, where `descriptor` is None.
+    The path is for messages, and for platforms without descriptors, where `descriptor` has the value None.
     """
 
     def __init__(self, path: Path, descriptor: int | None) -> None:
@@ -159,7 +159,7 @@ class Folder:
             yield found
 
     def append(self, name: str, data: bytes) -> None:
-        """Add to the end of a file, which is made where there is none. Raises `LinkError`."""
+        """Append to a file, creating it if it does not exist. Raises `LinkError`."""
         with os.fdopen(self.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
             file.write(data)
 
@@ -230,9 +230,9 @@ class Folder:
 
 @contextlib.contextmanager
 def open_folder(path: Path) -> Iterator[Folder]:
-    """An existing folder. In one that is claimed no links are followed; elsewhere the path is the user's.
+    """An existing folder. In a claimed folder no links are followed; in others the path is the user's.
 
-    Raises `OSError`, `LinkError` among them.
+    Raises `OSError`, including `LinkError`.
     """
     full = Path(os.path.abspath(path))
     root = next((folder for folder in (full, *full.parents) if str(folder) in _CLAIMED), None)
@@ -249,7 +249,7 @@ def open_folder(path: Path) -> Iterator[Folder]:
 
 @contextlib.contextmanager
 def existing_folder(path: Path) -> Iterator[Folder | None]:
-    """As `open_folder`; None where there is no folder."""
+    """As `open_folder`; None if the folder does not exist."""
     with contextlib.ExitStack() as stack:
         try:
             found: Folder | None = stack.enter_context(open_folder(path))
@@ -296,7 +296,7 @@ def remove_matching(path: Path, pattern: str) -> None:
 
 
 def write_texts(path: Path, texts: Mapping[str, str]) -> list[Path]:
-    """Write files into a folder, which is made, by their paths in it; gives the paths. Raises `OSError`."""
+    """Write files into a folder, which is made, by their paths in it; returns the paths. Raises `OSError`."""
     with new_folder(path) as root:
         for name, text in texts.items():
             root.write_below(name, text.encode())
@@ -327,7 +327,7 @@ def _opened(path: Path) -> Iterator[Folder]:
 
 
 def _same(path: Path, descriptor: int | None) -> Folder:
-    """The claimed folder, which is still at its path: results that nobody would find are no results."""
+    """The claimed folder, if it is still at its path: results written to a moved folder would be lost."""
     if descriptor is not None and not os.path.samestat(os.stat(path), os.fstat(descriptor)):
         raise OSError(errno.ESTALE, "another folder has taken its place", str(path))
     return Folder(path, descriptor)

@@ -1,4 +1,4 @@
-"""What makes much, such as reading a large file or compiling a kernel: the garbage collector waits meanwhile."""
+"""Suspended garbage collection for code that allocates many objects, such as parsing a large file."""
 
 from __future__ import annotations
 

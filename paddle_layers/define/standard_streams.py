@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full or a broken pipe: messages are dropped, and what they are about goes on."""
+"""Robust standard streams: messages to closed or full streams and broken pipes are dropped."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class _Dropping:
             yield
         except OSError:
             pass
-        except ValueError:  # that of a closed stream; a text that cannot be encoded is a fault
+        except ValueError:  # that of a closed stream; a string that cannot be encoded is an error
             if not self._stream.closed:
                 raise
 
 
 def dropping(stream: TextIO | None) -> TextIO | None:
-    """The stream for messages that may get lost; None stays None, as `sys.stderr` is where there is none."""
+    """A stream for messages that may be lost; None stays None, the value of `sys.stderr` without a console."""
     return cast("TextIO", _Dropping(stream)) if stream is not None else None
 
 

@@ -1,4 +1,4 @@
-"""Switches that hold within a `with` block, in the thread that set them: for checks, pages and quick runs."""
+"""Thread-local switches for a `with` block: for checks, pages and quick runs."""
 
 from __future__ import annotations
 

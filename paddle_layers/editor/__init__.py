@@ -1,1 +1,1 @@
-"""Help while a config is written: completion, hover, definitions, faults; `server` speaks the protocol of editors."""
+"""Editor support for configs: completion, hover, definitions, diagnostics; `server` is the LSP server."""

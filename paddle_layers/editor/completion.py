@@ -1,4 +1,4 @@
-"""What may be written at the cursor."""
+"""Completion at the cursor."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from .values import Value, settings, values
 from .words import attribute_facts, attribute_text, definition_text, header_facts, header_text
 
 BEFORE_OWN = {"Layer": "output"}
-"""The header field before which the block of the type's own attributes comes; elsewhere it comes last."""
+"""The header field before which the attribute block of the type comes; by default it is last."""
 
 CURSOR = "$0"
-"""Stands in a text for the place where writing goes on."""
+"""Placeholder for the cursor position in inserted text."""
 
 
 class Item(NamedTuple):
-    """A completion: what it is called, what is said about it, and the change of the text from `start` to `end`."""
+    """A completion: label, description, and the replacement of the text from `start` to `end`."""
 
     label: str
     kind: str
     """type, block, field, value, output or parameter."""
     text: str
-    """What is written, with `CURSOR` where writing goes on; without it, at the end."""
+    """The inserted text, with `CURSOR` at the new cursor position; by default it is the end."""
     start: int
     end: int
     detail: str = ""
@@ -53,7 +53,7 @@ def completions(document: Document, offset: int) -> list[Item]:
 
 
 def _settings(document: Document, at: Place, offset: int) -> Iterator[tuple[Place, Value]]:
-    """What may be written between the commas of a `set`: a name before `=`, behind it a setting."""
+    """Completions between the commas of a `set`: a name before `=`, a setting after it."""
     text = document.text
     start = max(text.rfind(",", at.start, offset) + 1, at.start)
     equals = text.rfind("=", start, offset)

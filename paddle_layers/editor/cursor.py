@@ -1,4 +1,4 @@
-"""Where in a text the cursor stands: in which block, at which field, at a name or at a value."""
+"""The cursor context: the enclosing block, the field, and whether it is at a name or at a value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .scanner import NAME, NOTHING, Block, Field, Tree
 
 
 class Place(NamedTuple):
-    """What may be written at the cursor, and which part of the text it would replace."""
+    """Completion context at the cursor, and the range to replace."""
 
     role: str
     """NAME, VALUE or NOTHING."""
@@ -18,9 +18,9 @@ class Place(NamedTuple):
     start: int
     end: int
     quoted: bool = False
-    """Whether an opening quote stands before `start`."""
+    """Whether an opening quote is before `start`."""
     closed: bool = False
-    """Whether a closing quote stands at `end`."""
+    """Whether a closing quote is at `end`."""
     continued: bool = False
     """Whether `:` or a bracket follows: the field has a value already."""
 

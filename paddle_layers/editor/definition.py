@@ -1,4 +1,4 @@
-"""Where a name comes from, and which layers there are."""
+"""Go to definition: the origin of a name, and the layers of the document."""
 
 from __future__ import annotations
 

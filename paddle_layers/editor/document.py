@@ -1,4 +1,4 @@
-"""An open file: its text, its scanned tree, and what the reader of `config` found out about it."""
+"""Open documents: text, syntax tree, and the results of the config reader."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .scanner import Block, Token, Tree
 STEP, BLOCK = "step", "block"
 
 LARGEST = 2_000_000
-"""Characters of a text that is read while it is edited; reading so many after a change takes seconds."""
+"""Maximum length of a document that is analyzed during editing; a longer one would take seconds per change."""
 
 
 class Layer(NamedTuple):
@@ -44,12 +44,12 @@ class Document:
 
     @cached_property
     def tree(self) -> Tree:
-        """Blocks, fields and tokens; none of a text that is too large."""
+        """Blocks, fields and tokens; empty for a document that is too large."""
         return Tree(self.text if len(self.text) <= LARGEST else "")
 
     @cached_property
     def examined(self) -> Examined:
-        """Sound layers and faults. A plugin that fails where the reader does not expect it is a fault, too."""
+        """Valid layers and errors. An unexpected exception of a plugin is an error, too."""
         if len(self.text) > LARGEST:
             message = (
                 f"{len(self.text):,} characters are too many to be read while they are edited (at most {LARGEST:,})"
@@ -69,7 +69,7 @@ class Document:
 
     @cached_property
     def layers(self) -> list[Layer]:
-        """The layers that stand in this text, those in steps and in blocks too, in order."""
+        """The layers in this text, including those in steps and blocks, in order."""
         nets = [part for net in self._nets for part in (net, *net.blocks(BLOCK))]
         found = (block for net in nets for block in _layer_blocks(net))
         return [self._layer(block) for block in sorted(found, key=lambda block: block.start)]
@@ -93,17 +93,17 @@ class Document:
         return next((block for block in found if self.tree.first(block, "name") == name), None)
 
     def beside(self, block: Block) -> list[Layer]:
-        """The layers of the network, or of the step, that a block stands in."""
+        """The layers of the network, or of the step, that contains a block."""
         net = net_of(block)
         return [layer for layer in self.layers if layer.block.parent is net]
 
     def group_around(self, block: Block) -> Layer | None:
-        """The recurrent group in whose step a block stands."""
+        """The recurrent group whose step contains a block."""
         net = net_of(block)
         return self.layer_of.get(id(net.parent)) if net.name == STEP else None
 
     def block_inputs(self, block: Block) -> list[Token]:
-        """The inputs of the block of the file whose layers stand beside; none elsewhere."""
+        """The inputs of the block definition that contains a layer; empty outside of block definitions."""
         net = net_of(block)
         return net.tokens("input") if net.name == BLOCK else []
 
@@ -223,7 +223,7 @@ def _layer_blocks(net: Block) -> Iterator[Block]:
 
 
 def _with_inner(nodes: Iterable[Node]) -> Iterator[Node]:
-    """Layers, and those of their steps and blocks, which stand in the text too."""
+    """Layers and those of their steps and blocks in the same text."""
     for node in nodes:
         yield node
         if node.inside is not None and (node.definition.name == GROUP or isinstance(node.definition, BlockDefinition)):

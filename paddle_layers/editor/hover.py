@@ -1,4 +1,4 @@
-"""What stands under the cursor: types that were inferred, and what definitions say."""
+"""Hover: inferred types and descriptions of the definition under the cursor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .words import attribute_facts, attribute_text, definition_text, header_fact
 
 
 class Hover(NamedTuple):
-    """A text in Markdown about the part of the text from `start` to `end`."""
+    """Markdown about the range from `start` to `end`."""
 
     text: str
     start: int
@@ -26,7 +26,7 @@ class Hover(NamedTuple):
 
 
 def hover(document: Document, offset: int) -> Hover | None:
-    """What is to be said about the word at an offset; None for nothing."""
+    """Hover information about the word at an offset; None without any."""
     token = document.tree.at(offset)
     if token is None or token.field is None:
         return None
@@ -41,7 +41,7 @@ def hover(document: Document, offset: int) -> Hover | None:
 
 
 def _value(document: Document, token: Token, found: Meaning) -> str:
-    """What a value refers to; empty where it refers to nothing."""
+    """The target of a reference in a value; empty without any."""
     assert token.role == VALUE, "a token of a field is a name or a value"
     assert token.field is not None, "the caller asks for fields only"
     name, word = token.field.name, document.tree.word(token)
@@ -115,7 +115,7 @@ def _layer(layer: Layer | None, definition: Definition | None) -> str:
 
 
 def _inferred(node: Node) -> Markdown:
-    """Types and shapes; as code, since editors differ in what they make of other text."""
+    """Types and shapes as code, since editors render other text differently."""
     inputs = _types(zip(node.inputs, node.input_types, strict=True))
     outputs = _types(zip(node.output_names, node.output_types, strict=True))
     lines = [f"{inputs} → {outputs}".lstrip()]

@@ -1,4 +1,4 @@
-"""What the server has to say beside the protocol: a line for each event, on stderr."""
+"""Server log: one line per event, on stderr."""
 
 from __future__ import annotations
 

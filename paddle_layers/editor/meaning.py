@@ -1,4 +1,4 @@
-"""What the blocks of a text stand for: messages of the schema, or attribute blocks of registered definitions."""
+"""The schema of the blocks of a document: messages, or attribute blocks of registered definitions."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Meaning(NamedTuple):
 
     header: MessageSpec | None
     registry: str = ""
-    """Where the `type` of a message is looked up."""
+    """The registry of the `type` of a message."""
     definition: Definition | None = None
 
 
 def meaning(tree: Tree, block: Block) -> Meaning | None:
-    """What a block stands for; None when the schema has no such block there."""
+    """The schema of a block; None if the schema has no such block there."""
     found: Meaning | None = Meaning(root_header(tree))
     for inner in block.path()[1:]:
         found = _inside(tree, found, inner)

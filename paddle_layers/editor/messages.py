@@ -1,4 +1,4 @@
-"""Findings as messages of the protocol."""
+"""Conversion of diagnostics and hovers to LSP messages."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Writer:
         )
 
     def hover(self, found: Hover) -> lsp.Hover:
-        """What stands under the cursor."""
+        """Hover information for the position of the cursor."""
         return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, found.text), self.span(found.start, found.end))
 
     def symbol(self, found: Symbol) -> lsp.DocumentSymbol:
@@ -111,7 +111,7 @@ def _span(lines: Lines, start: int, end: int) -> lsp.Range:
 
 
 def takes_snippets(capabilities: lsp.ClientCapabilities) -> bool:
-    """Whether the editor takes a text with a place for the cursor in it."""
+    """Whether the editor supports snippets, which contain a cursor position."""
     document = capabilities.text_document
     item = document.completion.completion_item if document and document.completion else None
     return bool(item and item.snippet_support)

@@ -1,4 +1,4 @@
-"""Offsets of a text as the positions that editors count: lines from 0, characters in code units of an encoding."""
+"""Offsets as positions of the LSP: lines from 0, characters in code units of an encoding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class Lines:
-    """The lines of a text; `encoding` is what characters are counted in."""
+    """The lines of a document; `encoding` is the unit of character counts."""
 
     def __init__(self, text: str, encoding: str = "utf-16") -> None:
         self.text, self.unit = text, UNITS[encoding]
@@ -30,7 +30,7 @@ class Lines:
         return line, len(self._encoded(self.text[start:offset])) // self.unit
 
     def offset(self, line: int, character: int) -> int:
-        """The offset of a position; one behind the end of its line is at that end."""
+        """The offset of a position; a position after the end of its line is at that end."""
         if line >= len(self.starts):
             return len(self.text)
         start = self.starts[line]

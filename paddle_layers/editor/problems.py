@@ -1,4 +1,4 @@
-"""The faults of an open file as an editor shows them: all at places of this file."""
+"""Diagnostics of an open file for an editor: all at positions in this file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from paddle_layers.config import Diagnostic, Fix
 from .document import Document
 
 _RELATED = 20
-"""Faults of another file that are listed with the place that names the file."""
+"""Maximum number of errors of another file that are listed at its name."""
 
 
 class Related(NamedTuple):
-    """Another place that belongs to a problem; an offset of `text`, which stands in `path`."""
+    """Another position that belongs to a problem; an offset of `text`, the contents of `path`."""
 
     message: str
     path: str
@@ -23,7 +23,7 @@ class Related(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A fault at a part of the open file."""
+    """An error in a range of the open file."""
 
     code: str
     severity: str
@@ -35,7 +35,7 @@ class Problem(NamedTuple):
 
 
 def problems(document: Document) -> list[Problem]:
-    """Every fault; those of the network file that a training file names stand at its name, as one."""
+    """All errors; those of the network file that a training file names are one error at its name."""
     faults = document.examined.faults
     own = [fault for fault in faults if fault.source.text is document.text]
     elsewhere = [fault for fault in faults if fault.source.text is not document.text]
@@ -51,7 +51,7 @@ def _problem(fault: Diagnostic) -> Problem:
         else:
             end = note.source.token_end(note.start)
             related.append(Related(note.message, note.source.name, note.source.text, note.start, end))
-    end = min(fault.end, len(fault.source.text))  # what is missing may be missed behind the last character
+    end = min(fault.end, len(fault.source.text))  # a missing field may be reported after the last character
     return Problem(fault.code, fault.severity, message, min(fault.start, end), end, tuple(related), fault.fix)
 
 

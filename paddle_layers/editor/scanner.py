@@ -1,7 +1,7 @@
-"""Reads a text that is still being written, in text format or JSON, into blocks, fields and tokens.
+"""Error-tolerant scanner of incomplete text, in text format or JSON, into blocks, fields and tokens.
 
-The reader of `config` finds faults and gives up what is broken. This one finds no faults and gives up nothing: it says
-of every place which block and which field it belongs to, as far as that is known.
+The parser of `config` reports errors and skips broken parts. This one reports none and skips nothing: it determines the
+block and the field of each position, as far as they are known.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from paddle_layers.config.reading.fields import DEEPEST
 from paddle_layers.config.reading.syntax import is_json
 
 NAME, VALUE, NOTHING = "name", "value", "nothing"
-"""What may stand at a place: a field's name, a field's value, neither."""
+"""Expected content at a position: a field name, a field value, neither."""
 
 _TOKEN = re.compile(
     r"""[ \t\r\n\f\v]++
@@ -30,7 +30,7 @@ _SWALLOWED = re.compile(r"[\s:{},]")
 
 
 class Token:
-    """A token: what it is part of, and what may stand behind it (`after_...`)."""
+    """A token: its role, and what may follow it (`after_...`)."""
 
     __slots__ = (
         "after_block", "after_field", "after_role", "block", "end", "field", "follows", "kind", "role", "start",
@@ -114,20 +114,20 @@ class Tree:
         return found if found is not None and offset <= found.end else None
 
     def word(self, token: Token) -> str:
-        """What a token says, without quotes."""
+        """The word of a token, without quotes."""
         return self.text[slice(*self.inside(token))]
 
     def words(self, tokens: list[Token]) -> list[str]:
-        """What tokens say."""
+        """The words of tokens."""
         return [self.word(token) for token in tokens]
 
     def first(self, block: Block, name: str) -> str:
-        """The first value of a field; empty when there is none."""
+        """The first value of a field; empty if it has none."""
         tokens = block.tokens(name)
         return self.word(tokens[0]) if tokens else ""
 
     def inside(self, token: Token) -> tuple[int, int]:
-        """Where the text of a token starts and ends, without its quotes."""
+        """The range of a token without its quotes."""
         if token.kind != "string":
             return token.start, token.end
         return token.start + 1, token.end - self.closed(token)
@@ -174,7 +174,7 @@ class _Scanner:
         token.after_block, token.after_field = top.block, top.field or (self.pending if self.colon else None)
         token.after_role = VALUE if token.after_field is not None else NAME
         if self.json and len(self.stack) == 1:
-            token.after_role = NOTHING  # behind the object that is the file
+            token.after_role = NOTHING  # after the top-level object
 
     # ---- tokens
 
@@ -224,7 +224,7 @@ class _Scanner:
             return
         elif top.field or (self.pending and self.colon):
             self._value(token, top.field or self.pending)
-        elif kind == "string" and not self.json:  # without a colon, or strings side by side
+        elif kind == "string" and not self.json:  # without a colon, or adjacent strings
             self._value(token, self.pending or next(reversed(top.block.fields), None))
         else:
             self._name(token)

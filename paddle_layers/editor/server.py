@@ -1,4 +1,4 @@
-"""The language server: open files, and what the modules beside know of them, in the words of the protocol."""
+"""Language server: open documents, and editor features in terms of the protocol."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .streams import Messages, protocol_streams
 R = TypeVar("R")
 
 PAUSE = 0.15
-"""Seconds without a keystroke before a text is checked."""
+"""Delay in seconds after the last keystroke before a document is checked."""
 
 QUOTE = '"'
 
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class Protocol(LanguageServerProtocol):
-    """Leaves out messages that pygls would end in errors of its own."""
+    """Filters messages that would cause errors in pygls."""
 
     def handle_message(self, message: Any) -> None:
         """Pass a message on to who answers it."""
@@ -54,7 +54,7 @@ class Server(LanguageServer):
     """Keeps the open files and answers for them. Whatever a plugin does, the server goes on."""
 
     def __init__(self) -> None:
-        whole = lsp.TextDocumentSyncKind.Full  # a text is checked as a whole, and a lost change cannot shift the rest
+        whole = lsp.TextDocumentSyncKind.Full  # the whole text is checked, and a lost change cannot shift the rest
         super().__init__(
             "paddle-layers", paddle_layers.__version__, text_document_sync_kind=whole, protocol_cls=Protocol
         )
@@ -71,7 +71,7 @@ class Server(LanguageServer):
         return documents
 
     def file(self, uri: str) -> tuple[Document, Writer]:
-        """A file as it stands in the editor, and who writes about it. An editor's mistake for one that is not open."""
+        """A file as the editor has it, and its writer. An editor error for a file that is not open."""
         opened = self.opened.get(uri)
         if opened is None:
             raise JsonRpcInvalidParams(f"{uri} is not open")
@@ -82,7 +82,7 @@ class Server(LanguageServer):
         return document, Writer(document, uri, str(getattr(encoding, "value", encoding)))
 
     def publish(self, uri: str) -> None:
-        """Send the faults of a file; none when it is closed."""
+        """Publish the errors of a file; none when it is closed."""
         found: list[lsp.Diagnostic] = []
         if uri in self.opened:
             document, writer = self.file(uri)
@@ -155,7 +155,7 @@ def _add_answers(server: Server) -> None:
         document, writer = server.file(params.text_document.uri)
         offset = writer.offset(params.position)
         typed = params.context.trigger_character if params.context else None
-        if typed == QUOTE and not place(document.tree, offset).quoted:  # it has closed a text: nobody asked
+        if typed == QUOTE and not place(document.tree, offset).quoted:  # it has closed the file: no reply is needed
             return []
         snippets = takes_snippets(server.client_capabilities)
         items = safely(completions, document, offset) or []
@@ -199,7 +199,7 @@ def _add_edits(server: Server) -> None:
 
 
 def _formatted(document: Document) -> str | None:
-    """The text in the one layout, with the line ends that it has; None for a text that cannot be read."""
+    """The formatted text with its own line endings; None if it cannot be parsed."""
     try:
         text = format_text(document.text.replace("\r\n", "\n"), document.path)
     except ConfigError:

@@ -1,4 +1,4 @@
-"""The streams of the protocol, out of reach of everything else that prints or reads, and the frames of messages."""
+"""Streams of the protocol, isolated from other output, and message framing."""
 
 from __future__ import annotations
 

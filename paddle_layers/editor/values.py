@@ -1,4 +1,4 @@
-"""What may be written as the value of a field: words with what is to be said of each."""
+"""Completion of field values with descriptions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .words import attribute_facts, attribute_text, definition_text, header_fact
 
 
 class Value(NamedTuple):
-    """One possible value; `text` stands in quotes where `quoted` says so."""
+    """One possible value; `text` is in quotes if `quoted` is true."""
 
     text: str
     kind: str
@@ -25,7 +25,7 @@ class Value(NamedTuple):
     detail: str = ""
     documentation: str = ""
     search: str = ""
-    """What it may be found by beside its text."""
+    """Filter text besides the text itself."""
 
 
 def values(document: Document, block: Block, name: str, found: Meaning) -> Iterable[Value]:
@@ -66,7 +66,7 @@ def types(registry: str, *, activations: bool = False) -> Iterator[Value]:
 
 
 def settings(document: Document, block: Block, *, behind: bool) -> Iterator[Value]:
-    """What a `set` may set, or behind `=` the settings of the block that the layer stands in."""
+    """Completions for a `set`: attributes, or, after `=`, the settings of the enclosing block."""
     layer = document.layer_of.get(id(block))
     definition: Definition | None = layer.definition if layer is not None else None
     if behind:
@@ -98,7 +98,7 @@ def _words(attribute: Attribute[Any], facts: str, *, quoted: bool) -> Iterator[V
 
 
 def _outputs(document: Document, block: Block) -> Iterator[Value]:
-    """Outputs that a layer may read: the nearest before it first, then those behind it."""
+    """Outputs that a layer may read: the nearest before it first, then those after it."""
     beside = document.beside(block)
     before = [layer for layer in beside if layer.block.start < block.start]
     behind = [layer for layer in beside if layer.block.start > block.start]

@@ -1,4 +1,4 @@
-"""What completion and hover say about definitions, fields and attributes, as Markdown; text of plugins is escaped."""
+"""Markdown for completion and hover: definitions, fields and attributes; text of plugins is escaped."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .meaning import UNDECIDED
 
 
 def first_paragraph(definition: Definition) -> str:
-    """What a definition is, in a few lines."""
+    """Summary of a definition, in a few lines."""
     return " ".join(definition.description.partition("\n\n")[0].split())
 
 
 def definition_text(definition: Definition) -> str:
-    """Description and names elsewhere."""
+    """Description and names in other systems."""
     parts: list[str] = [escape(first_paragraph(definition))]
     if definition.elsewhere:
         names = (f"{escape(system)} {code(name)}" for system, name in definition.elsewhere.items())

@@ -1,1 +1,1 @@
-"""Networks in the formats of other systems."""
+"""Exchange of networks with other systems."""

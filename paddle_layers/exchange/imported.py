@@ -1,4 +1,4 @@
-"""What an import leaves in a folder."""
+"""Output files of an import."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ImportedFiles(ABC):
 
     @abstractmethod
     def files(self) -> dict[str, Content]:
-        """What each file holds, by its name."""
+        """The contents of each file, by name."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -32,7 +32,7 @@ class ImportedFiles(ABC):
         return tuple(self.files())
 
     def write(self, folder: str | Path) -> list[Path]:
-        """Write the files into a folder, which is made; gives their paths. Raises `OSError`, `SaveError`."""
+        """Write the files into a folder, which is made; returns their paths. Raises `OSError`, `SaveError`."""
         target = Path(folder)
         paths = []
         with new_folder(target):

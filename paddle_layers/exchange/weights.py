@@ -1,4 +1,4 @@
-"""Weights of another system as ours, and ours as another system's: names, layouts, precision."""
+"""Conversion of weight files from and to other systems: names, layouts, precision."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def write_in_another_way(
     rename: Mapping[str, str],
     leave_out: Sequence[str],
 ) -> Iterator[str]:
-    """Read weights for the network of a file, and write them; gives lines of what was done.
+    """Read weights for the network of a file, and write them; returns lines of what was done.
 
     The names change on the side that is not ours: in the file that is read, or with the `target` "torch" in the one
     that is written. Raises `ConfigError`, `WeightsError`, `SaveError`.

@@ -1,4 +1,4 @@
-"""Conformance tests made from a definition: what an author gets for writing examples."""
+"""Conformance tests generated from a definition and its examples."""
 
 from .findings import Finding, Report
 from .kit import CONFIGS, FAST, NEEDS_HYPOTHESIS, check_layer, has_hypothesis

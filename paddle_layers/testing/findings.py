@@ -1,4 +1,4 @@
-"""What the kit reports."""
+"""Findings of the conformance kit."""
 
 from __future__ import annotations
 

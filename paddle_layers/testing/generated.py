@@ -1,4 +1,4 @@
-"""Generated configs: drawn by Hypothesis, the same in every run; chosen so that each shows something new."""
+"""Generated configs: sampled by Hypothesis, the same in every run; selected so that each covers something new."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .cases.strategies import draw_configs, find_smallest
 from .properties.inference import check_text
 
 FEWEST = 45
-"""Configs that are drawn at least; five for each that is computed where that is more."""
+"""Minimum number of sampled configs; five per computed one if that is more."""
 FAR = 0.3
-"""Share of so many that are drawn from far away."""
+"""One in this many configs is sampled far from the examples."""
 MANY = 100
 """Configs from which on pairs of features are looked at."""
 TRIES = {False: 60, True: 8}
@@ -28,9 +28,9 @@ Failing = Callable[[Config], Iterator[tuple[Case, str]]]
 
 
 def answers(definition: LayerDefinition, most: int) -> Iterator[tuple[str, str | None]]:
-    """Drawn configs, legal or not, near and far, each with what is wrong with the answer to it, or None.
+    """Sampled configs, legal or not, near the examples and far, each with the error in the answer to it, or None.
 
-    So many are drawn as to choose `most` of them to be computed.
+    As many are sampled as are needed to select `most` of them for computation.
     """
     for far, count in ((False, draws(most)), (True, int(FAR * draws(most)))):
         for config in draw_configs(definition, count, far=far):
@@ -71,7 +71,7 @@ def chosen(definition: LayerDefinition, most: int, drawn: int | None = None) -> 
 
 
 def draws(most: int) -> int:
-    """Configs that are drawn to choose so many from."""
+    """Number of configs to sample in order to select this many."""
     return max(FEWEST, 5 * most)
 
 
@@ -79,7 +79,7 @@ def is_legal(config: Config) -> bool:
     """Whether inference takes the config."""
     try:
         config.definition.infer(config.places, config.definition.bind(config.attributes))
-    except Exception:  # whatever is raised, it is no legal config; `check_text` reports what is a fault
+    except Exception:  # any exception means that the config is illegal; `check_text` reports real errors
         return False
     return True
 

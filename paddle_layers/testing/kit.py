@@ -1,4 +1,4 @@
-"""`check_layer`: every property of a layer that its definition promises."""
+"""`check_layer`: conformance tests of a layer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FAST = 6
 """The same in the loop of editing and checking."""
 BASIC = {name for name, property_ in PROPERTIES.items() if property_.basic}
 FROM_A_FILE = "paddle_layers_plugin_"
-"""How the names of modules begin that `--plugins FILE` loads."""
+"""Prefix of the names of modules that `--plugins FILE` loads."""
 NEEDS_HYPOTHESIS = "only the examples were checked; for generated configs `pip install 'paddle-layers[test]'`"
 
 
@@ -43,12 +43,29 @@ def check_layer(
     properties: Collection[str] | None = None,
     compiled: bool = True,
 ) -> Report:
-    """Check a layer on all its examples and on `configs` generated ones; `properties` chooses what is checked.
+    """Conformance tests of a layer on all its examples and on generated configs.
 
-    What is not about compiled kernels runs as Python; unless `compiled`, this is all. Without Hypothesis, which the
-    extra `test` brings, only the examples are checked. A layer that is only declared is not run. Raises
-    `AssertionError` with the findings unless `raise_findings` is false, `UnknownName` for a name that is not
-    registered.
+    Without Hypothesis (extra `test`), only the examples are tested. A layer that is only declared is not run.
+
+    Args:
+        name: Name of the layer, or its definition.
+        raise_findings: Whether findings raise an error.
+        configs: Number of generated configs that are computed.
+        properties: Names of the properties to check; None for all.
+        compiled: Whether properties of compiled kernels are checked; the others run as Python.
+
+    Returns:
+        The findings, and the number of cases per property.
+
+    Raises:
+        AssertionError: There are findings, and `raise_findings` is true.
+        UnknownName: The layer is not registered.
+        ValueError: Unknown property.
+
+    Example::
+
+        def test_swish():
+            check_layer("swish")
     """
     definition: LayerDefinition = registries["layer"][name] if isinstance(name, str) else name
     known = {**LAYER_PROPERTIES, **PROPERTIES}
@@ -178,7 +195,7 @@ def _outcome(name: str, case: Case) -> tuple[bool, str, str | None]:
 
 
 def _with_place(error: Exception) -> str:
-    """What an error says, and the line of the author's function where it is known."""
+    """The message of an error, and the line of the author's function if it is known."""
     return ", ".join([str(error), *getattr(error, "__notes__", ())])
 
 

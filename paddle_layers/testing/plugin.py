@@ -1,4 +1,4 @@
-"""`check_plugin`: the conformance checks of everything that a plugin brings."""
+"""`check_plugin`: conformance tests of all definitions of a plugin."""
 
 from __future__ import annotations
 

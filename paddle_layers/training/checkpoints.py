@@ -1,6 +1,6 @@
-"""Checkpoints: folders `step-00000500` with the weights, the optimizer's state and where the training stands.
+"""Checkpoints: folders `step-00000500` with the weights, the optimizer states and the position of the training.
 
-A checkpoint is written beside its place and renamed when it is complete, so a folder of that name is always whole.
+A checkpoint is written beside its place and renamed when it is complete, so a folder with that name is always complete.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _steps(folder: Folder) -> list[str]:
 
 
 def newest_checkpoint(folder: Path) -> Path:
-    """The last checkpoint; `TrainingError` when there is none."""
+    """The newest checkpoint; `TrainingError` without one."""
     found = checkpoints(folder)
     if not found:
         raise TrainingError(f"{folder} holds no checkpoint to resume from; leave out --resume to train from the start")
@@ -118,11 +118,7 @@ def newest_checkpoint(folder: Path) -> Path:
 
 
 def read_facts(checkpoint: Path, fixed: Mapping[str, Any], *, trained: Sequence[str], batches: int) -> dict[str, Any]:
-    """Where the training stood. `TrainingError` for a damaged file, or when anything in `fixed` has changed.
-
-    `trained` are the names of the parameters that learn, `batches` those of an epoch: the checkpoint's have to go with
-    them.
-    """
+    """The position of the training. `TrainingError` for a damaged file, or if a fact in `fixed` has changed."""
     path, remedy = checkpoint / FACTS, f"delete {checkpoint} to use the one before"
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))

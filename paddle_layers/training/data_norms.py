@@ -1,4 +1,4 @@
-"""Layers `data_norm`: their means and deviations, measured on the training data before the first step."""
+"""Initialization of `data_norm` layers: mean and deviation, measured on the training data before the first step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LAYER = "data_norm"
 AT_ONCE = 4096
 """Rows that are read at once."""
 STORED = 2**24
-"""Numbers that are read at once where rows are read when they are wanted: pictures may be large."""
+"""Number of values that are read at once by lazy columns: images may be large."""
 EQUAL = 1e-6
 """Numbers of a column whose deviation is at most this share of their mean are equal but for rounding."""
 
@@ -64,7 +64,7 @@ def measure_data_norms(net: Net, training: Training, train: Batches | Stream, *,
 
 
 def _data_norms(training: Training) -> Collection[Node]:
-    """Those that are there in either phase, with the level and the stages of the training."""
+    """The `data_norm` layers in either phase, with the level and the stages of the training."""
     found = (node for phase in ("train", "test") for node in _nodes(training, phase))
     return {node.name: node for node in found if node.definition.name == LAYER}.values()
 

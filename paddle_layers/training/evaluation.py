@@ -1,4 +1,4 @@
-"""The test phase: loss and statistics over all data of a source."""
+"""Test phase: loss and statistics over all data of a source."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def evaluate(
 ) -> dict[str, float]:
     """The loss and the statistics over all batches, as if they were one; statistics are reset before and after.
 
-    `names` are those of the statistics in the results, by the net's, and `losses` those of single costs; `seen` is
-    called behind each batch; other processes of `ranks` have other rows of each.
+    `names` are those of the statistics in the results, by the net's, and `losses` those of single losses; `seen` is
+    called after each batch; other processes of `ranks` have other rows of each.
     """
     sums = ranks.sums(run_test(net, batches, seen))
     ranks.join_counts(net)
@@ -36,7 +36,7 @@ def evaluate(
 
 
 def first_batches(batches: Iterable[Mapping[str, Any]], count: int | None) -> Iterator[Mapping[str, Any]]:
-    """So many batches, all of them where no number is given; threads that made others ahead end with it."""
+    """The first `count` batches, or all of them; prefetching threads end with it."""
     made = iter(batches)
     try:
         yield from itertools.islice(made, count)
@@ -48,7 +48,7 @@ def first_batches(batches: Iterable[Mapping[str, Any]], count: int | None) -> It
 def run_test(
     net: Net, batches: Iterable[Mapping[str, Any]], seen: Callable[[], None] | None = None
 ) -> dict[str, LossSum]:
-    """Run all batches. Gives the costs by name; the net has counted the statistics of these batches alone."""
+    """Run all batches. Returns the costs by name; the net has counted the statistics of these batches alone."""
     net.reset_statistics()
     sums: dict[str, LossSum] = {}
     with advised():
@@ -62,5 +62,5 @@ def run_test(
 
 
 def named_costs(sums: Mapping[str, LossSum], names: Mapping[str, str]) -> dict[str, float]:
-    """What a row costs on average, by the names that the log has for the net's."""
+    """The average per-sample losses, by the names of the log."""
     return {short: sums[name].mean for name, short in names.items() if name in sums}

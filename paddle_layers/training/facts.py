@@ -1,4 +1,4 @@
-"""What the `state.json` of a checkpoint may hold: each fact has a type and a range, checked before it is used."""
+"""Validation of `state.json` in checkpoints: types and ranges, checked before use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST, LARGEST = 2**53, 1e300
 
 
 def is_count(value: Any) -> bool:
-    """Whether a value of a JSON file is a whole number from 0 on that can be used."""
+    """Whether a JSON value is a nonnegative integer in the supported range."""
     return type(value) is int and 0 <= value < MOST
 
 
@@ -23,7 +23,7 @@ def is_number(value: Any) -> bool:
 
 
 def fault(facts: Mapping[str, Any], *, batches: int) -> str:
-    """What is wrong with the facts of a training whose epochs have so many batches, or nothing."""
+    """The error in the state of a training with this many batches per epoch; empty if it is valid."""
     for name in COUNTS:
         if not is_count(facts[name]):
             return f"`{name}` is {_shown(facts[name])}; it has to be a whole number from 0 on"

@@ -1,4 +1,4 @@
-"""Checks that what a training writes is finite, and messages about numbers that are not."""
+"""Finiteness checks of training outputs, and messages about NaN and infinity."""
 
 from __future__ import annotations
 

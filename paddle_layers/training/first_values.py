@@ -1,4 +1,4 @@
-"""Weights that a training starts from: those of another one, perhaps of a network that was changed since."""
+"""Initial weights (warm start, fine-tuning): from another training, possibly of a modified network."""
 
 from __future__ import annotations
 
@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 
 
 def first_weights(training: Training, file: str | Path | None) -> WeightsSettings | None:
-    """What the training file says of its first weights, read from `file` where that is given; checked by its header.
-
-    Raises `ConfigError` with the place in the training file, `WeightsError` for a `file` that was given.
-    """
+    """The initial weights of the training file, read from `file` if it is given; checked by the header."""
     settings = training.weights
     if file is not None:
         settings = replace(settings or WeightsSettings(""), file=str(file))
@@ -55,11 +52,7 @@ def first_weights(training: Training, file: str | Path | None) -> WeightsSetting
 
 
 def still_known(learned: Learned, training: Training, settings: WeightsSettings) -> Learned:
-    """What the weights know of the data, without the fields whose first parameters are all left out.
-
-    Nothing that is read rests on the order of their columns, or on their ids: these may be others. So may the classes
-    of a label whose scores come from parameters that are left out.
-    """
+    """The fitted preprocessing of the weights, without the fields whose first parameters are all left out."""
     names = parameter_shapes(training.network, training.dtype, training.level, training.stage)
     left_out = {name for pattern in settings.leave_out for name in matching(pattern, names)}
     anew = set()
@@ -118,7 +111,7 @@ def load_first(net: Net, settings: WeightsSettings | None) -> LoadReport | None:
 
 
 def what_became(net: Net, training: Training, settings: WeightsSettings | None, report: LoadReport | None) -> str:
-    """What became of each parameter; nothing where there is nothing to say."""
+    """Conversions of the parameters; empty without any."""
     note = converted(report, net.dtype) if report is not None else ""
     if settings is not None and report is not None and report.plain and not training.param:
         return f"{len(report.loaded)} weights read from {settings.file}{note}"

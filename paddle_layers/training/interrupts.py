@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a training after its step, so that the state can be saved; the second one ends it at once."""
+"""Graceful interruption: Ctrl-C and SIGTERM end a training after its step and save the state; the second one aborts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 SIGNALS: dict[int, str] = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
-"""What asks a training to end; a machine that is about to be switched off sends SIGTERM."""
+"""Signals that end a training; a machine that shuts down sends SIGTERM."""
 
 
 class Interrupts:

@@ -1,4 +1,4 @@
-"""The loop of a training: steps, reports, tests, checkpoints."""
+"""Training loop: steps, reports, tests, checkpoints."""
 
 from __future__ import annotations
 
@@ -135,14 +135,14 @@ class Trainer:
                     self._test()
                 if self.job.train.position.epoch > run.epoch:
                     call(self.callbacks, "on_epoch", run)
-                if save_due:  # last, so that the states of callbacks are those behind the step
+                if save_due:  # last, so that the states of callbacks are those after the step
                     self.job.updater.catch_up()  # as one that goes on from here finds it
                     self._save()
 
     def finish(self, file: str) -> Report:
-        """Save, test, draw the curve. Gives the report that is printed; `file` names the training in commands.
+        """Save, test, plot the learning curve. Returns the printed report; `file` names the training in commands.
 
-        What is not due at this step comes behind the checkpoint: for one that goes on from there it has not been.
+        A final test that is not due at this step comes after the checkpoint, which does not include it.
         """
         run = self.run
         if self._saved != run.step:
@@ -175,7 +175,7 @@ class Trainer:
         self.saved_weights = self.run.step
 
     def facts_at_the_end(self, facts: RunFacts) -> RunFacts:
-        """What a run keeps of itself, with how it ended: by a signal, there is more to do."""
+        """The run record at the end of a sitting: after a signal, the training is incomplete."""
         run = self.run
         ended = "all steps" if run.step >= run.total else run.stopped if run.stopped not in SIGNALS.values() else ""
         best = dict(run.best.results) if run.best is not None else {}
@@ -321,7 +321,7 @@ class Trainer:
         self.progress.say(f"going on after step {self.run.step}")
 
     def _fixed(self) -> dict[str, Any]:
-        """What has to be the same when a training goes on."""
+        """Facts that have to be unchanged when a training is resumed."""
         job, training = self.job, self.training
         return {
             "seed": job.train.seed,
@@ -333,7 +333,7 @@ class Trainer:
         }
 
     def _trained(self) -> list[str]:
-        """The parameters that learn, in the order in which the optimizer's states lie."""
+        """The trained parameters, in the order of the optimizer states."""
         return [parameter.name for parameter in self.job.net.arena.trained]
 
 

@@ -1,4 +1,4 @@
-"""The momentum of each step, where the training file has a schedule of it."""
+"""Momentum schedule: the momentum of each step."""
 
 from __future__ import annotations
 

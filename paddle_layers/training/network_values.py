@@ -1,4 +1,4 @@
-"""Values of the last pass of a network, as files have them."""
+"""Values of the last pass of a network, as output files have them."""
 
 from __future__ import annotations
 

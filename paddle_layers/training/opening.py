@@ -1,4 +1,4 @@
-"""The data of a training: sources opened, cut in two where the file says so, words and gaps made numbers."""
+"""Data of a training: opening of sources, train/test split, encoding of words and missing values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """Rows of a data set that feed a phase, and the source that says how; None where there is none."""
+    """Rows of a data set that feed a phase, and the source with its settings; None if it has none."""
 
     dataset: Dataset
     rows: Rows
@@ -49,16 +49,16 @@ class Part(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """How many of its rows come for those of the other parts."""
+        """The ratio of its rows in a mixed batch."""
         return (self.source and self.source.ratio) or 1.0
 
 
 Given = Dataset | Mapping[str, Any] | Iterable[Mapping[str, Any]]
-"""What may stand in place of a source: a data set, arrays by field, or batches of arrays by field."""
+"""Replacements of a source: a data set, arrays by field, or batches of arrays by field."""
 
 
 def datasets_of(given: Mapping[str, Given]) -> tuple[dict[str, Dataset], dict[str, Iterable[Mapping[str, Any]]]]:
-    """Data sets and batches by phase, from what may be given in place of sources. Raises `TrainingError`."""
+    """Data sets and batches by phase, from the replacements of sources. Raises `TrainingError`."""
     datasets: dict[str, Dataset] = {}
     batches: dict[str, Iterable[Mapping[str, Any]]] = {}
     if not isinstance(given, Mapping):
@@ -171,7 +171,7 @@ def part_name(source: SourceSettings) -> str:
 def learned_of(
     training: Training, parts: Sequence[Part], known: Learned = NOTHING, labels: Container[str] = ()
 ) -> Learned:
-    """What there is to learn of the data to train with. Raises `ConfigError` for sources that do not go together."""
+    """The preprocessing fitted to the training data. Raises `ConfigError` for sources that do not match."""
     for part in parts[1:]:
         with placed(training, part.source):
             check_alike(parts[0].dataset, part.dataset)
@@ -180,7 +180,7 @@ def learned_of(
 
 
 def as_numbers(training: Training, part: Part, learned: Learned) -> Part:
-    """With numbers in place of words and gaps. Raises `ConfigError`."""
+    """Encoded data: ids instead of words, means for missing values. Raises `ConfigError`."""
     with placed(training, part.source):
         return part._replace(dataset=encoded(part.dataset, learned, "the training"))
 
@@ -234,7 +234,7 @@ def split_rows(dataset: Dataset, split: SplitSettings) -> tuple[Rows, Rows]:
 
 
 def loading(source: SourceSettings | None, *datasets: Dataset) -> dict[str, Any]:
-    """How `Batches` of a source are made: by how many threads, in which memory, and what of records that are bad."""
+    """Loading options of a source: number of threads, memory limit, handling of bad records."""
     if source is None:
         return {}
     workers = source.workers
@@ -253,10 +253,7 @@ def advised() -> Iterator[None]:
 
 
 def learned_for(weights: Path) -> tuple[Learned, Path]:
-    """What was learned of the data that weights were trained with, and the file that says so, or where it was sought.
-
-    It is in the header of the weights, else in a file beside them, or in the folder that they are a checkpoint of.
-    """
+    """The fitted preprocessing of trained weights, and its file, or the path where it was expected."""
     if not weights.name.lower().endswith((INDEX, *ENDINGS)):
         _, facts = read_header(weights)
         if text := facts.get(DATA):

@@ -1,4 +1,4 @@
-"""An optimizer and a schedule for a loop that somebody writes: the ones that `train` uses, as objects."""
+"""`Optimizer` and `Schedule` for custom training loops, the same as `train` uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forward and backward passes of a step, and batches that are skipped since their numbers are not finite."""
+"""Forward and backward passes of a step, and skipping of batches with non-finite values."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class StepPasses:
         self.rows = self.skipped = self._skipped_in_a_row = 0
 
     def run(self) -> dict[str, LossSum]:
-        """The passes of the next step. Gives the sums of its costs; nothing where all its batches were skipped."""
+        """The passes of the next step. Returns the sums of its costs; nothing where all its batches were skipped."""
         batches = self._take()
         while batches:
             self._before = self._job.net.effects() if self._skipping else None
@@ -84,7 +84,7 @@ class StepPasses:
         return batches
 
     def _try(self, batches: Sequence[_Batch], sums: dict[str, LossSum]) -> tuple[int, TrainingError | None]:
-        """Go through the batches. Gives the number of the first one that is not finite, and what is wrong with it."""
+        """Go through the batches. Returns the number of the first one that is not finite, and what is wrong with it."""
         whole = self._divisors(batches) if self._training.accumulate > 1 else None
         self._job.updater.discard()
         for number, batch in enumerate(batches):
@@ -102,7 +102,7 @@ class StepPasses:
         return {name: one.divisor for name, one in whole.items()}
 
     def _pass(self, batch: _Batch, divisors: dict[str, float] | None, sums: dict[str, LossSum]) -> TrainingError | None:
-        """Forward and backward over a batch, whose costs are added to `sums`. Gives what is wrong with it."""
+        """Forward and backward pass of a batch, whose losses are added to `sums`. Returns the error of bad values."""
         net, run, ranks = self._job.net, self._run, self._ranks
         net.forward(batch.feeds, phase="train", step=batch.place)
         costs = ranks.sums(net.loss_sums())

@@ -1,4 +1,4 @@
-"""From a checked training file to data, net and optimizer that are ready to go."""
+"""Preparation: from a checked training file to data, net and optimizer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ READ_GRADIENTS = ("on_gradients", "on_step")
 
 @dataclass
 class Job:
-    """What a training works with."""
+    """The components of a training."""
 
     net: Net
     updater: Updater
@@ -57,7 +57,7 @@ class Job:
     statistics: Mapping[str, str]
     """Names of the statistics in the log, by the net's."""
     learned: Learned
-    """What reading other data takes: the words of ids, the means of columns."""
+    """Preprocessing of other data: vocabularies, means of columns."""
 
 
 def prepare(
@@ -190,7 +190,7 @@ def _feeds(training: Training, phase: str, part: Part, *, skip: bool) -> tuple[F
 
 
 def feed_types(network: Network) -> dict[str, Type]:
-    """What the data layers of a network take from data, by name of the output."""
+    """Types that the data layers of a network require, by name of the output."""
     carried = set(carried_values(network.nodes))
     data = (node for node in network.nodes if not node.definition.inputs and carried.isdisjoint(node.output_names))
     return {name: type_ for node in data for name, type_ in zip(node.output_names, node.output_types, strict=True)}
@@ -259,7 +259,7 @@ def _make_net(
 
 
 def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[str]:
-    """Let callbacks read their files; gives the names of the values that they look at. Raises `ConfigError`."""
+    """Let callbacks read their files; returns the names of the values that they look at. Raises `ConfigError`."""
     results = {"loss", *loss_names(training).values(), *statistic_names(training).values()}
     results.update(*(further_names(training, name).values() for name, _ in training.further_tests))
     results.update(name for listener in callbacks for name in getattr(listener, "gives", ()))

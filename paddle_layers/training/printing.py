@@ -1,4 +1,4 @@
-"""Values of a network as a few lines of text: the first rows, long ones with their middle left out."""
+"""Printing of network values as a few lines of text: the first rows, long ones abbreviated in the middle."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ LONGEST = 40
 
 
 def value_text(value: Any, rows: int, best: int | None, words: Sequence[str]) -> str:
-    """A line for each of the first `rows` rows, or sequences where it is ids in sequences.
+    """One line for each of the first `rows` rows, or sequences if it has ids in sequences.
 
-    With `best` only the best columns of a row are shown, each with its value, and of sparse rows those that are set;
-    `words` stand for ids and columns.
+    With `best` only the best columns of a row are shown, each with its value, and of sparse rows the nonzero ones;
+    `words` replace ids and columns.
     """
     given = value.data if isinstance(value, Sequences) else value
     if isinstance(given, Csr):
@@ -38,7 +38,7 @@ def value_text(value: Any, rows: int, best: int | None, words: Sequence[str]) ->
 
 
 def check_words(words: Sequence[str], classes: int, file: object, name: str) -> None:
-    """Raises `TrainingError` for a dictionary of other classes, whose first words would stand for these."""
+    """Raises `TrainingError` for a dictionary of other classes, whose words would replace the wrong ids."""
     if len(words) > classes:
         raise TrainingError(
             f"{file} has {len(words)} words, but `{name}` has {classes} classes: write one word for each, on a line of "
@@ -69,12 +69,12 @@ def words_of_ids(value: Any, words: Sequence[str]) -> list[list[str]]:
 
 
 def text_of(ids: Sequence[int], words: Sequence[str]) -> str:
-    """The words of ids with spaces between them, or what a tokenizer makes of the pieces."""
+    """The words of ids separated by spaces, or the text that a tokenizer decodes."""
     return words.decode(ids) if isinstance(words, Pieces) else " ".join(word_of(number, words) for number in ids)
 
 
 def word_of(number: int, words: Sequence[str]) -> str:
-    """The word of an id, or the id where there is none."""
+    """The word of an id, or the id if it has none."""
     return words[number] if 0 <= number < len(words) else str(number)
 
 

@@ -1,4 +1,4 @@
-"""The error of a training that cannot start or go on."""
+"""The error of a training that cannot start or continue."""
 
 from paddle_layers.define.escaping import message_line
 

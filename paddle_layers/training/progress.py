@@ -1,4 +1,4 @@
-"""What a training shows while it runs: a bar on a terminal, plain lines elsewhere. Both write to stderr."""
+"""Progress display of a training: a progress bar on a terminal, log lines otherwise. Both write to stderr."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMPILING = "compiling kernels for this network; later runs start at once"
 
 
 class Progress(Protocol):
-    """What the trainer tells."""
+    """Interface through which the trainer reports progress."""
 
     def say(self, text: str) -> None:
         """A line that stays."""
@@ -136,7 +136,7 @@ class Lines:
 
 
 class Silence:
-    """Nothing: another process tells it."""
+    """No output: another process reports the progress."""
 
     def say(self, text: str) -> None:
         """Nothing."""

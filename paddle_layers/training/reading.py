@@ -1,4 +1,4 @@
-"""What stands for a training: a file, its text, or one that was made in Python."""
+"""Training arguments: a training file, its text, or a training created in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights of a training that an error ends, though the training itself is sound."""
+"""Emergency save: weights of a valid training that an error ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A training as callbacks see it, and what is left of it at the end."""
+"""Run state for callbacks, and the report at the end."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class Best(NamedTuple):
 
 @dataclass
 class Run:
-    """Where a training stands. `step` counts the steps that are done; the rest is that of the last one."""
+    """State of a training: `step` counts the completed steps; the rest belongs to the last one."""
 
     net: Net
     folder: Path
     total: int
     say: Callable[[str], None] = print
-    """Shows a line above the progress."""
+    """Prints a line above the progress."""
     step: int = 0
     epoch: int = 0
     epochs: int = 0
-    """Epochs that are done; one more than `epoch` behind the last step of each."""
+    """Number of completed epochs; `epoch` + 1 after the last step of each epoch."""
     loss: float = float("nan")
     rate: float = 0.0
     results: dict[str, float] = field(default_factory=dict)
@@ -67,9 +67,9 @@ class Report:
     stopped: str = ""
     best: Best | None = None
     commands: Sequence[tuple[str, str]] = ()
-    """What to type next, and what it does."""
+    """The next command, and its purpose."""
     left_out: str = ""
-    """How many records could not be read, and how many batches were skipped, where the file says to go on."""
+    """The numbers of unreadable records and of skipped batches, if the file allows them."""
 
     def __str__(self) -> str:
         lines = [f"Stopped after {self.steps} steps: {self.stopped}."] if self.stopped else []
@@ -95,7 +95,7 @@ def call(callbacks: Sequence[object], event: str, run: Run) -> None:
 
 
 def left_out_text(*data: Batches | Stream | None) -> str:
-    """How many records of the data could not be read and were left out, with the first of them; nothing where none."""
+    """Note about the number of unreadable records, with the first of them; empty without any."""
     bad = dict(record for batches in data if isinstance(batches, Batches) for record in batches.left_out().items())
     if not bad:
         return ""
@@ -104,13 +104,13 @@ def left_out_text(*data: Batches | Stream | None) -> str:
 
 
 def skipped_text(count: int) -> str:
-    """How many batches were skipped, since their loss or gradients were not finite; nothing where none was."""
+    """Note about the number of batches skipped for a non-finite loss or gradient; empty without any."""
     what = "1 batch was" if count == 1 else f"{count:,} batches were"
     return f"{what} skipped: the loss was NaN or infinite, or a gradient" if count else ""
 
 
 def take_statistics(net: Net, names: Mapping[str, str]) -> dict[str, float]:
-    """What was counted since the last call, by the names that the log has for the net's; counting starts anew."""
+    """The statistics since the last call, by the names of the log; they are reset."""
     found = net.statistics()
     net.reset_statistics()
     return {short: found[name] for name, short in names.items() if name in found}

@@ -1,4 +1,4 @@
-"""How the learning rate changes: `rate(base, step, total)`, with steps counted from 0 and their number `total`.
+"""Learning-rate schedules: `rate(base, step, total)`, with steps counted from 0 and their number `total`.
 
 The formulas are those of Caffe's `lr_policy`; cosine is that of Loshchilov and Hutter (2017) without restarts.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Schedule(Protocol):
-    """What a schedule has."""
+    """Interface of a learning-rate schedule."""
 
     def rate(self, base: float, step: int, total: int) -> float:
         """Learning rate of a step."""
@@ -27,15 +27,15 @@ class Schedule(Protocol):
 
 
 class _Rising:
-    """Shared by the built-in schedules: a rise to the base rate before the schedule has its say."""
+    """Base class of the built-in schedules: linear warmup to the base rate before the schedule begins."""
 
-    warmup = Int("steps in which the rate first rises evenly to its base", default=0, min=0)
+    warmup = Int("number of warmup steps, in which the rate rises linearly to its base", default=0, min=0)
 
 
 def rate_at(chosen: Schedule | None, base: float, step: int, total: int) -> float:
-    """The rate of a step: the schedule's, or the base rate; times the rise of the first `warmup` steps.
+    """Learning rate of a step: the schedule's, or the base rate; times the factor of the first `warmup` steps.
 
-    Raises `TrainingError` for a rate that is infinite, as that of a `gamma` above 1 is after many steps.
+    Raises `TrainingError` for an infinite rate, as that of a `gamma` above 1 after many steps.
     """
     try:
         rate = base if chosen is None else chosen.rate(base, step, total)
@@ -49,7 +49,7 @@ def rate_at(chosen: Schedule | None, base: float, step: int, total: int) -> floa
 
 
 class Staged:
-    """Schedules one behind the other, as `schedule` blocks of a training file are: each counts its steps from 0."""
+    """Sequential schedules, as the `schedule` blocks of a training file: each counts its steps from 0."""
 
     def __init__(self, stages: Sequence[ScheduleSettings]) -> None:
         ends = [one.until for one in stages]
@@ -58,7 +58,7 @@ class Staged:
         self._stages = list(zip(starts, ends, made, (one.base for one in stages), strict=True))
 
     def rate(self, base: float, step: int, total: int) -> float:
-        """The rate of the stage that the step is in."""
+        """The rate of the stage of a step."""
         for start, end, chosen, own in self._stages:
             if end is None or step < end:
                 return rate_at(chosen, base if own is None else own, step - start, (end or total) - start)
@@ -66,12 +66,12 @@ class Staged:
 
 
 def rise(step: int, steps: int) -> float:
-    """Share of the rate in a rise of so many steps: 1/steps at the first, 1 from the last on."""
+    """Warmup factor of the rate: 1/steps at the first step, 1 from the last warmup step on."""
     return min(1.0, (step + 1) / steps) if steps else 1.0
 
 
 def _along_cosine(first: float, last: float, done: float) -> float:
-    """From the first to the last number along half a cosine, with this share of the way done."""
+    """Cosine interpolation from the first to the last value, at the share `done`."""
     return last + (first - last) * 0.5 * (1.0 + math.cos(math.pi * done))
 
 
@@ -80,43 +80,51 @@ def logistic(x: float) -> float:
     return 0.5 * (1.0 + math.tanh(0.5 * x))
 
 
-@schedule("fixed", elsewhere={"Caffe": "fixed", "Mocha": "LRPolicy.Fixed", "Paddle": "constant"})
+@schedule(
+    "fixed",
+    elsewhere={"Caffe": "fixed", "Mocha": "LRPolicy.Fixed", "Paddle": "constant"},
+    terms=("constant learning rate",),
+)
 class Fixed(_Rising):
-    """Always the base rate."""
+    """Constant learning rate: the base rate."""
 
     def rate(self, base: float, step: int, total: int) -> float:
         """base."""
         return base
 
 
-@schedule("warmup")
+@schedule("warmup", terms=("linear warmup", "learning rate warmup"))
 class Warmup:
-    """Rises evenly to the base rate in `steps` steps and stays. The others do the same by their `warmup`."""
+    """Linear warmup to the base rate in `steps` steps, then constant. Other schedules have the attribute `warmup`."""
 
-    steps = Int("steps of the rise", min=1)
+    steps = Int("number of warmup steps", min=1)
 
     def rate(self, base: float, step: int, total: int) -> float:
         """base * min(1, (step + 1) / steps)."""
         return base * rise(step, self.steps)
 
 
-@schedule("step", elsewhere={"Caffe": "step", "Mocha": "LRPolicy.Step", "PyTorch": "StepLR"})
+@schedule("step", elsewhere={"Caffe": "step", "Mocha": "LRPolicy.Step", "PyTorch": "StepLR"}, terms=("step decay",))
 class Step(_Rising):
-    """Multiplies the rate by `gamma` every `every` steps."""
+    """Step decay: multiplies the rate by `gamma` every `every` steps."""
 
-    gamma = Float("factor", default=0.1, min=0)
-    every = Int("steps between two changes", min=1, aliases=("stepsize",))
+    gamma = Float("decay factor", default=0.1, min=0)
+    every = Int("number of steps between two changes", min=1, aliases=("stepsize",))
 
     def rate(self, base: float, step: int, total: int) -> float:
         """base * gamma ** (step // every)."""
         return base * self.gamma ** (step // self.every)
 
 
-@schedule("multistep", elsewhere={"Caffe": "multistep", "Keras": "PiecewiseConstantDecay", "PyTorch": "MultiStepLR"})
+@schedule(
+    "multistep",
+    elsewhere={"Caffe": "multistep", "Keras": "PiecewiseConstantDecay", "PyTorch": "MultiStepLR"},
+    terms=("multi-step decay", "milestones"),
+)
 class Multistep(_Rising):
-    """Multiplies the rate by `gamma` at each of the steps `at`."""
+    """Multi-step decay: multiplies the rate by `gamma` at each of the steps `at`."""
 
-    gamma = Float("factor", default=0.1, min=0)
+    gamma = Float("decay factor", default=0.1, min=0)
     at = Ints("steps at which the rate changes", min=0, min_items=1, aliases=("stepvalue",))
 
     def rate(self, base: float, step: int, total: int) -> float:
@@ -125,23 +133,29 @@ class Multistep(_Rising):
 
 
 @schedule(
-    "exp", elsewhere={"Caffe": "exp", "Mocha": "LRPolicy.Exp", "Keras": "ExponentialDecay", "PyTorch": "ExponentialLR"}
+    "exp",
+    elsewhere={"Caffe": "exp", "Mocha": "LRPolicy.Exp", "Keras": "ExponentialDecay", "PyTorch": "ExponentialLR"},
+    terms=("exponential decay",),
 )
 class Exponential(_Rising):
-    """Multiplies the rate by `gamma` after every step."""
+    """Exponential decay: multiplies the rate by `gamma` after every step."""
 
-    gamma = Float("factor of one step", above=0)
+    gamma = Float("decay factor per step", above=0)
 
     def rate(self, base: float, step: int, total: int) -> float:
         """base * gamma ** step."""
         return base * self.gamma**step
 
 
-@schedule("inv", elsewhere={"Caffe": "inv", "Mocha": "LRPolicy.Inv", "Paddle": "poly"})
+@schedule(
+    "inv",
+    elsewhere={"Caffe": "inv", "Mocha": "LRPolicy.Inv", "Paddle": "poly"},
+    terms=("inverse decay", "inverse time decay"),
+)
 class Inverse(_Rising):
-    """Falls like a power of the number of steps. Paddle's `poly` counts samples in place of steps."""
+    """Inverse decay: base * (1 + gamma * step) ** -power. Paddle's `poly` counts samples instead of steps."""
 
-    gamma = Float("how fast it falls", default=1e-4, min=0)
+    gamma = Float("decay rate", default=1e-4, min=0)
     power = Float("exponent", default=0.75, min=0)
 
     def rate(self, base: float, step: int, total: int) -> float:
@@ -150,10 +164,12 @@ class Inverse(_Rising):
 
 
 @schedule(
-    "poly", elsewhere={"Caffe": "poly", "Paddle": "caffe_poly", "Keras": "PolynomialDecay", "PyTorch": "PolynomialLR"}
+    "poly",
+    elsewhere={"Caffe": "poly", "Paddle": "caffe_poly", "Keras": "PolynomialDecay", "PyTorch": "PolynomialLR"},
+    terms=("polynomial decay",),
 )
 class Polynomial(_Rising):
-    """Falls to zero at the end of the training. Paddle's `caffe_poly` counts samples, up to a number that is given."""
+    """Polynomial decay to zero at the end of the training. Paddle's `caffe_poly` counts samples, to a given number."""
 
     power = Float("exponent", default=1.0, min=0)
 
@@ -162,27 +178,32 @@ class Polynomial(_Rising):
         return float(base * max(0.0, 1.0 - step / max(total, 1)) ** self.power)
 
 
-@schedule("linear", elsewhere={"Paddle": "linear"})
+@schedule("linear", elsewhere={"Paddle": "linear"}, terms=("linear decay", "LinearLR"))
 class Linear(_Rising):
-    """Goes evenly to `to` times the base rate, and stays there. Paddle's counts samples, and says how fast it falls."""
+    """Linear decay or growth to `to` times the base rate, then constant.
 
-    to = Float("last rate as a multiple of the base rate", default=0.0, min=0)
-    steps = Int("steps until then; absent: all of the training", min=1, optional=True)
+    Paddle's counts samples, and has a decay per sample.
+    """
+
+    to = Float("final rate as a multiple of the base rate", default=0.0, min=0)
+    steps = Int("number of steps until the final rate; absent: the whole training", min=1, optional=True)
 
     def rate(self, base: float, step: int, total: int) -> float:
         """base * (1 + (to - 1) * min(1, step / steps))."""
         return float(base * (1.0 + (self.to - 1.0) * min(1.0, step / max(self.steps or total, 1))))
 
 
-@schedule("piecewise", elsewhere={"Paddle": "manual, pass_manual"})
+@schedule("piecewise", elsewhere={"Paddle": "manual, pass_manual"}, terms=("piecewise constant",))
 class Piecewise(_Rising):
-    """Multiplies the base rate by a factor that is given for each piece: `at: [500, 800] factor: [0.5, 0.1]`.
+    """Piecewise constant learning rate, by a factor for each piece: `at: [500, 800] factor: [0.5, 0.1]`.
 
-    Paddle counts samples, or passes, in place of steps, and says where a piece ends.
+    Paddle counts samples, or passes, instead of steps, and lists the ends of the pieces.
     """
 
-    at = Ints("steps at which pieces begin, rising; before the first one the rate is the base rate", min=0, min_items=1)
-    factor = Floats("what the base rate is multiplied by in each of the pieces", min=0, min_items=1)
+    at = Ints(
+        "first steps of the pieces, in ascending order; before the first one the base rate holds", min=0, min_items=1
+    )
+    factor = Floats("factor of the base rate for each piece", min=0, min_items=1)
 
     def __init__(self) -> None:
         if len(self.at) != len(self.factor):
@@ -197,16 +218,16 @@ class Piecewise(_Rising):
         return float(base * self.factor[piece - 1]) if piece else base
 
 
-@schedule("one_cycle", elsewhere={"PyTorch": "OneCycleLR"})
+@schedule("one_cycle", elsewhere={"PyTorch": "OneCycleLR"}, terms=("one-cycle policy", "super-convergence"))
 class OneCycle:
-    """Rises to the base rate, then falls far below where it came from, both along half a cosine.
+    """One-cycle policy: cosine rise to the base rate, then cosine decay far below the initial rate.
 
     Smith and Topin 2018, in the form of PyTorch's OneCycleLR, whose `max_lr` is the base rate here.
     """
 
-    rise = Float("share of the steps in which it rises", default=0.3, min=0, max=1)
-    start = Float("first rate as a multiple of the base rate", default=0.04, min=0)
-    end = Float("last rate as a multiple of the base rate", default=4e-6, min=0)
+    rise = Float("share of the steps in which the rate rises", default=0.3, min=0, max=1)
+    start = Float("initial rate as a multiple of the base rate", default=0.04, min=0)
+    end = Float("final rate as a multiple of the base rate", default=4e-6, min=0)
 
     def rate(self, base: float, step: int, total: int) -> float:
         """base * (start to 1 in the first rise * total - 1 steps, then 1 to end)."""
@@ -216,11 +237,11 @@ class OneCycle:
         return base * _along_cosine(1.0, self.end, min(1.0, (step - top) / (last - top)) if last > top else 0.0)
 
 
-@schedule("sigmoid", elsewhere={"Caffe": "sigmoid"})
+@schedule("sigmoid", elsewhere={"Caffe": "sigmoid"}, terms=("sigmoid decay", "logistic"))
 class Sigmoid(_Rising):
-    """Goes along a logistic curve whose middle is at step `middle`; a negative `gamma` makes it fall."""
+    """Sigmoid schedule: a logistic curve centered at the step `middle`; a negative `gamma` makes it a decay."""
 
-    gamma = Float("steepness")
+    gamma = Float("slope; negative for a decay")
     middle = Int("step at which the rate is half of the base rate", min=0, aliases=("stepsize",))
 
     def rate(self, base: float, step: int, total: int) -> float:
@@ -228,11 +249,14 @@ class Sigmoid(_Rising):
         return base * logistic(self.gamma * (step - self.middle))
 
 
-@schedule("cosine")
+@schedule(
+    "cosine",
+    terms=("cosine decay", "cosine annealing"),
+)
 class Cosine(_Rising):
-    """Falls along half a cosine to `floor` times the base rate at the end of the training."""
+    """Cosine decay (cosine annealing) to `floor` times the base rate at the end of the training."""
 
-    floor = Float("last rate as a share of the base rate", default=0.0, min=0, max=1)
+    floor = Float("final rate as a share of the base rate", default=0.0, min=0, max=1)
 
     def rate(self, base: float, step: int, total: int) -> float:
         """base * (floor + (1 - floor) * (1 + cos(pi * step / total)) / 2)."""

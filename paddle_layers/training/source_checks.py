@@ -1,4 +1,4 @@
-"""What can be known of data before they are read: that they are there, that names and types fit the network."""
+"""Early data checks before training: existence, names and types."""
 
 from __future__ import annotations
 
@@ -24,10 +24,7 @@ Names = Mapping[str, Sequence[str]]
 
 
 def source_faults(training: Training) -> list[Diagnostic]:
-    """What is wrong with the data of sources whose opening takes no time, each at its place in the training file.
-
-    Of other sources only the names that their settings list are compared.
-    """
+    """Errors in the data of sources that open fast, each at its position in the training file."""
     faults: list[Diagnostic] = []
     learned: Learned | None = None
     targets = target_fields(training)
@@ -90,7 +87,7 @@ def _listed(training: Training, source: SourceSettings) -> Names:
 def _list_faults(
     training: Training, source: SourceSettings, phase: str, known: dict[str, Sequence[str]]
 ) -> list[Diagnostic]:
-    """What is wrong with the names that a source lists; those of the first to train with become `known`."""
+    """Errors in the names that a source lists; those of the first training source become `known`."""
     types = feed_types(selected(training, phase))
     layers = {training.feed.get(layer, layer): layer for layer in types}
     place = f"the source `{source.type}`"

@@ -1,8 +1,4 @@
-"""Files that belong to the states of callbacks, such as the weights of the best test: each checkpoint has them, too.
-
-They are hard links, which take no space. Without them a training that goes on would know its best test, and have the
-weights of a later one, which the end of the sitting before or work that was lost had put in their place.
-"""
+"""State files of callbacks, such as the best weights: each checkpoint contains them, too."""
 
 from __future__ import annotations
 
@@ -29,7 +25,7 @@ def names_of(callbacks: Iterable[object]) -> list[str]:
 
 
 def copy_state_files(source: Path, target: Path, names: Iterable[str]) -> list[str]:
-    """Make the files of one folder those of another as well. Gives the names of those that there are none of.
+    """Copy the state files of one folder to another. Returns the names of missing files.
 
     Raises `OSError`.
     """

@@ -1,8 +1,4 @@
-"""Targets, labels and sample weights: the data that losses and metrics compare with, not what predictions rest on.
-
-A model may be given a substitute for a missing feature; a substitute for a target makes up the truth it is trained and
-tested with. Names say nothing about it: what counts is which layers read a value.
-"""
+"""Targets, labels and sample weights: data for losses and metrics only, not for predictions."""
 
 from __future__ import annotations
 
@@ -54,7 +50,7 @@ def _is_judge(node: Node) -> bool:
 
 
 def _first_is_prediction(node: Node) -> bool:
-    """Whether a loss or metric predicts from its first input by parameters of its own, or compares it with nothing."""
+    """Whether a loss or metric has trainable parameters and predicts from its first input, or has no target."""
     required = [one for one in node.definition.inputs.values() if not one.optional]
     return has_own_parameters(node) or len(required) < 2
 

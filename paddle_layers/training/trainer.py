@@ -1,4 +1,4 @@
-"""Training a network as a training file says."""
+"""Training of a network as a training file defines it."""
 
 from __future__ import annotations
 
@@ -50,24 +50,44 @@ def train(
     progress: Progress | None = None,
     patience: float = PATIENCE,
 ) -> Report:
-    """Train as a training says, show the progress on stderr, and print the results on stdout.
+    """Train a network, with the progress on stderr and the results on stdout.
 
-    `training` is the path of a training file, its text, or what `make_training` and `load_training` give.
-    `settings` are fields in the place of the file's, `["optimizer.learning_rate=0.01", "net.layer[fc1].fc.size=20"]`.
-    `datasets` replaces the file's sources by phase, "train" and "test", which the file need not have then: arrays by
-    field, a `Dataset`, or batches, each a dict of arrays by field, from a list, a generator or any other object that is
-    iterated in every epoch.
-    `callbacks` are objects with any of the methods listed in `paddle_layers.training.callbacks`, such as `on_step` and
-    `on_test`, each taking a `Run`; they come after those of the file.
-    `weights` are first values, in place of those of the block `weights`, whose other fields hold for them as well.
-    `resume` continues the newest checkpoint in the output folder; its losses equal those of an uninterrupted run bit
-    for bit on the same machine.
-    Started by `mpiexec`, all processes train one network, each with a part of every batch; one that waits `patience`
-    seconds for another ends them.
+    Started by `mpiexec`, all processes train one network, each with a part of every batch (data parallelism).
 
-    Raises `ConfigError` for a wrong file or data that do not fit, `WeightsError` and `DataError` for weights and what
-    is kept beside them, `TrainingError` when the training cannot start or the loss is no number, `SaveError` when the
-    disk is full, `TypeError` for arguments of the wrong kind.
+    Args:
+        training: Path of a training file, its text, or the result of `make_training` or `load_training`.
+        callbacks: Objects with any of the methods listed in `paddle_layers.training.callbacks`, such as `on_step` and
+            `on_test`, each taking a `Run`; they are called after those of the file.
+        output: Output folder, instead of that of the file.
+        resume: Continue from the newest checkpoint in the output folder; the losses equal those of an uninterrupted run
+            bit for bit on the same machine.
+        overwrite: Replace the results of another training in the output folder.
+        seed: Random seed, instead of that of the file.
+        weights: Initial weights, instead of the file of the block `weights`, whose other fields apply to them as well.
+        device: `"cpu"` or `"cuda"`.
+        datasets: Data by phase, "train" and "test", instead of the sources of the file, which are then optional: arrays
+            by field, a `Dataset`, or batches, each a dict of arrays by field, from a list, a generator or another
+            iterable, which is iterated in every epoch.
+        plugins: Python files that register definitions; imported first.
+        settings: Fields that override those of the file, such as
+            `["optimizer.learning_rate=0.01", "net.layer[fc1].fc.size=20"]`.
+        progress: Progress display, instead of a progress bar or log lines.
+        patience: Timeout in seconds of a process that waits for another; then all of them end.
+
+    Returns:
+        Results of the last test, and the paths of the output files.
+
+    Raises:
+        ConfigError: The file has errors, or the data do not fit.
+        WeightsError: The weights cannot be read or do not fit.
+        DataError: The data, or the fitted preprocessing beside the weights, cannot be read.
+        TrainingError: The training cannot start, or the loss is NaN or infinite.
+        SaveError: An output file cannot be written, as on a full disk.
+        TypeError: An argument has the wrong type.
+
+    Example::
+
+        pl.train("digits.config", settings=["optimizer.learning_rate=0.01"])
     """
     options = Options(
         callbacks=callbacks,
@@ -93,7 +113,7 @@ def train(
 
 @dataclass(frozen=True)
 class Options:
-    """What is asked of a training besides what its file says; `train` says what each means."""
+    """Options of a training besides its file; `train` describes them."""
 
     callbacks: Sequence[object] = ()
     output: str | Path | None = None
@@ -108,7 +128,7 @@ class Options:
     progress: Progress | None = None
 
     def fields(self) -> list[str]:
-        """Those that stand for fields of the file, as `settings` write them."""
+        """The options that correspond to fields of the file, in the syntax of `settings`."""
         given = [f'output="{self.output}"'] if self.output is not None else []
         given += [f"seed={self.seed}"] if self.seed is not None else []
         return given + ([f'weights.file="{Path(self.weights).absolute()}"'] if self.weights is not None else [])
@@ -156,7 +176,7 @@ def run_training(training: str | Path | Training, options: Options, ranks: Alone
 def _agreed_place(
     folder: Path, facts: RunFacts, texts: Mapping[str, str], options: Options, ranks: Alone, shown: Progress
 ) -> Iterator[Place]:
-    """Where all processes train: the folder that the first one claims, as long as the context is open."""
+    """The common output folder of all processes: the first one claims it, as long as the context is open."""
     with contextlib.ExitStack() as stack:
         place = Place(folder)
         if ranks.first:
@@ -187,7 +207,7 @@ def _prepare(
 
 
 def _known(training: Training, first: WeightsSettings | None, place: Place) -> Learned:
-    """What is known of the data before they are read: that which the weights to start from were trained with."""
+    """The preprocessing that is known before data are read: that of the initial weights."""
     if place.resume:
         return learned_for(newest_checkpoint(place.folder / CHECKPOINTS) / WEIGHTS)[0].as_firm()
     return still_known(learned_for(Path(first.file))[0], training, first) if first is not None else NOTHING

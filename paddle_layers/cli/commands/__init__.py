@@ -1,1 +1,1 @@
-"""The commands, a file for each."""
+"""The commands, one file each."""

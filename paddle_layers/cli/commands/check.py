@@ -1,4 +1,4 @@
-"""`check`: the conformance kit over layers."""
+"""`check`: conformance tests of layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`convert`: the same config in another format."""
+"""`convert`: conversion of config formats."""
 
 from __future__ import annotations
 

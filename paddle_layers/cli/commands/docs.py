@@ -1,4 +1,4 @@
-"""`docs`: the reference pages, as Markdown or as a site."""
+"""`docs`: reference pages, as Markdown or as a site."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from ..output.terminal import echo
 
 EXTRA = ("sphinx", "docutils", "myst_parser", "pygments", "latex2mathml")
-"""What the extra `docs` brings."""
+"""Packages of the extra `docs`."""
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""`evaluate`: saved weights on data that were held out."""
+"""`evaluate`: evaluation of saved weights on held-out data."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def command(
 
 
 def _format(style: str | None, output: str | None) -> str:
-    """What is written: as the ending of the file says, which `--format` may not contradict."""
+    """The output format by file extension, which `--format` may not contradict."""
     if output is None:
         return style or "text"
     meant = FORMATS[ending_of(output, FORMATS, "evaluations")]

@@ -1,4 +1,4 @@
-"""`explain`: the page of a diagnostic's code."""
+"""`explain`: the page of a diagnostic code."""
 
 from __future__ import annotations
 

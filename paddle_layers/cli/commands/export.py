@@ -1,4 +1,4 @@
-"""`export`: a trained network as an ONNX model."""
+"""`export`: ONNX export of a trained network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fmt`: one layout for config files."""
+"""`fmt`: formatting of config files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`generate`: texts that a trained network writes."""
+"""`generate`: text generation with a trained network."""
 
 from __future__ import annotations
 

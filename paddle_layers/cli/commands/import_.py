@@ -1,4 +1,4 @@
-"""`import`: networks, trainings and weights of other systems as files of ours."""
+"""`import`: conversion of networks, trainings and weights of other systems."""
 
 from __future__ import annotations
 

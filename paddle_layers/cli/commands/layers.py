@@ -1,4 +1,4 @@
-"""`layers`: the list of definitions, a search among them, or the page of one definition."""
+"""`layers`: list of definitions, search, or the page of one definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`new`: a small project to start from."""
+"""`new`: a starter project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`new-plugin`: a plugin package to start from."""
+"""`new-plugin`: a starter plugin package."""
 
 from __future__ import annotations
 

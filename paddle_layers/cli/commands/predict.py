@@ -1,4 +1,4 @@
-"""`predict`: run a trained network over new data."""
+"""`predict`: inference on new data."""
 
 from __future__ import annotations
 

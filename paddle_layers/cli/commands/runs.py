@@ -1,4 +1,4 @@
-"""`runs`: trainings beside each other."""
+"""`runs`: comparison of trainings."""
 
 from __future__ import annotations
 

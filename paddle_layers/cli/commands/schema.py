@@ -1,4 +1,4 @@
-"""`schema`: what other programs need to know of the registry, and the numbers that keep binary configs readable."""
+"""`schema`: schemas of the registry for other programs, and the field numbers of binary configs."""
 
 from __future__ import annotations
 

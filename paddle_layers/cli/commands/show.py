@@ -1,4 +1,4 @@
-"""`show`: what a network is made of, as a table or as a drawing."""
+"""`show`: the layers of a network, as a table or as a diagram."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _show_times(file: str, phase: str, batch_size: int, svg: Path | None) -> Non
 
 
 def _show_layers(file: str, phase: str | None, batch_size: int, device: str, svg: Path | None) -> None:
-    """The table of the layers, or the picture."""
+    """The table of the layers, or the diagram."""
     from paddle_layers.config import network_of
     from paddle_layers.runtime.plan.footprint import footprint
 
@@ -112,7 +112,7 @@ def _show_layers(file: str, phase: str | None, batch_size: int, device: str, svg
 
 
 def _write_page(file: str, html: Path, phase: str | None, batch_size: int, device: str) -> None:
-    """The page of the part of the network that is sound; its faults stand on it, and errors are the exit status."""
+    """The page of the valid part of the network, with its errors; errors set the exit status."""
     from paddle_layers.codegen.network_page import network_page
     from paddle_layers.config import ConfigError
     from paddle_layers.config.checking import examine

@@ -1,4 +1,4 @@
-"""`stubs`: what type checkers and editors know of the helpers."""
+"""`stubs`: type stubs of the helpers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sweep`: trainings with other settings, and which are the best."""
+"""`sweep`: hyperparameter search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`train`: train a network as a training file says."""
+"""`train`: training."""
 
 from __future__ import annotations
 

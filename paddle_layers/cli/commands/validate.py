@@ -1,4 +1,4 @@
-"""`validate`: every fault of network and training files."""
+"""`validate`: all errors of network and training files."""
 
 from __future__ import annotations
 

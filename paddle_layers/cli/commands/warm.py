@@ -1,4 +1,4 @@
-"""`warm`: compile kernels before they are needed."""
+"""`warm`: compilation of kernels in advance."""
 
 from __future__ import annotations
 

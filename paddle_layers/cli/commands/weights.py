@@ -1,4 +1,4 @@
-"""`weights`: weights of another system as ours, and ours as another system's."""
+"""`weights`: conversion of weight files of other systems."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 _FILES = f"{__name__}.files"
-"""Where a click context has the files that were named."""
+"""Key of the plugin files in a click context."""
 
 
 def plugins_option() -> click.Option:
@@ -24,7 +24,7 @@ def plugins_option() -> click.Option:
 
 
 def given_plugins() -> Sequence[str]:
-    """The files that stand in the command that runs."""
+    """The `--plugins` files of the running command."""
     files: Sequence[str] = click.get_current_context().meta.get(_FILES, ())
     return files
 

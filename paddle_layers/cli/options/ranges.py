@@ -1,4 +1,4 @@
-"""Numbers of the command line: decimal notation, as in configs and data, not that of Python programs."""
+"""Number parameters of the command line: decimal notation, as in configs and data, not that of Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paddle_layers.define.decimals import is_plain
 
 
 class IntRange(click.IntRange):
-    """An integer in a range; `1_000` and digits of other scripts are none."""
+    """An integer in a range; `1_000` and digits of other scripts are rejected."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The integer."""
@@ -20,7 +20,7 @@ class IntRange(click.IntRange):
 
 
 class FloatRange(click.FloatRange):
-    """A number in a range; `1_000` and digits of other scripts are none."""
+    """A number in a range; `1_000` and digits of other scripts are rejected."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number."""

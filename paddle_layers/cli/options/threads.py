@@ -21,7 +21,7 @@ def _limit(_context: click.Context, _parameter: click.Parameter, count: int | No
 
 
 def is_given(name: str) -> bool:
-    """Whether an option stands in the command that runs."""
+    """Whether an option is present on the command line."""
     return click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
 
 

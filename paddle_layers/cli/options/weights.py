@@ -23,11 +23,11 @@ class WithWeights(Protocol):
 
     @property
     def note(self) -> str:
-        """What became of the numbers, for the user; empty where they are as they were."""
+        """Notes about conversions of the weights; empty without any."""
 
 
 def say_weights(run: WithWeights, chosen: str | None) -> None:
-    """Say on stderr which weights are used, where nobody chose them, and what became of them."""
+    """Report on stderr which weights are used if the user chose none, and their conversions."""
     from paddle_layers.training.callbacks.watching import BEST
 
     if chosen is None and run.weights.name == BEST:

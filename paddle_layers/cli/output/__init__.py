@@ -1,1 +1,1 @@
-"""What commands write: on the terminal, into files, as pages and pictures."""
+"""Output of commands: on the terminal, to files, as pages and images."""

@@ -1,4 +1,4 @@
-"""Confusion matrices as a picture: a square for each pair of classes, the darker the larger its share of the row."""
+"""Confusion matrices as an image: one square per pair of classes, darker for a larger share of the row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An evaluation as a page to read, as JSON and as a table for programs."""
+"""Evaluation reports: a readable page, JSON, and a table for programs."""
 
 from __future__ import annotations
 

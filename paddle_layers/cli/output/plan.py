@@ -1,4 +1,4 @@
-"""`show --plan`: what runs, with which kernel and in whose memory, as a table."""
+"""`show --plan`: launches, kernels and memory, as a table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = ("", "layer", "kernel", "result", "shape", "bytes", "place", "in place
 
 
 def print_plan(network: Network, phase: str, batch_size: int, device: str) -> None:
-    """Print the launches of a phase in their order, the backward pass behind the forward pass."""
+    """Print the launches of a phase in order, the backward pass after the forward pass."""
     from rich.table import Table
 
     from paddle_layers.define.machine import as_bytes

@@ -1,4 +1,4 @@
-"""What commands say: everything goes through here, since names and texts of files must not command the terminal."""
+"""Terminal output of commands, all escaped here: names and strings of files may contain control characters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def table_text(table: Table) -> str:
 
 
 def print_markdown(text: str) -> None:
-    """A page: to a terminal in its width and with colours, to a file without folding code. What it escapes is plain."""
+    """A page: to a terminal in its width and with colors, to a file without folding code. What it escapes is plain."""
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.markdown import Heading, Markdown
     from rich.text import Text

@@ -1,4 +1,4 @@
-"""`show --time`: what the time of a step goes to, and how much of the machine is used."""
+"""`show --time`: profile of a step, and hardware utilization."""
 
 from __future__ import annotations
 

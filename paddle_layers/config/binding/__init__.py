@@ -1,1 +1,1 @@
-"""Fields to layers, each by itself: attributes, settings, the layers of a step."""
+"""Binding of fields to layers, separately for each layer: attributes, settings, the layers of a step."""

@@ -1,4 +1,4 @@
-"""`set`: settings of a block where it is used, and in a block attributes of layers by its settings."""
+"""Assignments (`set`): settings of a block at its use, and layer attributes from settings in the block."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VALUES = "a setting is a number, `true`, `false` or a text in single quotes; in 
 
 
 class Pending(NamedTuple):
-    """An attribute whose value rests on settings of the block that the layer stands in."""
+    """An attribute whose value depends on settings of the enclosing block."""
 
     name: str
     expression: Expression
@@ -34,19 +34,19 @@ class Pending(NamedTuple):
 
 
 class Assignments(NamedTuple):
-    """What the `set` of a layer says."""
+    """The assignments of the `set` of a layer."""
 
     fields: Fields
     """Values that are known, as fields of the attributes' block."""
     pending: tuple[Pending, ...]
     sound: bool
-    """Whether no fault was reported."""
+    """Whether no error was reported."""
 
 
 def assignments(
     given: list[Field], definition: Definition, within: BlockDefinition | None, report: Report
 ) -> Assignments:
-    """Read the `set` fields of a layer that stands `within` a block, or in none."""
+    """Read the `set` fields of a layer that is `within` a block, or in no block."""
     fields: Fields = []
     pending: list[Pending] = []
     sound = True

@@ -1,7 +1,4 @@
-"""Binds fields to descriptions: attribute blocks to the attributes of a definition, headers to the schema.
-
-Everything a config says, in whatever syntax, goes through here.
-"""
+"""Binder: attribute blocks to the attributes of a definition, headers to the schema."""
 
 from __future__ import annotations
 
@@ -22,10 +19,10 @@ from .values import MISSING, bind_value, bind_values
 
 
 class Bound:
-    """A message: its header values by name, its fields for later messages, and what its `type` named.
+    """A bound message: its header values by name, its fields for later messages, and the definition of its `type`.
 
-    `definition` is None when the type is unknown, `attributes` is None when its block is faulty: what depends on
-    them is then not checked any further.
+    `definition` has the value None if the type is unknown, `attributes` has the value None if its block has errors:
+    dependent checks are then skipped.
     """
 
     __slots__ = (
@@ -233,7 +230,7 @@ class Binder:
         bound.attributes = self.attributes(definition, bound.block, own[0][3] if own else bound.place("type"), bound)
 
     def _definition(self, header: MessageSpec, registry: str, name: str) -> Definition | None:
-        """What is registered by a name, or the block that a layer uses."""
+        """The registered definition of a name, or the block that a layer uses."""
         found: Definition | None = registries[registry].get(name)
         if found is None and header.name == "Layer":
             found = next((block for block in self.blocks if block.name == name and name), None)
@@ -262,7 +259,7 @@ class Binder:
         bound.broken = True
 
     def _orphans(self, bound: Bound, header: MessageSpec, registry: str, rest: list[Field]) -> None:
-        """Without a type only words that nobody knows are faults."""
+        """Without a type, only words that no definition has are errors."""
         for field in rest:
             if field[1] not in (BLOCK, LIST) and field[0] not in registries[registry]:
                 near = header.nearest(field[0])
@@ -294,12 +291,12 @@ class Binder:
         else:
             near = header.nearest(name)
             self._unknown_header(bound, header, field, f"the settings of `{definition.name}` stand in its block")
-            bound.broken = bound.broken or near in ("input", "output")  # so that none is said to be missing
+            bound.broken = bound.broken or near in ("input", "output")  # so that none is reported as missing
             if near == "name" and near not in bound.places and field[1] == STRING:
                 bound.places[near], bound.values[near] = [field], field[2]  # its readers know what was meant
 
     def unknown_type(self, registry: str, name: str, start: int) -> None:
-        """Report a type that nobody registered, unless it may be the block that has no name, which is reported."""
+        """Report an unknown type, unless it may be the block without a name, which is reported separately."""
         blocks = self.blocks if registry == "layer" else ()
         if all(block.name for block in blocks):
             report_unknown_type(self.report, registry, name, start, [block.name for block in blocks])
@@ -392,7 +389,7 @@ class Binder:
 
 
 def _written(header: MessageSpec, given: Field) -> str:
-    """The fields of a block, those that it needs or its first ones, with a text in place of its type."""
+    """The fields of a block, the required ones or the first ones, with a placeholder for its type."""
     takes = "type" if "type" in header.required else "".join(header.required[:1])
     named = {takes: f'"{given[2]}"'} if given[1] == STRING else {}
     names = header.required or tuple(name for name, field in header.fields.items() if not field.message)[:2]

@@ -1,4 +1,4 @@
-"""Blocks of a network file: networks that are written once and used as layers are."""
+"""Block definitions of a network file: reusable subnetworks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ATTRIBUTES: dict[type, type[Attribute[Any]]] = {bool: Bool, int: Int, float: Fl
 
 
 class BlockDefinition(DerivedLayer):
-    """What a block declares, as the definition of a layer: settings are its attributes."""
+    """A block declaration as the definition of a layer: settings are its attributes."""
 
     def __init__(self, name: str, fields: Fields, start: int) -> None:
         owner: Any = type("Block", (), {"__doc__": _description(fields), **_attributes(fields)})
@@ -50,7 +50,7 @@ class BlockDefinition(DerivedLayer):
         """Names of the network that uses it, for hints."""
 
     def _check(self) -> None:
-        """Its faults are reported of the file, with their places."""
+        """Its errors are reported for the file, with their positions."""
 
     _check_fields = _check
 
@@ -61,7 +61,7 @@ class BlockDefinition(DerivedLayer):
 
     @cached_property
     def facts(self) -> Facts:
-        """What holds for one of its layers holds for it; rows are independent where they are in all of them."""
+        """A fact of one of its layers holds for the block; rows are independent if they are in all of them."""
         used = [draft.definition.facts for draft in self.drafts if draft.definition is not None]
 
         def some(fact: str) -> bool:
@@ -77,7 +77,7 @@ class BlockDefinition(DerivedLayer):
 
 
 def declared(fields: Fields) -> tuple[BlockDefinition, ...]:
-    """The blocks among the fields of a network; their faults are reported when they are bound."""
+    """The blocks among the fields of a network; their errors are reported when they are bound."""
     found = []
     for field in fields:
         for item in items(field) if field[0] == "block" else ():
@@ -100,7 +100,7 @@ def blocks_of(definitions: Iterable[Any]) -> list[BlockDefinition]:
 
 
 def field_of(name: str, value: Value, start: int) -> Field:
-    """A value as a field that stands at a place."""
+    """A value as a field at a position."""
     if isinstance(value, bool):
         return (name, WORD, "true" if value else "false", start, start)
     kinds: Mapping[type, int] = {int: INT, float: FLOAT, str: STRING}
@@ -108,19 +108,19 @@ def field_of(name: str, value: Value, start: int) -> Field:
 
 
 def piece_place(report: Report, item: Field, offset: int) -> int:
-    """Where in the file a piece of a text begins; the text itself where escapes move the pieces."""
+    """Position in the file where a substring begins; the string itself if escapes shift the offsets."""
     inside = item[4] + 1
     plain = report.source.text.startswith(item[2], inside)
     return inside + offset if plain else item[4]
 
 
 def settings_in(fields: Fields) -> Iterator[str]:
-    """What stands between the commas of a block's `settings`."""
+    """The comma-separated items of a block's `settings`."""
     return (piece for whole in _texts(fields, "settings") for piece, _ in pieces(whole))
 
 
 def _description(fields: Fields) -> str:
-    """What it reads, gives and lets its uses set, in a line."""
+    """One-line description of inputs, outputs and settings."""
     inputs, outputs = (", ".join(f"`{name}`" for name in _texts(fields, field)) for field in ("input", "output"))
     settings = ", ".join(settings_in(fields))
     return f"A block of this file, from {inputs} to {outputs}" + (f"; settings: `{settings}`." if settings else ".")

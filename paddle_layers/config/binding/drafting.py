@@ -1,4 +1,4 @@
-"""Makes drafts of bound layers; the last checks that concern a layer alone."""
+"""Creation of layer drafts, with the last checks of single layers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .steps import GROUP, NETWORK, STEP, check_place, check_step, check_times, i
 
 
 def draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
-    """Make a draft of a bound layer, which stands in the NETWORK, a STEP or a BLOCK; checks of the layer alone."""
+    """Draft of a bound layer in a NETWORK, a STEP or a BLOCK; checks that concern the layer alone."""
     setup = make_setup(bound, binder) if check_step(bound, binder.report) else None
     step = _step(bound, binder)
     if setup is not None:
@@ -56,7 +56,7 @@ def _step(bound: Bound, binder: Binder) -> Step | None:
 
 
 def make_setup(bound: Bound, binder: Binder) -> Setup | None:
-    """What a layer says beside name and inputs, or None after a report."""
+    """The settings of a layer besides name and inputs, or None after a report."""
     definition: Any = bound.definition
     if definition is None:
         return None

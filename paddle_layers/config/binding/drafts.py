@@ -1,4 +1,4 @@
-"""Layers as the file gives them, each by itself: attributes bound, not yet wired."""
+"""Layer drafts, before wiring: attributes bound, separately for each layer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINEAR = "linear"
 
 
 class Setup:
-    """Everything a layer says beside its name and its inputs. Equal texts share one, so treat it as constant."""
+    """The settings of a layer besides its name and inputs. Equal sources share one, so treat it as constant."""
 
     __slots__ = (
         "activation", "attributes", "definition", "exclude", "include", "loss_weight", "output_names",
@@ -55,10 +55,10 @@ class Setup:
 
 
 class Draft:
-    """A layer before wiring. `setup` is None when the layer is faulty.
+    """A layer before wiring; `setup` has the value None if the layer has errors.
 
-    It has what the file says with places (`bound`), or its text, which is read when a place is asked for, or neither,
-    when it comes from a checked network.
+    It has its fields with positions (`bound`), or its source, which is parsed when a position is needed, or neither, if
+    it comes from a checked network.
     """
 
     __slots__ = ("_bound", "_text", "definition", "inputs", "name", "offset", "setup")
@@ -78,7 +78,7 @@ class Draft:
 
     @property
     def bound(self) -> Bound | None:
-        """What the file says, with places; None when it comes from a checked network."""
+        """The fields of the file with positions; None if it comes from a checked network."""
         if self._bound is None and self._text is not None:
             self._bound = _bound(self._text)
         return self._bound
@@ -97,7 +97,7 @@ class Draft:
 
     @property
     def input_count(self) -> int:
-        """How many inputs the file lists, faulty ones included."""
+        """The number of inputs that the file lists, invalid ones included."""
         if self._bound is None:
             return len(self.inputs)
         given = [item[2] for field in self._bound.places.get("input", ()) for item in items(field)]
@@ -145,7 +145,7 @@ def _bound(text: re.Match[str]) -> Bound:
 
 
 class Step(NamedTuple):
-    """What a `step` block says: its layers, and the outputs that become the group's."""
+    """A `step` block: its layers, and the outputs that become the group's."""
 
     drafts: tuple[Draft, ...]
     outputs: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What `set` and `setting` say: a name, and sums and products of whole numbers and settings, or one other value."""
+"""Expressions of `set` and `setting`: a name, sums and products of integers and settings, or one other value."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Expression(NamedTuple):
         return tuple(dict.fromkeys(found))
 
     def value(self, settings: Mapping[str, Value]) -> Value:
-        """Its value. Raises `ExpressionError` where other than whole numbers are added or multiplied."""
+        """Its value. Raises `ExpressionError` if values other than integers are added or multiplied."""
         if self.literal is not None:
             return self.literal
         (sign, factors), *others = self.terms
@@ -57,19 +57,19 @@ class Expression(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """`name = expression`; a name may stand alone."""
+    """`name = expression`; a name may occur alone."""
 
     name: str
     expression: Expression | None
     start: int
-    """Where it begins in the text."""
+    """Its offset in the text."""
 
 
 _PIECE = re.compile(r"[^,']*+(?:'[^']*+'[^,']*+)*+(?:'[^']*+)?")
 
 
 def pieces(text: str) -> list[tuple[str, int]]:
-    """What stands between the commas of a text, each with its place in it; none of an empty text."""
+    """The comma-separated items of a string, each with its offset; an empty list for an empty string."""
     found, position = [], 0
     while True:
         match = _PIECE.match(text, position)
@@ -149,7 +149,7 @@ def _tokens(text: str) -> list[tuple[str, str]]:
 
 
 def _literal(tokens: list[tuple[str, str]]) -> Value | None:
-    """The value of what is no sum: a number or a text that stands alone."""
+    """The value of a literal: a number or a single string."""
     sign = -1 if tokens[:1] == [("sign", "-")] else 1
     rest = tokens[1:] if sign == -1 else tokens
     if len(rest) != 1:

@@ -1,8 +1,4 @@
-"""Fields that are given beside a file, as `--set optimizer.learning_rate=0.01`: put into the fields of the file.
-
-A path names fields from the outside in, joined by dots. Where there are several blocks of a name, `source[0]` is the
-first one, `layer[conv1]` the one that is called so. Attributes may be named without the block of their type.
-"""
+"""Overrides of config fields, such as `--set optimizer.learning_rate=0.01`."""
 
 from __future__ import annotations
 
@@ -24,10 +20,10 @@ _KEYS = ("name", "of", "phase", "type", "input")
 
 
 def put(fields: Fields, report: Report, root: str, prefix: str = "", *, without: str = "") -> None:
-    """Put what was given beside the file of a report into its fields, those of a message `root`.
+    """Apply overrides from outside the file of a report to its fields, those of a message `root`.
 
-    `prefix` is what the paths begin with, such as "net."; others are passed over, and so are those that begin as
-    `without` says. Faults go to the report.
+    `prefix` is the beginning of the paths, such as "net."; other paths are skipped, as are those that begin with
+    `without`. Errors go to the report.
     """
     start = report.source.own_end + 1
     for text in report.source.given:
@@ -60,7 +56,7 @@ class _Given:
             fields, header, at = inner, spec(field.message) if field is not None and field.message else None, step.end()
 
     def _enter(self, fields: Fields, name: str, key: str | None, at: int, header: MessageSpec | None) -> Fields | None:
-        """The fields of the block that is meant, a new one where there is none; None after a report."""
+        """The fields of the addressed block, which is created if it does not exist; None after a report."""
         field = header.fields.get(name) if header is not None else None
         blocks: list[Fields] = []
         for one in fields:
@@ -103,7 +99,7 @@ class _Given:
 
 
 def block_keys(blocks: Sequence[Fields], header: MessageSpec | None) -> list[str]:
-    """What each of several blocks of a name is called in brackets: its own name where no other one has it."""
+    """Keys of several blocks of a name: the block's name if it is unique."""
     names = [_name_of(block, header) for block in blocks]
     counts = Counter(names)
     plain = [name is not None and counts[name] == 1 and _PLAIN.fullmatch(name) for name in names]
@@ -115,7 +111,7 @@ def _is_called(block: Fields, number: int, key: str, header: MessageSpec | None)
 
 
 def _name_of(block: Fields, header: MessageSpec | None) -> str | None:
-    """What a block is called: by the first of the fields that name blocks."""
+    """The name of a block: the first of the fields that name blocks."""
     for field in (header.fields[name] for name in _KEYS if header is not None and name in header.fields):
         name = next((one[2] for one in block if one[0] == field.name), field.default)
         if isinstance(name, str):
@@ -128,7 +124,7 @@ def _remove(fields: Fields, name: str) -> None:
 
 
 def _value(name: str, text: str, start: int, at: int) -> Field:
-    """A value as it is written in a file; a text needs no quotes."""
+    """A value as it is written in a file; strings need no quotes."""
     if text.startswith("[") and text.endswith("]"):
         items: list[Field] = []
         place = at + 1

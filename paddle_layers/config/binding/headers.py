@@ -1,4 +1,4 @@
-"""What the header fields may be: derived, once, from the descriptors of `schema/network.proto` and `training.proto`."""
+"""Header fields, derived once from the descriptors of `schema/network.proto` and `training.proto`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class HeaderField:
-    """A field of a message: a value, described as an attribute, or a message of its own."""
+    """A field of a message: a value, described as an attribute, or a nested message."""
 
     __slots__ = ("attribute", "default", "elsewhere", "message", "name", "registry", "repeated", "required")
 
@@ -54,7 +54,7 @@ class MessageSpec:
         """The fields by all their names, those of other systems too."""
 
     def nearest(self, name: str) -> str:
-        """The field that is called like this, here or elsewhere; nothing when none is."""
+        """The field with the most similar name, here or in another system; empty if there is no similar one."""
         near = name if name in self.names else nearest(name, self.names) or ""
         return self.names.get(near, "")
 

@@ -1,8 +1,4 @@
-"""A memo in front of the reader: a layer whose settings were read before, in the same words, is not read again.
-
-One match takes a whole layer; what follows its inputs is looked up. A layer whose settings are wrong, or which holds
-other layers, is left to the reader.
-"""
+"""Memoization of parsed layers: a layer with the same text as an earlier one is not parsed again."""
 
 from __future__ import annotations
 
@@ -27,7 +23,7 @@ UNSEEN: Any = object()
 
 
 def memo() -> Recall:
-    """A memo for the layers of one file. It gives the draft of a sound layer; None for what the reader has to judge."""
+    """Memoization for the layers of one file: the draft of a valid layer, or None if the reader has to check it."""
     known: dict[tuple[str, str], Setup | None] = {}
     bind = _Settings().bind
 
@@ -53,7 +49,7 @@ class _Settings:
         self.header = spec("Layer")
 
     def bind(self, kind: str, rest: str) -> Setup | None:
-        """What the settings say; None when there is something wrong with them, or it takes all places to say."""
+        """The bound settings; None after an error, or if positions are needed."""
         definition = registries["layer"].get(kind)
         if definition is None or definition.name in (GROUP, MEMORY):
             return None

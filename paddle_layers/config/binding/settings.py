@@ -1,4 +1,4 @@
-"""Settings of a layer that are not attributes: single parameters, and the states in which a layer is there."""
+"""Settings of a layer other than attributes: single parameters, and include and exclude rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Component(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ParamSettings:
-    """What `param { of: "weight" ... }` says about one parameter."""
+    """Settings `param { of: "weight" ... }` of one parameter."""
 
     init: tuple[Definition, Attributes] | None = None
     lr_mult: float = 1.0

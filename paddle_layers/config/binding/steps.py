@@ -1,4 +1,4 @@
-"""Which layers may stand in the step of a recurrent group and in a block, and what a step has to say."""
+"""Layers that are legal in the step of a recurrent group and in a block, and the settings that a step requires."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .drafts import Draft
 
 GROUP, MEMORY, DATA_NORM = "recurrent_group", "memory", "data_norm"
 NETWORK, STEP, BLOCK = "network", "step", "block"
-"""Where a layer stands."""
+"""The context of a layer."""
 
 
 def group_output_names(group: str, outputs: Sequence[str]) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ def check_times(bound: Bound, report: Report) -> bool:
 
 
 def check_place(draft: Draft, report: Report, where: str) -> None:
-    """A layer that cannot stand where it does is reported, and has no setup from then on."""
+    """Report a layer that is not legal in its context; it has no setup from then on."""
     bound, definition = draft.bound, draft.definition
     assert bound is not None, "this layer was read with its places"
     if definition is None or (draft.setup is None and not bound.pending):
@@ -112,7 +112,7 @@ def _reason_in_block(definition: LayerDefinition) -> tuple[str, str] | None:
 
 
 def _reason(definition: LayerDefinition) -> tuple[str, str] | None:
-    """Why a layer cannot stand in a step, and what to do; None when it can."""
+    """Why a layer is illegal in a step, and the fix; None if it is legal."""
     facts = definition.facts
     behind = "put it behind the group, on the group's output"
     if facts.is_source:

@@ -1,4 +1,4 @@
-"""What is meant by a type that nobody registered, and by a field of a training file that stands at the wrong place."""
+"""Suggestions for an unknown type, and for a misplaced field of a training file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
 
 _LISTED = 40
-"""As many names of types as a message lists; for more it names the command that does."""
+"""Maximum number of type names in a message; for more it names the command."""
 _KINDS = ("optimizer", "regularizer", "schedule", "callback")
 _LOSS = "a loss is a layer of the network, such as `softmax_with_loss` or `square_error`"
 _STATISTIC = "what is measured is a layer of the network, such as `accuracy` or `regression_error`"
@@ -40,11 +40,11 @@ _MEANT = {
         "phase": 'write `include { phase: "test" }`',
     },
 }
-"""Fields that other systems have, or that stand elsewhere here, by the message that they were written in."""
+"""Fields of other systems, and misplaced fields, by the message in which they were written."""
 
 
 def elsewhere(header: str, name: str) -> str:
-    """What to write for a field that a message has not: another one, or a block that has it; else nothing."""
+    """The replacement of an unknown field: another field, or a block that has it; else empty."""
     if meant := _MEANT.get(header, {}).get(name):
         return meant
     if header not in ("Training", "Optimizer"):
@@ -66,7 +66,7 @@ def report_unknown_type(report: Report, registry: str, name: str, start: int, bl
 
 
 def _hint(registry: str, name: str, known: Sequence[str]) -> tuple[str, str | None]:
-    """What to write, and the one name that is meant."""
+    """The suggested fix, and the one name that is meant."""
     if plugin := broken_plugin(name):
         return f"the plugin `{plugin.prefix}`, which would bring it, {plugin.fate}", None
     if none := no_layer_here(registry, name):

@@ -1,4 +1,4 @@
-"""One value: from what the file says to what an attribute takes. The rules themselves are the attribute's."""
+"""Conversion of a value from the file to an attribute, by the rules of the attribute."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WANTED = {
 }
 
 MISSING: Any = object()
-"""What a faulty value becomes; the fault was reported."""
+"""The result of an invalid value, whose error was reported."""
 
 
 def bind_value(attribute: Attribute[Any], field: Field, report: Report) -> Any:
@@ -46,7 +46,7 @@ def bind_value(attribute: Attribute[Any], field: Field, report: Report) -> Any:
 
 
 def _meaning(attribute: Attribute[Any]) -> str:
-    """What an attribute is for; fields of the schema have no text of their own."""
+    """The description of an attribute; fields of the schema have no description."""
     return "" if attribute.doc.startswith("field `") else f"`{attribute.name}`: {attribute.doc}"
 
 
@@ -125,7 +125,7 @@ def _wrong_kind(attribute: Attribute[Any], field: Field, report: Report) -> None
 
 
 def _in_expression(field: Field) -> bool:
-    """Whether a value comes from a `set`, where it stands behind the place of its field."""
+    """Whether a value comes from a `set`, where it follows the position of its field."""
     return bool(field[0]) and field[3] == field[4]
 
 

@@ -1,1 +1,1 @@
-"""Networks that are written in Python, by the helpers of `paddle_layers.nn`."""
+"""Network construction in Python, by the helpers of `paddle_layers.nn`."""

@@ -1,4 +1,4 @@
-"""Networks written in Python: calls of helpers become text, and go through the same reader as a file."""
+"""Assembly of networks from Python: helper calls become text, and are checked by the same reader as a file."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _step(call: Call, step: StepCalls, names: dict[Call, str]) -> dict[str, Any]
 
 
 def _names_inside(call: Call, step: StepCalls, names: dict[Call, str]) -> dict[Call, str]:
-    """Names that are known in a step: those of the group's inputs, and of its own layers."""
+    """Names that are known in a step: those of the group's inputs, and of the layers in the step."""
     return names | _names(step.calls, [_output_name(value, names) for value in call.inputs])
 
 

@@ -1,4 +1,4 @@
-"""Layers written in Python: what a call of a helper takes, checks at once, and gives."""
+"""Helper calls: arguments, immediate checks, and outputs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def signature_of(definition: LayerDefinition) -> inspect.Signature:
 
 
 def call_layer(definition: LayerDefinition, inputs: Sequence[Any], settings: dict[str, Any]) -> Any:
-    """A layer of these inputs; gives its output, or a tuple of several.
+    """A layer of these inputs; returns its output, or a tuple of several.
 
     Raises `InvalidAttributes` and `ShapeError` at once, `TypeError` for what is no value of a helper.
     """
@@ -78,7 +78,7 @@ def call_layer(definition: LayerDefinition, inputs: Sequence[Any], settings: dic
 
 
 def _made(call: Call, types: Sequence[Type]) -> Any:
-    """What a helper returns: the one output, a tuple of several, or what stands for a layer that has none."""
+    """The result of a helper: the one output, a tuple of several, or a placeholder for a layer without outputs."""
     scope = current_scope()
     if scope is not None:
         scope.calls.append(call)

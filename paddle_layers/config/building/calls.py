@@ -1,4 +1,4 @@
-"""What helpers note down: their calls, the values that stand for outputs, and the steps these were made in."""
+"""Records of helper calls, values that represent outputs, and the steps in which they were created."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """What a helper returns: an output of a layer, with its type. Pass it to other helpers."""
+    """The output of a helper with its type. Pass it to other helpers."""
 
     call: Call
     index: int
@@ -35,7 +35,7 @@ class Value:
 
 @dataclass(frozen=True, eq=False)
 class Sink:
-    """What the helper of a layer without outputs returns, such as `accuracy`: name it in `Network(outputs=[...])`."""
+    """The result of a helper of a layer without outputs, such as `accuracy`: name it in `Network(outputs=[...])`."""
 
     call: Call
     scope: Scope | None = None

@@ -1,4 +1,4 @@
-"""Helpers: a function with a real signature for every layer, made when it is first asked for."""
+"""Helpers: a function with a real signature per layer, generated on first use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HELPERS: dict[int, Callable[..., Any]] = {}
 
 
 def helper(name: str) -> Callable[..., Any]:
-    """The helper of a layer type. Raises `AttributeError`, with the name that is meant, when there is none."""
+    """The helper of a layer type. Raises `AttributeError` with the suggested name for an unknown type."""
     if name.startswith("__"):
         raise AttributeError(name)
     try:

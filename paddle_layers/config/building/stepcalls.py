@@ -1,4 +1,4 @@
-"""Recurrent groups written in Python: a function that is called once gives the layers of a step."""
+"""Recurrent groups in Python: a function that is called once records the layers of a step."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def check_scope(user: str, value: Value | Sink) -> None:
 
 
 def types_in_step(stepped: Sequence[Type], static: Sequence[Type]) -> list[Type]:
-    """What a step sees of its inputs. Raises `LevelError`, `TypeError`."""
+    """The types of inputs inside a step. Raises `LevelError`, `TypeError`."""
     if not stepped:
         raise TypeError("`recurrent_group` needs a value in sequences after the function: it gives the steps")
     for type_ in stepped:
@@ -59,7 +59,7 @@ def types_in_step(stepped: Sequence[Type], static: Sequence[Type]) -> list[Type]
 
 
 def outputs_of(step: Callable[..., Any], seen: Sequence[Value], scope: Scope) -> tuple[Value, ...]:
-    """What the function of a step returns: values of its layers. Raises `TypeError`, `LevelError`."""
+    """The outputs of a step function: values of its layers. Raises `TypeError`, `LevelError`."""
     returned = step(*seen)
     found = tuple(returned) if isinstance(returned, (list, tuple)) else (returned,)
     for value in found:

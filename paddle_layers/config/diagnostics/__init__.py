@@ -1,1 +1,1 @@
-"""What is wrong with a config: collected, explained, shown."""
+"""Diagnostics of configs: collection, explanations, rendering."""

@@ -1,4 +1,4 @@
-"""The pages of the codes that blocks of a network file have."""
+"""Explanations of the diagnostic codes for blocks."""
 
 from __future__ import annotations
 

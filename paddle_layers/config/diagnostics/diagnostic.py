@@ -1,4 +1,4 @@
-"""Diagnostics: what is wrong with a config, where, and what to do about it."""
+"""Diagnostics: message, position and suggested fix."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOKEN = re.compile(
 
 
 class Source:
-    """A text and the name it goes by in messages; positions are computed when a message needs them."""
+    """A source text and its name in messages; positions are computed when a message needs them."""
 
     __slots__ = ("_starts", "given", "name", "own_end", "text")
 
@@ -58,7 +58,7 @@ class Source:
         return self.text[start : end if end >= 0 else None].rstrip("\r")
 
     def token_end(self, offset: int) -> int:
-        """Where the word, number or string that starts at `offset` ends."""
+        """The end of the word, number or string at `offset`."""
         match = _TOKEN.match(self.text, offset)
         return match.end() if match else offset
 
@@ -80,7 +80,7 @@ class Fix(NamedTuple):
 
 
 class Diagnostic:
-    """One fault, with its place. `code` has a page: `paddle-layers explain CODE`."""
+    """One error with its position. `code` has a page: `paddle-layers explain CODE`."""
 
     __slots__ = ("_end", "code", "fix", "help", "message", "notes", "severity", "source", "start")
 

@@ -1,4 +1,4 @@
-"""The page of a code, and texts of which the examples are made."""
+"""The page of a diagnostic code, and fragments from which the examples are built."""
 
 from __future__ import annotations
 

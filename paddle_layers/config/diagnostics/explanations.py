@@ -1,7 +1,7 @@
-"""A page for every code: what the fault is, an example of it, and the same example put right.
+"""The explanations of all diagnostic codes: the error, an example, and the corrected example.
 
-The examples are texts of network files (of training files where `kind` says so); a test checks that the wrong one
-gives the code, and nothing else, and that the right one gives nothing.
+The examples are network files (training files if `kind` says so); a test checks that the wrong one reports the code and
+nothing else, and that the corrected one reports nothing.
 """
 
 from __future__ import annotations

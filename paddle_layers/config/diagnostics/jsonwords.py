@@ -1,4 +1,4 @@
-"""What to write, said of a config in JSON: the text format of a message as members of objects."""
+"""Rewording of suggestions for JSON configs: text-format messages become object members."""
 
 from __future__ import annotations
 

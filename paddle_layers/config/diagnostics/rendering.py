@@ -1,4 +1,4 @@
-"""Diagnostics as text with carets, as JSON, as GitHub annotations."""
+"""Rendering of diagnostics as text with carets, as JSON, and as GitHub annotations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paddle_layers.define.escaping import CONTROL, printable_line
 from .diagnostic import Diagnostic, Source
 
 SHOWN = 20
-"""Faults that are shown in full; more do not help anybody."""
+"""Maximum number of errors that are shown in full."""
 
 WIDTH = 160
 """A longer source line is cut around the caret."""

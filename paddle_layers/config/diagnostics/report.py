@@ -1,4 +1,4 @@
-"""Collects the diagnostics of a text; the error that carries them."""
+"""Collection of the diagnostics of a config; the error that carries them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .rendering import render_text
 
 _JSON = re.compile(r"\s*\{")
 KEPT = 1000
-"""A file with more faults than this is no config file; the rest is not worth collecting."""
+"""Maximum number of errors: a file with more is not a config file."""
 
 
 class ConfigError(Exception):
-    """A config cannot be used. `diagnostics` holds every fault that was found, in the order of the text."""
+    """A config with errors. `diagnostics` has all errors in the order of the text."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = list(diagnostics)
@@ -83,7 +83,7 @@ class Report:
 
     @property
     def errors(self) -> int:
-        """How many errors there are; warnings do not count."""
+        """The number of errors, without warnings."""
         return sum(diagnostic.severity == "error" for diagnostic in self.diagnostics)
 
     @property

@@ -1,4 +1,4 @@
-"""Did you mean: near names, at a bounded price."""
+"""Spelling suggestions with bounded running time."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Vocabulary:
         return found
 
     def _neighbours(self, name: str) -> Iterator[str]:
-        """The names before and behind the given one in alphabetical order, read forwards and backwards."""
+        """The alphabetical neighbors before and after the name, by prefixes and by suffixes."""
         for ordered, key in ((self._forwards, name), (self._backwards, name[::-1])):
             place = bisect_left(ordered, (key, ""))
             yield from (other for _, other in ordered[max(place - _NEIGHBOURS, 0) : place + _NEIGHBOURS])
@@ -57,7 +57,7 @@ class Vocabulary:
 
 
 def _most_like(name: str, candidates: Iterable[str], cutoff: float) -> str | None:
-    """What `difflib.get_close_matches` gives first, but what is less like than the best so far is not looked at."""
+    """The first result of `difflib.get_close_matches`; candidates below the best similarity so far are skipped."""
     matcher = SequenceMatcher(b=name)
     best, found = cutoff, ""
     for other in candidates:

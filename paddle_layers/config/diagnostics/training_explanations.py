@@ -1,4 +1,4 @@
-"""The pages of codes about training files."""
+"""Explanations of the diagnostic codes for training files."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Text and JSON to fields, each with its place."""
+"""Parsers of text and JSON: fields with source positions."""

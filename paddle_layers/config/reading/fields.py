@@ -1,8 +1,4 @@
-"""What both readers produce: a tree of fields, each with the offsets of its name and of its value.
-
-A field is a plain tuple, because a large file has a million of them: `(name, kind, value, start, value_start)`.
-The value of a BLOCK is a list of fields, the value of a LIST a list of nameless fields.
-"""
+"""Syntax tree of both parsers: fields with the offsets of name and value."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ INT, FLOAT, WORD, STRING, BLOCK, LIST, KNOWN = range(2, 9)
 """Kinds of values. A WORD has no quotes: a choice, true, false, inf. KNOWN blocks in a row were recalled, not read."""
 
 Recall: TypeAlias = Callable[[re.Match[str]], Any]
-"""What is known already of a layer, by the match of its whole text; None: it has to be read."""
+"""Memoized layers, by the match of their whole text; None: not yet parsed."""
 
 Field: TypeAlias = tuple[str, int, Any, int, int]
 Fields: TypeAlias = list[Field]

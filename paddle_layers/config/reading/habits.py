@@ -1,4 +1,4 @@
-"""What people write who come from other formats, found where no field can be read: each has one answer."""
+"""Recovery from common syntax mistakes of users of other formats, each with its fix."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ALONE = re.compile(r"[ \t]*+(?:#[^\n]*+)?+\n(?:[ \t]*+(?:#[^\n]*+)?+\n)*+([ \t]
 
 
 class Habit(NamedTuple):
-    """What was found, up to where, and what to write instead."""
+    """A syntax mistake, its end, and the replacement."""
 
     code: str
     message: str
@@ -31,7 +31,7 @@ class Habit(NamedTuple):
 
 
 def instead_of_name(text: str, position: int) -> Habit | None:
-    """A space that is none here, or a comment of another language, where the name of a field could stand."""
+    """A character that looks like a space, or a comment of another language, in the position of a field name."""
     if spaces := _OTHER_SPACES.match(text, position):
         code = f"U+{ord(spaces[0][0]):04X}"
         help_ = "write plain spaces; others come with what is copied from a page"
@@ -58,7 +58,7 @@ def instead_of_value(text: str, position: int) -> Habit | None:
 
 
 def instead_in_json(text: str, position: int) -> tuple[str, Fix | None]:
-    """What to write instead of what JSON has not, and the change of the text that does it."""
+    """The JSON replacement of unsupported syntax, and the text edit."""
     if text.startswith(("//", "/*", "#"), position):
         return "JSON has no comments; a config in the text format, `.textproto`, has", None
     if quoted := _OTHER_QUOTES.match(text, position):

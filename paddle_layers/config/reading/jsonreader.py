@@ -1,4 +1,4 @@
-"""Reads JSON into the same fields as the text reader, with the same offsets."""
+"""JSON parser with the same fields and offsets as the text parser."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class _JsonReader:
         name, end, again = self._key(position)
         fields, count = self.fields, len(self.fields)
         there = self._value(name, position, end)
-        if again:  # that is said; nobody has to see it twice
+        if again:  # that is reported once
             del fields[count:]
         return there
 
@@ -124,7 +124,7 @@ class _JsonReader:
         return text, end
 
     def abandon(self) -> None:
-        """Mark every open block as broken: what seems to be missing may stand after the error."""
+        """Mark every open block as broken: fields that seem to be missing may follow the error."""
         self.fields.append(broken(len(self.text)))
         for outer, _, _ in self.stack:
             outer.append(broken(len(self.text)))
@@ -151,7 +151,7 @@ class _JsonReader:
 def read_json(text: str, report: Report) -> Fields:
     """The members of a JSON object as fields. A member `null` counts as absent, `$schema` is for editors.
 
-    Faults go to `report`; the first syntax error ends the reading.
+    Errors go to `report`; the first syntax error ends the reading.
     """
     reader = _JsonReader(text, report)
     try:

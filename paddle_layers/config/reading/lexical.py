@@ -1,4 +1,4 @@
-"""Numbers and strings of the protobuf text format."""
+"""Lexical rules of the protobuf text format: numbers and strings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parse_number(raw: str) -> int | float:
 
 
 def unescape(raw: str) -> str:
-    """What stands between the quotes, escapes resolved. Raises ValueError."""
+    """The contents of a quoted string, escapes resolved. Raises ValueError."""
     if "\\" not in raw:
         return raw
     out = bytearray()

@@ -1,4 +1,4 @@
-"""What a file is that is given in place of a config, by its name and its first bytes, and what takes it."""
+"""Recognition of files of other formats that are passed instead of a config, by name and first bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..diagnostics.suggestions import nearest
 
 
 class OtherFile(NamedTuple):
-    """What it is, and what to do with it; `{file}` stands for its name."""
+    """The kind of a file and how to use it; `{file}` is replaced by its name."""
 
     what: str
     help: str
@@ -73,7 +73,7 @@ _OURS = (
 
 
 def other_file(path: Path, content: bytes) -> OtherFile | None:
-    """What a file is that is no config; None where it may be one."""
+    """The kind of a file that is not a config; None if it may be a config."""
     first = next((ending for start, ending in _FIRST_BYTES.items() if content.startswith(start)), "")
     found = _ENDINGS.get(path.suffix.lower()) or _ENDINGS.get(first)
     if found is None and content[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -84,7 +84,7 @@ def other_file(path: Path, content: bytes) -> OtherFile | None:
 
 
 def other_text(text: str, errors: int) -> OtherFile | None:
-    """What a text is that has errors and is no config; None where it seems to be meant as one."""
+    """The kind of an input that has errors and is not a config; None if it seems to be meant as a config."""
     if not errors:
         return None
     names = dict.fromkeys(_NAMES.findall(text[:100_000]))

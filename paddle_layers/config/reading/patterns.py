@@ -1,8 +1,4 @@
-"""The regular expressions of the text format. One match takes a whole field; possessive, so nothing backtracks.
-
-Alternatives are repeated in an atomic group, `(?>(?:a|b)*)`: up to Python 3.11.4 `(?:a|b)*+` may match half of what it
-repeats, and a field without a value passes.
-"""
+"""Regular expressions of the text format. One match takes a whole field; possessive quantifiers never backtrack."""
 
 from __future__ import annotations
 
@@ -38,7 +34,7 @@ EVENT = re.compile(
 
 
 class Found:
-    """What `EVENT` matched, by the number of its group; group 1 is the name of the field."""
+    """The match of `EVENT`, by the number of its group; group 1 is the name of the field."""
 
     WHOLE_NUMBER, OTHER_NUMBER, WORD, SIMPLE_STRING, BLOCK_BEHIND_COLON, LIST, OTHER_STRING, NO_VALUE = range(2, 10)
     BLOCK, NO_COLON, CLOSING, END, NO_FIELD = range(10, 15)
@@ -59,7 +55,7 @@ VALUE = re.compile(
 
 
 class Item:
-    """What `VALUE` matched, by the number of its group."""
+    """The match of `VALUE`, by the number of its group."""
 
     NUMBER, WORD, STRING, BLOCK, END_OF_LIST, NONE = range(1, 7)
 
@@ -71,9 +67,9 @@ SIMPLE_BLOCK = re.compile(
     \s*+\}\s*+""",
     re.X | re.A,
 )
-"""A block of plain numbers, words and texts, and nothing else: its name and its inside. No number is too long."""
+"""A block of simple numbers, words and strings only: its name and its contents. All numbers are short."""
 SIMPLE_FIELD = re.compile(r'(\w++)\s*+:\s*+(?:(-?[0-9]++)(?![.eE])|(-?[0-9][^\s]*+)|([A-Za-z_]\w*+)|"([^"]*+)")', re.A)
-"""One field of such a block: name, whole number, other number, word, text."""
+"""One field of such a block: name, integer, other number, word, string."""
 
 STRING_PART = re.compile(
     GAP + r"""("[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')""",

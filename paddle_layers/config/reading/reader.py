@@ -1,8 +1,4 @@
-"""Reads the protobuf text format into fields with offsets, and goes on after an error.
-
-Python's own `text_format` is slower by a factor of seven, keeps no positions and stops at the first error. It serves
-as the oracle of the tests.
-"""
+"""Parser of the protobuf text format into fields with offsets, with error recovery."""
 
 from __future__ import annotations
 
@@ -32,7 +28,7 @@ class _Open:
 
 
 class TextReader:
-    """One pass over a text. Faults go to the report; what could be read is returned."""
+    """One pass over a config. Errors go to the report; the fields that could be read are returned."""
 
     def __init__(self, text: str, report: Report, recall: Recall | None = None) -> None:
         self.text, self.report, self.recall = text, report, recall
@@ -191,7 +187,7 @@ class TextReader:
         self.fields.append((name, INT if isinstance(value, int) else FLOAT, value, start, value_start))
 
     def _string(self, position: int) -> tuple[str, int]:
-        """Strings side by side are one; the text and where it ends."""
+        """Adjacent strings are concatenated; the string and its end."""
         parts = []
         while match := STRING_PART.match(self.text, position):
             try:
@@ -309,7 +305,7 @@ class TextReader:
         return end
 
     def _decimal_comma(self, position: int) -> int:
-        """Take the last number and the digits behind its comma for one number; where they end."""
+        """Take the last number and the digits after its comma as one number; returns its end."""
         start = self.fields.pop()[4]
         match = _DECIMALS.match(self.text, position - 1)
         assert match is not None, "who calls has looked"
@@ -329,10 +325,10 @@ class TextReader:
         return _skip(SEPARATOR, self.text, habit.end)
 
     def _quote_missing(self, position: int) -> int:
-        """Give up a line with an odd number of quotes after one report; where it ends, or -1 for other lines.
+        """Skip a line with an odd number of quotes after one report; returns its end, or -1 for other lines.
 
-        A text without its end has swallowed what follows: it is cut at its first space, and the blocks that were
-        opened on the line are closed.
+        An unterminated string has swallowed the rest: it is cut at its first space, and the blocks that were opened on
+        the line are closed.
         """
         first = self.text.rfind("\n", 0, position) + 1
         end = self.text.find("\n", position)
@@ -362,13 +358,13 @@ def _none(_text: str, _position: int) -> None:
 
 
 def _skip(pattern: re.Pattern[str], text: str, position: int) -> int:
-    """Where a pattern that may be empty ends."""
+    """The end of the match of a pattern that may be empty."""
     match = pattern.match(text, position)
     return match.end() if match else position
 
 
 def _word(raw: str) -> str:
-    """A word; spaces and comments may stand between a minus and the rest of it."""
+    """A word; spaces and comments are allowed between a minus sign and the rest of it."""
     return "-" + SPACE.sub("", raw[1:], 1) if raw[0] == "-" else raw
 
 
@@ -377,9 +373,9 @@ class Abandoned(Exception):
 
 
 def read_text(text: str, report: Report, recall: Recall | None = None) -> Fields:
-    """The fields of a file in text format. Faults go to `report`; raises `TooManyFaults` at the thousandth.
+    """The fields of a file in text format. Errors go to `report`; raises `TooManyFaults` at the thousandth.
 
-    `recall` is asked about each layer that is written as `fmt` writes it, before it is read.
+    `recall` is asked about each layer that has the layout of `fmt` before it is parsed.
     """
     reader = TextReader(text, report, recall)
     root = reader.fields

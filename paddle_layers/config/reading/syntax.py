@@ -1,4 +1,4 @@
-"""Which of the two syntaxes a text is in, and its fields."""
+"""Syntax detection: the fields of a config in text format or JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .reader import read_text
 
 
 def read(report: Report, recall: Recall | None = None) -> Fields:
-    """The fields of a text, whichever syntax it is in. Raises `TooManyFaults`."""
+    """The fields of a config in either syntax. Raises `TooManyFaults`."""
     text = report.source.own
     if not text.isascii() and (half := HALF.search(text)):
         report.add("E003", f"`\\u{ord(half[0]):04x}` is half a character", half.start(), half.end())

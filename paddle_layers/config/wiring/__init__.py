@@ -1,1 +1,1 @@
-"""Layers to a network: who reads what, which types follow, what is there in which state."""
+"""Wiring of layers to a network: names, type inference, states."""

@@ -1,4 +1,4 @@
-"""Warnings about a sound network: what can be meant, and hardly ever is."""
+"""Warnings about suspicious settings in a valid network."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MEANT = (
 
 
 def advise(nodes: Sequence[Node], report: Report) -> None:
-    """Report what is odd in a network without faults, as it is trained."""
+    """Warn about suspicious settings in a valid network, as it is trained."""
     _too_large(nodes, report)
     setups = {node.setup for node in nodes}  # few: layers with the same words have one
     absent = {setup for setup in setups if not setup.present(State("train"))}

@@ -1,4 +1,4 @@
-"""The blocks of a network before they are used: what is wrong with them by themselves, and how much they add up to."""
+"""Block definitions before their use: errors in the block alone, and the total number of layers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEEPEST = 20
 
 
 def prepare_blocks(network: Bound, binder: Binder) -> list[BlockDefinition]:
-    """Make drafts of the layers of all blocks, each block behind those that it uses; faults go to the report."""
+    """Make drafts of the layers of all blocks, each block after those that it uses; errors go to the report."""
     found: dict[BlockDefinition, Bound] = {}
     for bound in network.values.get("block", ()):
         if isinstance(bound.definition, BlockDefinition):
@@ -92,7 +92,7 @@ def _prepare(block: BlockDefinition, binder: Binder) -> None:
 
 
 def use_count(one: Draft) -> int:
-    """How many layers a layer stands for."""
+    """The number of layers that a layer expands to."""
     if not isinstance(one.definition, BlockDefinition):
         return 1
     times = one.setup.times if one.setup is not None else one.bound.values.get("times", 1) if one.bound else 1
@@ -123,7 +123,7 @@ def check_size(drafts: Sequence[Draft], report: Report) -> None:
             one.setup = one.setup if not isinstance(one.definition, BlockDefinition) else None
 
 
-# ---- by themselves
+# ---- blocks alone
 
 
 def _check_declaration(block: BlockDefinition, bound: Bound, blocks: Iterable[BlockDefinition], report: Report) -> None:
@@ -207,7 +207,7 @@ def _check_outputs(block: BlockDefinition, made: set[str], report: Report) -> No
 
 
 def _mark_losses(block: BlockDefinition, report: Report) -> None:
-    """Outputs that are costs of its layers are costs of it; a cost that is no output would be trained by nobody."""
+    """Outputs that are losses of its layers are losses of the block; other losses would never be trained."""
     for one in block.drafts:
         outputs = list(one.definition.outputs.values()) if isinstance(one.definition, LayerDefinition) else []
         for name, output in zip(one.explicit_outputs() or (one.name,), outputs, strict=False):
@@ -246,7 +246,7 @@ def _place_of_use(block: BlockDefinition, other: BlockDefinition) -> int:
     return int(block.start)
 
 
-# ---- what nobody needs
+# ---- unused parts
 
 
 def report_unused(blocks: Sequence[BlockDefinition], drafts: Sequence[Draft], report: Report) -> None:

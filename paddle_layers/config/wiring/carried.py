@@ -1,4 +1,4 @@
-"""Data layers that have the rows of a value in the batch before."""
+"""Recurrent state across batches: data layers that carry a value from the previous batch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def carried_values(nodes: Iterable[Node]) -> dict[str, str]:
 
 
 def check_carried(nodes: Sequence[Node], report: Report) -> None:
-    """What is carried is there, and of the type that the data layer says."""
+    """Check that carried values exist and have the type of the data layer."""
     carried = carried_values(nodes)
     if not carried:
         return

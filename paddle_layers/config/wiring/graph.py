@@ -1,4 +1,4 @@
-"""Order and cycles of a graph, without recursion."""
+"""Topological order and cycle detection, without recursion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recurrent groups: the types in a step, its memories, and what the group gives."""
+"""Recurrent groups: types in a step, memories, outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEEPEST = 2
 
 
 def types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> list[Type | None]:
-    """What a step sees of each input; None where that is not known, or after a report."""
+    """The type of each input inside a step; None if unknown, or after a report."""
     unknown: list[Type | None] = [None] * len(given)
     if draft.setup is None:
         return unknown

@@ -1,4 +1,4 @@
-"""Labels outside the classes: legal where every layer that reads them ignores them."""
+"""Labels outside of the classes: legal if every layer that reads them ignores them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class IgnoredLabels:
     """By label, the first layer that does not ignore it."""
 
     def remedy(self, label: int) -> str:
-        """What to write where a label is refused that another layer ignores; else nothing."""
+        """The fix for a rejected label that another layer ignores; else empty."""
         if label not in self.refusing:
             return ""
         name, type_, *_ = self.refusing[label]

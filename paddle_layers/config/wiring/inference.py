@@ -1,4 +1,4 @@
-"""Output types of one layer, and the story of a shape that does not fit."""
+"""Type inference of one layer, and the explanation of shape errors."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Inference:
     def add(
         self, draft: Draft, code: str, message: str, start: int, notes: tuple[Note, ...] = (), help_: str = ""
     ) -> None:
-        """Report a fault of a layer's wiring, once for all states."""
+        """Report a wiring error of a layer, once for all states."""
         if draft not in self.failed:
             self.failed.add(draft)
             self.report.add(code, message, start, help=help_, notes=notes)
@@ -147,7 +147,7 @@ def _origin(error: Exception) -> str:
 
 
 def story(draft: Draft, item: int | None, makers: Mapping[str, Maker], report: Report) -> tuple[Note, ...]:
-    """Which layers made the size of an input: one note for each, back towards the data."""
+    """The layers that determine the size of an input: one note for each, back towards the data."""
     notes: list[Note] = []
     name = draft.inputs[item] if item is not None and item < len(draft.inputs) else (draft.inputs or ("",))[0]
     for _ in range(_HOPS):

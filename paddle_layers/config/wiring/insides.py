@@ -1,4 +1,4 @@
-"""The network inside a layer made of layers, with the settings that the config gives to parameters of its parts."""
+"""Nested networks of composite layers, with the parameter settings of the config."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def unknown_parameter(setup: Setup, inside: Inside | None) -> str | None:
 
 
 def parameter_hint(name: str, inside: Inside) -> str:
-    """What may be meant by the name of a parameter that no part has."""
+    """A suggestion for an unknown parameter of the parts."""
     known = list(parameter_names(inside))
     near = nearest(name, known)
     return f"did you mean `{near}`?" if near else "it has " + (", ".join(known) or "no parameters")

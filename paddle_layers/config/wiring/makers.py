@@ -1,4 +1,4 @@
-"""Where the values of a network come from, as inference goes through its layers."""
+"""Producers of the values of a network, during type inference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Types = tuple[Type, ...]
 
 
 class Maker(NamedTuple):
-    """Where an output comes from."""
+    """Producer of an output."""
 
     draft: Draft
     position: int

@@ -1,4 +1,4 @@
-"""Memories of a step: what they remember, what they start with, and whether the types agree."""
+"""Memories of a step: source value, initial value, and type agreement."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _check_start(memory: Draft, group: Draft, inner: Names, *, known: bool) -> b
     if start is None:
         return True
     if not known:
-        return False  # the fault is elsewhere, and was reported
+        return False  # the error is in another layer, and was reported
     help_ = f"the rows before the first step come from outside: give `{start}` to the group as a static input"
     if start in inner.inputs:
         help_ = f"only static inputs are there before the first step; is `{start}` one row for each sequence?"

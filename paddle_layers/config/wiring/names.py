@@ -1,4 +1,4 @@
-"""Names in a network, or in a step: who makes what, who reads it, and what is wrong with that."""
+"""Name resolution in a network or step: producers, consumers, errors."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _SHOWN = 7
 
 
 class Names:
-    """The names of all drafts. Every fault is reported once, however many states show it.
+    """The names of all drafts. Every error is reported once, however many states show it.
 
     `around` has the names around a step, and `group` is the group that the step belongs to; `block` is the block that
-    the drafts are the layers of.
+    contains the drafts.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class Names:
         return [(draft, {n for d in step.drafts for n in _possible(d)}) for draft, step in steps if step is not None]
 
     def _elsewhere(self, name: str) -> str:
-        """What to do about a name that is known outside of this step, or in the step of a group; else empty."""
+        """The fix for a name that is known outside of this step, or in the step of a group; else empty."""
         around = self.around
         while around is not None and self.group is not None:
             if name in around.anywhere | around.inputs:
@@ -229,7 +229,7 @@ class Names:
             self.once("E204", message, first.input_place(item), present[cycle[0]], help=way_out)
 
     def once(self, code: str, message: str, start: int, key: int, **rest: Any) -> None:
-        """Report a fault that every state may show."""
+        """Report an error that every state may show."""
         if (code, start, key) not in self.seen:
             self.seen.add((code, start, key))
             self.report.add(code, message, start, **rest)

@@ -1,4 +1,4 @@
-"""A checked layer, and the layers inside of it: immutable, every type known."""
+"""Checked layers and their nested layers: immutable, with inferred types."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Node:
 
     @property
     def setup(self) -> Setup:
-        """What nodes with the same text share."""
+        """Shared settings of nodes with the same text."""
         return self._setup
 
     @property

@@ -1,4 +1,4 @@
-"""The shortcut through wiring, for networks in which there is nothing to be said."""
+"""Fast path of wiring for networks without special features."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .nodes import Inside, Node
 
 
 def wire_plain(drafts: Sequence[Draft]) -> list[Node] | None:
-    """Nodes of layers without rules, each of which reads what stands before it; None at the first doubt.
+    """Fast path: nodes of layers without rules, each of which reads earlier layers; None in any other case.
 
-    It judges nothing: what may be wrong is for `Wires` to say.
+    It reports nothing: errors are left to `Wires`.
     """
     types: dict[str, Type] = {}
     nodes: list[Node] = []

@@ -1,4 +1,4 @@
-"""What to write where an input is of another kind, sequence level or number of axes than a layer takes."""
+"""Hints for inputs of the wrong kind, sequence level or number of axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters that several layers share must have one shape."""
+"""Shared parameters: all layers must agree on the shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states in which a network has to work."""
+"""States (phase, level, stage) in which a network has to be valid."""
 
 from __future__ import annotations
 

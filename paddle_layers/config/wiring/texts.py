@@ -1,4 +1,4 @@
-"""From a text to wired layers: read, bind, wire; every fault at once."""
+"""From text to wired layers: read, bind, wire; all errors at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .wiring import Wired, wire
 
 
 def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
-    """The layers of a network file that are sound, if any were found, and all its faults, warnings too."""
+    """The valid layers of a network file, if any, and all its errors and warnings."""
     report = Report(source)
     wired = quietly(lambda: _wire(report))
     if fault := of_another_kind(report):
@@ -31,7 +31,7 @@ def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
 
 
 def of_another_kind(report: Report) -> Diagnostic | None:
-    """The one fault of a text that is no config, in place of those that were found; None for a config."""
+    """The single error of a file of another kind, instead of those that were found; None for a config."""
     other = other_text(report.source.own, report.errors)
     if other is None:
         return None
@@ -54,7 +54,7 @@ def _wire(report: Report) -> Wired | None:
 
 
 def wire_fields(fields: Fields, report: Report, bound: Bound | None = None) -> Wired:
-    """The layers that the fields of a file, or of a `net` block, describe. Faults go to the report."""
+    """The layers that the fields of a file, or of a `net` block, describe. Errors go to the report."""
     binder = Binder(report)
     if bound is None:
         bound = binder.message(fields, spec("Network"), 0)

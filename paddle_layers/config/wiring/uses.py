@@ -1,4 +1,4 @@
-"""Uses of a block: its layers with the settings of one use, and the network inside that they make."""
+"""Block uses: expansion to layers with the settings of the use."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ LONGEST = 120
 
 
 class UseReport(Report):
-    """What is wrong in a block where it is used; each cause once, with the first use that shows it.
+    """Errors of a block at its use; each cause once, with the first use that shows it.
 
-    What is wrong with the block alone was reported before: what a use shows comes from its settings and inputs, and one
-    of these may make many layers of the block impossible. So only the first fault of a use is reported.
+    Errors of the block alone were reported before: those of a use come from its settings and inputs, and one of these
+    may invalidate many layers of the block. So only the first error of a use is reported.
     """
 
     def __init__(self, outer: Report, use: Draft) -> None:
@@ -108,9 +108,9 @@ def _filled(bound: Bound, settings: Mapping[str, Value], binder: Binder) -> Boun
 
 
 def several(block: BlockDefinition, use: Draft, types: Sequence[Type], copies: Sequence[Inside]) -> Inside:
-    """Copies of a block, one behind the other: `0`, `1` and so on.
+    """Copies of a block in sequence: `0`, `1` and so on.
 
-    Each reads what the one before gives, in place of its first input, and of others that are the same value.
+    Each reads the output of the previous one instead of its first input, and of other inputs with the same value.
     """
     assert use.setup is not None, "a faulty layer has no inside"
     nodes: list[Node] = []
@@ -136,7 +136,7 @@ def output_types(inside: Inside) -> tuple[Type, ...]:
 
 
 def with_params(inside: Inside, params: Mapping[str, ParamSettings]) -> Inside:
-    """The network inside, with what a use says of its parameters in place of what the block says."""
+    """The network inside, with the parameter settings of a use instead of those of the block."""
     if not params:
         return inside
     return Inside(tuple(_changed(node, params) for node in inside.nodes), inside.inputs, inside.outputs)

@@ -1,4 +1,4 @@
-"""One state at a time: the layers in order, with their types. Collects every fault once."""
+"""Wiring in one state: the layers in order, with their types. Collects every error once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .sharing import First, check_shared
 from .uses import UseReport, layers_of, output_types, several, with_params
 
 Uses = dict[tuple[BlockDefinition, Attributes, Types], Inside | None]
-"""The networks that blocks are, by settings and types of inputs; None where there is a fault."""
+"""The networks of blocks, by settings and types of inputs; None after an error."""
 
 NONE: Mapping[str, Maker] = {}
 ANY = State("train")
@@ -129,7 +129,7 @@ class Wires:
         return None, None
 
     def _use(self, draft: Draft, block: BlockDefinition, types: Types) -> tuple[Types | None, Inside | None]:
-        """The layers of a block in place of a layer that uses it."""
+        """The layers of a block instead of a layer that uses it."""
         arity = block.arity
         if draft.setup is None or block.broken or len(types) != len(draft.inputs) or not arity.allows(len(types)):
             self._count(draft)

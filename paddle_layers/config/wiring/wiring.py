@@ -1,4 +1,4 @@
-"""Wires layers by the names of their outputs, in every state the network may be used in."""
+"""Wiring by output names, in every state in which the network may be used."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Wired(NamedTuple):
 
 
 def wire(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
-    """The layers, checked in every state; faults go to the report and leave the network unusable."""
+    """The layers, checked in every state; errors go to the report and make the network unusable."""
     if not drafts:
         if not report.diagnostics:
             report.add("E214", "this network has no layers", 0, help='add `layer { name: "..." type: "..." }`')

@@ -1,1 +1,1 @@
-"""Networks as text, and as protobuf messages."""
+"""Serialization of networks as text and protobuf messages."""

@@ -1,4 +1,4 @@
-"""Configs as protobuf messages: binary files to text and back, nothing lost on the way but comments."""
+"""Binary configs as protobuf messages: lossless conversion except for comments."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _unreadable(name: str, message: str) -> ConfigError:
 
 
 def _faults(message: Message, path: str) -> Iterator[str]:
-    """Fields that nobody knows, and texts that are none, each with its place."""
+    """Unknown fields, and strings that are not valid text, each with its position."""
     place = f"`{path}`" if path else "the file"
     yield from (f"{place} has a field of number {n}, which nobody here knows" for n in _unknown_numbers(message))
     for field, value in message.ListFields():
@@ -84,10 +84,7 @@ def text_of_message(message: Message) -> str:
 
 
 def plain(message: Message) -> dict[str, Any]:
-    """What is set in a message, by name; choices as words.
-
-    A message can't tell an empty list from none: where a list is required, it is there and empty.
-    """
+    """The set fields of a message, by name; choices as words."""
     return _plain(message, required_lists())
 
 
@@ -121,14 +118,14 @@ def _all(field: FieldDescriptor, value: Any) -> Any:
 
 
 def message_of_fields(fields: Fields) -> Message:
-    """The message that a text or JSON file holds. The file has to be checked before: faults are not reported here."""
+    """The message of a text or JSON file. The file has to be checked first: errors are not reported here."""
     message = message_class("Training" if is_training(fields) else "Network")()
     _fill(message, fields)
     return message
 
 
 def plain_fields(name: str, fields: Fields) -> dict[str, Any]:
-    """What the fields of a message of a checked file say, in the order and the words of the schema."""
+    """The fields of a message of a checked file, in the order and the words of the schema."""
     message = message_class(name)()
     _fill(message, fields)
     return plain(message)
@@ -143,7 +140,7 @@ def _fill(message: Message, fields: Fields) -> None:
                 _set(message, known[field[0]], item)
         else:
             loose.append(field)
-    if loose:  # settings beside their block, which `type` names, wherever it stands
+    if loose:  # settings beside their block, which `type` names, in any order
         typed: Any = message
         _fill(getattr(typed, typed.type), loose)
 

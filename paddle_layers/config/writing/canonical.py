@@ -1,4 +1,4 @@
-"""Networks as text: only what differs from the defaults; blocks as their file has them, without comments."""
+"""Canonical text of networks: non-default values only, blocks as in the file, without comments."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def block_text(block: BlockDefinition) -> str:
 
 
 def _definitions(nodes: Iterable[Node]) -> Iterator[LayerDefinition]:
-    """Those of some layers and of the layers in their steps."""
+    """The definitions of some layers and of the layers in their steps."""
     for node in nodes:
         yield node.definition
         if node.inside is not None and node.definition.name == GROUP:

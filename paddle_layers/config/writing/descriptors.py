@@ -1,7 +1,7 @@
-"""The registry as protobuf descriptors: a message for every definition, a typed field for each in the config messages.
+"""The registry as protobuf descriptors: one message per definition, a typed field for each in the config messages.
 
 Config texts are legal text format of these messages, so protobuf's own tools read them; binary configs are these
-messages, and the exported `.proto` files say the same.
+messages, and the exported `.proto` files describe them.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def config_files() -> list[File]:
 
 
 def _strip(file: File) -> None:
-    """Leave out what only our reader needs: the rules of header fields. Files lie in the folder of their package."""
+    """Remove what only our reader needs: the rules of header fields. Files are in the folder of their package."""
     file.name = file.name.replace("/schema/", "/")
     imports = [name.replace("/schema/", "/") for name in file.dependency if not name.startswith("google/")]
     messages = [message for message in file.message_type if message.name != "FieldRule"]
@@ -152,7 +152,7 @@ def _default_text(value: object) -> str:
 
 
 def _is_enum(attribute: Attribute[Any]) -> bool:
-    """Whether the choices are words; others are texts."""
+    """Whether the choices are identifiers; others are strings."""
     return attribute.type == "CHOICE" and all(option.isidentifier() for option in attribute.options)
 
 

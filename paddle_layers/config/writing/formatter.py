@@ -1,4 +1,4 @@
-"""One layout for config files. Comments stay; the meaning stays; formatting twice changes nothing."""
+"""Formatter of config files: comments and meaning are preserved, and formatting is idempotent."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _items(text: str) -> list[_Item]:
 
 
 class _Layout:
-    """Writes tokens in lines: a field a line, but a block that stands on one line and fits stays there."""
+    """Line layout of tokens: one field per line, except for one-line blocks that fit."""
 
     def __init__(self, text: str) -> None:
         self.items = _items(text)

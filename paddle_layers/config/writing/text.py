@@ -1,4 +1,4 @@
-"""Networks as text: what `dumps` gives, and what the Python helpers hand to the reader."""
+"""Text generation for networks, for `dumps` and for the Python helpers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..wiring.nodes import Node
 
 HEADER = "# proto-file: schema/network.proto\n# proto-message: paddle_layers.Network\n\n"
 HEADERS = {"Network": HEADER, "Training": HEADER.replace("network", "training").replace("Network", "Training")}
-"""What files of the two kinds begin with."""
+"""Headers of files of the two kinds."""
 
 
 class Word(str):
-    """A text that is written without quotes."""
+    """A string that is written without quotes."""
 
 
 def fields_text(fields: Mapping[str, Any]) -> str:
-    """Fields of a block on one line. Mappings are blocks; lists of mappings and of texts are repeated fields."""
+    """Fields of a block on one line. Mappings are blocks; lists of mappings and of strings are repeated fields."""
     parts = []
     for name, value in fields.items():
         if isinstance(value, Mapping):
@@ -73,7 +73,7 @@ def component_fields(definition: Definition, attributes: Attributes) -> dict[str
 
 
 def layer_fields(node: Node) -> dict[str, Any]:
-    """What a layer says that differs from the defaults."""
+    """The settings of a layer that differ from the defaults."""
     definition = node.definition
     fields: dict[str, Any] = {"name": node.name, "type": definition.name}
     if node.inputs:

@@ -1,1 +1,1 @@
-"""From a data set to what the data layers of a network take, batch by batch."""
+"""Batching: from a data set to the feeds of a network."""

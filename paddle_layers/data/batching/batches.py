@@ -1,4 +1,4 @@
-"""Batches of a data set, in an order that seed and epoch fix."""
+"""Batches of a data set, in an order determined by seed and epoch."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..stored import BadRecords
 from .feeds import Feed
 
 MEMORY = 2**28
-"""Bytes that batches made ahead may take unless it is said."""
+"""Default memory limit of prefetched batches, in bytes."""
 
 
 class Position(NamedTuple):
-    """Where training stands in the data: epoch and batch, both counted from 0."""
+    """Position of the training in the data: epoch and batch, both counted from 0."""
 
     epoch: int
     batch: int
@@ -46,16 +46,16 @@ class _Made(NamedTuple):
 
 
 class Batches:
-    """Cuts a data set into batches of `batch_size` rows; the last batch of an epoch has the rows that are left.
+    """Splits a data set into batches of `batch_size` rows; the last batch of an epoch has the remaining rows.
 
     A batch size above the number of rows gives one batch of all rows in each epoch. With `shuffle` the order of the
     rows depends on `seed` and the epoch alone, and so do the random numbers of the transforms (for each row), so a
-    training that is resumed at a saved `position` sees what it would have seen. `training=False` draws nothing. `part`
+    training that is resumed at a saved `position` sees the same data. `training=False` uses no random numbers. `part`
     are the rows that are used, by default all.
 
-    So many threads as `workers` says make batches ahead, which take at most `memory` bytes; the batches are the same
-    with any number of them. With `skip` records that cannot be read are left out and noted in `bad`, by row; a batch
-    without any other is passed over. Else they raise `DataError`.
+    `workers` threads prefetch batches, which take at most `memory` bytes; the batches are the same with any number of
+    threads. With `skip` unreadable records are skipped and noted in `bad`, by row; a batch without any other record is
+    skipped. Otherwise they raise `DataError`.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Batches:
         return (values for _, values in self.with_rows())
 
     def with_rows(self) -> Generator[tuple[Rows, dict[str, Any]]]:
-        """As iteration, with the numbers of the rows. Raises `DataError` where no record can be read."""
+        """As iteration, with the numbers of the rows. Raises `DataError` if no record can be read."""
         made = self._made(Position(self.position.epoch, batch) for batch in range(len(self)))
         read = False
         try:
@@ -159,7 +159,7 @@ class Batches:
         return next(feed for feed in self.feeds or () if feed.layer == layer).take(rows, None)
 
     def fed_readable(self, layer: str, rows: Rows) -> Any:
-        """As `fed`; with `skip` without the records that cannot be read."""
+        """As `fed`; with `skip` without unreadable records."""
         while self.skip:
             rows = rows[~np.isin(rows, list(self.unreadable))]
             try:

@@ -1,4 +1,4 @@
-"""Whether the values of a field are what a data layer takes; messages name field, row, value and the remedy."""
+"""Validation of field values for a data layer; messages have field, row, value and fix."""
 
 from __future__ import annotations
 

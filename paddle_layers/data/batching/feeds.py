@@ -1,4 +1,4 @@
-"""From the fields of a data set to what the data layers of a network take."""
+"""Feeds: from the fields of a data set to the inputs of the data layers."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Array = NDArray[Any]
 
 @dataclass(slots=True)
 class Feed:
-    """One field on its way to one data layer: chosen rows, as real numbers, changed by the transforms.
+    """Feed of one data layer: selected rows of a field as floats, after the transforms.
 
-    Each transform has a stream of random numbers, the same for images and for what goes with them. With `boxes` the
-    rows are these, or belong to one each. With `skip` a row with a value that is missing is a bad record.
+    Each transform has a random stream, the same for images and for their boxes and label maps. With `boxes` the rows
+    are boxes, or values per box. With `skip` a row with a missing value is a bad record.
     """
 
     dataset: Dataset
@@ -129,7 +129,7 @@ class Feed:
         return shape
 
     def _fit(self, result: tuple[int, ...]) -> str:
-        """What to write where rows of a shape do not fit."""
+        """The fix for rows of a wrong shape."""
         if isinstance(self.column, StoredColumn) and self.column.remedy is not None:
             return self.column.remedy(self.wanted.dims, result, self.column.shape[1:])
         dims = ", ".join(map(str, self.wanted.dims))
@@ -166,12 +166,12 @@ def make_feeds(
     ignored: Mapping[str, IgnoredLabels] | None = None,
     skip: bool = False,
 ) -> tuple[Feed, ...]:
-    """A feed for each data layer in `types`, from the field that `fields` names or that has the layer's own name.
+    """A feed for each data layer in `types`, from the field that `fields` names or the field with the layer's name.
 
     `transforms` are pairs of a data layer and a transform, or `Change`s, in order; `ignored` are ids that are legal
-    beside those of the layer's range. With `skip` rows with values that are missing are bad records, which batches
-    leave out. Raises `DataError` for a missing field, for shapes, kinds and values that do not fit, and for a transform
-    of a layer that is not fed real numbers, or of one that does not go with its images.
+    besides those of the layer's range. With `skip` rows with missing values are bad records, which batches skip. Raises
+    `DataError` for a missing field, for shapes, kinds and values that do not fit, and for a transform of a layer that
+    is not fed floats, or that does not fit its images.
     """
     changes = [checked_change(Change(*one), types, ignored or {}) for one in transforms]
     named = {layer: (fields or {}).get(layer, layer) for layer in types}
@@ -236,7 +236,7 @@ def _same_starts(column: Column, other: Column) -> bool:
 
 
 def _missing(dataset: Dataset, layer: str, name: str, types: Mapping[str, Type]) -> str:
-    """What to say of a field that is not there: another one is meant, or it is not named where the data are read."""
+    """The message for a missing field: a similar name, or a field that the source does not name."""
     message = f"{dataset.origin} has no field `{name}` for the data layer `{layer}`; there are {quoted(dataset.fields)}"
     free = [field for field in dataset.fields if field not in types]
     kinds = {field: getattr(dataset.fields[field], "dtype", np.dtype(float)).kind for field in free}

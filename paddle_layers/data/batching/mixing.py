@@ -1,4 +1,4 @@
-"""Several sources mixed: so many rows of one for those of the others, in an order that seed and epoch alone choose."""
+"""Mixing of several sources by ratio, in an order determined by seed and epoch alone."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ class _Numbered(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The number behind its last one."""
+        """The number after its last one."""
         return self.first + self.passes * len(self.source.dataset)
 
 
 class MixedBatches(Batches):
-    """Batches of several sources, in which the rows of each come one behind the other.
+    """Batches of several sources, concatenated.
 
-    An epoch has every row of the first source once, and of the others as many rows as their ratios say. These go on
-    in the next epoch where they stopped, and begin anew, in another order, when they are at their end. A batch has the
-    ratios, up to a row. The options are those of `Batches`. Raises `DataError` where a source would give no rows.
+    An epoch has every row of the first source once, and rows of the others in proportion to their ratios. These
+    continue in the next epoch where they stopped, and restart, in another order, at their end. A batch has the ratios,
+    up to one row. The options are those of `Batches`. Raises `DataError` if a source would contribute no rows.
     """
 
     def __init__(self, sources: Sequence[Mixed], batch_size: int, **options: Any) -> None:
@@ -83,7 +83,7 @@ class MixedBatches(Batches):
         return self._taken(rows, self._epoch(epoch).random if self.training else None)
 
     def _taken(self, rows: Rows, random: Mapping[int, RowRandom] | None) -> dict[str, Any]:
-        """What the sources feed for numbers of rows. Raises `BadRecords` with those of all sources."""
+        """The feeds of the sources for row numbers. Raises `BadRecords` with those of all sources."""
         parts: list[dict[str, Any]] = []
         problems: dict[int, str] = {}
         for feeds, offset, own in self._groups(rows):
@@ -169,7 +169,7 @@ def check_alike(first: Dataset, other: Dataset) -> None:
 
 
 def _ids(dataset: Dataset, name: str) -> tuple[str, ...] | None:
-    """What the ids of a field stand for: known words, words that are yet to be learned (None), or nothing."""
+    """The vocabulary of an id field: known words, a vocabulary that is still to be fitted (None), or none."""
     return None if isinstance(dataset.raw.get(name), WordColumn) else dataset.words.get(name, ())
 
 
@@ -185,7 +185,7 @@ def _said(words: tuple[str, ...] | None) -> str:
 
 
 def _joined(parts: Sequence[Any]) -> Any:
-    """Arrays, sparse rows or sequences one behind the other."""
+    """Concatenated arrays, sparse rows or sequences."""
     from paddle_layers.runtime.batch.values import Csr, Sequences, join_csr
 
     if len(parts) == 1:

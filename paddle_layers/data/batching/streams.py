@@ -1,4 +1,4 @@
-"""Batches that somebody else makes: a list of them, a generator, an object that is iterated again in every epoch."""
+"""Batches from user code: a list, a generator, or an object that is iterated in every epoch."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .feeds import Feed
 
 
 class Stream:
-    """Batches one after another, each a mapping of fields to arrays, made feeds of the data layers by `make_feeds`.
+    """Batches from an iterable: each a mapping of fields to arrays, converted to feeds by `make_feeds`.
 
     An epoch is one iteration of `source`; a generator has one epoch only. `position` counts epochs and batches; when it
-    is set, the batches before it are passed over, so a training that is resumed needs a source that repeats itself.
-    `training=False` draws nothing. Raises `DataError` for batches that do not fit, and when there are no more.
+    is set, the batches before it are skipped, so resuming needs a source that repeats itself. `training=False` uses no
+    random numbers. Raises `DataError` for batches that do not fit, and when there are no more.
     """
 
     def __init__(

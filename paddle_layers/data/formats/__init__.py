@@ -1,1 +1,1 @@
-"""Files as columns of values: tables, texts, arrays, HDF5, LMDB, Parquet, pictures; sizes are checked before use."""
+"""File formats as columns of values: tables, text, arrays, HDF5, LMDB, Parquet, images, all with checked sizes."""

@@ -1,4 +1,4 @@
-"""Arrays in npy and npz files: mapped where they are stored as they are, never unpickled, sizes checked before use."""
+"""npy and npz files: memory-mapped if possible, never unpickled, sizes checked before use."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
-    """What the directory of the file claims: every member has bytes of its own, and they do not grow without end."""
+    """Check the directory of the archive: members do not overlap, and their total size is bounded."""
     for first, second in pairwise(sorted(members, key=lambda info: info.header_offset)):
         held = first.file_size if first.compress_type == zipfile.ZIP_STORED else first.compress_size
         if first.header_offset + _LOCAL_HEADER + held > second.header_offset:

@@ -1,7 +1,4 @@
-"""Records of CSV files: rows of cells, of which those in quotes may go on over several lines.
-
-Tables of any size are cut into rows here, so that a large file has the rows and line numbers of a small one.
-"""
+"""CSV record parsing: rows of cells, of which quoted ones may span lines."""
 
 from __future__ import annotations
 
@@ -15,9 +12,9 @@ from .text_lines import LONGEST, SPACES, Row, text_lines
 
 
 class Dialect:
-    """How rows are cut into cells: the delimiter, and the quote character; `quote` is empty where there is none.
+    """CSV dialect: the delimiter, and the quote character; `quote` is empty for none.
 
-    The rules are those of RFC 4180: a quote opens a cell at its beginning only, and is written twice inside of one.
+    The rules are those of RFC 4180: a quote opens a cell at its beginning only, and is doubled inside of one.
     """
 
     def __init__(self, delimiter: str, quote: str) -> None:
@@ -75,7 +72,7 @@ class Dialect:
             raise _unclosed(file, opened, "before the end of the file")
 
     def _scan(self, line: bytes, *, inside: bool) -> _LineEnd:
-        """How a line ends whose beginning is inside of a quoted cell or is that of a record."""
+        """The lexical state at the end of a line that begins within a quoted cell or at a record."""
         mark, end, at, carried = self._mark, self._end, 0, inside
         while True:
             if not inside:

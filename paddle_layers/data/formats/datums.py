@@ -1,4 +1,4 @@
-"""Caffe's Datum records: pictures as bytes or as files in them, or real numbers, each with a label."""
+"""Caffe's Datum records: images as bytes or as encoded files, or floats, each with a label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of what ids stand for."""
+"""Vocabulary files."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from .tokenizers import Tokenizer
 
 
 def read_words(path: Path) -> Sequence[str]:
-    """What ids stand for, by a dictionary of one word a line, or by a tokenizer where the file is one of JSON."""
+    """The vocabulary of ids, from a dictionary with one word per line, or from a tokenizer file in JSON."""
     return Tokenizer(path).pieces if path.suffix.lower() == ".json" else list(read_dictionary(path))

@@ -1,4 +1,4 @@
-"""Libraries that only some sources need: imported when one is used."""
+"""Optional dependencies of sources, imported on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Datasets of HDF5 files, rows of several files one behind the other."""
+"""Datasets of HDF5 files, with the rows of several files concatenated."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_CACHED = 2**28
 """Bytes of unpacked chunks that are kept for a dataset."""
 
 STARTS = ".starts"
-"""Behind the name of a dataset of sequences: where each begins, as in an npz file."""
+"""Suffix of the name of a sequence dataset for the offsets of the sequences, as in an npz file."""
 
 _SLOTS = 997
 """Of the table of chunks that are kept: a prime number, some times as many as there are chunks in it."""
@@ -85,7 +85,7 @@ class Hdf5Files(FileRows):
         return self._h5py.Dataset(self._h5py.h5d.open(file.id, name.encode(), access))
 
     def _check(self, path: Path, name: str, item: Any) -> None:
-        """What a dataset claims to be, before anything is read of it."""
+        """Check the metadata of a dataset before reading it."""
         place = f"{path}, dataset `{name}`"
         if item.dtype.kind not in "fiub" or item.dtype.fields or item.dtype.subdtype:
             raise DataError(f"{place} holds {str(item.dtype)[:80]}; only numbers can be used")
@@ -166,7 +166,7 @@ class Hdf5Files(FileRows):
         row_of: Callable[[int], int],
         items: Rows,
     ) -> Array:
-        """Items of a dataset: those that lie side by side at once, in the order of the file.
+        """Items of a dataset: contiguous ones at once, in the order of the file.
 
         Those of a file begin at `starts`. Raises `BadRecords`; `row_of` gives the row that an item belongs to.
         """
@@ -192,7 +192,7 @@ class Hdf5Files(FileRows):
         return values
 
     def _blocks(self) -> Blocks | None:
-        """Where chunks begin; None where rows are stored one by one."""
+        """The first rows of chunks; None for contiguous storage."""
         starts: list[Array] = []
         for begin, end, found in zip(self.starts, self.starts[1:], self._open, strict=False):
             count = int(end - begin)  # a chunk of sequences has as many rows as its items are on average
@@ -212,7 +212,7 @@ def _layer(item: Any) -> int:
 
 
 def _check_chunks(item: Any, size: int, place: str) -> None:
-    """Where chunks lie: what unpacks them trusts that each has bytes, and ends the process if not."""
+    """Check the positions of chunks: the decompressor assumes that each has bytes, and aborts the process otherwise."""
     whole = math.prod(item.chunks) * item.dtype.itemsize
     plan = item.id.get_create_plist()
     filters = [plan.get_filter(at)[0] for at in range(plan.get_nfilters())]

@@ -1,4 +1,4 @@
-"""Rows of a text file that is too large for memory: found once, read when they are wanted."""
+"""Lazy reading of text files that are too large for memory: rows are indexed once and read on demand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .positioned_files import PositionedFile
 from .text_lines import Row, decoded
 
 IN_MEMORY = 2**28
-"""Bytes of a text file that is read as a whole; what a larger one holds is read when a batch wants it."""
+"""Size limit in bytes of text files that are read as a whole; larger ones are read on demand."""
 
 
 def is_large(file: PositionedFile) -> bool:

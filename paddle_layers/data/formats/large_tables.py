@@ -1,4 +1,4 @@
-"""Tables of text that are too large for memory: rows are parsed when they are wanted, as a small table is."""
+"""Lazy tables: rows of CSV files that are too large for memory are parsed on demand."""
 
 from __future__ import annotations
 

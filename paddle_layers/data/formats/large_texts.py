@@ -1,4 +1,4 @@
-"""Lines of words that are too many for memory: read when they are wanted, as those of a small text are."""
+"""Lazy text: lines of files that are too large for memory are read on demand."""
 
 from __future__ import annotations
 

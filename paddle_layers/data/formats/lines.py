@@ -1,4 +1,4 @@
-"""Text files: a sequence of words on each line, as numbers by a dictionary, and a label in front of it."""
+"""Text files: a sequence of words per line, encoded by a dictionary, with an optional label before it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,12 @@ _UNKNOWN = "; add it, or name the word that stands for all others, `unknown: ...
 
 
 class Lines:
-    """The words of a text file as ids; `lines[row]` is the line in the file. Empty lines are left out.
+    """The words of a text file as ids; `lines[row]` is the line in the file. Empty lines are skipped.
 
-    Without `ids` the words stay words: their ids come from the data that are trained with. `unknown` is the id of words
-    that the dictionary lacks; without it they raise `DataError`, with file and line. With a `tokenizer` the ids are
-    those of what it splits a line into.
-    `lines` are some of its lines with their numbers, in place of all.
-    With `classes` the first word, up to a tab, is the label; unless it is `labelled`, it is passed over and may be
-    missing.
+    Without `ids` the words stay words: their ids come from the training data. `unknown` is the id of out-of-vocabulary
+    words; without it they raise `DataError`, with file and line. With a `tokenizer` the ids are those of the tokens of
+    a line. `lines` are some of its lines with their numbers, instead of all. With `classes` the first word, up to a
+    tab, is the label; unless it is `labelled`, it is skipped and may be missing.
     """
 
     def __init__(
@@ -86,7 +84,7 @@ class Lines:
         return number
 
     def place(self, row: int) -> str:
-        """Where a row came from."""
+        """The origin of a row."""
         return f"{self.path}:{self.lines[row]}"
 
 

@@ -1,4 +1,4 @@
-"""Boxes behind the names in a list of pictures, one word each: `x1,y1,x2,y2,class`."""
+"""Bounding boxes after the names in a list of images, one word each: `x1,y1,x2,y2,class`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _BOX = re.compile(rf"{_NUMBER},{_NUMBER},{_NUMBER},{_NUMBER},([^,]+)", re.ASCII)
 
 
 class ListedBoxes:
-    """The boxes of `texts`, end to end: those of row r are `starts[r]` to `starts[r + 1]`, corners in pixels.
+    """The concatenated boxes of `texts`: those of row r are `starts[r]` to `starts[r + 1]`, corners in pixels.
 
-    Classes are whole numbers, or the words in `classes`. Raises `DataError`, which begins with `place(row)`.
+    Classes are integers, or the words in `classes`. Raises `DataError`, which begins with `place(row)`.
     """
 
     def __init__(self, texts: Sequence[str], classes: Sequence[str], place: Place) -> None:
@@ -49,10 +49,10 @@ class ListedBoxes:
 def box_columns(
     what: str, settings: Settings, boxes: ListedBoxes, names: Sequence[str], images: StoredColumn, place: Place
 ) -> dict[str, StoredColumn]:
-    """The fields `box`, corners as shares of the images that the source makes, and `label`, the class of each.
+    """The fields `box`, corners relative to the size of the resulting images, and `label`, the class of each box.
 
-    `names` are the files of the pictures. Boxes are cut off at the edges of what an image shows; those whose middle is
-    beyond them are left out. One that reaches out of its picture is an error of its record.
+    `names` are the files of the images. Boxes are clipped to the visible part of an image; those whose center is
+    outside are removed. A box that exceeds its source image is an error of its record.
     """
     count = len(images)
     decoder = Decoder(what, settings, Size(*images.shape[2:]))

@@ -1,4 +1,4 @@
-"""Names of files in folders and in lists, and the rule for where such files may lie."""
+"""Names of files in folders and in lists, and the rule that restricts listed files to a folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def files_in(folder: Path, endings: Collection[str]) -> list[str]:
 
 
 def inside(folder: Path, name: str, place: str, remedy: str) -> str:
-    """The path of a file that a list names: it lies below the folder, or the list would choose what is read.
+    """The path of a listed file, which must be below the folder: otherwise the list could select any file.
 
     Raises `DataError` for any other, which begins with `place` and ends with the `remedy`.
     """

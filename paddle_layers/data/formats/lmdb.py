@@ -1,8 +1,4 @@
-"""Keys and values of an LMDB file, read without the library.
-
-The library maps the file into memory and follows the numbers in it unchecked, so that a damaged file ends the process.
-The layout is that of LMDB 0.9 on machines of 64 bits and little end: https://www.openldap.org/lmdb (`mdb.c`).
-"""
+"""LMDB reader in pure Python: keys and values of a database."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ _HEAD, _NODE = 16, 8
 """Bytes in front of the contents of a page, and of a node."""
 _BRANCH, _LEAF, _OVERFLOW, _META = 1, 2, 4, 8
 _BIG = 1
-"""The value of the node lies in pages of its own."""
+"""The value of the node is in overflow pages."""
 _PLAIN = 0
 _DEEPEST = 32
 _NO_PAGE = 2**64 - 1
@@ -152,7 +148,7 @@ class LmdbFile:
             yield start + key, key_size, place, size
 
     def _big(self, page: bytes, at: int, size: int, flags: int, number: int) -> int:
-        """The place of a value that has pages of its own."""
+        """The position of a value in overflow pages."""
         if flags != _BIG or at + 8 > len(page):
             raise self._wrong(f"a record of page {number} is of an unknown kind")
         (first,) = struct.unpack_from("<Q", page, at)

@@ -1,4 +1,4 @@
-"""The header of an npy array: type, shape and order, all of it checked before anything is made of it."""
+"""Header of npy arrays: type, shape and order, fully validated before allocation."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LONGEST = 10_000
 """Bytes of a header: NumPy's own limit. A longer one describes no array of numbers."""
 
 MOST_AXES = 32
-"""What every version of NumPy can hold."""
+"""Dtypes that every version of NumPy supports."""
 
 _READERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 class Header(NamedTuple):
-    """What an npy array says of itself; `start` is where its numbers begin."""
+    """Header of an npy array; `start` is the offset of its data."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]

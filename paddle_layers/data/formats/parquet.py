@@ -1,4 +1,4 @@
-"""Columns of Parquet files, read a row group at a time."""
+"""Columns of Parquet files, read by row group."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .several_files import RATIO, FileRows
 Array = NDArray[Any]
 
 MOST_KEPT = 2**28
-"""Bytes of row groups that are kept; one at least."""
+"""Size limit in bytes of cached row groups; at least one is cached."""
 
 LARGEST_GROUP = 2**30
 """Bytes of a row group, which is read as a whole."""
@@ -33,8 +33,8 @@ LARGEST_GROUP = 2**30
 class ParquetFiles(FileRows):
     """The columns of Parquet files by name; every file has the same ones. Raises `DataError`.
 
-    Columns of numbers are fields, lists of one length too, other lists are sequences, and texts are words. Row groups
-    that were read are kept.
+    Columns of numbers are fields, lists of a fixed length too, other lists are sequences, and strings are words. Row
+    groups are cached.
     """
 
     def __init__(self, paths: Sequence[Path], wanted: Container[str] | None) -> None:
@@ -77,7 +77,7 @@ class ParquetFiles(FileRows):
             return self._parquet.ParquetFile(path)
 
     def _check(self, path: Path, first: Path, file: Any) -> None:
-        """What a file claims to hold, before anything is read of it."""
+        """Check the metadata of a file before reading it."""
         names = [field.name for field in self._fields]
         schema = file.schema_arrow
         for field in self._fields:
@@ -122,7 +122,7 @@ class ParquetFiles(FileRows):
         return int(max(sizes))
 
     def _read(self, rows: Rows) -> Mapping[str, Any]:
-        """The columns of rows; in place of one that has no value in some of them stand these as `BadRecords`."""
+        """The columns of rows; a column with missing values in some of them is replaced by `BadRecords`."""
         groups = np.searchsorted(self._begins, rows, "right") - 1
         parts: list[tuple[Rows, _Group, Rows]] = []
         problems: dict[int, str] = {}

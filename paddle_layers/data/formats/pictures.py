@@ -1,4 +1,4 @@
-"""Pictures in files: decoded, turned as they were taken, and brought to one size."""
+"""Image files: decoding, EXIF orientation, resizing."""
 
 from __future__ import annotations
 
@@ -27,24 +27,26 @@ Array = NDArray[Any]
 Shape = tuple[int, ...]
 
 FORMATS = ("JPEG", "PNG", "BMP", "GIF", "WEBP", "PPM")
-"""Of the formats that Pillow reads, those of pictures; some of the others start programs, and what TIFF's library finds
-wrong it writes to the terminal as it stands in the file."""
+"""The image formats among those that Pillow reads.
+
+Some of the others start programs, and TIFF's library writes its errors to the terminal unescaped.
+"""
 
 ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".ppm", ".pgm"})
-"""Ends of the names of pictures in a folder, in small letters."""
+"""File extensions of images in a folder, in lower case."""
 
 LARGEST_FILE = 2**28
-"""Bytes of a picture file."""
+"""Maximum size of an image file in bytes."""
 
 MOST_PIXELS = 2**26
-"""Of a picture: 8192 by 8192. A file of a few bytes may claim to be one of any size."""
+"""Maximum number of pixels: 8192 by 8192. A file of a few bytes may claim any size."""
 
 CHANNELS = {"rgb": 3, "bgr": 3, "grey": 1}
 _MODES = {"rgb": "RGB", "bgr": "RGB", "grey": "L"}
 
 
 class Settings(Protocol):
-    """What the sources of pictures say about them."""
+    """Settings of the image sources."""
 
     color: str
     fit: str
@@ -52,12 +54,12 @@ class Settings(Protocol):
 
     @property
     def height(self) -> int | None:
-        """Rows of pixels; None for those of the first picture."""
+        """Height in pixels; None for that of the first image."""
         ...
 
     @property
     def width(self) -> int | None:
-        """Columns of pixels; None for those of the first picture."""
+        """Width in pixels; None for that of the first image."""
         ...
 
 
@@ -72,13 +74,13 @@ class Size(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part of a picture, and where it is in the one that is made of it, which is black around it."""
+    """A crop of an image, and its position in the result, which is black around it."""
 
     of: Size
     box: tuple[int, int, int, int]
-    """The first column and row, and those behind the last ones."""
+    """The first column and row, and the end column and row (exclusive)."""
     corner: tuple[int, int]
-    """Column and row where it begins in the other picture."""
+    """Column and row where it begins in the result."""
     size: tuple[int, int]
     """Columns and rows that it has there."""
 
@@ -92,7 +94,7 @@ def pillow(source: str) -> Any:
 
 
 class Decoder:
-    """Makes arrays of picture files, of `size` if it is given. `what` names the source that needs Pillow."""
+    """Decodes image files into arrays, of `size` if it is given. `what` names the source that needs Pillow."""
 
     def __init__(self, what: str, settings: Settings, size: Size | None) -> None:
         self._image = pillow(what)
@@ -101,16 +103,16 @@ class Decoder:
         self._background = settings.background_color
 
     def shape(self, name: str, content: Callable[[], bytes]) -> Size:
-        """The size of a picture, turned as it was taken; read from its header. Raises `DataError`."""
+        """The size of an image after EXIF rotation, read from its header. Raises `DataError`."""
         with _Refused(name, content), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
             self._check(image, name)
             turned = image.getexif().get(0x0112, 1) in {5, 6, 7, 8}  # the orientation: on its side
             return Size(image.width, image.height) if turned else Size(image.height, image.width)
 
     def array(self, name: str, content: Callable[[], bytes], part: Part | None = None) -> Array:
-        """A picture, or a part of it, as bytes of shape (channels, height, width).
+        """An image, or a crop of it, as bytes of shape (channels, height, width).
 
-        Raises `DataError`, which names what cannot be read.
+        Raises `DataError` with the name of the unreadable file.
         """
         with _Refused(name, content), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
             self._check(image, name)
@@ -126,9 +128,9 @@ class Decoder:
         return np.ascontiguousarray(pixels.transpose(2, 0, 1)) if pixels.ndim == 3 else pixels[None]
 
     def ids(self, name: str, content: Callable[[], bytes], picture: Size, fill: int) -> Array:
-        """The label map of a picture of that size, shape (height, width): the numbers of a palette, or grey values.
+        """The label map of an image of that size, shape (height, width): palette indices or gray values.
 
-        Of another size, each pixel is the nearest one, and `fill` where there is no picture. Raises `DataError`.
+        Resized to the nearest pixel if the size differs, and `fill` outside of the image. Raises `DataError`.
         """
         with _Refused(name, content), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
             self._check(image, name)
@@ -161,13 +163,13 @@ class Decoder:
         return made
 
     def shares(self, corners: Array, picture: Size) -> Array:
-        """Corners x1, y1, x2, y2 in pixels of a picture of that size, as shares of the one that is made of it."""
+        """Corners x1, y1, x2, y2 in pixels of an image of that size, relative to the size of the resulting image."""
         left, top, right, bottom = self._shown(picture)
         shares: Array = (corners - [left, top, left, top]) / [right - left, bottom - top, right - left, bottom - top]
         return shares
 
     def _shown(self, picture: Size) -> tuple[float, float, float, float]:
-        """What of a picture is shown: left, top, right and bottom in its pixels, beyond it where it is padded."""
+        """The visible part of an image: left, top, right and bottom in its pixels, outside of it where it is padded."""
         if self.size is None or self.fit == "stretch":
             return 0, 0, picture.width, picture.height
         if self.fit == "crop":
@@ -180,7 +182,7 @@ class Decoder:
         return -left * across, -top * down, (self.size.width - left) * across, (self.size.height - top) * down
 
     def _within(self, picture: Size) -> tuple[int, int, int, int]:
-        """Where a padded picture lies: its first column and row, and how many of both it has."""
+        """The position of a padded image in the result: its first column and row, and its width and height."""
         assert self.size is not None, "padded to a size"
         share = min(self._ratios(picture))
         width, height = max(1, round(picture.width * share)), max(1, round(picture.height * share))
@@ -216,7 +218,7 @@ def _from_sixteen(image: Any) -> Any:
 
 
 class _Refused:
-    """What Pillow raises becomes a `DataError` of one line; lack of memory is none of the picture's faults."""
+    """Converts exceptions of Pillow, other than lack of memory, to a one-line `DataError`."""
 
     def __init__(self, name: str, content: Callable[[], bytes]) -> None:
         self.name, self._content = name, content
@@ -240,9 +242,9 @@ def picture_column(
     content: Callable[[int], bytes],
     part: Callable[[int], Part] | None = None,
 ) -> StoredColumn:
-    """The pictures of a source: `content(row)` gives the bytes of a file, `name(row)` names it.
+    """The lazy column of the images of a source: `content(row)` returns the bytes of a file, `name(row)` its name.
 
-    Where there is `part`, `part(row)` of the picture is taken. Raises `DataError`.
+    If `part` is given, the crop `part(row)` is used. Raises `DataError`.
     """
     wanted = wanted_size(settings, name(0))
     size = wanted or Decoder(what, settings, None).shape(name(0), partial(content, 0))
@@ -275,7 +277,10 @@ def map_column(
     place: Callable[[int], str],
     files: Callable[[int], tuple[str, str]],
 ) -> StoredColumn:
-    """The label maps of `pictures`: `files(row)` are those of a picture and its map, which `place(row)` names."""
+    """The label maps of `pictures`: `files(row)` are those of an image and its map, `place(row)` names them.
+
+    Resized like the images, to the nearest pixel.
+    """
     shape = pictures.shape[2:]
     decoder = Decoder(what, settings, Size(*shape))
 
@@ -294,7 +299,7 @@ def map_column(
 
 
 def read_picture(path: str) -> bytes:
-    """The bytes of a picture file; as a whole, since a file may claim that gigabytes follow. Raises `OSError`."""
+    """The bytes of an image file, read as a whole, since a header may claim gigabytes. Raises `OSError`."""
     check_regular(path)
     with open(path, "rb") as file:
         if (size := os.fstat(file.fileno()).st_size) > LARGEST_FILE:
@@ -303,7 +308,7 @@ def read_picture(path: str) -> bytes:
 
 
 def wanted_size(settings: Settings, name: str) -> Size | None:
-    """The size that a source names, None for that of the first picture. Raises `DataError`, also for the background."""
+    """The size that a source sets, None for that of the first image. Raises `DataError`, also for the background."""
     if len(settings.background_color) == 2:
         raise DataError(
             f"{name}: `background_color` has 2 values; write one for grey, or three for red, green and blue"
@@ -319,7 +324,7 @@ def wanted_size(settings: Settings, name: str) -> Size | None:
 
 
 def picture_remedy(wanted: Shape, result: Shape, shape: Shape) -> str:
-    """What to write for a data layer that takes others than pictures of a shape are behind the transforms."""
+    """The fix for a data layer whose shape differs from that of the images after the transforms."""
     parts = []
     color = next((name for name, channels in CHANNELS.items() if channels == wanted[0]), None)
     if len(wanted) == 3 and wanted[0] != result[0] and color is not None:
@@ -333,12 +338,12 @@ def picture_remedy(wanted: Shape, result: Shape, shape: Shape) -> str:
 
 
 def declared(shape: Shape) -> str:
-    """What a data layer of this shape has."""
+    """Type of a data layer of this shape."""
     return f"`shape: [{', '.join(map(str, shape))}]`"
 
 
 def folder_of(base: Path, given: str) -> Path:
-    """A folder that a source names. Raises `DataError` where it is none."""
+    """A folder that a source names. Raises `DataError` if it is not a folder."""
     path = base / given
     try:
         there = path.is_dir()

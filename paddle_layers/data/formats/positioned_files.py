@@ -1,4 +1,4 @@
-"""Files that several threads read at positions of their own; pipes are copied first."""
+"""Positioned reads of files by several threads; pipes are copied first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of several files of one kind, one behind the other."""
+"""Rows of several files of one kind, concatenated."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SeveralFiles(ABC):
 
 
 class FileRows:
-    """Where the rows of each file begin."""
+    """The first row of each file."""
 
     def __init__(self, paths: Sequence[Path], counts: Sequence[int]) -> None:
         self.paths = paths

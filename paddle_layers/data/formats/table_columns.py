@@ -1,4 +1,4 @@
-"""From the columns of a table to fields: which columns belong to which field, and what their cells become."""
+"""Conversion of table columns to fields: assignment of columns, and encoding of cells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .tables import BadCell, Table
 
 
 class Settings(Protocol):
-    """What the source `csv` says about columns."""
+    """Column settings of the source `csv`."""
 
     label: str
     classes: tuple[str, ...]
@@ -27,11 +27,11 @@ class Settings(Protocol):
 
 
 class TableColumns:
-    """The wanted fields of a table, each with the places of its columns. `wanted` is None for all fields.
+    """The requested fields of a table, each with the positions of its columns; None requests all fields.
 
     Fields in `targets` are targets, labels or weights of losses and metrics: their cells may never be empty, whatever
-    `empty` says. With `skip` a row that cannot be used is noted in `bad` of the table. Raises `DataError` for columns
-    that are not there, and for fields that are named twice.
+    `empty` is set to. With `skip` an unusable row is noted in `bad` of the table. Raises `DataError` for missing
+    columns and for duplicate fields.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class TableColumns:
         return {self._label, *itertools.chain(*of_targets)}
 
     def _replace_bad(self, found: Mapping[str, Any]) -> None:
-        """Put the word of a good row where a row is bad: it is never used, and it must not become a word of its own."""
+        """Replace words of bad rows, which are never used, to keep them out of the vocabulary."""
         bad = self._table.bad
         if not bad:
             return
@@ -113,7 +113,7 @@ class TableColumns:
                     column.cells[row] = column.cells[good]
 
     def note(self) -> str:
-        """What the guess about the first line may have got wrong; nothing where something speaks for it."""
+        """Warning about the guess whether the first line is a header; empty if it is certain."""
         table, settings = self._table, self._settings
         shown = ", ".join(f"`{name}`" for name in table.names[:4]) + (", ..." if len(table.names) > 4 else "")
         if table.guessed and table.counts_columns:
@@ -136,7 +136,7 @@ class TableColumns:
         return {name: [table.names[at] for at in places] for name, places in self._numbers.items() if table.titled}
 
     def remedies(self) -> dict[str, str]:
-        """What brings a field that is missing, by its name."""
+        """The fix for each missing field, by its name."""
         found = {} if self._settings.label else {"label": 'name the column of labels, `csv { label: "..." }`'}
         rest = self._features()
         if self._settings.columns and rest:
@@ -164,7 +164,7 @@ class TableColumns:
                 yield name, columns or name
 
     def _features(self) -> list[int]:
-        """All columns that nothing else is said about; those of fields that are not wanted may be missing."""
+        """All columns without another role; those of fields that are not requested may be missing."""
         settings, table = self._settings, self._table
         others = [entry.partition("=")[2].strip() or entry.strip() for entry in (*settings.ids, *settings.text)]
         taken = {table.index(name) for name in (settings.label, *others) if name and name in table}

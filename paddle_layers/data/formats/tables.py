@@ -1,4 +1,4 @@
-"""CSV files: columns by name, of which some are read as numbers and others as words."""
+"""CSV files: named columns, read as numbers or words."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Table:
         return chosen
 
     def part(self, texts: Iterable[tuple[int, str]]) -> Table:
-        """A table of the same columns with rows of its own, given by the number of the line and its text."""
+        """A table of the same columns with other rows, given by line number and text."""
         part = copy.copy(self)
         part.lines, part.words, part.bad = array("q"), {}, {}
         part._rows = lambda: iter(texts)
@@ -243,7 +243,7 @@ _OTHER_NOTATION = re.compile(r"[$€£]?[-+]?[\d.,' _\u00a0]*\d[\d.,' _\u00a0]*[
 
 
 def _meant(cell: str) -> str:
-    """What to write for a number in another notation; nothing for other cells."""
+    """The fix for a number in another notation; empty for other cells."""
     if _OTHER_NOTATION.fullmatch(cell):
         return "; a number has a decimal point and no other marks, such as 1234.5"
     return ""

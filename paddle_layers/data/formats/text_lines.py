@@ -1,4 +1,4 @@
-"""Lines of text files in UTF-8, with their numbers."""
+"""UTF-8 lines of text files with line numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST = 2**26
 _PIECE = 2**20
 _BOM = b"\xef\xbb\xbf"
 SPACES = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"
-"""What `str.strip` takes off of ASCII."""
+"""ASCII characters that `str.strip` removes."""
 
 
 Row = tuple[int, int, bytes]
@@ -52,7 +52,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def numbered_lines(file: PositionedFile) -> Iterator[tuple[int, str]]:
-    """As `read_lines`, of a file that is open."""
+    """As `read_lines`, for an open file."""
     for row in text_lines(file):
         yield row[0], decoded(file, row).rstrip("\r\n")
 

@@ -1,4 +1,4 @@
-"""Tokenizer files of the library `tokenizers`: texts as ids of pieces of words, and ids as texts again."""
+"""Tokenizer files of the library `tokenizers`: text to ids of tokens, and ids to text."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .positioned_files import PositionedFile
 LARGEST = 2**27
 """Bytes of a tokenizer file; those of large language models have some 2**25."""
 LONGEST = 2**26
-"""Bytes that a text may grow to on its way through the steps of a tokenizer."""
+"""Maximum size in bytes of a string in the steps of a tokenizer."""
 STEP = 4
-"""How many times longer a step makes a text at most, unless `_growth` knows better: bytes that become characters."""
+"""Maximum growth of a string in a step, unless `_growth` knows a lower one: bytes that become characters."""
 NFKC = 18
-"""Characters that Unicode's normal forms make of one."""
+"""Maximum number of characters into which Unicode normalization decomposes one."""
 TOGETHER = 2**20
 """Bytes of the lines that are split at once, on all cores."""
 
 
 class Pieces(tuple[str, ...]):
-    """What the ids of a tokenizer stand for, in their order; `decode` makes a text of ids."""
+    """The vocabulary of a tokenizer in the order of the ids; `decode` converts ids to text."""
 
     decode: Callable[[Sequence[int]], str]
 
@@ -38,8 +38,8 @@ class Pieces(tuple[str, ...]):
 class Tokenizer:
     """A `tokenizer.json` as `tokenizers` and `transformers` write it.
 
-    A file is nothing that may be trusted: its size, its ids and how far its steps lengthen a text are checked. What it
-    says of truncation, padding and dropout is left out: texts are as long as they are, and always split alike. Raises
+    The file is untrusted: its size, its ids and the growth of a string in its steps are checked. Its settings of
+    truncation, padding and dropout are ignored: sequences keep their length, and tokenization is deterministic. Raises
     `DataError`.
     """
 
@@ -73,7 +73,7 @@ class Tokenizer:
         return found
 
     def fault(self, text: str) -> str | None:
-        """What is wrong with a text that is too long to be split."""
+        """The error for a string that is too long to be tokenized."""
         longest = LONGEST // self._growth
         if len(text) <= longest:
             return None
@@ -125,7 +125,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _growth(step: Any) -> int:
-    """How many times as many bytes a text may have behind a step, and the steps in it."""
+    """The maximum growth of a string, in bytes, in a step and its nested steps."""
     if not isinstance(step, dict):
         return 1
     kind = step.get("type")
@@ -162,7 +162,7 @@ def _longest_replacement(charsmap: Any) -> int:
 
 
 def _parts(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
-    """Texts that are split together, each time with the number of the first one."""
+    """Groups of strings that are tokenized together, each with the number of the first one."""
     first = held = 0
     for number, text in enumerate(texts):
         held += len(text) + 64

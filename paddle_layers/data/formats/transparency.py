@@ -1,6 +1,6 @@
 """Alpha compositing: transparent pixels of an image over a background color, before its alpha channel is dropped.
 
-Without it the color below transparent pixels shows, which nobody sees and programs write as they like: black text on a
+Without it the color below transparent pixels shows, which is invisible and arbitrary in most files: black text on a
 transparent background becomes black on black.
 """
 
@@ -14,11 +14,11 @@ import numpy as np
 _ALPHA = frozenset({"LA", "PA", "RGBA", "La", "RGBa"})
 """Modes of Pillow with an alpha channel; `a` is premultiplied."""
 _KEYED = frozenset({"1", "L", "P", "RGB"})
-"""Modes in which a color, or colors of the palette, may stand for transparent pixels."""
+"""Modes in which a color, or colors of the palette, may mean transparent pixels."""
 
 
 def opaque(image: Any, color: Sequence[int], pillow: Any) -> Any:
-    """An image of 8 bits over a background color, one value for grey or three; unchanged where it has no alpha."""
+    """An image of 8 bits over a background color, one value for gray or three; unchanged where it has no alpha."""
     key = image.info.get("transparency") if image.mode in _KEYED else None
     if image.mode not in _ALPHA and key is None:
         return image
@@ -40,9 +40,9 @@ def grey_with_key(values: Any, key: object, pillow: Any) -> Any:
 
 
 def _with_key(image: Any, key: Any, pillow: Any) -> Any:
-    """An image with an alpha channel in place of the color that means transparent.
+    """An image with an alpha channel instead of the color that means transparent.
 
-    The key of an image of 16 bits a channel has 16 bits, while Pillow has read the upper eight of each pixel.
+    The key of an image of 16 bits per channel has 16 bits, while Pillow has read the upper eight of each pixel.
     """
     values = np.asarray(image.convert("L") if image.mode == "1" else image)
     wanted = np.array(key if isinstance(key, tuple) else (key,))

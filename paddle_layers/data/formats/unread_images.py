@@ -1,4 +1,4 @@
-"""Formats of images that are not read, by their first bytes: the message says which one a file has."""
+"""Unsupported image formats, detected by their first bytes for the message."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FIRST = 16
 
 
 def unread_format(first: bytes) -> str:
-    """What to say of a file that Pillow may not open: its format, where the first bytes tell one."""
+    """Message for an unsupported image file: its format, if the first bytes show it."""
     found = next((kind for start, kind in _STARTS.items() if first.startswith(start)), "")
     if first[4:8] == b"ftyp":
         found = _BRANDS.get(first[8:12], "")

@@ -1,1 +1,1 @@
-"""Files that values of a network are written to, batch by batch; the ending of the name says what is written."""
+"""Output files for values of a network, written batch by batch; the file extension selects the format."""

@@ -1,4 +1,4 @@
-"""Values as arrays that grow with every batch: npz and HDF5."""
+"""Array files that grow with every batch: npz and HDF5."""
 
 from __future__ import annotations
 
@@ -21,12 +21,7 @@ _BUFFER, _CHUNK = 1 << 20, 1 << 16
 
 
 def arrays_of(batch: Values, rows: dict[str, int]) -> Iterator[tuple[str, Array]]:
-    """What a batch adds to each array: a value, `NAME.class`, `NAME.starts` and `NAME.sub_starts`.
-
-    Where records may have been left out, `row` has the numbers of those that the samples are of. Raises `DataError` for
-    a value that is called so, too.
-    `rows` has how much of what starts point to is there already, by name of the starts; it is brought up to date.
-    """
+    """The arrays that a batch extends: a value, `NAME.class`, `NAME.starts` and `NAME.sub_starts`."""
     if batch.records is not None:
         if "row" in batch.values:
             raise DataError("a value is called `row`, as are the numbers of records: give it another name")

@@ -1,4 +1,4 @@
-"""A sink for a file: written beside its place, and there when it is whole."""
+"""Atomic output files: written under a temporary name, renamed when complete."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ KINDS = {
     ".hdf5": "HDF5",
     ".parquet": "columns",
 }
-"""What is written, by the ending of the file's name."""
+"""Output formats, by file extension."""
 _NEEDED = {".h5": ("h5py", "hdf5"), ".hdf5": ("h5py", "hdf5"), ".parquet": ("pyarrow", "arrow")}
 _TEXTS = (".csv", ".jsonl")
 
 
 class Sink(Protocol):
-    """What takes batches of values."""
+    """Interface of output files for batches of values."""
 
     def write(self, batch: Values) -> None:
-        """Add the rows of a batch. Raises `DataError` for values that cannot stand beside each other."""
+        """Append the rows of a batch. Raises `DataError` for values that cannot be in one file."""
         ...
 
 
@@ -51,7 +51,7 @@ def check_sink(path: Path) -> None:
 
 @contextlib.contextmanager
 def open_sink(path: Path) -> Iterator[Sink]:
-    """A sink whose file is at `path` when the context ends, in place of what was there; after an error nothing changed.
+    """A sink that replaces the file at `path` when the context ends; after an error nothing has changed.
 
     Raises `DataError` as `check_sink` does, `OSError` for a file that cannot be written.
     """

@@ -1,4 +1,4 @@
-"""Values as columns of a parquet file."""
+"""Parquet output: values as columns."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Parquet:
             self._flush()
 
     def _rows(self, values: Any) -> Any:
-        """A number for each row, or a list of its numbers, the last axis the fastest."""
+        """One value per row, or a list of values, last axis fastest."""
         arrow, width = self._arrow, math.prod(values.shape[1:])
         flat = arrow.array(values.reshape(-1))
         return flat if width == 1 else arrow.FixedSizeListArray.from_arrays(flat, width)

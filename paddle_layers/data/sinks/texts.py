@@ -1,4 +1,4 @@
-"""Values as text: a table, or a JSON object on each line."""
+"""Text output: CSV tables, or JSON lines."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Table:
 
 
 def _parts(batch: Values, name: str, count: int) -> list[str]:
-    """What the columns of a value are called: their classes, or numbers where heads of the table would be the same."""
+    """Names of the columns of a value: their classes, or numbers if the table would have duplicate heads."""
     numbers = list(map(str, range(count)))
     named = batch.names.get(name, numbers)
     return named if len({"class", *named}) > count else numbers

@@ -1,4 +1,4 @@
-"""Values of a batch, as sinks take them."""
+"""Values of a batch, as the sinks accept them."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Values:
     records: NDArray[np.int64] | None = None
 
     def samples(self, name: str) -> int:
-        """How many samples a value has: sequences, where it is in these."""
+        """The number of samples of a value: sequences, if it has these."""
         return len(self.starts[name][0]) - 1 if name in self.starts else len(self.values[name])
 
     def count_samples(self) -> int:
-        """How many samples all values have. Raises `DataError` where they have different numbers of them."""
+        """The common number of samples of all values. Raises `DataError` if they differ."""
         counts = {name: self.samples(name) for name in self.values}
         check_equal(counts, "samples in a batch, which no line can hold", ".npz, which holds them all")
         return next(iter(counts.values()))

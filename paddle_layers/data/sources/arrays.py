@@ -1,4 +1,4 @@
-"""Array files: npz, npy, and the digits of the package."""
+"""Array sources: npz, npy, and the built-in digits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of text."""
+"""CSV sources."""
 
 from __future__ import annotations
 
@@ -19,50 +19,52 @@ from ..problems import DataError
 QUOTES = {"double": '"', "single": "'", "none": ""}
 
 
-@source("csv")
+@source("csv", terms=("CSV", "TSV", "tabular data", "spreadsheet"))
 class Csv:
-    """A text table: one row a line, numbers in every column but those that are said to hold words.
+    """CSV file: one sample per row, numbers in every column except those declared as words.
 
-    Without `columns`, everything but the label, the columns of words and those that are left out becomes the field
-    `features`. Words get their ids from the training data: the words of single cells in the order of the alphabet,
-    those of text by how often they are there. The id behind the last stands for all other words, if the `size` of the
-    data layer has room for it. The words, and the means that stand for empty cells, are kept beside the weights. Of a
-    file of more than 256 MiB, rows are read when they are wanted, and what is wrong with one is found then.
+    Without `columns`, all columns except the label, the columns of words and those that are left out become the field
+    `features`. Words get their ids from the training data: words of single cells in alphabetical order, words of text
+    by frequency. The id after the last is for out-of-vocabulary words, if the `size` of the data layer includes it. The
+    vocabulary, and the means that replace empty cells, are stored beside the weights. Rows of files over 256 MiB are
+    read lazily, and their errors are reported then.
     """
 
     file = String("path of the file, relative to the training file")
-    label = String("column of the label, by name or by number from 1; becomes the field `label`", default="")
-    classes = Strings("words of the label column in the order of their ids; absent: labels are numbers", default=())
+    label = String("label column, by name or by number from 1; the field `label`", default="")
+    classes = Strings(
+        "class names of the label column in the order of their ids; absent: labels are numbers", default=()
+    )
     columns = Strings(
         'fields and their columns, such as "size = width, height" or "pixels = 2-65"; "price" alone is both', default=()
     )
     ids = Strings(
-        'columns of words, each a field of ids: "district", or "label = kind" for a field of that name', default=()
+        'categorical columns, each a field of ids: "district", or "label = kind" for a field of that name', default=()
     )
-    text = Strings("columns of text, each a field of sequences of ids; words stand between spaces", default=())
-    leave_out = String('columns that are not read, such as "date, name"', default="")
+    text = Strings("text columns, each a field of sequences of ids; words are separated by spaces", default=())
+    leave_out = String('columns to ignore, such as "date, name"', default="")
     empty = Choice(
-        "what becomes of empty cells",
+        "handling of empty cells (missing values)",
         options={
-            "refuse": "they are an error",
-            "mean": "the mean that the column has in the training data; empty words are an error",
-            "mark": "the mean, and behind the columns of a field come as many that are 1 where a cell was empty; "
-            "of words, one more word",
+            "refuse": "an error",
+            "mean": "imputed with the mean of the column in the training data; empty words are an error",
+            "mark": "imputed with the mean, plus one indicator column per column, 1 where a cell was empty; "
+            "an additional word for empty words",
         },
         default="refuse",
     )
     header = Choice(
         "whether the first line names the columns",
-        options={"auto": "it does when none of its cells is a number", "yes": "it does", "no": "it is data"},
+        options={"auto": "yes if no cell is a number", "yes": "it names the columns", "no": "it is data"},
         default="auto",
     )
-    delimiter = String("character between cells", default=",")
+    delimiter = String("separator of cells", default=",")
     quote = Choice(
-        "character around cells that have delimiters or line ends in them",
+        "quote character of cells that contain delimiters or line breaks",
         options={
-            "double": 'a cell that begins with `"` ends with the next one; within it, `""` is one quote',
-            "single": "the same with `'`",
-            "none": "quotes are characters like others: every delimiter and line end counts",
+            "double": '`"` around a cell; within it, `""` is one quote',
+            "single": "`'` around a cell",
+            "none": "no quoting: every delimiter and line break counts",
         },
         default="double",
     )

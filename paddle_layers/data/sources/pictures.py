@@ -1,4 +1,4 @@
-"""Pictures in files, read when a batch wants them."""
+"""Sources of image files, which are read lazily."""
 
 from __future__ import annotations
 
@@ -25,34 +25,32 @@ from ..problems import DataError
 from ..stored import StoredColumn
 
 ANYWHERE = 'write `folder: "/"` in the source, and absolute paths in the list, if it is meant'
-"""What to do about a file that a list names elsewhere."""
+"""The fix for a listed file outside of the folder."""
 
 
 class PictureSettings:
-    """What sources of pictures have in common."""
+    """Settings that the sources of images share."""
 
     indexed = True
 
     color = Choice(
-        "channels of a picture",
-        options={"rgb": "red, green, blue", "bgr": "blue, green, red, as Caffe has them", "grey": "one channel"},
+        "color channels of an image",
+        options={"rgb": "red, green, blue", "bgr": "blue, green, red, as in Caffe", "grey": "one channel"},
         default="rgb",
     )
-    height = Int(
-        "rows of pixels that pictures are resized to; absent: all are as large as the first", optional=True, min=1
-    )
-    width = Int("columns of pixels that they are resized to", optional=True, default_from="height", min=1)
+    height = Int("height in pixels that images are resized to; absent: that of the first image", optional=True, min=1)
+    width = Int("width in pixels that images are resized to", optional=True, default_from="height", min=1)
     fit = Choice(
-        "how a picture of other proportions is resized",
+        "resizing of an image with another aspect ratio",
         options={
-            "stretch": "its sides are resized each by itself",
-            "crop": "until it covers the size; what is left over is cut off on two sides",
-            "pad": "until it is within the size; the rest is black",
+            "stretch": "the aspect ratio changes",
+            "crop": "resized until it covers the size, then center-cropped",
+            "pad": "resized until it fits, then padded with black",
         },
         default="stretch",
     )
     background_color = Ints(
-        "what is seen through transparent pixels, from 0 to 255: one value, or red, green and blue, whatever `color`; "
+        "background of transparent pixels, from 0 to 255: one value, or red, green and blue, whatever `color`; "
         "white by default",
         default=(255,),
         min=0,
@@ -63,10 +61,10 @@ class PictureSettings:
 
 
 class _Pictures(PictureSettings, ABC):
-    """Those of picture files."""
+    """Sources of image files."""
 
     def open(self, base: Path) -> Dataset:
-        """The pictures; none of them is read but the header of the first."""
+        """The images; only the header of the first is read."""
         return self.open_fields(base, None)
 
     @abstractmethod
@@ -74,26 +72,32 @@ class _Pictures(PictureSettings, ABC):
         """As `open`, but only the fields in `wanted`."""
 
 
-@source("image_folder", elsewhere={"Keras": "image_dataset_from_directory", "PyTorch": "ImageFolder"})
+@source(
+    "image_folder",
+    elsewhere={"Keras": "image_dataset_from_directory", "PyTorch": "ImageFolder"},
+    terms=("image folder", "image classification", "image directory"),
+)
 class ImageFolder(_Pictures):
-    """Pictures in folders: the name of the folder is the class.
+    """Image folder: one folder of image files per class.
 
-    Fields: `image` (channels, height, width; whole numbers from 0 to 255) and `label`. Classes get their ids in the
-    order of the alphabet, or of `classes`, and are kept beside the weights. Pictures (jpg, png, bmp, gif, webp, ppm)
-    may lie in folders within those of a class; other files, and names that begin with a dot, are left out. Pictures are
-    turned as the camera has noted, and have at most 8192x8192 pixels. For predictions, which need no label, any folder
-    of pictures will do. Needs Pillow: `pip install 'paddle-layers[images]'`.
+    Fields: `image` (channels, height, width; integers from 0 to 255) and `label`. Classes get their ids in alphabetical
+    order, or in the order of `classes`, and are stored beside the weights. Images (jpg, png, bmp, gif, webp, ppm) may
+    be in folders within those of a class; other files, and names that begin with a dot, are ignored. The EXIF
+    orientation is applied; an image has at most 8192x8192 pixels. For predictions, which need no label, any folder of
+    images is accepted. Needs Pillow: `pip install 'paddle-layers[images]'`.
     """
 
-    folder = String("folder with a folder for each class, relative to the training file")
-    classes = Strings("folders of the classes in the order of their ids; absent: all, by the alphabet", default=())
+    folder = String("folder with one folder per class, relative to the training file")
+    classes = Strings(
+        "folders of the classes in the order of their ids; absent: all, in alphabetical order", default=()
+    )
 
     def names(self, base: Path) -> dict[str, tuple[str, ...]]:
         """The names of classes that are listed."""
         return {"label": self.classes} if self.classes else {}
 
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
-        """As `open`; without `label` the pictures of the whole folder."""
+        """As `open`; without `label` the images of the whole folder."""
         labelled, file = wanted is None or "label" in wanted, base / self.folder
         if not labelled and file.is_file():
             return self._dataset(file.parent, [file.name], {}, {})
@@ -145,26 +149,32 @@ class ImageFolder(_Pictures):
         return Dataset({"image": images, **labels}, origin=str(folder), place=path, words=words)
 
 
-@source("image_list", elsewhere={"Caffe": "ImageData", "MXNet": "ImageIter"})
+@source(
+    "image_list",
+    elsewhere={"Caffe": "ImageData", "MXNet": "ImageIter"},
+    terms=("image list", "semantic segmentation", "object detection", "bounding boxes", "label map"),
+)
 class ImageList(_Pictures):
-    """Pictures that the lines of a file name, each with its label behind the last space or tab.
+    """Image list: a file with the name of an image and its label, label map or bounding boxes on each line.
 
-    With `labels: "map"` that is the name of a second picture, of the same size, whose pixels are ids: numbers of a
-    palette, or grey values. It is resized as the picture is, to the nearest pixel.
+    The label follows the last space or tab.
 
-    With `labels: "boxes"` any number of boxes stands behind the name, `x1,y1,x2,y2,class` each: the left, upper, right
-    and lower edge in pixels of the picture, fractions or not. The name ends at the first tab, or, in a line without
-    tabs, at the first space. Where pictures are resized boxes go with them; with `fit: "crop"` those whose middle is
-    cut off are left out.
+    With `labels: "map"` (semantic segmentation) it is the name of a second image of the same size whose pixels are ids:
+    palette indices or gray values. It is resized like the image, to the nearest pixel.
 
-    Fields: `image` (channels, height, width; integers from 0 to 255) and `label`, a number: an integer, or, for
-    regression, any other; or a word, whose ids are those of `classes`, else come from the training data by the alphabet
-    and are kept beside the weights. With boxes these are sequences: `box`, the corners x1, y1, x2, y2 as shares of the
-    image's width and height, and `label`, the class of each; words need `classes`, whose first one is the background
-    for the layers of detection.
+    With `labels: "boxes"` (object detection) any number of boxes `x1,y1,x2,y2,class` follows the name: the left, upper,
+    right and lower edge in pixels of the image, fractions allowed. The name ends at the first tab, or, in a line
+    without tabs, at the first space. Boxes are resized with the images; with `fit: "crop"` those whose center is cut
+    off are removed.
 
-    What a list names has to lie in the `folder`: a list from elsewhere cannot choose other files. For absolute paths
-    write `folder: "/"`. Needs Pillow: `pip install 'paddle-layers[images]'`.
+    Fields: `image` (channels, height, width; integers from 0 to 255) and `label`, an integer, or, for regression, any
+    number, or a word: the ids of words are those of `classes`, else they come from the training data in alphabetical
+    order and are stored beside the weights. With boxes these are sequences: `box`, the corners x1, y1, x2, y2 relative
+    to the image's width and height, and `label`, the class of each; words need `classes`, whose first one is the
+    background for the layers of detection.
+
+    Listed files have to be in the `folder`: an untrusted list cannot select other files. For absolute paths write
+    `folder: "/"`. Needs Pillow: `pip install 'paddle-layers[images]'`.
     """
 
     file = String("path of the list, relative to the training file")
@@ -172,23 +182,25 @@ class ImageList(_Pictures):
         "folder that the names are relative to, itself to the training file; absent: the list's", default=""
     )
     labels = Choice(
-        "what stands behind a name",
+        "content after the name of an image",
         options={
-            "class": "the class of the picture",
-            "map": "the name of a picture of ids, one for each pixel",
-            "boxes": "boxes of what is in the picture, each with its class",
+            "class": "the class of the image",
+            "map": "the name of a label map: an image of ids, one per pixel",
+            "boxes": "bounding boxes of objects in the image, each with its class",
         },
         default="class",
     )
-    label_fill = Int("id in a map where `fit` pads the picture", default=0, min=0, max=255)
-    classes = Strings("words of the labels in the order of their ids; absent: all numbers, or all words", default=())
+    label_fill = Int("id of padded pixels in a label map", default=0, min=0, max=255)
+    classes = Strings(
+        "class names of the labels in the order of their ids; absent: all numbers, or all words", default=()
+    )
 
     def names(self, base: Path) -> dict[str, tuple[str, ...]]:
         """The names of classes that are listed."""
         return {"label": self.classes} if self.classes else {}
 
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
-        """As `open`; where no label is wanted, lines may be without."""
+        """As `open`; if no label is requested, lines need none."""
         path = base / self.file
         folder = folder_of(base, self.folder) if self.folder else path.parent
         labelled = wanted is None or "label" in wanted or "box" in wanted
@@ -224,7 +236,7 @@ class ImageList(_Pictures):
     def _labels(
         self, texts: Sequence[str], names: Sequence[str], images: StoredColumn, folder: Path, place: Place
     ) -> dict[str, Any]:
-        """The fields of what stands behind the names."""
+        """The fields of the labels, maps or boxes after the names."""
         if self.labels == "boxes":
             boxes = ListedBoxes(texts, self.classes, place)
             return dict(box_columns("image_list", self, boxes, names, images, place))
@@ -259,7 +271,10 @@ class ImageList(_Pictures):
 
 
 def _label_last(text: str, *, labelled: bool) -> tuple[str, str]:
-    """Name and label; a name may have spaces in it. Where no label is wanted, what ends as a picture is the name."""
+    """Name and label; a name may contain spaces.
+
+    If no label is requested, a string with an image extension is a name.
+    """
     name, _, label = text.rpartition("\t" if "\t" in text else " ")
     if not name or (not labelled and Path(text).suffix.lower() in ENDINGS):
         return text, ""
@@ -267,7 +282,7 @@ def _label_last(text: str, *, labelled: bool) -> tuple[str, str]:
 
 
 def _name_first(text: str) -> tuple[str, str]:
-    """Name, and the boxes behind it; in a line with a tab the name may have spaces in it."""
+    """Name, and the boxes after it; in a line with a tab the name may contain spaces."""
     name, _, boxes = text.partition("\t") if "\t" in text else text.strip().partition(" ")
     return name.strip(), boxes.strip()
 

@@ -1,4 +1,4 @@
-"""Lines of words."""
+"""Text sources."""
 
 from __future__ import annotations
 
@@ -19,24 +19,27 @@ from ..formats.tokenizers import Tokenizer
 from ..problems import DataError
 
 
-@source("text")
+@source(
+    "text",
+    terms=("text file", "tokenizer", "vocabulary", "corpus"),
+)
 class Text:
-    """Lines of words: every line is a sequence of ids, by a dictionary, or by how often words are in the training data.
+    """Text file: every line is a sequence of ids of words or tokens.
 
-    Fields: `words`, sequences of ids, and with `classes` also `label`, the id of the word in front of the line's first
-    tab. Words stand between spaces; empty lines are left out. Without a `dictionary` the words get their ids from the
-    training data, the most frequent one the first, and are kept beside the weights; the id behind the last stands for
-    all other words, if the `size` of the data layer has room for it. A `tokenizer` splits lines into pieces of words
-    instead: byte pairs, word pieces, or what else the library tokenizers knows (`pip install
-    'paddle-layers[tokenizers]'`); what its file says of truncation, padding and dropout is left out. Of a file of more
-    than 256 MiB, lines are read when they are wanted, and what is wrong with one is found then.
+    Fields: `words`, sequences of ids, and with `classes` also `label`, the id of the word before the line's first tab.
+    Words are separated by spaces; empty lines are skipped. Without a `dictionary` the words get their ids from the
+    training data, the most frequent one first, and the vocabulary is stored beside the weights; the id after the last
+    is for out-of-vocabulary words, if the `size` of the data layer includes it. A `tokenizer` splits lines into
+    subwords instead: byte-pair encoding, WordPiece, or another model of the library tokenizers
+    (`pip install 'paddle-layers[tokenizers]'`); truncation, padding and dropout in its file are ignored. Lines of files
+    over 256 MiB are read lazily, and their errors are reported then.
     """
 
-    file = String("path of the text, relative to the training file")
-    dictionary = String("path of the dictionary: one word on each line, whose number, from 0, is the id", default="")
-    unknown = String("word of the dictionary that stands for all that it lacks; absent: these are refused", default="")
-    tokenizer = String("path of a `tokenizer.json`, in place of a dictionary", default="")
-    classes = Strings("words of the label in the order of their ids; absent: lines have no label", default=())
+    file = String("path of the text file, relative to the training file")
+    dictionary = String("path of the vocabulary: one word per line, whose line number, from 0, is the id", default="")
+    unknown = String("word of the dictionary for out-of-vocabulary words; absent: these are errors", default="")
+    tokenizer = String("path of a `tokenizer.json`, instead of a dictionary", default="")
+    classes = Strings("class names of the label in the order of their ids; absent: lines have no label", default=())
 
     def names(self, base: Path) -> dict[str, tuple[str, ...]]:
         """The names of classes that are listed, and the words of the dictionary where it is there."""

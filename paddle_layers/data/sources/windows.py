@@ -1,4 +1,4 @@
-"""Windows of pictures that a file lists: for networks that say what a part of a picture shows."""
+"""Image crops that a file lists: region proposals for R-CNN."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ class _Picture(NamedTuple):
     size: Size
 
 
-@source("window_list", elsewhere={"Caffe": "WindowData"})
+@source("window_list", elsewhere={"Caffe": "WindowData"}, terms=("image crops", "region proposals", "R-CNN"))
 class WindowList:
-    """Windows of pictures, each brought to one size, with the class of what it shows: what R-CNN learns from.
+    """Window list of Caffe: resized crops of images, each with a class, for training R-CNN.
 
-    The file is that of Caffe. A picture has the lines `# number`, its name, its channels, its rows of pixels, its
-    columns, and the number of its windows. Each of these is a line `class overlap x1 y1 x2 y2`: the overlap with the
-    object of that class, from 0 to 1, and the first and the last column and row. A window whose overlap is at least
-    `foreground` has its class, from 1 on; one below `background` has class 0; others are left out. With two such
-    sources, `windows: "foreground"` with `ratio: 1` and `windows: "background"` with `ratio: 3`, a quarter of a batch
-    is foreground, as in Caffe, where that is `fg_fraction`.
+    An image has the lines `# number`, its name, its channels, its height, its width, and the number of its windows.
+    Each window is a line `class overlap x1 y1 x2 y2`: the overlap with the object of that class, from 0 to 1, and the
+    first and the last column and row. A window whose overlap is at least `foreground` has its class, from 1 on; one
+    below `background` has class 0; others are ignored. With two such sources, `windows: "foreground"` with `ratio: 1`
+    and `windows: "background"` with `ratio: 3`, a quarter of a batch is foreground, as in Caffe, where that is
+    `fg_fraction`.
 
-    Fields: `image` (channels, height, width; whole numbers from 0 to 255), black where a window with context reaches
-    beyond its picture, and `label`. A mean that is taken off changes the black as well; Caffe leaves 0 there. Names are
-    those of `image_list`: below the `folder`. Girshick et al., "Rich feature hierarchies" (2014). Needs Pillow:
+    Fields: `image` (channels, height, width; integers from 0 to 255), black where a window with context exceeds its
+    image, and `label`. Mean subtraction changes the black as well; Caffe leaves 0 there. Names are relative to the
+    `folder`, as in `image_list`. Girshick et al., "Rich feature hierarchies" (2014). Needs Pillow:
     `pip install 'paddle-layers[images]'`.
     """
 
@@ -55,20 +55,20 @@ class WindowList:
     )
     color = PictureSettings.color
     background_color = PictureSettings.background_color
-    height = Int("rows of pixels that windows are resized to", min=1)
-    width = Int("columns of pixels that they are resized to", optional=True, default_from="height", min=1)
-    context = Int("pixels of the result on each side that show what is around the window", default=0, min=0)
-    square = Bool("whether a window grows to a square before it is resized, Caffe's `crop_mode`", default=False)
+    height = Int("height in pixels that windows are resized to", min=1)
+    width = Int("width in pixels that windows are resized to", optional=True, default_from="height", min=1)
+    context = Int("context on each side of the window, in pixels of the result", default=0, min=0)
+    square = Bool("whether a window is extended to a square before it is resized: Caffe's `crop_mode`", default=False)
     windows = Choice(
-        "which windows are taken",
-        options={"all": "those of both kinds", "foreground": "those of objects", "background": "the others"},
+        "windows that are used",
+        options={"all": "both kinds", "foreground": "windows of objects", "background": "the others"},
         default="all",
     )
-    foreground = Float("overlap from which a window has its class", default=0.5, min=0, max=1)
-    background = Float("overlap below which a window is background", default=0.5, min=0, max=1)
+    foreground = Float("minimum overlap (IoU) of foreground windows, which have their class", default=0.5, min=0, max=1)
+    background = Float("overlap (IoU) below which a window is background", default=0.5, min=0, max=1)
 
     def open(self, base: Path) -> Dataset:
-        """The windows; none of the pictures is read."""
+        """The windows; no image is read."""
         return self.open_fields(base, None)
 
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
@@ -114,7 +114,7 @@ class WindowList:
         )
 
     def _part(self, picture: Size, box: array[int]) -> Part:
-        """What of a picture becomes which part of the result."""
+        """The crop of the source image, and its position in the result."""
         lengths = box[2] - box[0] + 1, box[3] - box[1] + 1
         sides = []
         for axis, (wanted, there) in enumerate(((self.width, picture.width), (self.height, picture.height))):
@@ -135,7 +135,7 @@ def _rounded(value: float) -> int:
 
 
 def _windows(path: Path, folder: Path) -> Iterator[tuple[int, _Picture, int, float, tuple[int, ...]]]:
-    """Line, picture, class, overlap and corners of every window. Raises `DataError`."""
+    """Line, image, class, overlap and corners of every window. Raises `DataError`."""
     lines = ((line, text.strip()) for line, text in read_lines(path) if text.strip())
 
     def after(what: str) -> tuple[int, str]:

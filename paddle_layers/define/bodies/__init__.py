@@ -1,1 +1,1 @@
-"""Layers made of layers: the calls of a body, recorded."""
+"""Composite layers: recording of the calls of a body."""

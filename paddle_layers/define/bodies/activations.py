@@ -1,4 +1,4 @@
-"""Which layers `act` may name."""
+"""Activations that `act` accepts."""
 
 from __future__ import annotations
 

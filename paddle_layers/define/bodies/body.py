@@ -1,4 +1,4 @@
-"""Layers made of layers: the decorator of a body, and the values inside of one."""
+"""Composite layers: the decorator of a body, and symbolic values in it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,19 @@ class Wire:
 
 
 def body(owner: type) -> Callable[[F], F]:
-    """The function builds the layer from others: `net.fc(x, size=3, name="hidden")` adds one and gives its output.
+    """Composite layer: the function builds the layer from other layers.
 
-    It asks by name for `net`, the inputs (a tuple for a repeatable one, None for one that is absent), attributes and
-    sizes of axes, and gives the outputs. A part that bears no name is called by its type and a number.
+    Args:
+        owner: Class of the layer. The function takes `net`, the inputs (a tuple for a repeatable one, None for an
+            absent one), attributes and sizes of axes by name, and returns the outputs.
+            `net.fc(x, size=3, name="hidden")` adds a layer and returns its output; a part without a name is named after
+            its type, with a number.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        DefinitionError: The layer is not registered, or the function does not fit it.
     """
 
     def mark(call: F) -> F:

@@ -1,4 +1,4 @@
-"""What a call of a layer in Python says, in a body or by a helper of `nn`."""
+"""Arguments of a layer call in Python, in a body or by a helper of `nn`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..definitions.layers import LayerDefinition
 
 
 def inputs_of_call(definition: LayerDefinition, positional: Sequence[Any], settings: dict[str, Any]) -> Iterator[Any]:
-    """The inputs in their order: by place, then by name; these are taken out of the settings. Lists are spread out.
+    """Input values in the order of declaration, by position or name; removes them from the settings and flattens lists.
 
-    What stands behind an input that takes many is given by name.
+    The values of a repeatable input are passed by name.
     """
     inputs = list(definition.inputs.values())
     behind = next((at + 1 for at, field in enumerate(inputs) if field.repeatable), len(inputs))

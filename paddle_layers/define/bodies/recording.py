@@ -1,4 +1,4 @@
-"""The calls of a body: each adds a part, with the arguments of the helpers of `nn`; its types are inferred at once."""
+"""Recording of the calls of a body: each adds a part with inferred types, with the arguments of the helpers of `nn`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .calls import inputs_of_call
 
 
 def record(layer: LayerDefinition, types: Sequence[Type], positions: Mapping[str, tuple[int, ...]]) -> Recorder:
-    """What the body of `layer` is called with, before it is: its inputs, and a `net` that remembers the calls."""
+    """Run the body of `layer` on symbolic values: its inputs, and a `net` that records the calls."""
     wires: dict[str, tuple[Wire, ...]] = {}
     for name, places in positions.items():
         repeatable = layer.inputs[name].repeatable
@@ -54,7 +54,7 @@ class Recorder:
         return Body(tuple(self.parts), inputs, tuple(wire.name for wire in outputs), types)
 
     def add(self, kind: str, inputs: Sequence[Any], name: str | None, settings: dict[str, Any]) -> Any:
-        """Record a part; gives its output, or a tuple of several."""
+        """Record a part; returns its output, or a tuple of several."""
         definition: LayerDefinition | None = registries["layer"].get(kind)
         if definition is None:
             raise self.error(f"there is no layer `{kind}`{suggestion(kind, registries['layer'])}")
@@ -114,7 +114,7 @@ class Recorder:
             raise error.restated(f"{part}: {error.message}", attribute=own, input=place) from None
 
     def _own(self, attribute: str | None, settings: Mapping[str, Any]) -> str | None:
-        """The layer's own attribute behind that of a part: the one of this name, or the only one of this value."""
+        """The layer's attribute that is passed to a part: the one with its name, or the only one with its value."""
         if attribute is None:
             return None
         if attribute in self.layer.attribute_by_name:

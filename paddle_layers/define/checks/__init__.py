@@ -1,1 +1,1 @@
-"""Faults of a definition, found when it is registered and reported at the author's own line."""
+"""Checks of a definition at registration, reported at the line of its author."""

@@ -1,4 +1,4 @@
-"""Checks that need the whole module: every tensor is computed, gradients are complete, examples are right."""
+"""Completeness checks of a module: every tensor is computed, gradients are complete, examples are valid."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_complete(layer: LayerDefinition) -> None:
     if not layer.declared_only:
         _check_functions(layer)
     if not is_built_in(layer):
-        check_texts(layer)  # reading texts takes time at every start; a test does it for the library's own
+        check_texts(layer)  # parsing source takes time at every start; for built-in definitions a test does it
     for example in layer.examples:
         try:
             layer.infer(*layer.example_inputs(example))

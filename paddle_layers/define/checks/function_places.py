@@ -1,4 +1,4 @@
-"""Whether a function has its place in a layer: what it computes fits its role, and its options fit the axes."""
+"""Checks of the role, the targets and the options of a function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COMPUTED: dict[str, tuple[type[Field], ...]] = {
     "gradient": (Input, Param),
     "update": (State,),
 }
-"""What a function computes, by its role."""
+"""Results of a function, by its role."""
 WORDS = {
     Input: "an input",
     Output: "an output",

@@ -1,4 +1,4 @@
-"""Faults that the text of a point function shows, reported at the author's own line before anything is compiled."""
+"""Static checks of the source of point functions, reported at the author's line before compilation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUMBERS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript)
 
 
 def check_texts(layer: LayerDefinition) -> None:
-    """Look at the texts of all functions of a layer and at their helpers. Raises `DefinitionError`."""
+    """Check the source of all functions of a layer and of their helpers. Raises `DefinitionError`."""
     for function in layer.functions:
         if function.role == "bias" or function.python:
             continue  # the framework's, or nothing that a device has to understand
@@ -98,7 +98,7 @@ def _wanted(function: Function) -> str:
 
 
 def _values(node: ast.expr) -> Iterator[ast.expr]:
-    """What an expression may be."""
+    """Allowed kinds of an expression."""
     if isinstance(node, ast.IfExp):
         yield from _values(node.body)
         yield from _values(node.orelse)
@@ -107,7 +107,7 @@ def _values(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _wrong_value(node: ast.expr, targets: int) -> str:
-    """What is wrong with a returned value, in words; empty where the text does not show it."""
+    """The error in a returned value; empty if the source does not show it."""
     if isinstance(node, ast.Tuple):
         return f"{len(node.elts)} values" if len(node.elts) != targets or targets == 1 else ""
     if isinstance(node, (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.JoinedStr)):

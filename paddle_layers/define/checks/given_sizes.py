@@ -1,4 +1,4 @@
-"""What a function below `@infer` may give: sizes of axes that nothing else binds."""
+"""Checks of the sizes that an `@infer` function returns: axes that nothing else binds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions that a layer's hooks state by `require`, read off their text and off that of the functions they call."""
+"""Rules of a layer: the conditions of `require`, derived from the source of its hooks and of their helpers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def rules_of(hooks: Iterable[Callable[..., Any]]) -> list[pb.RuleDef]:
 def _rules(
     function: Callable[..., Any], given: Mapping[str, ast.expr], callers: tuple[Callable[..., Any], ...]
 ) -> Iterator[pb.RuleDef]:
-    """Those of a function that is called with `given`, which stands in them in place of its arguments."""
+    """Rules of a function that is called with the arguments `given`, which replace its parameters."""
     tree = _tree(function)
     if tree is None:
         return
@@ -53,14 +53,14 @@ def _tree(function: Callable[..., Any]) -> ast.Module | None:
 
 
 def _scope(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """What the names in a function mean; a name of its own means nothing before it runs."""
+    """The scope of a function: the meaning of each name; local names have no value before it runs."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     own: dict[str, Any] = dict.fromkeys(function.__code__.co_varnames)
     return ChainMap(own, {name: cell.cell_contents for name, cell in cells}, function.__globals__)
 
 
 def _resolved(node: ast.expr, scope: Mapping[str, Any]) -> Any:
-    """What a name or a name in a module means: `require`, `pl.require`; None where it is not known before a call."""
+    """The object that a name or a name in a module refers to: `require`, `pl.require`; None before it is known."""
     if isinstance(node, ast.Name):
         return scope.get(node.id)
     if isinstance(node, ast.Attribute) and isinstance(module := _resolved(node.value, scope), ModuleType):
@@ -76,7 +76,7 @@ def _is_followed(called: Any, caller: Callable[..., Any]) -> bool:
 
 
 def _arguments(call: ast.Call, called: Any) -> dict[str, ast.expr]:
-    """What is given for each argument, in the order of their declaration; nothing where the text does not say it."""
+    """The value of each argument, in the order of declaration; empty if the source does not show it."""
     unpacked = any(isinstance(node, ast.Starred) for node in call.args) or any(k.arg is None for k in call.keywords)
     if unpacked or not isinstance(called, FunctionType):
         return {}
@@ -104,7 +104,7 @@ class _Inline(ast.NodeTransformer):
 
 
 def _text(node: ast.expr) -> str:
-    """The words of a string in the source; parts that are computed stand in braces."""
+    """The words of a string literal; computed parts of an f-string appear in braces."""
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):

@@ -1,1 +1,1 @@
-"""Definitions of all kinds, and the registries that hold them."""
+"""Definitions of all kinds, and their registries."""

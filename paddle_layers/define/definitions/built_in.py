@@ -1,4 +1,4 @@
-"""Where the library's own definitions are written: the modules are found by name, so nothing here imports them."""
+"""Built-in definitions: their modules are found by name, so nothing here imports them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _SITE = Path(__file__).parents[3]
 
 @cache
 def module_by_name(kind: str) -> dict[str, str]:
-    """The module of each definition of a kind, as far as the decorators in the texts of the files say it.
+    """The module of each definition of a kind, found by parsing the decorators in the source files.
 
-    Reading texts takes a hundredth of the time of importing them. A test keeps that nothing is missed; where the
-    texts are not there, it is empty.
+    Parsing takes a hundredth of the time of importing the modules. A test ensures completeness; without source files
+    the result is empty.
     """
     decorator = re.compile(_DECORATOR.format(kind=kind), re.MULTILINE)
     return {

@@ -1,4 +1,4 @@
-"""The decorators of definitions that are no layers: initializers, schedules, sources, transforms, callbacks."""
+"""Decorators of initializers, schedules, sources, transforms and callbacks."""
 
 from __future__ import annotations
 
@@ -22,25 +22,89 @@ def register(kind: str, name: str, options: dict[str, Any], make: type[Definitio
 
 
 def initializer(name: str, **options: Any) -> Callable[[C], C]:
-    """Register an initializer: `draw(shape, rng, fans)` gives the first values of a parameter."""
+    """Registers an initializer: `draw(shape, rng, fans)` returns the initial values of a parameter.
+
+    Args:
+        name: Name in network files.
+        **options: `elsewhere` (names in other systems), `terms` (search terms), `since` (version).
+
+    Returns:
+        A class decorator that registers the class and returns it unchanged.
+
+    Raises:
+        DefinitionError: Invalid or duplicate name.
+    """
     return register("initializer", name, options)
 
 
 def schedule(name: str, **options: Any) -> Callable[[C], C]:
-    """Register a learning-rate schedule: `rate(base, step, total)` gives the rate of a step, counted from 0."""
+    """Registers a learning-rate schedule: `rate(base, step, total)` returns the rate of a step, counted from 0.
+
+    Args:
+        name: Name in training files.
+        **options: `elsewhere` (names in other systems), `terms` (search terms), `since` (version).
+
+    Returns:
+        A class decorator that registers the class and returns it unchanged.
+
+    Raises:
+        DefinitionError: Invalid or duplicate name.
+
+    Example::
+
+        @schedule("halving", terms=("step decay",))
+        class Halving:
+            every = Int("number of steps between two changes", min=1)
+
+            def rate(self, base, step, total):
+                return base * 0.5 ** (step // self.every)
+    """
     return register("schedule", name, options)
 
 
 def source(name: str, **options: Any) -> Callable[[C], C]:
-    """Register a data source: `open(base)` gives a dataset; relative paths start at the folder `base`."""
+    """Registers a data source: `open(base)` returns a `Dataset`; relative paths start at the folder `base`.
+
+    Args:
+        name: Name in training files.
+        **options: `elsewhere` (names in other systems), `terms` (search terms), `since` (version).
+
+    Returns:
+        A class decorator that registers the class and returns it unchanged.
+
+    Raises:
+        DefinitionError: Invalid or duplicate name.
+    """
     return register("source", name, options)
 
 
 def transform(name: str, **options: Any) -> Callable[[C], C]:
-    """Register a transform of batches: `output_shape(shape)` and `apply(batch, rng)`."""
+    """Registers a transform of batches (preprocessing, augmentation): `output_shape(shape)` and `apply(batch, rng)`.
+
+    Args:
+        name: Name in training files.
+        **options: `elsewhere` (names in other systems), `terms` (search terms), `since` (version).
+
+    Returns:
+        A class decorator that registers the class and returns it unchanged.
+
+    Raises:
+        DefinitionError: Invalid or duplicate name.
+    """
     return register("transform", name, options)
 
 
 def callback(name: str, **options: Any) -> Callable[[C], C]:
-    """Register a callback: methods `on_step`, `on_test_batch`, `on_test`, `on_epoch`, `on_end` are called."""
+    """Registers a callback: its methods `on_step`, `on_test_batch`, `on_test`, `on_epoch`, `on_end` are called.
+
+    Args:
+        name: Name in training files.
+        **options: `elsewhere` (names in other systems), `terms` (search terms), `since` (version).
+
+    Returns:
+        A class decorator that registers the class and returns it unchanged.
+
+    Raises:
+        DefinitionError: Invalid or duplicate name.
+    """
     return register("callback", name, options)

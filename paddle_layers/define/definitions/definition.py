@@ -1,4 +1,4 @@
-"""A definition: a class of fields with a name, found in a registry. The same for layers, sources, schedules ... ."""
+"""Definitions: named classes of fields in a registry, for layers, sources, schedules and other kinds."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ class Definition:
 
 
 def is_word(name: str) -> bool:
-    """Whether a name may stand in Python, in protobuf and in a config."""
+    """Whether a name is legal in Python, in protobuf and in a config."""
     return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
 
 

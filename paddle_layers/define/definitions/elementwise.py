@@ -1,4 +1,4 @@
-"""Optimizers and regularizers: one elementwise function each, that runs over any range of weights."""
+"""Optimizers and regularizers: one elementwise function each, which runs over any range of weights."""
 
 from __future__ import annotations
 
@@ -58,21 +58,52 @@ class Elementwise(Definition):
 
 
 def optimizer(name: str, **options: Any) -> Callable[[C], C]:
-    """Register an optimizer: a class of attributes and states; `@step` gives the function."""
+    """Registers an optimizer: a class of attributes and states; `@step` adds its update rule.
+
+    Args:
+        name: Name in training files.
+        **options: `elsewhere` (names in other systems), `terms` (search terms), `since` (version).
+
+    Returns:
+        A class decorator that registers the class and returns it unchanged.
+
+    Raises:
+        DefinitionError: Invalid or duplicate name.
+    """
     return register("optimizer", name, options, Elementwise)
 
 
 def regularizer(name: str, **options: Any) -> Callable[[C], C]:
-    """Register a regularizer: a class of attributes; `@penalty` gives the function."""
+    """Registers a regularizer: a class of attributes; `@penalty` adds its function.
+
+    Args:
+        name: Name in training files.
+        **options: `elsewhere` (names in other systems), `terms` (search terms), `since` (version).
+
+    Returns:
+        A class decorator that registers the class and returns it unchanged.
+
+    Raises:
+        DefinitionError: Invalid or duplicate name.
+    """
     return register("regularizer", name, options, Elementwise)
 
 
 def step(owner: type) -> Callable[[F], F]:
-    """The step of an optimizer: gives the new value, then the new states in the order of declaration.
+    """Update rule of an optimizer: the new value of one element, then its new states in the order of declaration.
 
-    It may ask for `i`, `value`, `gradient`, the states (arrays), `rate` (learning rate of this weight),
-    `count` (steps done, from 1) and the attributes. Behind a `@direction` it gives the new value alone, and may ask for
-    `value_norm` and `gradient_norm`, arrays of one number: the norms of the whole parameter and of its direction.
+    The function may take `i`, `value`, `gradient`, the states (arrays), `rate` (learning rate of this weight), `count`
+    (the step, from 1) and the attributes. After a `@direction` it returns the new value alone, and may take
+    `value_norm` and `gradient_norm`, arrays of one element: the norms of the whole parameter and of its direction.
+
+    Args:
+        owner: Class of the optimizer.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        DefinitionError: The class is not a registered optimizer, or the function does not fit it.
     """
 
     def mark(call: F) -> F:
@@ -88,9 +119,18 @@ penalty = step
 
 
 def direction(owner: type) -> Callable[[F], F]:
-    """What an optimizer makes of the gradients before `@step`: gives the direction, then the new states.
+    """Update direction of an optimizer, computed before `@step`: returns the direction, then the new states.
 
-    It may ask for what a step may. The step finds the direction in `gradient`, when the whole of it is there.
+    The function may take the arguments of a step. `@step` gets the complete direction as `gradient`.
+
+    Args:
+        owner: Class of the optimizer.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        DefinitionError: The class is not a registered optimizer, or the function does not fit it.
     """
 
     def mark(call: F) -> F:

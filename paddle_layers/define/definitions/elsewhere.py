@@ -1,4 +1,4 @@
-"""Names in other systems: what is meant by a name that nobody registered here."""
+"""Names in other systems: suggestions for names that are not registered here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .registry import HINTS, registries
 from .search import SYSTEMS
 
 ENDINGS = ("layer", "evaluator")
-"""What the helpers of Paddle and the types of Mocha add to a name."""
+"""Affixes that the helpers of Paddle and the types of Mocha add to a name."""
 WITH_ENDINGS = ("Paddle", "Mocha")
 
 
@@ -35,7 +35,7 @@ class Meant(NamedTuple):
     name: str
 
     def hint(self, kind: str) -> str:
-        """What to write instead, for somebody who looked for a definition of this kind."""
+        """The replacement for a definition of this kind."""
         own = self.definition
         what = f"called `{own.name}`" if own.kind == kind else f"the {own.kind} `{own.name}`"
         owner = f"{self.system}'s " if self.system else ""
@@ -43,10 +43,10 @@ class Meant(NamedTuple):
 
 
 def meant_elsewhere(kind: str, name: str) -> Meant | None:
-    """What another system, or the literature, calls so, give or take an ending and the case; best of this kind.
+    """The definition with this name in another system or the literature, up to endings and case; best of this kind.
 
-    A name that differs in its case alone from one that is registered here is a misspelling, unless another system
-    has exactly this name: `Linear` is PyTorch's fully connected layer and not the identity.
+    A name that differs from a registered one in its case alone is a misspelling, unless another system has exactly this
+    name: `Linear` is PyTorch's fully connected layer and not the identity.
     """
     plain, exact = _plain(name), {name, _stem(name)}
     found = [meant for meant in _names() if _plain(meant.name) == plain]
@@ -85,7 +85,7 @@ def _plain(name: str) -> str:
 
 
 def no_layer_here(kind: str, name: str) -> str:
-    """What to look at for a layer of another system that is several here, or none."""
+    """Alternatives for a layer of another system that corresponds to several layers here, or to none."""
     system = next((system for system, names in NO_LAYER.items() if kind == "layer" and name in names), None)
     if system is None:
         return ""

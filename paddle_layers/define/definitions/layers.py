@@ -1,4 +1,4 @@
-"""The definition of a layer: its fields and functions; and what one use of it consists of."""
+"""Layer definitions: fields and functions, and the binding of one use."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 class LayerDefinition(Definition, ABC):
-    """A layer type. Fields by role in the order of declaration; functions in the order they were written.
+    """A layer type: fields by role in the order of declaration, functions in the order of definition.
 
-    `networks` are texts of whole networks: the examples of a layer that makes sense only among others, since its work
-    is the framework's. A layer that is `from_message` may go without functions.
+    `networks` are sources of whole networks: the examples of a layer that is useful only among others, since the
+    framework does its work. A layer with `from_message` may have no functions.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class LayerDefinition(Definition, ABC):
         """Take a point function; its arguments are checked at once, at the author's line."""
         function.check(self.offered_names | set(function.offsets))
         if not is_built_in(self):
-            function.check_writes()  # reading texts takes time at every start; a test does it for the library's own
+            function.check_writes()  # parsing source takes time at every start; for built-in definitions a test does it
         self._start_anew()
         self.functions.append(function)
 
@@ -122,7 +122,7 @@ class LayerDefinition(Definition, ABC):
 
     @property
     def decisive_temps(self) -> tuple[str, ...]:
-        """Temporaries that say how many rows of its own the layer has."""
+        """Temporaries that determine the number of rows of a layer with a dynamic row count."""
         return tuple(name for name in self.hook_names.get("starts", ()) if name in self.temps)
 
     @cached_property
@@ -162,7 +162,7 @@ class LayerDefinition(Definition, ABC):
     @property
     @abstractmethod
     def facts(self) -> Facts:
-        """What follows from the text of the functions: order, reads, in-place use, Mocha's characterisations."""
+        """Facts derived from the source of the functions: order, reads, in-place use, Mocha's characterizations."""
 
     @property
     @abstractmethod
@@ -211,7 +211,7 @@ class LayerDefinition(Definition, ABC):
 
     @cached_property
     def arity(self) -> Arity:
-        """How many inputs it takes."""
+        """The number of inputs."""
         return arity_of(self.inputs.values())
 
     @cached_property
@@ -223,7 +223,7 @@ class LayerDefinition(Definition, ABC):
 
     @cached_property
     def group_attribute(self) -> str | None:
-        """The attribute that says what the sequence axis of a nested input stands for."""
+        """The attribute that selects the meaning of the sequence axis of a nested input."""
         return next((name for name, attribute in self.attributes.items() if attribute.groups), None)
 
     @cached_property
@@ -232,7 +232,7 @@ class LayerDefinition(Definition, ABC):
         return [(attribute.axis, name) for name, attribute in self.attributes.items() if attribute.axis]
 
     def report(self, values: Mapping[str, Any]) -> dict[str, float]:
-        """What `@result` makes of sums and attributes, by name; a number that is the only one has the name ""."""
+        """The metrics that `@result` computes from sums and attributes, by name; an unnamed single one is ""."""
         found = self.hooks["result"](*(values[name] for name in self.hook_names["result"]))
         names, numbers = (self.results, tuple(found)) if self.results else (("",), (found,))
         if len(names) != len(numbers):
@@ -313,7 +313,7 @@ class LayerDefinition(Definition, ABC):
                 raise self.error(f"`{name}` is {field.text!r}, which needs another input `{rows} ...` that has `...`")
 
     def _check_inputs(self) -> str:
-        """Gives the name of the repeatable input, empty where there is none."""
+        """Check the inputs. Returns the name of the repeatable input, or an empty string."""
         repeatable = ""
         for name, field in self.inputs.items():
             if not field.axes:
@@ -327,7 +327,7 @@ class LayerDefinition(Definition, ABC):
 
 
 class Binding(NamedTuple):
-    """What inference found out for one use of a layer."""
+    """Result of inference for one use of a layer."""
 
     arguments: dict[str, tuple[Type, ...]]
     """Types by input name; empty for an optional input that is absent."""
@@ -341,7 +341,7 @@ class Binding(NamedTuple):
     body: Body | None = None
     """The parts of a layer made of layers."""
     merged: Mapping[str, tuple[int, ...]] = {}
-    """The axes that are one for functions: `C` of `C...`; of `N...`, those behind the rows."""
+    """Axes that functions see as one: `C` of `C...`; of `N...`, the axes after the rows."""
 
     def rows_factor(self, axis: Axis) -> int:
         """How often the rows are counted: `N...` has the axes before the one of which an attribute gives the place."""
@@ -381,7 +381,7 @@ class Part(NamedTuple):
 
 
 class Body(NamedTuple):
-    """What a layer made of layers consists of, for attributes and types of inputs."""
+    """The parts of a composite layer, for attributes and types of inputs."""
 
     parts: tuple[Part, ...]
     """In the order of the calls, which is a valid one."""

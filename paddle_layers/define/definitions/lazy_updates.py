@@ -1,8 +1,4 @@
-"""Steps without a gradient, as an optimizer declares them: rows of a table that no batch uses then wait for theirs.
-
-Without a declaration every step goes over the whole table. Nothing is guessed from the function of the step, and the
-conformance kit proves what is declared against it.
-"""
+"""Lazy updates of sparse parameters: steps without a gradient, which unused rows of an embedding table postpone."""
 
 from __future__ import annotations
 
@@ -33,23 +29,42 @@ class AdaptiveStep(NamedTuple):
 
 
 def lazy_update(owner: type) -> Callable[[F], F]:
-    """Declare what a step of the optimizer does where the gradient is zero, so that it can be made later.
+    """Lazy update of an optimizer: its step for a zero gradient in a form that combines many steps into one.
 
-    The function may ask for `rate`, `count` and the attributes, as the step does, and gives one of
+    The function may take `rate`, `count` and the attributes, as the step does, and returns one of
 
     * a row of factors for the value and for each state: `(1, -momentum), (0, momentum)` is w' = w - momentum * v and
-      v' = momentum * v. A column of zeros says that no step reads that state, not even one with a gradient;
+      v' = momentum * v. A column of zeros means that no step reads that state, not even one with a gradient;
     * an `AdaptiveStep`;
-    * None where the attributes leave no such form. This must not depend on `rate` and `count`.
+    * None if the attributes allow no such form. This must not depend on `rate` and `count`.
 
-    If it asks for `penalty` too, it holds for a gradient of `penalty * value`, which is what a linear regularizer
-    adds. Else the optimizer goes over the whole table when there is a regularizer.
+    If it takes `penalty` too, it holds for a gradient of `penalty * value`, the gradient of a linear regularizer.
+    Otherwise the optimizer updates the whole table when there is a regularizer.
+
+    Args:
+        owner: Class of the optimizer.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        DefinitionError: The class is not a registered optimizer, or the function does not fit it.
     """
     return _declaration(owner, "optimizer", {"rate", "count", "penalty"})
 
 
 def linear_penalty(owner: type) -> Callable[[F], F]:
-    """Declare that the penalty of a regularizer is the weight times what this function of the attributes gives."""
+    """Linear penalty of a regularizer: the weight times the result of the function of the attributes.
+
+    Args:
+        owner: Class of the regularizer.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        DefinitionError: The class is not a registered regularizer, or the function does not fit it.
+    """
     return _declaration(owner, "regularizer", set())
 
 
@@ -68,7 +83,7 @@ def _declaration(owner: type, kind: str, offered: set[str]) -> Callable[[F], F]:
 
 
 class LazyUpdate:
-    """What an optimizer declares for given attributes, beside a regularizer whose penalty is times `decay`."""
+    """The declared lazy update for given attributes, with a regularizer whose penalty is times `decay`."""
 
     def __init__(self, optimizer: Elementwise, attributes: Mapping[str, Any], penalty: float) -> None:
         self.optimizer, self._attributes, self._penalty = optimizer, attributes, penalty

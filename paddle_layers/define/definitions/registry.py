@@ -1,4 +1,4 @@
-"""Registries: one for each kind of definition, filled when something is first looked up."""
+"""Registries of definitions, one per kind, filled on first use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALL = "all modules"
 LOADERS: list[Callable[[str | None], object]] = []
 """Load the plugins that a name may be of, or all of them; `plugins` adds itself, so that nothing here imports it."""
 HINTS: list[Callable[[str, str], str]] = []
-"""Say what is meant by a name of this kind that nobody registered; `elsewhere` adds itself."""
+"""Suggests a registered name for an unknown name of this kind; `elsewhere` registers itself here."""
 
 
 class Registry:

@@ -1,4 +1,4 @@
-"""Search for definitions by name, by equivalents in other systems, by established terms and by summary."""
+"""Search for definitions by name, names in other systems, established terms and summary."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from .definition import Definition
 from .registry import registries
 
 NAME, SAME_SPELLING, TERM, EQUIVALENT, PART_OF_NAME, PART_OF_TERM, SUMMARY = range(7)
-"""What matched, from the best to the weakest."""
+"""Kinds of matches, from the best to the weakest."""
 SYSTEMS = ("PyTorch", "Keras", "ONNX", "Paddle", "Caffe", "Mocha", "KUnet")
-"""Which system is meant by a name that several have, from the most to the least likely."""
+"""Priority of systems for a name that several have, from the most to the least likely."""
 
 
 class Match(NamedTuple):

@@ -1,1 +1,1 @@
-"""What is known of a layer by its functions and parts; none is declared."""
+"""Derived facts of a layer: results of analyzing its functions and parts."""

@@ -1,4 +1,4 @@
-"""Facts derived from a layer's functions; none is declared."""
+"""Derivation of facts from the functions of a layer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .independence import rows_independent
 from .part_facts import facts_of_parts
 
 ENTRIES = ("start", "id", "value", "used_id", "used_start", "used_row", "used_value")
-"""What functions ask for of sparse rows, such as `x_id`, and of the rows that ids name, such as `x_used_row`."""
+"""Argument suffixes of sparse rows, such as `x_id`, and of rows that ids select, such as `x_used_row`."""
 
 
 def derive_facts(layer: LayerDefinition) -> Facts:
@@ -72,10 +72,10 @@ def _overwrites(layer: LayerDefinition, forward: tuple[Function, ...], back_read
 
 
 def split_order(layer: LayerDefinition) -> tuple[tuple[Function, ...], tuple[Function, ...]]:
-    """Forward and backward functions, each in an order in which everything is computed before it is read.
+    """Forward and backward functions, both in topological order.
 
-    Forward is what outputs, statistics, states and the divisors of costs need; the rest is backward. What knows the
-    rows of an output comes behind the temporaries that say how many there are.
+    The forward list has what outputs, statistics, states and loss divisors need; the backward list has the rest.
+    Functions that need the dynamic row count of an output come after the temporaries that determine it.
     """
     functions = layer.functions
     makers: dict[str, list[Function]] = {}

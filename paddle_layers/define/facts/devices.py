@@ -1,6 +1,6 @@
-"""Devices that a layer's functions compile for: read off their text, since nothing is compiled to describe a layer.
+"""Devices that the functions of a layer can be compiled for, derived from their source: a description compiles nothing.
 
-A thread of a card cannot get memory: what makes a list, a text or another array compiles for the CPU only.
+A GPU thread cannot allocate memory: a function that creates a list, a string or an array compiles for the CPU only.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _suits_cards(layer: LayerDefinition, function: Function) -> bool:
 
 
 class _Reader:
-    """Looks for what makes arrays and the like, in a function and in the helpers that it calls."""
+    """Searches a function and its helpers for allocations of arrays and the like."""
 
     def __init__(self, call: Call, tree: ast.FunctionDef, axes: Mapping[str, int], callers: tuple[Call, ...]) -> None:
         self.call, self.tree, self.callers = call, tree, (*callers, call)
@@ -94,7 +94,7 @@ class _Reader:
                 yield node.target, ast.Subscript(node.iter, ast.Constant(0), ast.Load())
 
     def _axes(self, node: ast.expr) -> int:
-        """How many axes a value has; 0 for a number."""
+        """The number of axes of a value; 0 for a number."""
         if isinstance(node, ast.Name):
             return self.axes.get(node.id, 0)
         if isinstance(node, ast.IfExp):
@@ -108,7 +108,7 @@ class _Reader:
 
 
 def _operands(node: ast.AST) -> list[ast.expr]:
-    """What a node computes with: an array among these gives another array."""
+    """Operands of a node: an array among these gives another array."""
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]
     if isinstance(node, ast.UnaryOp):

@@ -1,4 +1,4 @@
-"""Whether the samples of a batch are independent of each other: read off the text of the forward functions."""
+"""Independence of samples in a batch, derived from the source of the forward functions."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 def rows_independent(layer: LayerDefinition, forward: Iterable[Function]) -> bool:
-    """Whether every row is computed from rows of its own sample only, as far as the text shows it.
+    """Whether the source shows that every row depends on rows of the same sample only.
 
-    A sample is a row, or the outermost sequence. A function may read its own row, and where rows lie in sequences, rows
-    counted from its own or from the start of its own sequence. One that reads other rows, their number, or rows for a
-    tensor without any, may not. Checks by experiment show where the text promises too much.
+    A sample is a row, or the outermost sequence. A function may read its row and, in sequences, rows at an offset from
+    it or from the start of the sequence. A function that reads other rows, their number, or all rows for a tensor
+    without rows may not. Tests by experiment find wrong results.
     """
     functions = [function for function in forward if function.role != "update"]
     return all(not function.python and _Reader(layer, function).stays_in_its_sample() for function in functions)
 
 
 class _Reader:
-    """Looks at every place where a function uses a tensor that has rows."""
+    """Examines each use of a tensor that has rows."""
 
     def __init__(self, layer: LayerDefinition, function: Function) -> None:
         self.layer, self.function, self.tree = layer, function, function.program.tree
@@ -67,7 +67,7 @@ class _Reader:
         return isinstance(index, ast.Name) and index.id in self.own
 
     def _subscript(self, node: ast.expr, field: Field | None) -> ast.Subscript | None:
-        """Where its elements are taken: of an item, for a repeatable tensor that is given whole."""
+        """The indices of its elements: of an item, for a repeatable tensor that is passed as a whole."""
         parent = self.parents[id(node)]
         if not isinstance(parent, ast.Subscript) or parent.value is not node:
             return None
@@ -77,7 +77,7 @@ class _Reader:
         return parent
 
     def _is_shape(self, node: ast.expr, field: Field | None) -> bool:
-        """Whether only `len(x)` of items or the size of an axis behind the rows is asked for."""
+        """Whether only `len(x)` of items or the size of an axis after the rows is used."""
         parent = self.parents[id(node)]
         if isinstance(parent, ast.Call) and ast.unparse(parent) == f"len({ast.unparse(node)})":
             return field is not None and field.repeatable

@@ -1,4 +1,4 @@
-"""Facts of a layer made of layers: they follow from those of its parts, in the bodies of its examples."""
+"""Facts of a composite layer, derived from those of its parts in the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def example_bodies(layer: LayerDefinition) -> Iterator[Body]:
 
 
 def facts_of_parts(layer: LayerDefinition) -> Facts:
-    """What holds for one part of any example holds for the layer; rows are independent where they are in all parts."""
+    """A fact of one part of any example holds for the layer; rows are independent if they are in all parts."""
     bodies = list(example_bodies(layer))
     used = [facts for body in bodies for part in body.parts for facts in _facts(part)]
 
@@ -51,7 +51,7 @@ def facts_of_parts(layer: LayerDefinition) -> Facts:
 
 
 def _facts(part: Part) -> list[Facts]:
-    """Those of the part, and of what the framework puts behind it."""
+    """Facts of a part, and of what the framework appends to it."""
     found = [part.definition.facts]
     if part.activation is not None:
         found.append(part.activation[0].facts)
@@ -68,7 +68,7 @@ def _positions(part: Part) -> Iterator[tuple[str, str]]:
 
 
 def _field_names(layer: LayerDefinition, body: Body) -> dict[str, str]:
-    """The layer's input behind each name inside; items of a repeatable input are numbered there."""
+    """The input of the composite layer for each name inside it; items of a repeatable input are numbered."""
     return {name: name if name in layer.inputs else name.rpartition("_")[0] for name in body.inputs}
 
 

@@ -1,1 +1,1 @@
-"""What a definition is made of: attributes, tensors with named axes, examples."""
+"""Fields of definitions: attributes, tensors with named axes, examples."""

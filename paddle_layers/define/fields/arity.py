@@ -1,4 +1,4 @@
-"""How many inputs a layer takes."""
+"""Numbers of inputs that a layer accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attributes: what a user may set, with type, default and range. Each rule is written once, here."""
+"""Attributes: settings of definitions with type, default and range."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Attribute(ABC, Generic[T]):
             and (self.above is None or value > self.above)
             and (self.max is None or value <= self.max)
             and (self.below is None or value < self.below)
-            and (isinstance(value, int) or not math.isnan(value))  # which fails for whole numbers above 1e308
+            and (isinstance(value, int) or not math.isnan(value))  # which fails for integers above 1e308
         ):
             return None
         return f"`{self.name}` is {value}, must be {self.range_text() or 'a number'}"
@@ -133,7 +133,19 @@ class _Ranged(Attribute[T]):
 
 
 class Int(_Ranged[int]):
-    """A whole number; `axis="K"` binds the axis of that name to it."""
+    """An integer attribute.
+
+    Args:
+        doc: Description, for the reference and for messages.
+        axis: Name of the axis whose size the attribute determines, such as `"K"`.
+        **options: `min`, `max`, `above` and `below` limit the range; `default`, `optional`, `default_from` (an
+            attribute whose value is the default), `aliases` (other names in configs) and `deprecated` as for every
+            attribute.
+
+    Example::
+
+        num_filters = Int("number of filters", min=1, axis="K", aliases=("num_output",))
+    """
 
     type = "INT"
 
@@ -151,7 +163,17 @@ class Int(_Ranged[int]):
 
 
 class Float(_Ranged[float]):
-    """A real number; infinities only when the range admits them, never NaN."""
+    """A floating-point attribute. Infinities are legal only within the range, NaN never is.
+
+    Args:
+        doc: Description, for the reference and for messages.
+        **options: `min`, `max`, `above`, `below`, `default`, `optional`, `default_from`, `aliases`, `deprecated` as for
+            `Int`.
+
+    Example::
+
+        momentum = Float("momentum coefficient", default=0.9, min=0, below=1)
+    """
 
     type = "FLOAT"
 
@@ -167,7 +189,12 @@ class Float(_Ranged[float]):
 
 
 class Bool(Attribute[bool]):
-    """true or false."""
+    """A Boolean attribute: true or false.
+
+    Args:
+        doc: Description, for the reference and for messages.
+        **options: `default`, `optional`, `default_from`, `aliases`, `deprecated` as for `Int`.
+    """
 
     type = "BOOL"
 
@@ -177,7 +204,12 @@ class Bool(Attribute[bool]):
 
 
 class String(Attribute[str]):
-    """A text."""
+    """A string attribute.
+
+    Args:
+        doc: Description, for the reference and for messages.
+        **options: `default`, `optional`, `default_from`, `aliases`, `deprecated` as for `Int`.
+    """
 
     type = "STRING"
 
@@ -187,7 +219,14 @@ class String(Attribute[str]):
 
 
 class Choice(Attribute[str]):
-    """One of a few names; `groups="S"` lets it choose the sequence level that axis S stands for."""
+    """An enumerated attribute: one of several names.
+
+    Args:
+        doc: Description, for the reference and for messages.
+        options: The names, or a description by name.
+        groups: Axis of sequences, such as `"S"`, whose level the attribute selects.
+        **settings: `default`, `optional`, `default_from`, `aliases`, `deprecated` as for `Int`.
+    """
 
     type = "CHOICE"
 
@@ -217,14 +256,28 @@ class _Items(Attribute[tuple[T, ...]]):
 
 
 class Ints(_Items[int]):
-    """Several whole numbers."""
+    """A list of integers.
+
+    Args:
+        doc: Description, for the reference and for messages.
+        min_items: Minimum length of the list.
+        max_items: Maximum length of the list; None for no limit.
+        **options: As for `Int`; ranges apply to each item.
+    """
 
     type = "INT"
     check_item = Int.check_item
 
 
 class Floats(_Items[float]):
-    """Several numbers."""
+    """A list of numbers.
+
+    Args:
+        doc: Description, for the reference and for messages.
+        min_items: Minimum length of the list.
+        max_items: Maximum length of the list; None for no limit.
+        **options: As for `Float`; ranges apply to each item.
+    """
 
     type = "FLOAT"
     check_item = Float.check_item
@@ -232,7 +285,14 @@ class Floats(_Items[float]):
 
 
 class Strings(_Items[str]):
-    """Several texts."""
+    """A list of strings.
+
+    Args:
+        doc: Description, for the reference and for messages.
+        min_items: Minimum length of the list.
+        max_items: Maximum length of the list; None for no limit.
+        **options: As for `String`.
+    """
 
     type = "STRING"
     check_item = String.check_item

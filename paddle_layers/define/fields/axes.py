@@ -1,11 +1,12 @@
-"""Axis strings: ``"N C H W"``, ``"T:S C"``, ``"T:S:N C"``, ``"N C_i..."``, ``"..."``. Each names a tensor's axes.
+"""Parser of axis strings, which name a tensor's axes: ``"N C H W"``, ``"T:S C"``, ``"T:S:N C"``, ``"N C_i..."``,
+``"..."``.
 
-In ``"N... C@axis ..."`` the attribute `axis` says which axis C is: 1 is the one behind the rows, -1 the last one.
-``N...`` stands for the rows and the axes before C, ``C...@axis`` for all from there on, and ``C...@axis:end_axis`` for
-those up to another one.
+In ``"N... C@axis ..."`` the attribute `axis` selects the axis C: 1 is the first one after the rows, -1 the last one.
+``N...`` are the rows and the axes before C, ``C...@axis`` all axes from there on, and ``C...@axis:end_axis`` those up
+to another one.
 
-In ``"N C... ..."`` C stands for the axes before those that another input, ``"N ..."``, has: the classes of which there
-is a score at every place.
+In ``"N C... ..."`` C is the axes before those of another input ``"N ..."``: the classes, with one score at each
+position.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _TOKEN = re.compile(
 
 
 class Axis(NamedTuple):
-    """One axis: its name, and whether it stands for all remaining axes or is grouped in sequences."""
+    """One axis: its name, whether it matches all remaining axes, and its sequence grouping."""
 
     name: str
     rest: bool = False
@@ -34,7 +35,7 @@ class Axis(NamedTuple):
     per_item: bool = False
     """Whether the size differs between the items of a repeatable input."""
     first: str | None = None
-    """The attribute that says which axis it is, or the first of those that it stands for."""
+    """The attribute that selects the axis, or the first of the matched axes."""
     last: str | None = None
     """The attribute that says which is the last of those."""
 
@@ -48,7 +49,7 @@ class Axis(NamedTuple):
 
 @cache
 def parse_axes(text: str) -> tuple[Axis, ...]:
-    """Read an axis string. Raises `ValueError` with the token at fault."""
+    """Parse an axis string. Raises `ValueError` with the wrong token."""
     axes = []
     for token in text.split():
         match = _TOKEN.fullmatch(token)
@@ -77,9 +78,9 @@ def takes_what_is_left(axes: Sequence[Axis]) -> bool:
 
 
 def split_dims(axes: Sequence[Axis], dims: tuple[int, ...], tail: int) -> list[tuple[Axis, Any]]:
-    """The size that each axis behind the rows has: several for one that stands for the remaining axes.
+    """The sizes of each axis after the rows: several for an axis that matches all remaining ones.
 
-    `tail` is how many axes ``...`` has where another one takes what it leaves.
+    `tail` is the number of axes of ``...`` where another one takes the remaining axes.
     """
     rest = next((i for i, axis in enumerate(axes) if axis.rest), None)
     if rest is None:
@@ -94,7 +95,7 @@ def split_dims(axes: Sequence[Axis], dims: tuple[int, ...], tail: int) -> list[t
 
 
 def _check_placed(text: str, axes: list[Axis]) -> None:
-    """An axis whose place an attribute says has all others before it in one and all behind it in one."""
+    """With an axis whose position an attribute selects, one axis must match all axes before it and one all after it."""
     placed = [at for at, axis in enumerate(axes) if axis.first is not None]
     if not placed:
         return

@@ -1,4 +1,4 @@
-"""Attributes that many layers share; a layer takes one by a word and the framework does the work."""
+"""Common attributes of layers (activation, dropout, error clipping), implemented by the framework."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _error_clip() -> Attribute[Any]:
 
 
 def bias_attribute() -> Bool:
-    """What a layer with a `Bias` gets, to do without it."""
+    """The attribute with which a layer with a `Bias` can omit it."""
     return Bool("add a bias to every output", default=True)
 
 

@@ -1,4 +1,4 @@
-"""Examples: shown on a layer's page with the inferred types, and run by its tests."""
+"""Examples of layers: shown on the page with the inferred types, and run by the tests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from typing import Any
 
 
 class Example:
-    """Types of the inputs by name (`"3x8x8"`, `"ids<10"`; a list for a repeatable input) and attributes by name."""
+    """An example of a layer, shown on its page and run by the tests.
+
+    Args:
+        **settings: Types of the inputs by name (`"3x8x8"`, `"ids<10"`; a list for a repeatable input), and attributes
+            by name.
+    """
 
     def __init__(self, /, **settings: Any) -> None:
         self.settings = settings

@@ -42,13 +42,25 @@ class Field:
 
 
 class Input(Field):
-    """An input: accepted data types, accepted sequence levels, how many.
+    """An input tensor of a layer.
 
-    `kinks` lists the values where the layer has no derivative in this input; `"ties"` stands for equal values.
-    `derivative=False` says that the gradient is not meant to be the derivative, as when gradients are clipped.
-    `within=(0, 1)` says which values are meant, as for probabilities; they are not checked while a network runs.
-    `places="T"` says that the values of row s are numbers of rows T in the sequence s, counted from 0, and that -1 ends
-    the list; ids are numbers of rows of the batch. A function below `@starts` that reads them finds them checked.
+    Args:
+        axes: Names of its axes, rows first, such as `"N C H W"`, or `"T:S C"` for sequences.
+        doc: Description, for the reference and for messages.
+        kinds: Accepted data types: `"DENSE"`, `"INT"` (ids), `"SPARSE"`.
+        seq: Accepted sequence levels: 0 for samples, 1 for sequences, 2 for nested sequences.
+        repeatable: Whether a layer takes several of them.
+        minimum: Minimum number of items of a repeatable input.
+        optional: Whether the input may be absent.
+        kinks: Values at which the layer is not differentiable in this input; `"ties"` for equal values.
+        derivative: False if the gradient is intentionally not the derivative, as with gradient clipping.
+        within: Domain of the values, such as (0, 1) for probabilities; not checked at runtime.
+        places: Axis of rows, such as `"T"`, that the values index: the values of row s are indices of rows T within the
+            sequence s, from 0, and -1 ends the list; ids index the rows of the batch. A `@starts` function that reads
+            them gets checked indices.
+
+    Raises:
+        ValueError: An unknown data type or sequence level, or malformed axes.
     """
 
     def __init__(
@@ -77,12 +89,22 @@ class Input(Field):
 
 
 class Output(Field):
-    """An output. `size` names the axis that gives the number of ids of an INT output; `loss` makes it a cost.
+    """An output tensor of a layer; `loss=True` makes it a per-sample loss.
 
-    The network's loss is the sum of a cost over the rows, divided by their number, or by the sum of the `Temp` that
-    `divisor` names, which has a number for every element of the cost; where that sum is below 1, by 1.
-    `nan="without labels"` says when numbers are NaN though all inputs are finite; it is added to the description.
-    `when` names a `Bool` attribute without which the output is not there; such outputs come last.
+    The loss of a network is the sum of all per-sample losses divided by the number of rows, or by the sum of `divisor`,
+    at least 1.
+
+    Args:
+        axes: Names of its axes, rows first, such as `"N C H W"`.
+        doc: Description, for the reference and for messages.
+        kind: Data type: `"DENSE"`, `"INT"` (ids) or `"SPARSE"`.
+        size: Axis whose size is the number of ids of an INT output.
+        loss: Whether the output is a loss.
+        divisor: Temporary with one value per element of the loss, whose sum divides it instead of the number of rows.
+        repeatable: Whether there is one output per item of a repeatable input.
+        nan: Condition under which values are NaN though all inputs are finite, such as "without labels"; it is added to
+            the description.
+        when: `Bool` attribute without which the output is absent; such outputs come last.
     """
 
     def __init__(
@@ -104,10 +126,17 @@ class Output(Field):
 
 
 class Entries(Field):
-    """Sparse rows that a function on the host makes of what is fed, before each pass: classes to look at, say.
+    """Sparse rows that a host function prepares for each batch, such as the classes that a sampled softmax evaluates.
 
-    `"E:N V"` are entries E of the rows N, each with an id below V and a value; functions ask for the parts by name, as
-    for those of a sparse input. A parameter with an axis V that only these entries name has a gradient by rows.
+    With the axes `"E:N V"`, the rows N have entries E, each with an id below V and a value; functions take the parts by
+    name, as for a sparse input. A parameter with an axis V that only these entries index has a row-sparse gradient.
+
+    Args:
+        axes: `"E:N V"`: entries, rows, and the range of the ids.
+        doc: Description, for the reference and for messages.
+
+    Raises:
+        ValueError: Other axes.
     """
 
     def __init__(self, axes: str, doc: str) -> None:
@@ -117,7 +146,15 @@ class Entries(Field):
 
 
 class Param(Field):
-    """A trained parameter; `per="x"` makes one for every item of the repeatable input `x`."""
+    """A trained parameter (weight) of a layer.
+
+    Args:
+        axes: Names of its axes, such as `"K C"`.
+        doc: Description, for the reference and for messages.
+        init: Default initializer: its name, or its name and attributes.
+        per: Repeatable input: one parameter for each of its items.
+        optional: Whether the parameter may be absent.
+    """
 
     def __init__(
         self, axes: str, doc: str, *, init: Init = "xavier", per: str | None = None, optional: bool = False
@@ -127,14 +164,26 @@ class Param(Field):
 
 
 class Bias(Param):
-    """A bias that the framework adds to the first output along one axis, gradient included."""
+    """A bias that the framework adds to the first output along one axis, gradient included.
+
+    Args:
+        axes: Name of the axis, such as `"K"`.
+        doc: Description, for the reference and for messages.
+        init: Default initializer.
+    """
 
     def __init__(self, axes: str, doc: str = "added to every row", *, init: Init = "zero") -> None:
         super().__init__(axes, doc, init=init)
 
 
 class State(Field):
-    """Numbers that are kept from step to step and saved, but not trained."""
+    """A state: values that are kept from step to step and saved, but not trained, such as running statistics.
+
+    Args:
+        axes: Names of its axes. For an optimizer, whose states have the shape of the weights, this is the description.
+        doc: Description, for the reference.
+        init: Initializer.
+    """
 
     def __init__(self, axes: str, doc: str = "", *, init: Init = "zero") -> None:
         if not doc:  # an optimizer's state has the shape of the weights: only the text is given
@@ -144,13 +193,22 @@ class State(Field):
 
 
 class Temp(Field):
-    """A tensor that one function computes and others read; not seen from outside."""
+    """A temporary tensor, which one function computes and others read; internal to the layer.
+
+    Args:
+        axes: Names of its axes.
+        doc: Description, for the reference.
+        kind: Data type: `"DENSE"` or `"INT"`.
+    """
 
 
 class Numbers:
-    """Whole numbers that `@infer` makes of sizes and attributes, one or a list, for functions to ask for by name.
+    """Integers that `@infer` computes from sizes and attributes, one or a list, which functions take by name.
 
-    They are no tensor and not seen from outside: strides, sizes of axes whose order an attribute gives.
+    They are internal and not a tensor: strides, or sizes of axes whose order an attribute gives.
+
+    Args:
+        doc: Description, for the reference.
     """
 
     def __init__(self, doc: str) -> None:
@@ -158,8 +216,10 @@ class Numbers:
 
 
 class Stat(Field):
-    """Numbers that are added up over rows and batches until they are reset.
+    """A statistic: values that are summed over rows and batches until they are reset.
 
-    `"N"` is one number, added up over the rows, `"N B"` one for each `B`; `"B"` has no rows: its numbers are those of
-    the whole batch.
+    Args:
+        axes: `"N"` for one number, summed over the rows; `"N B"` for one number per `B`; `"B"` without rows, for values
+            of the whole batch.
+        doc: Description, for the reference.
     """

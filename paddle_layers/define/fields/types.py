@@ -1,4 +1,4 @@
-"""The type of a value that flows between layers."""
+"""Types of the values between layers."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def product(sizes: Iterable[int]) -> int:
 
 
 class Type(NamedTuple):
-    """What a layer knows of an input before any data exist; the number of rows is not part of it.
+    """The type of an input before any data exist, without the number of rows.
 
-    `dims` are the axes without the row axis (empty for one number or id a row), `size` is their product and for ids
-    the number of ids, `level` says how the rows are grouped: 0 not at all, 1 in sequences, 2 in sequences of
-    sub-sequences.
+    `dims` are the axes without the row axis (empty for one number or id per row), `size` is their product and for ids
+    the number of ids, `level` is the sequence level of the rows: 0 for samples, 1 for sequences, 2 for nested
+    sequences.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class Type(NamedTuple):
 
     @classmethod
     def dense(cls, *dims: int, level: int = 0) -> Type:
-        """Rows of real numbers of the shape `dims`."""
+        """A dense floating-point type with rows of the shape `dims`."""
         return cls("DENSE", dims, product(dims), level)
 
     @classmethod

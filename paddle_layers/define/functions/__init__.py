@@ -1,1 +1,1 @@
-"""Point functions: what one element of a tensor is, and what their text says."""
+"""Point functions: elementwise formulas of tensors, and their static analysis."""

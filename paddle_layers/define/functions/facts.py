@@ -1,4 +1,4 @@
-"""What is known of a layer by its functions."""
+"""Facts about the functions of a layer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .point_functions import Function
 
 @dataclass(frozen=True)
 class Facts:
-    """The order of a layer's functions and its characterisation, with the names of Mocha.jl and KUnet.jl."""
+    """The order of a layer's functions and its characterization, with the names of Mocha.jl and KUnet.jl."""
 
     forward: tuple[Function, ...]
     backward: tuple[Function, ...]

@@ -1,4 +1,4 @@
-"""What a layer joins where several processes share a batch."""
+"""All-reduce of temporaries over the processes that share a batch."""
 
 from __future__ import annotations
 

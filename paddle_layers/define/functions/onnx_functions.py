@@ -1,4 +1,4 @@
-"""How a layer is written as ONNX nodes: a function of the layer's tensors and attributes, asked for by name."""
+"""ONNX export functions of layers, which take tensors and attributes by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Point functions: what one element of a tensor is. They ask for what they need by argument name."""
+"""Point functions: formulas of one tensor element, whose arguments are found by name."""
 
 from __future__ import annotations
 
@@ -30,17 +30,41 @@ _BUILTINS = frozenset({"range", "len", "min", "max", "abs", "int", "round"})
 
 
 def real(value: float) -> float:
-    """Cast to the precision of the tensors; write it around every whole number that enters real arithmetic."""
+    """Cast to the precision of the tensors, for every integer that enters floating-point arithmetic.
+
+    Args:
+        value: An integer or a float.
+
+    Returns:
+        The value as float32 or float64, as the tensors of the launch.
+
+    Example:
+        `mean = total / real(C)`
+    """
     return float(value)
 
 
 def double(value: float) -> float:
-    """Cast to float64, whatever the precision of the tensors: for sums that are declared to be exact."""
+    """Cast to float64 whatever the precision of the tensors, for sums that are declared to be exact.
+
+    Args:
+        value: A number.
+
+    Returns:
+        The value as float64.
+    """
     return float(value)
 
 
 def helper(function: F) -> F:
-    """Let point functions call `function`, on every device."""
+    """Registers a function that point functions may call, on every device.
+
+    Args:
+        function: The function.
+
+    Returns:
+        The same function.
+    """
     HELPERS[function] = function.__name__
     _check_globals(function, f"helper {function.__name__}")
     return function
@@ -71,7 +95,7 @@ class Function:
 
     @property
     def along(self) -> str | None:
-        """The axis of the target along which the results for the items lie side by side; None: they add up."""
+        """Axis of the target along which the results for the items are concatenated; None: they are summed."""
         return self.options.get("along")
 
     @property

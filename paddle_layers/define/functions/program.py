@@ -1,4 +1,4 @@
-"""The text of a function, parsed once: which names it reads, and where."""
+"""Parsed source of a function: the names it reads, and their positions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Program:
 
     @classmethod
     def of(cls, call: Callable[..., Any]) -> Program:
-        """The text of a function, parsed. Raises `OSError` where there is none to read."""
+        """The parsed source of a function. Raises `OSError` if there is no source."""
         program = cls.parse(inspect.getsource(call))
         program.place = call.__code__.co_filename, call.__code__.co_firstlineno
         return program

@@ -1,1 +1,1 @@
-"""A definition as the messages of `schema/layer_def.proto`, and the numbers of its fields."""
+"""Definitions as messages of `schema/layer_def.proto`, and their field numbers."""

@@ -1,4 +1,4 @@
-"""A layer's definition as the `LayerDef` message of `schema/layer_def.proto`."""
+"""Conversion of a layer definition to the `LayerDef` message of `schema/layer_def.proto`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PARAMETER_SETTINGS = {
     "max_norm": "max-norm constraint: largest norm of the weights of one unit, applied after every step",
     "prune": "pruning: fraction of the elements with the smallest initial magnitude that stay zero",
 }
-"""What `param { ... }` may set, in words; types, defaults and limits are those of `schema/network.proto`."""
+"""Descriptions of the fields of `param { ... }`; types, defaults and limits are those of `schema/network.proto`."""
 
 
 def layer_def(definition: LayerDefinition) -> pb.LayerDef:
@@ -262,7 +262,7 @@ def _settings(values: Mapping[str, object]) -> list[pb.ExampleDef.Setting]:
 
 @lru_cache(maxsize=1)
 def parameter_settings() -> tuple[pb.AttributeDef, ...]:
-    """What `param { ... }` may set for every trained parameter, described as attributes."""
+    """Fields of `param { ... }` of every trained parameter, described as attributes."""
     fields = network_pb2.ParamSettings.DESCRIPTOR.fields
     return tuple(_setting(field, PARAMETER_SETTINGS[field.name]) for field in fields if field.name != "of")
 

@@ -1,4 +1,4 @@
-"""Attributes from `AttributeDef` messages: the reverse of `attribute_def`."""
+"""Conversion of `AttributeDef` messages to attributes: the reverse of `attribute_def`."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _COMMON = (
     *("name", "type", "description", "repeated", "required", "default_value", "default_from"),
     *("aliases", "deprecated", "number", "alias_numbers"),
 )
-"""What any attribute may have; numbers come from the lock file."""
+"""Fields of all attributes; numbers come from the lock file."""
 _LIMITS = ("min_value", "max_value", "min_exclusive", "max_exclusive")
 
 
 def check_fields(message: Message, *known: str) -> None:
-    """Refuse what is said where it has no meaning, rather than pass over it. Raises `ValueError`."""
+    """Reject fields that have no effect instead of ignoring them. Raises `ValueError`."""
     for field, value in message.ListFields():
         if field.name not in known and value != field.default_value:
             raise ValueError(f"`{field.name}` has no meaning here")

@@ -1,8 +1,8 @@
 """Field numbers of definitions and their attributes in the config messages, from lock files.
 
-`numbers.json` lies in the folder of a package, ours or a plugin's. What it says never changes, and the numbers of what
-was removed stay reserved, so that a binary config means the same for ever. What is not in it, as in a plugin under
-development, has numbers that follow from the names.
+`numbers.json` is in the folder of a package, ours or a plugin's. Its numbers never change, and those of removed
+definitions stay reserved, so a binary config keeps its meaning. Unlisted definitions, as in a plugin under development,
+have numbers derived from their names.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OURS = "paddle_layers"
 FIRST_TYPE = 1000
 """Types of this package count from here; the header fields of a message are below."""
 FIRST_HASHED, SPAN = 100_000, 500_000_000
-"""Numbers that follow from a name lie here; protobuf keeps 19000 to 19999 for itself and ends at 2**29."""
+"""Range of numbers derived from names; protobuf reserves 19000 to 19999 and ends at 2**29."""
 
 
 class Entry(TypedDict):
@@ -62,7 +62,7 @@ def choice_numbers(definition: Definition, attribute: Attribute[Any]) -> dict[st
 
 
 def _numbered(attribute: Attribute[Any], locked: dict[str, dict[str, int]]) -> dict[str, int]:
-    """Numbers of options: those that are locked, under an old name too, and new ones behind them."""
+    """Numbers of options: the locked ones, also under an old name, followed by new ones."""
     numbers = dict(next((locked[name] for name in (attribute.name, *attribute.aliases) if name in locked), {}))
     for option in attribute.options:
         numbers.setdefault(option, 1 + max([-1, *numbers.values()]))
@@ -86,7 +86,7 @@ def hashed_number(name: str) -> int:
 
 
 def lock_path(package: str) -> Path | None:
-    """Where the lock file of a package lies, or would lie; None for what is no package, as a single file."""
+    """Path of the lock file of a package, whether or not it exists; None for a single-file module."""
     module = sys.modules.get(package)
     if module is None or not hasattr(module, "__path__") or module.__file__ is None:
         return None
@@ -161,7 +161,7 @@ def _removed(entry: Entry) -> Entry:
 
 
 def lock_changes(old: Lock, new: Lock) -> list[str]:
-    """What a lock has that the one before had not, and what is reserved now, in words."""
+    """Additions to a lock file, and newly reserved numbers, in words."""
     before, after = _names(old), _names(new)
     return [f"{name}: new" for name in sorted(after - before)] + [f"{name}: gone" for name in sorted(before - after)]
 

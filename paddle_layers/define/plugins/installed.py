@@ -1,4 +1,4 @@
-"""Installed plugins: the records of what the environment's distributions offer, read from their metadata alone."""
+"""Discovery of installed plugins by the metadata of distributions alone."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ class Plugin:
 
     @property
     def fate(self) -> str:
-        """What became of a broken plugin: a verb, the reason, what to do."""
+        """The failure of a broken plugin: a verb, the reason, the fix."""
         return f"{'failed' if self.state == 'failed' else 'was refused'}: {self.reason}"
 
     @property
     def report(self) -> str:
-        """What became of a broken plugin: a sentence."""
+        """The failure of a broken plugin: a sentence."""
         return f"plugin `{self.prefix}` ({self.origin}) {self.fate}"
 
     def fits(self, name: str) -> bool:
@@ -94,7 +94,7 @@ def _record(point: EntryPoint) -> Plugin:
     with contextlib.suppress(Exception):  # metadata may be damaged in any way, and the plugin be well
         if point.dist is not None:
             name, version, requires = point.dist.name, point.dist.version, point.dist.requires or []
-    match = MODULE.match(point.value)  # `EntryPoint.module` raises AttributeError where there is none
+    match = MODULE.match(point.value)  # `EntryPoint.module` raises AttributeError if there is no module
     return Plugin(
         plain(point.name), plain(match[0] if match else point.value), plain(name), plain(version), tuple(requires)
     )

@@ -1,6 +1,6 @@
-"""Loads plugins: installed packages when a name is needed that nobody knows, and files given by hand.
+"""Plugin loading: installed packages, when an unknown name is needed, and files given explicitly.
 
-What a plugin does wrong is kept in its record and reported once; everything else goes on working.
+Errors of a plugin are kept in its record and reported once; everything else continues to work.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .installed import Plugin, PluginWarning, installed_plugins, plain, refusal
 def load_entry_points() -> bool:
     """Load the installed plugins that are not loaded yet. True if there were any.
 
-    A plugin that fails or is refused leaves nothing behind but a `PluginWarning` and its record.
+    A plugin that fails or is rejected leaves only a `PluginWarning` and its record.
     """
     return _load_all(installed_plugins())
 
@@ -90,7 +90,7 @@ def _register(
     share: Callable[[list[Definition]], list[Definition]],
     plugin: Plugin | None = None,
 ) -> list[Definition]:
-    """Run what registers, and check its share of the definitions as a whole: all or nothing. Gives its share."""
+    """Run what registers, and check its share of the definitions as a whole: all or nothing. Returns its share."""
     before = set(map(id, _definitions()))
 
     def own() -> list[Definition]:
@@ -116,7 +116,7 @@ def _register(
 
 @contextlib.contextmanager
 def _kept() -> Iterator[None]:
-    """What a plugin prints is no result of a command, and it does not change how deep Python may go."""
+    """Run a plugin's import with its output redirected to stderr, and restore the recursion limit."""
     limit = sys.getrecursionlimit()
     try:
         with contextlib.redirect_stdout(sys.stderr):
@@ -126,7 +126,7 @@ def _kept() -> Iterator[None]:
 
 
 def _definitions() -> list[Definition]:
-    """What plugins and files have registered so far, by name."""
+    """The definitions that plugins and files have registered so far, by name."""
     found = [d for registry in registries.values() for d in registry.present() if not is_built_in(d)]
     return sorted(found, key=lambda definition: definition.name)
 
@@ -145,7 +145,7 @@ def _share(plugin: Plugin, new: list[Definition]) -> list[Definition]:
 
 
 def described(error: BaseException, plugin: Plugin) -> str:
-    """What went wrong, at which line of the plugin's own."""
+    """The error, with the line of the plugin."""
     if isinstance(error, DefinitionError):
         return plain(error)
     file, line = _place(error, _folder(plugin.package))
@@ -154,7 +154,7 @@ def described(error: BaseException, plugin: Plugin) -> str:
 
 
 def _folder(package: str) -> str:
-    """The folder of a package, or the file of a module; nothing where there is none."""
+    """The folder of a package, or the file of a module; empty if it has neither."""
     with contextlib.suppress(Exception):  # a finder that the plugin brings may fail in any way
         spec = importlib.util.find_spec(package)
         if spec is not None:
@@ -163,7 +163,7 @@ def _folder(package: str) -> str:
 
 
 def _place(error: BaseException, inside: str) -> tuple[str, int]:
-    """The last file and line in the folder or file `inside` that the error came by; nothing where there is none."""
+    """The last file and line of the traceback in the folder or file `inside`; empty and 0 if there is no such frame."""
     if isinstance(error, SyntaxError) and error.filename:
         return error.filename, error.lineno or 0
     found, trace = ("", 0), error.__traceback__
@@ -181,7 +181,14 @@ _FILES: set[str] = set()
 
 
 def load_plugin(path: str | Path) -> None:
-    """Import a file that registers definitions. Raises `DefinitionError` that names the file when it can't."""
+    """Import a Python file that registers definitions.
+
+    Args:
+        path: The file.
+
+    Raises:
+        DefinitionError: The file does not exist, or its import fails; with file and line.
+    """
     if "\0" in str(path):
         raise DefinitionError(f"there is no file {str(path)!r}")
     file = Path(path).resolve()

@@ -1,1 +1,1 @@
-"""Caffe's prototxt, caffemodel and binaryproto files to our networks, trainings and weights."""
+"""Import of Caffe's prototxt, caffemodel and binaryproto files."""

@@ -1,8 +1,4 @@
-"""Caffe's binary files, by the numbers of the few fields that are needed.
-
-Messages inside of messages, and packed numbers, are bytes in these descriptions: so a file takes little more memory
-than its size, whatever it claims, and numbers are not copied one by one.
-"""
+"""Parser of Caffe's binary files, by the numbers of the few required fields."""
 
 from __future__ import annotations
 
@@ -149,7 +145,7 @@ def _shown(shape: tuple[int, ...]) -> str:
 
 @cache
 def _classes() -> dict[str, Any]:
-    """Message classes for the fields of the table, in a pool of their own."""
+    """Message classes for the fields of the table, in a separate descriptor pool."""
     file = descriptor_pb2.FileDescriptorProto(name="caffe_fields.proto", package="caffe_fields", syntax="proto2")
     for name, fields in _FIELDS.items():
         message = file.message_type.add(name=name)

@@ -1,7 +1,4 @@
-"""Which layers of a prototxt are there in which phase, and what each of them reads.
-
-A blob that layers write in place is several values: each reader gets what the layer before it in the file has made.
-"""
+"""Blobs of a prototxt: layers present in each phase, and their inputs."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from .reading import Message
 
 
 class State(NamedTuple):
-    """What the rules of layers ask about, in one phase."""
+    """State of one phase, for the rules of layers."""
 
     phase: str
     level: int = 0

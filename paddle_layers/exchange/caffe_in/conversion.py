@@ -1,4 +1,4 @@
-"""One Caffe layer after the other becomes layers here; what becomes of a type, the functions below `@converts` say."""
+"""Conversion of Caffe layers, one after the other, by the functions of `@converts`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Unresolved(Exception):
 
 
 class Rule(NamedTuple):
-    """What a type becomes, and how many blobs it reads and makes."""
+    """Conversion rule: output type, and the numbers of bottoms and tops."""
 
     convert: Callable[[Use], None]
     bottoms: tuple[int, int]
@@ -48,7 +48,7 @@ def converts(
 
 @dataclass
 class Conversion:
-    """What has been converted so far."""
+    """State of the conversion."""
 
     report: Report
     given: Mapping[str, Type] = field(default_factory=dict)
@@ -56,19 +56,19 @@ class Conversion:
     mean_dims: tuple[int, ...] | None = None
     """The shape of the mean that the user gives."""
     phases: tuple[str, ...] = PHASES
-    """Those in which something feeds the network."""
+    """The states with data layers."""
     inputs: dict[str, Value] = field(default_factory=dict)
     """Values of data layers by name."""
     feeds: list[Any] = field(default_factory=list)
-    """What the data layers read (`inputs.Feed`)."""
+    """Sources of the data layers (`inputs.Feed`)."""
     trained: bool = True
     """Whether the network has a loss: then a weight without a filler starts at zero, as in Caffe."""
     drafts: list[Draft] = field(default_factory=list)
     stored: list[Stored] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
-    """What differs from Caffe, or was left out, for the report."""
+    """Differences to Caffe and omissions, for the report."""
     became: dict[str, list[str]] = field(default_factory=dict)
-    """What each Caffe layer became, in words."""
+    """Description of the conversion of each Caffe layer."""
 
     def note(self, text: str) -> None:
         """Add a line to the report, once."""
@@ -88,13 +88,13 @@ class Use:
     # ---- what is wrong
 
     def refuse(self, name: str, message: str, help: str = "", *, of: Message | None = None, code: str = "E511") -> None:
-        """Report a fault at a field of the layer's settings; nothing is made of the layer."""
+        """Report an error at a field of the layer's settings; the layer is not converted."""
         place = (of or self.settings).place(name)
         self.whole.report.add(code, f"layer `{self.layer.name}`: {message}", place, help=help)
         self.refused = True
 
     def required(self, name: str) -> Any:
-        """What a field of the settings says that has to be given; None after a report."""
+        """A required field of the settings; None after a report."""
         value = self.settings[name]
         if value in (None, []):
             if name not in self.settings.places and not self.settings.unknown:  # else it was misspelt, or is no value
@@ -104,13 +104,13 @@ class Use:
         return value
 
     def note(self, text: str) -> None:
-        """What differs from Caffe, for the report."""
+        """A difference to Caffe, for the report."""
         self.whole.note(f"{self.layer.name}: {text}")
 
     # ---- what it reads
 
     def type(self, place: int = 0) -> Type:
-        """The type of a bottom. Raises `Unresolved` where it is not known, after a report if nobody made one."""
+        """The type of a bottom. Raises `Unresolved` if it is unknown, after a report if no layer produces it."""
         value = self.bottoms[place]
         if value.fault:
             raise Unresolved
@@ -247,7 +247,7 @@ def _counted(use: Use, rule: Rule) -> bool:
 
 
 def _common(use: Use, drafts: Sequence[Draft]) -> None:
-    """What every layer may say: the weight of its loss, and where gradients go."""
+    """Common settings of layers: loss weight, propagation of gradients."""
     weights, ways = use.message["loss_weight"], use.message["propagate_down"]
     costs = [draft for draft in drafts if any(value.is_loss for value in draft.outputs)]
     if costs:
@@ -263,7 +263,7 @@ def _common(use: Use, drafts: Sequence[Draft]) -> None:
 
 
 def _bridge(whole: Conversion, value: Value, source: Value, phase: str) -> None:
-    """Where the layer that makes a value is absent in one phase, a layer that changes nothing takes its place."""
+    """A layer that is absent in one phase is replaced there by an identity layer."""
     if value.fault or source.fault or source.type is None:
         value.fault = value.fault or source.fault
         return

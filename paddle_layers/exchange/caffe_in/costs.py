@@ -1,4 +1,4 @@
-"""Costs and statistics."""
+"""Conversion of losses and metrics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _cost(use: Use, type_: str, attributes: Fields | None = None) -> None:
 
 
 def _classes(use: Use, *, of: str = "axis") -> int:
-    """How many classes have a score; labels are below that, one for a row or for each place behind the classes."""
+    """The number of classes that have scores; labels are below it, one per row or per position after the classes."""
     dims = use.dims()
     if use.axis(of) != 1:
         shape = "x".join(map(str, dims))
@@ -46,7 +46,7 @@ def softmax_with_loss(use: Use) -> None:
 
 
 def _of_labels(loss: Message, normalization: str) -> Fields:
-    """What a cost of labels is divided by, and which it ignores."""
+    """The normalization of a classification loss, and the ignored label."""
     attributes: Fields = {"normalization": normalization}
     if "ignore_label" in loss:
         attributes["ignore_label"] = loss["ignore_label"]
@@ -54,7 +54,7 @@ def _of_labels(loss: Message, normalization: str) -> Fields:
 
 
 def _normalization(use: Use, usual: str) -> str:
-    """What the sum is divided by, the old `normalize` included."""
+    """The divisor of the sum, the old `normalize` included."""
     loss = use.message["loss_param"]
     if "normalization" in loss:
         return str(loss["normalization"])

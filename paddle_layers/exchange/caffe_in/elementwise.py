@@ -1,4 +1,4 @@
-"""Functions of single numbers, and arithmetic of blobs of one shape."""
+"""Conversion of elementwise functions, and of arithmetic of blobs of one shape."""
 
 from __future__ import annotations
 
@@ -111,12 +111,12 @@ def eltwise(use: Use) -> None:
 
 
 def _activation(use: Use, type_: str, settings: Fields) -> None:
-    """An activation in place becomes part of the layer before it, where that can have one and nobody else reads it."""
+    """An in-place activation is fused into the previous layer, if that has the attribute `act` and no other reader."""
     before = _maker(use)
     if before is None:
         use.add(type_, settings)
         return
-    # Added as a layer of its own first, so that its settings are checked.
+    # Added as a separate layer first, so that its settings are checked.
     draft = use.add(type_, settings)
     if draft is None:
         return

@@ -1,4 +1,4 @@
-"""Layers of images: convolutions, pools, normalisation."""
+"""Conversion of image layers: convolution, pooling, normalization."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _stochastic(use: Use, rounding: str, kernel: tuple[int, ...], stride: Pair, 
 
 @converts("SPP")
 def spatial_pyramid(use: Use) -> None:
-    """Pools into 1x1, 2x2, 4x4 ... parts, flattened one behind the other."""
+    """Spatial pyramid pooling: pools into 1x1, 2x2, 4x4 ... bins, flattened and concatenated."""
     p, height, dims = use.settings, use.required("pyramid_height"), use.dims()
     if p["pool"] == "STOCHASTIC":
         use.refuse("pool", "a pyramid pads, which stochastic pooling does not", "take MAX or AVE")
@@ -177,7 +177,7 @@ def _level(dims: tuple[int, ...], bins: int) -> Fields:
 
 
 def _beyond(dims: tuple[int, ...], kernel: Pair, stride: Pair) -> bool:
-    """Whether the last window, rounded up, starts behind the image: Caffe keeps it where there is no padding."""
+    """Whether the last window, rounded up, starts after the image: Caffe keeps it if there is no padding."""
     if len(dims) != 3 or min(*kernel, *stride) < 1:
         return False
     return any(-(-(size - k) // s) * s >= size for size, k, s in zip(dims[1:], kernel, stride, strict=True))
@@ -204,7 +204,7 @@ def mean_variance_norm(use: Use) -> None:
 
 @converts("BatchNorm")
 def batch_norm(use: Use) -> None:
-    """Mean and variance alone; a Scale behind it becomes its gain and bias."""
+    """Mean and variance alone; a following Scale becomes its gain and bias."""
     p = use.settings
     attributes: Fields = {
         "momentum": p["moving_average_fraction"],
@@ -261,7 +261,7 @@ def scale(use: Use) -> None:
 
 
 def _own_axes(use: Use) -> Fields:
-    """The axes that have numbers of their own."""
+    """The axes with separate values."""
     p, first, rank = use.settings, use.axis("axis"), len(use.dims())
     if first == 0 or p["num_axes"] == 0:
         text = f"the numbers of a {use.layer.type} lie along axes behind the rows, one at least"

@@ -1,4 +1,4 @@
-"""From Caffe's files to a folder of ours: network, training file, weights, mean, and a report of what became what."""
+"""Import of Caffe files: network, training file, weights, mean, and a report of the conversion."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TRAINING, MEAN = "train.textproto", "mean.npy"
 
 @dataclass
 class Imported(ImportedFiles):
-    """What Caffe's files became."""
+    """Result of an import from Caffe."""
 
     network: Network | None
     texts: dict[str, str] = field(default_factory=dict)
@@ -42,11 +42,11 @@ class Imported(ImportedFiles):
     weights: Weights | None = None
     mean: NDArray[np.float32] | None = None
     notes: list[str] = field(default_factory=list)
-    """What differs from Caffe, and what is left to do; the report has it, too."""
+    """Differences to Caffe and remaining work; also in the report."""
 
     @property
     def summary(self) -> str:
-        """What the command shows: the report, or what is in a mean."""
+        """Output of the command: the report, or the contents of a mean."""
         if self.mean is not None and self.network is None:
             return f"a mean of {' x '.join(map(str, self.mean.shape))} numbers"
         return self.texts[REPORT]
@@ -119,7 +119,7 @@ class _Import:
         training = Solver(solver, report, whole) if solver is not None else None
         if self._failed:
             if training is not None:
-                training.text(name, "", None)  # so that its faults are reported, too
+                training.text(name, "", None)  # so that its errors are reported, too
             self._stop()
         network = checked(text, net_report)
         found = Imported(network, {NETWORK: text})
@@ -178,7 +178,7 @@ class _Import:
 
 
 def _states(net: Message, solver: Message | None) -> list[State]:
-    """What rules are asked; a net may add levels and stages of its own."""
+    """The states for which rules are evaluated; a net may add levels and stages."""
     own = net["state"]
     states = states_of(solver) if solver is not None else [State("train"), State("test")]
     return [State(one.phase, max(one.level, own["level"]), one.stages | frozenset(own["stage"])) for one in states]
@@ -191,7 +191,7 @@ def _first_weights(weights: Weights | None) -> Fields | None:
 
 
 def report_text(origins: list[str], whole: Conversion, weights: Weights | None) -> str:
-    """What became what, what differs, and what was left out."""
+    """Report of conversions, differences and omissions."""
     width = max((len(name) for name in whole.became), default=0)
     lines = [f"{', '.join(origins)}, imported by `paddle-layers import`", "", "Layers"]
     lines += [f"  {name:{width}}  {', '.join(made)}" for name, made in whole.became.items()]

@@ -1,4 +1,4 @@
-"""Data layers: what enters the network, and what the training file has to say of its source."""
+"""Conversion of data layers: inputs of the network, and sources of the training file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Dims = tuple[int, ...]
 
 @dataclass
 class Feed:
-    """What a data layer reads, in the phases in which it is there."""
+    """The source of a data layer, in the phases in which it is present."""
 
     kind: str
     phases: tuple[str, ...]
@@ -95,14 +95,14 @@ def images(use: Use) -> None:
 
 @converts("HDF5Data", bottoms=(0, 0), tops=(1, MANY))
 def hdf5_data(use: Use) -> None:
-    """Arrays by name; how large they are stands in the files alone."""
+    """Arrays by name, whose sizes are in the files alone."""
     for value in use.tops:
         enter(use, value, None)
     _feed(use, use.settings["batch_size"])
 
 
 class Transform:
-    """What is done to images before they enter the network."""
+    """Preprocessing of images."""
 
     def __init__(self, use: Use) -> None:
         self.use, old, new = use, use.settings, use.message["transform_param"]
@@ -136,7 +136,7 @@ class Transform:
 
 
 def _image_dims(use: Use, transform: Transform) -> Dims | None:
-    """Channels, rows and columns of the images behind their transforms, as far as the prototxt says."""
+    """Channels, rows and columns of the images after their transforms, as far as the prototxt determines them."""
     p, mean = use.settings, use.whole.mean_dims
     channels, rows, columns = transform.channels, None, None
     if use.layer.type == "MemoryData":

@@ -1,4 +1,4 @@
-"""The types of Caffe's layers: their old names, where their settings stand, and what there is no counterpart for."""
+"""Caffe's layer types: their old names, the fields of their settings, and the types without a counterpart."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ SETTINGS = {
     "Tile": "tile_param",
     "WindowData": "window_data_param",
 }
-"""The field in which the settings of a type stand."""
+"""The field with the settings of a type."""
 
 _SEQUENCES = "sequences are not padded here: write the layer by hand, as the guide on recurrent groups shows"
 
@@ -106,4 +106,4 @@ WITHOUT_COUNTERPART = {
     "RNN": _SEQUENCES,
     "Recurrent": _SEQUENCES,
 }
-"""Caffe's layers that there are none for here, and what to do."""
+"""Caffe's layers without a counterpart, and alternatives."""

@@ -1,4 +1,4 @@
-"""A layer of Caffe, the values that flow between layers, and the layers that are made of it here."""
+"""Caffe layers, symbolic values between them, and the converted layers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PHASES = ("train", "test")
 
 
 class Value:
-    """What one layer writes into a blob, until another one writes over it."""
+    """The value that one layer writes into a blob, until another one overwrites it."""
 
     __slots__ = ("draft", "fault", "is_loss", "name", "phases", "place", "readers", "type", "usual")
 
@@ -60,7 +60,7 @@ class CaffeLayer:
     bottoms: list[Value] = field(default_factory=list)
     tops: list[Value] = field(default_factory=list)
     bridges: list[Bridge] = field(default_factory=list)
-    """What has to stand in front of it."""
+    """Layers that have to precede it."""
 
     @property
     def in_place(self) -> bool:
@@ -104,7 +104,7 @@ class Draft:
 
 @dataclass(eq=False)
 class Stored:
-    """What the blobs of a Caffe layer become: their shapes there, and the parameters and states that they make."""
+    """Conversion of the blobs of a Caffe layer: their shapes there, and the resulting parameters and states."""
 
     layer: CaffeLayer
     shapes: tuple[tuple[int, ...], ...]

@@ -1,4 +1,4 @@
-"""The fields that a prototxt may have: names, types and defaults of Caffe's messages."""
+"""Fields of a prototxt: names, types and defaults of Caffe's messages."""
 
 from __future__ import annotations
 
@@ -101,16 +101,16 @@ Solver: net string; net_param Net; train_net string; train_net_param Net; test_n
   momentum2 float = 0.999; rms_decay float = 0.99; debug_info bool = false; snapshot_after_train bool = true
   solver_type SGD|NESTEROV|ADAGRAD|RMSPROP|ADADELTA|ADAM = SGD; layer_wise_reduce bool = true; weights string*
 """
-"""A line for each message; behind a type, `*` marks a repeated field and `=` the default."""
+"""One line per message; after a type, `*` marks a repeated field and `=` the default."""
 
 _OLD_LAYER = "param string*; blobs_lr float*; weight_decay float*; blob_share_mode STRICT|PERMISSIVE*; layer any"
-"""What a layer of the form `layers { ... }` has beside, or in place of, what a layer has."""
+"""Fields of a layer of the form `layers { ... }` that differ from those of `layer`."""
 
 _FIELD = re.compile(r"(\w+) ([\w|]+)(\*?)(?: = (\S+))?")
 
 
 class FieldSpec(NamedTuple):
-    """A field: a value, described as an attribute, a message of its own, a layer's type, or anything."""
+    """A field: a value, described as an attribute, a nested message, a layer's type, or anything."""
 
     repeated: bool
     message: str

@@ -1,4 +1,4 @@
-"""A net of Caffe, its layers in the order of the file, as the text of a network file."""
+"""Conversion of a Caffe net, layer by layer, to the text of a network file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_LAYERS = 100_000
 def convert_net(
     net: Message, report: Report, states: Sequence[State], given: Mapping[str, Type], mean_dims: tuple[int, ...] | None
 ) -> Conversion:
-    """Convert every layer that is there in one of the states; faults go to the report. Raises `TooManyFaults`."""
+    """Convert every layer that is present in one of the states; errors go to the report. Raises `TooManyFaults`."""
     messages = [*net["layers"], *net["layer"]]
     if net["layers"] and net["layer"]:
         help_ = "write all of them as `layer { ... }`"
@@ -50,7 +50,7 @@ def convert_net(
 
 
 def _fed_states(net: Message, messages: Sequence[Message], states: Sequence[State]) -> Sequence[State]:
-    """Those in which something feeds the net; Caffe makes no net for a test without data. All if nothing feeds any."""
+    """The states with data layers; Caffe creates no test net without data. All states if none has data layers."""
     feeding = [message for message in messages if type_of(message) in INPUT_TYPES]
     fed = [state for state in states if net["input"] or any(phases_of(message, [state]) for message in feeding)]
     return fed or states
@@ -160,7 +160,7 @@ def _data_layers(whole: Conversion) -> Iterable[Fields]:
 
 
 def checked(text: str, report: Report) -> Network:
-    """The network that the text describes. Raises `ConfigError`, with the faults of the prototxt if it has some."""
+    """The network that the text describes. Raises `ConfigError`, with the errors of the prototxt if it has some."""
     found = examine_network(text, "network.textproto")
     if found.network is None or found.failed:
         raise ConfigError(report.sorted() or found.faults)
@@ -168,5 +168,5 @@ def checked(text: str, report: Report) -> Network:
 
 
 def fed_in(whole: Conversion, phase: str) -> list[Feed]:
-    """What the data layers of a phase read."""
+    """The data layers of a phase."""
     return [feed for feed in whole.feeds if phase in feed.phases]

@@ -1,4 +1,4 @@
-"""Fillers and settings of single parameters."""
+"""Conversion of fillers and of settings of single parameters."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _SWAPPED = {"fan_in": "fan_out", "fan_out": "fan_in", "average": "average"}
 
 
 class Layout(NamedTuple):
-    """How a blob of weights lies in Caffe, and how here: its fillers go by the axes."""
+    """The layout of a weight blob in Caffe, and here: its fillers depend on the axes."""
 
     first: int
     """Size of the blob's first axis, by which Caffe counts."""
     inputs: int
-    """How many numbers an output adds up."""
+    """Fan-in: the number of summands of an output."""
     turned: bool = False
     """The parameter here has its axes in the other order."""
     swapped: bool = False

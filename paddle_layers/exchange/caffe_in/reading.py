@@ -1,4 +1,4 @@
-"""Prototxt files as messages: values by field, with the place of each; every fault goes to the report."""
+"""Prototxt files as messages: values by field, with their positions; all errors go to the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers that make few numbers of many: sums along axes, the largest numbers, and what is normalised by such sums."""
+"""Conversion of reductions: sums along axes, argmax, and normalization by sums."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _TIES = "of equal numbers the first comes first, in Caffe the last"
 
 
 def _of_rows(use: Use, k: int) -> None:
-    """The places of the largest numbers of whole rows, and these behind them where they are wanted, too."""
+    """The indices of the largest values of whole rows, followed by these values if they are requested."""
     flat = _step(use, "flatten", {}, [use.bottoms[0]]) if len(use.dims()) != 1 else use.bottoms[0]
     values, places = use.inner("values"), use.inner("places")
     use.note(_TIES)

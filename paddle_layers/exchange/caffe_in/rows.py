@@ -1,4 +1,4 @@
-"""Layers that map, join, cut and reshape rows."""
+"""Conversion of layers that project, concatenate, slice and reshape rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A solver of Caffe as a training file."""
+"""Conversion of a Caffe solver to a training file."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def is_solver(fields: TextFields) -> bool:
 
 
 def states_of(solver: Message) -> list[State]:
-    """What the rules of layers are asked in training and in the test."""
+    """The states of rules in training and in the test."""
     tests: list[Message] = solver["test_state"]
     given: list[Message] = [solver["train_state"], tests[0] if tests else Message("NetState", 0)]
     return [
@@ -69,7 +69,7 @@ def states_of(solver: Message) -> list[State]:
 
 
 class Solver:
-    """Reads the fields of a solver; faults go to its report."""
+    """Converts the fields of a solver; errors go to its report."""
 
     def __init__(self, message: Message, report: Report, whole: Conversion) -> None:
         self.message, self.report, self.whole = message, report, whole
@@ -125,7 +125,7 @@ class Solver:
         return fed_in(self.whole, phase)
 
     def _sources(self) -> Fields:
-        """Where the rows of the phases come from: what Caffe reads, if there is a source for it, else arrays."""
+        """The sources of the phases: Caffe's, if there is a counterpart, else arrays."""
         phases = {phase: feeds for phase in PHASES if (feeds := self._feeds(phase))}
         fields = {name: own for feeds in phases.values() for feed in feeds for name, own in feed.fields.items()}
         if not all(len(feeds) == 1 and self._is_read(feeds[0], fields) for feeds in phases.values()):
@@ -214,7 +214,7 @@ class Solver:
         return found
 
     def _output(self, name: str) -> str:
-        """A folder's name without anything that could lead elsewhere."""
+        """A folder name without path components."""
         given = (self.message["snapshot_prefix"] or "").rstrip("/").rpartition("/")[2] or name
         return re.sub(r"[^\w-]+", "_", given, flags=re.ASCII).strip("_")[:80] or "training"
 
@@ -228,7 +228,7 @@ def check_training(text: str, network: Network, report: Report) -> None:
 
 
 def _of_two_kinds(source: Fields, foreground: float | None) -> list[Fields]:
-    """Two sources in place of one of windows, mixed by the share of those of objects."""
+    """Two sources instead of one of windows, mixed by the share of foreground windows."""
     if foreground is None:
         return [source]
     name, shares = source["type"], {"foreground": foreground, "background": 1 - foreground}

@@ -1,4 +1,4 @@
-"""The weights of a caffemodel by the names that they have here: layers go by their names, as in Caffe."""
+"""Weights of a caffemodel, matched by layer name, as in Caffe."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Weights:
 
 
 def weights_of(model: Mapping[str, list[Blob]], stored: list[Stored], network: Network, path: Path) -> Weights:
-    """What the network takes of a model. Raises `CaffeError` with every blob that does not fit, a line each."""
+    """The weights of a network in a model. Raises `CaffeError` with every blob that does not fit, one line each."""
     wanted = parameter_shapes(network, "float32")
     found, problems = Weights(), list[str]()
     for one in stored:

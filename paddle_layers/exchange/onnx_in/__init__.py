@@ -1,1 +1,1 @@
-"""Networks from ONNX models: the file, what its nodes mean, the layers they become, the report."""
+"""ONNX import: model file, symbolic values, layers, report."""

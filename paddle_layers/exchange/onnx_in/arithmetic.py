@@ -1,4 +1,4 @@
-"""Sums, products, differences and quotients: of two values, with constants, and of the parts that ideas have."""
+"""Arithmetic: sums, products, differences and quotients of values, constants and partial patterns."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def _outer(x: View) -> tuple[Any, ...]:
 
 
 def _in_order(x: View, array: Any) -> Any:
-    """A constant as a number for each number of a row, in the order in which the value has them."""
+    """A constant as one value per element of a row, in the order of the elements."""
     sizes = {atom: whole(atom.size) for atom in x.inside}
     shape: list[int] = []
     for place, axis in enumerate(x.layout):
@@ -235,7 +235,7 @@ def _joined(step: Step, type_: str, value: Any, numbers: Weight) -> Any:
 
 
 def _channels(step: Step, type_: str, value: Any, numbers: Weight) -> Any:
-    """A number for each channel by a layer."""
+    """A per-channel constant, applied by a layer."""
     if type_ == "mul":
         return step.layer("scale", value, weights={"gain": numbers}, bias=False).outputs[0]
     return step.layer("shift", value, weights={"offset": numbers}).outputs[0]
@@ -264,7 +264,7 @@ def _same_shape(step: Step, type_: str, x: Any, y: Any) -> Any:
 
 
 def _broadcast(step: Step, type_: str, x: View, y: View) -> Anything:
-    """One of them has 1 in place of axes."""
+    """Broadcasting: one of the values has axes of size 1."""
     if _smaller(x, y):
         step.refuse_unless(type_ in ("add", "mul"), "the first input is the smaller one")
         x, y = y, x

@@ -1,4 +1,4 @@
-"""Attention, which exporters take apart: products of queries and keys, a softmax, products with values."""
+"""Attention patterns: products of queries and keys, a softmax, products with values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def product(step: Step, x: Any, y: Any) -> Anything:
 
 
 def _scores(step: Step, query: View, keys: View) -> Scores:
-    """`[N, heads, T, width]` by `[N, heads, width, T]`; the batch and the heads may lie in one axis."""
+    """`[N, heads, T, width]` times `[N, heads, width, T]`; the batch and the heads may share one axis."""
     reason = "it multiplies two values, and is no part of attention that is known here"
     step.refuse_unless(len(query.layout) == len(keys.layout) >= 3, reason)
     *lead, rows, width = query.layout
@@ -77,7 +77,7 @@ def _flat(step: Step, view: View) -> Any:
 
 @operator("Attention")
 def attention(step: Step, query: Any, keys: Any, values: Any, mask: Any = None, *more: Any) -> Anything:
-    """The operator of opset 23, with heads as an axis or side by side in the columns."""
+    """The operator Attention of opset 23, with a separate axis of heads or with concatenated heads."""
     step.refuse_unless(not any(one is not None for one in more), "it has keys and values of before")
     step.refuse_unless(not any(step.node.outputs[1:]), "it gives its scores, too")
     step.refuse_unless(not step.attribute("softcap", 0.0), "it has a `softcap`")

@@ -1,4 +1,4 @@
-"""Layers that repeat with other sizes become a block, which is written once and used with settings."""
+"""Repeated structures as blocks, which are written once and used with settings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Shortened:
 
 
 def with_blocks(layers: Sequence[Fields], outputs: Collection[str]) -> Shortened:
-    """The layers of a network, in their order, with blocks in place of what repeats; `outputs` keep their names."""
+    """The layers of a network in order, with repeated structures replaced by blocks; `outputs` keep their names."""
     found = Shortened([], list(layers))
     while pattern := best_pattern(found.layers, outputs):
         _replace(found, pattern, outputs)
@@ -108,7 +108,7 @@ def _set(settings: str) -> Fields:
 
 
 def _sources(window: Sequence[Fields]) -> list[str]:
-    """What it reads from outside, in the order of first use."""
+    """External inputs, in the order of first use."""
     inside = {name for one in window for name in outputs_of(one)}
     return [name for name in dict.fromkeys(name for one in window for name in one["input"]) if name not in inside]
 

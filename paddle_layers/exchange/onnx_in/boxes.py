@@ -1,4 +1,4 @@
-"""What lies in boxes of feature maps."""
+"""RoI operators: regions of feature maps."""
 
 from __future__ import annotations
 

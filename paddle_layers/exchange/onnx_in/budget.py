@@ -10,9 +10,9 @@ from .layers import NotSupported
 from .model import Model
 
 BASE, SHARE = 1 << 27, 8
-"""Bytes that any file may take, and how many times those of its own constants.
+"""Memory budget in bytes for any file, and as a multiple of its constants.
 
-128 MiB hold a causal mask of 4,096 tokens; the share is enough to cast, transpose and reorder each weight once.
+128 MiB hold a causal mask of 4,096 tokens; the multiple is enough to cast, transpose and reorder each weight once.
 """
 WIDEST = 8
 """Bytes of the widest number."""

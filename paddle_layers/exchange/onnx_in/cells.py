@@ -1,8 +1,8 @@
-"""What a step of a recurrence computes, as sums of maps, and which cell that is: of a GRU, an LSTM or a plain one.
+"""Recurrent cells: recognition of a GRU, an LSTM or a plain RNN in the step of a recurrence.
 
-A body is followed node by node. Every value in it is a sum of terms, each a leaf by itself or times a matrix, where a
-leaf is the step's row, a state, a function of a sum, or a product of sums. So the order of the terms and the way in
-which matrices are cut into gates do not matter, and what is left is compared with the formulas of the three cells.
+A body is followed node by node. Every value in it is a sum of terms, each a leaf alone or times a matrix, where a leaf
+is the input of the step, a state, a function of a sum, or a product of sums. So the order of the terms and the split of
+matrices into gates do not matter, and the result is compared with the formulas of the three cells.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Row:
 
 @dataclass(frozen=True)
 class State:
-    """What a step has from the one before, by its place among the states of the loop."""
+    """State of the previous step, by its position among the states of the loop."""
 
     place: int
 
@@ -123,7 +123,7 @@ class Gate(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """What a recurrence has; gates stand in ONNX's order."""
+    """The parameters of a recurrent cell; gates are in ONNX's order."""
 
     kind: str
     gates: tuple[Gate, ...]
@@ -175,7 +175,7 @@ def _gates_of_gru(update: Sum, state: int, candidate: Sum) -> Cell | None:
 
 
 def _candidate(sums: Sum, product: Product, recalled: Sum, state: int) -> Gate | None:
-    """The reset gate before the map of the state, or behind it."""
+    """The reset gate before or after the linear transformation of the state."""
     terms = dict(sums.terms)
     own = terms.get(Row())
     if own is None or len(terms) != 2:
@@ -217,7 +217,7 @@ def _gates_of_lstm(gates: tuple[Sum, Sum, Sum], candidate: Sum, before: Sum, sta
 
 
 def _function(one: Sum) -> tuple[str, Sum]:
-    """An activation and what it is of; a sum by itself is linear."""
+    """An activation and its argument; a sum alone is linear."""
     return (one.leaf.name, one.leaf.of) if isinstance(one.leaf, Function) else ("Affine", one)
 
 

@@ -1,4 +1,4 @@
-"""From nodes to layers: each node's function in turn, with what its inputs mean; all that is refused is collected."""
+"""Conversion of nodes to layers, by the function of each operator; rejected nodes are collected."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from .sizes import NoSize
 
 @dataclass
 class Outcome:
-    """What became of a model, in one reading of its inputs."""
+    """Result of a conversion, for one interpretation of the inputs."""
 
     entries: Entries
     outputs: list[tuple[str, Value]] = field(default_factory=list)
@@ -109,7 +109,7 @@ class _Conversion:
         return self.outcome
 
     def _tell_of_padding(self) -> None:
-        """What hides padding is left out; a mean that counts it all the same gives other numbers here."""
+        """Note that padding masks are dropped; a mean that includes padding differs here."""
         notes, hidden = self.outcome.notes, False
         for name, layer in self.entries.layers.items():
             zero = self.known.get((layer, "padding"))
@@ -228,7 +228,7 @@ class _Conversion:
 
 
 _KEEP_MASKS = frozenset({"Unsqueeze", "Squeeze", "Cast", "Identity", "Not", "Where"})
-"""What leaves a mask of ids as it is; Where may make it the `padding_id` of an embedding."""
+"""Operators that leave a mask of ids unchanged; Where may use it as the `padding_id` of an embedding."""
 _OF_VALUES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Flatten", "Reshape", "Shape"})
 
 

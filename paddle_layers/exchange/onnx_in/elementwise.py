@@ -1,4 +1,4 @@
-"""Functions of every number by itself."""
+"""Elementwise functions."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def swish(step: Step, x: Any) -> Anything:
 
 @operator("PRelu")
 def prelu(step: Step, x: Any, slope: Any) -> Anything:
-    """A rectifier with learned slopes along neighbouring axes, or one for all."""
+    """A rectifier with learned slopes along neighboring axes, or one for all."""
     rows = step.rows(step.view(x))
     given, dims = step.numbers(slope, "slope"), rows.value.dims or (1,)
     shape = ([1] * len(dims) + list(given.array.shape))[-len(dims) :]

@@ -1,4 +1,4 @@
-"""What makes images larger, or rows longer."""
+"""Resizing of images and upsampling of rows."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _sampling(step: Step) -> str:
 
 
 def _positions(step: Step, size: int, count: int, kind: Any) -> Any:
-    """Where each of `count` pixels is sampled along an axis of `size` pixels, by ONNX's formulas."""
+    """Sampling positions of `count` pixels along an axis of `size` pixels, by ONNX's formulas."""
     step.budget.check(count)
     pixel, scale, half = np.arange(count, dtype=kind), kind(count) / kind(size), kind(0.5)
     where = _coordinates(step)

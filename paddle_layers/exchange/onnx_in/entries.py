@@ -1,4 +1,4 @@
-"""What enters a model as data layers: which axis is the batch, and whether there is one of steps."""
+"""Graph inputs as data layers: batch axis, and time axis of sequences."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .model import Entry, Model, shown
 from .sizes import BATCH, Extent, Size
 
 READINGS = ("rows", "sequences", "together", "steps first")
-"""How axes may be meant where a model does not say it: real numbers `[N, ...]`, `[N, T, ...]`, `[T, N, ...]`.
+"""Candidate interpretations of axes that a model leaves open: floats `[N, ...]`, `[N, T, ...]`, `[T, N, ...]`.
 
-Sequences of several inputs that have the same lengths are read together.
+Sequences of several inputs that have the same lengths are interpreted together.
 """
 
 LENGTHS = ".lengths"
 CHANNELS_LAST = [0, 3, 1, 2]
 BOXES = ("RoiAlign", "MaxRoiPool")
-"""Operators whose second input has the boxes of all images side by side."""
+"""Operators whose second input has the boxes of all images, concatenated."""
 BOXES_STEPS = Size.named("T of boxes")
-"""How many boxes an image has."""
+"""The number of boxes of an image."""
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Entries:
             raise NotSupported(f"it has values of the type {entry.kind}")
 
     def _place_among_boxes(self, name: str) -> int | None:
-        """1 for boxes of all images side by side, 2 for the numbers of their images; None for another input."""
+        """1 for the concatenated boxes of all images, 2 for their image indices; None for another input."""
         readers = [node for node in self.model.nodes if name in node.inputs]
         places = {node.inputs.index(name) for node in readers if node.operator in BOXES and not node.domain}
         only = len(places) == 1 and all(node.operator in BOXES for node in readers)
@@ -131,7 +131,7 @@ class Entries:
         self.meanings[entry.name] = view
 
     def _read_as_ids(self, name: str) -> bool:
-        """Whether real numbers become whole ones at once: Keras' inputs are float32 where nobody says what they are."""
+        """Whether floats are cast to integers at once: Keras' inputs are float32 by default."""
         readers = [node for node in self.model.nodes if name in node.inputs]
         return bool(readers) and all(
             node.operator == "Cast" and node.attributes.get("to") in (6, 7) for node in readers

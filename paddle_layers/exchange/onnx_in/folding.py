@@ -1,7 +1,4 @@
-"""Nodes that read nothing but constants are computed at once, in NumPy; shapes may hold sizes of the batch.
-
-The size of each result is known, and refused if too large, before it is made.
-"""
+"""Constant folding in NumPy; shapes may contain sizes of the batch."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ Fold = Callable[..., Any]
 MOST_AXES = 16
 
 _SAME = frozenset({"Identity", "Cast", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten"})
-"""What leaves a parameter's numbers as they are."""
+"""Operators that leave the numbers of a parameter unchanged."""
 
 _BROADCAST: dict[str, Fold] = {
     "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Pow": np.power, "Equal": np.equal, "Less": np.less,
@@ -40,7 +37,7 @@ _EACH: dict[str, Fold] = {
 
 
 def folded(node: Node, inputs: Sequence[Constant | None], opset: int, budget: Budget) -> list[Constant] | None:
-    """What a node gives of constants; None where it cannot be computed. Raises `NotSupported` beyond the budget."""
+    """The folded result of a node of constants; None if it has none. Raises `NotSupported` beyond the budget."""
     fold = _FOLDS.get(node.operator)
     arrays = [None if one is None else one.array for one in inputs]
     if node.domain or any(one is not None and one.ndim > MOST_AXES for one in arrays):
@@ -66,12 +63,12 @@ def folded(node: Node, inputs: Sequence[Constant | None], opset: int, budget: Bu
 
 
 def _is_view(result: Array, arrays: Sequence[Any]) -> bool:
-    """Whether it takes no memory of its own."""
+    """Whether the result is a view without separate memory."""
     return any(one is not None and np.may_share_memory(result, one) for one in arrays)
 
 
 def _plain(array: Array) -> Array:
-    """Sizes that are all known are whole numbers as others are."""
+    """Sizes that are all constant are ordinary integers."""
     if array.dtype.kind == "O" and all(isinstance(one, (int, np.integer)) for one in array.reshape(-1)):
         return array.astype(np.int64)
     return array
@@ -104,7 +101,7 @@ def _broadcast(call: Fold) -> Fold:
 
 
 def _each(call: Fold) -> Fold:
-    """A function of every number by itself."""
+    """An elementwise function."""
     return lambda _, x: call(x)
 
 

@@ -1,4 +1,4 @@
-"""Causal masks as tf2onnx writes TensorFlow's band_part: places are counted, divided by their rows, and compared."""
+"""Causal masks as tf2onnx writes TensorFlow's band_part: cumulative positions that are compared."""
 
 from __future__ import annotations
 

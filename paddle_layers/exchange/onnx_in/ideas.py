@@ -1,4 +1,4 @@
-"""Sums and products of what is no value: parts of normalisation and of attention, masks, choices."""
+"""Fusion patterns: sums and products in normalization, attention, masks and selections."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .sequence_rows import broadcast, causal_of
 
 
 def part_of_sum(step: Step, one: Any, other: Any) -> Anything | None:
-    """What a sum means where one of both is no value; None where it is an ordinary one."""
+    """The meaning of a sum with a partial pattern; None for an ordinary sum."""
     number = other.number if isinstance(other, Constant) else None
     if isinstance(one, Normal) and number is not None and one.factor == 1.0:
         return replace(one, added=one.added + number)
@@ -50,7 +50,7 @@ def part_of_sum(step: Step, one: Any, other: Any) -> Anything | None:
 
 
 def part_of_product(step: Step, one: Any, other: Any) -> Anything | None:
-    """What a product means where one of both is no value, or a value is multiplied with a function of itself."""
+    """The meaning of a product with a partial pattern, or of a value with a function of itself."""
     number = other.number if isinstance(other, Constant) else None
     if isinstance(one, Known):  # a choice, written as a product with 0 or 1
         return _kept(one, other) if one.truth else Filled(broadcast(one, other))
@@ -107,7 +107,7 @@ def _product_of_mask(step: Step, mask: Mask, other: Any, number: float | None) -
     if mask.causal or mask.end:
         return None
     if mask.turned:
-        return Filled(broadcast(mask, other))  # it stands for padding, of which there is none
+        return Filled(broadcast(mask, other))  # a padding mask; there is no padding
     if not isinstance(other, View):
         return None
     axes = zip(reversed(mask.layout), reversed(other.layout), strict=False)
@@ -141,13 +141,13 @@ def _gelu(step: Step, x: View, normal: Normal) -> Anything:
 
 
 def _wide(one: Statistic, numbers: Constant) -> Layout:
-    """The axes of a number for each row, once there is a number for each column."""
+    """The axes of a value per row, once there is a value per column."""
     rank = max(len(one.layout), numbers.array.ndim)
     return (*((),) * (rank - len(one.layout)), *one.layout[:-1], one.view.layout[-1])
 
 
 def layer_norm_of(step: Step, first: Statistic, other: Statistic) -> Anything:
-    """Of what is centred and its deviation, or of both halves; of both, the gain is the same one."""
+    """Of what is centerd and its deviation, or of both halves; of both, the gain is the same one."""
     fits = same(first.view, other.view) and (first.gain is other.gain or first.kind == "centred")
     step.refuse_unless(fits, "it divides by the deviation of something else")
     return norm_of(step, "layer_norm", first.view, first.over, other.epsilon, other.gain, other.bias)
@@ -182,7 +182,7 @@ def _gated(step: Step, x: View, gate: View) -> Anything | None:
 
 
 def _masked(step: Step, scores: Scores, other: Any) -> Anything:
-    """Scores plus 0 or minus infinity: the mask of a decoder; that of the padding is left out, there is none here."""
+    """Scores plus 0 or minus infinity: a causal mask; a padding mask is dropped, since there is no padding."""
     if isinstance(other, (Mask, Known)):
         causal: bool | None = isinstance(other, Mask) and other.causal
     elif isinstance(other, Filled) and other.number == 0:
@@ -198,7 +198,7 @@ def _kept(known: Known, other: Any) -> Any:
 
 
 def _hidden(given: Any) -> bool | None:
-    """Whether a factor, 1 for what a row sees and else 0, hides the rows behind it; None where it is no such factor."""
+    """Whether a factor, 1 for visible rows and 0 otherwise, hides the later rows; None if it is no such factor."""
     if isinstance(given, Mask):
         return None if given.turned or given.end else given.causal
     if isinstance(given, Constant) and given.array.ndim > 1 and np.isin(given.array, (0, 1)).all():

@@ -1,4 +1,4 @@
-"""Operators that leave values as they are: Dropout in the test phase, Cast between floats, Expand to the same shape."""
+"""Identity operators: Dropout in the test phase, Cast between floats, Expand to the same shape."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .sizes import Size
 
 @operator("Identity", "Dropout", "Cast", "CastLike", "Expand", constants=True)
 def same(step: Step, x: Any, *more: Any) -> Any:
-    """Nothing happens: Dropout in the test phase; a Cast, since real numbers are float32; an Expand to its shape."""
+    """Identity: Dropout in the test phase; a Cast, since floats are float32; an Expand to its shape."""
     if step.node.operator == "Expand" and isinstance(x, (Constant, Filled)):
         size: Any = x.array.reshape(-1)[0] if isinstance(x, Constant) and x.array.size == 1 else None
         if isinstance(size, Size):
@@ -55,7 +55,7 @@ def _cast(step: Step, x: View, like: Any) -> Anything:
 
 
 def _mask_of(step: Step, x: View) -> Anything:
-    """Whole numbers for the rows of sequences, which become real ones or truth values, say which rows are real."""
+    """Integers per row of sequences that are cast to floats or booleans are a padding mask."""
     if x.value.layer.type != "data" or x.value.level != 1 or x.value.layer.attributes.get("size"):
         return IdNumbers(x.layout)
     step.known[x.value.layer] = "mask"

@@ -1,4 +1,4 @@
-"""Convolutions, pools and normalisations of lines, images and volumes."""
+"""Convolution, pooling and normalization of 1-D signals, images and volumes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Pads = list[tuple[int, int]]
 
 
 SUFFIXES = {1: "1d", 2: "", 3: "3d"}
-"""Of the types of layers, by how many axes there are behind the channels."""
+"""Layer types, by the number of axes after the channels."""
 
 
 def image(step: Step, x: Any) -> tuple[Rows, Value, int]:
-    """Rows as channels of lines, images or volumes; how many axes there are behind the channels."""
+    """Rows as channels of 1-D signals, images or volumes; the number of axes after the channels."""
     rows = step.rows(step.view(x))
     dims = rows.value.dims
     alone = len(rows.lead) == 1
@@ -120,9 +120,9 @@ def around(pads: Pads) -> dict[str, Any]:
 
 
 def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> View:
-    """Filters that go along the steps of sequences: neighbours side by side, and a map of these.
+    """1-D convolution along the steps of sequences: a context window and a fully connected layer.
 
-    The node may go along an image of a single row, whose row has nothing around it.
+    The node may go along an image of height 1 without vertical padding.
     """
     view = step.plain(x)
     fits = len(view.layout) == 3 == given.array.ndim and view.layout[1] == view.inside and len(view.value.dims) == 1
@@ -156,7 +156,7 @@ def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> View:
 
 @operator("MaxPool", "AveragePool")
 def pool(step: Step, x: Any) -> Anything:
-    """Windows that move; padding behind the last pixel may as well be the rounding."""
+    """Pooling; padding after the last pixel may be equivalent to rounding up."""
     average = step.node.operator == "AveragePool"
     padded, counted = x, bool(step.attribute("count_include_pad", 0))
     if isinstance(x, Padded):
@@ -202,7 +202,7 @@ def pool(step: Step, x: Any) -> Anything:
 
 
 def _count(size: int, window: int, stride: int, up: bool, edge: int) -> int:
-    """How many windows there are; none begins in the padding behind the image."""
+    """The number of windows; none begins in the padding after the image."""
     left = size - window
     if left < 0:
         return 0
@@ -211,7 +211,7 @@ def _count(size: int, window: int, stride: int, up: bool, edge: int) -> int:
 
 
 def normalized(step: Step, x: Any) -> Statistic | None:
-    """The mean over the last of three axes, as tf2onnx writes it for layer normalisation of sequences."""
+    """The mean over the last of three axes, as tf2onnx writes it for layer normalization of sequences."""
     layout = (*x.layout[:-1], ())
     if isinstance(x, Statistic) and x.kind == "square" and x.over == 1:
         return replace(x, kind="variance", layout=layout)
@@ -222,7 +222,7 @@ def normalized(step: Step, x: Any) -> Statistic | None:
 
 @operator("GlobalAveragePool", "GlobalMaxPool")
 def global_pool(step: Step, x: Any) -> Anything:
-    """One window as large as the image, or as a sequence; of rows of sequences, a part of normalisation."""
+    """One window as large as the image, or as a sequence; of rows of sequences, a part of normalization."""
     average = step.node.operator == "GlobalAveragePool"
     if average and len(x.layout) == 3 and (squared := normalized(step, x)) is not None:
         return squared

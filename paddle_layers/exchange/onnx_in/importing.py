@@ -1,4 +1,4 @@
-"""`import_onnx`: a model of another system as a network with its weights."""
+"""`import_onnx`: ONNX models of other systems as networks with weights."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .report import report_text
 
 @dataclass(frozen=True)
 class Imported(ImportedFiles):
-    """What an ONNX model became: a checked network, its weights by name, a report of what became what."""
+    """Result of an ONNX import: a checked network, its weights by name, a report of the conversion."""
 
     network: Network
     text: str
@@ -46,10 +46,23 @@ class Imported(ImportedFiles):
 
 
 def import_onnx(path: str | Path) -> Imported:
-    """Read an ONNX model as PyTorch, Keras, scikit-learn or this library writes it; the weights can be trained on.
+    """Import an ONNX model as exported by PyTorch, Keras, scikit-learn or this library; the weights are trainable.
 
-    The first axis of its inputs is the batch; `[N, T, ...]` become sequences where a layer of sequences reads them.
-    Raises `ImportFailure` with a line for each node that has no counterpart, `OSError` where there is no file.
+    The first axis of its inputs is the batch; `[N, T, ...]` become sequences if a sequence layer reads them.
+
+    Args:
+        path: The ONNX file.
+
+    Returns:
+        The network, its weights, and a report of the conversion.
+
+    Raises:
+        ImportFailure: Nodes without a counterpart, one line each.
+        OSError: The file cannot be read.
+
+    Example::
+
+        imported = pl.import_onnx("resnet18.onnx")
     """
     file = Path(path)
     model = read_model(file)

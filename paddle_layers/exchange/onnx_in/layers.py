@@ -1,4 +1,4 @@
-"""The layers that nodes become, before they have names: types, inputs, attributes, the numbers of parameters."""
+"""Layers before naming: types, inputs, attributes, parameter values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators of ai.onnx.ml, as scikit-learn's exporter writes linear models and what stands before them."""
+"""Operators of ai.onnx.ml, as scikit-learn's exporter writes linear models and their preprocessing."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _linear(step: Step, x: View, name: str, other: str, rows: int | None) -> Vie
 
 @operator("Normalizer", domain=ML)
 def normalizer(step: Step, x: Any) -> Anything:
-    """Rows divided by a norm of theirs; probabilities that sum to one stay as they are."""
+    """Rows divided by their norm; probabilities that sum to one are unchanged."""
     view, norm = step.view(x), step.attribute("norm", "MAX")
     rows = step.rows(view, 1)
     layer = rows.value.layer

@@ -1,4 +1,4 @@
-"""Loops that tf2onnx writes for Keras' GRU, LSTM and SimpleRNN: a step for each row of the sequences, and no others."""
+"""Loops that tf2onnx writes for Keras' GRU, LSTM and SimpleRNN: one step per row of the sequences, and no others."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class _Body:
         return of(State(place))
 
     def run(self) -> list[Any]:
-        """What the outputs of a step are."""
+        """The outputs of a step."""
         for node in self.body.nodes:
             fault = fault_of(node, self.step.opset)
             unknown = [name for name in node.inputs if name and self.values.get(name) is None]
@@ -174,7 +174,7 @@ class _Body:
         return of(Product(x, y)) if isinstance(x, Sum) and isinstance(y, Sum) else None
 
     def choose(self, _: Node, condition: Any, x: Any, y: Any) -> Any:
-        """Where: by a row that is real."""
+        """Selection by a mask of real rows."""
         known = isinstance(condition, Constant) and condition.number in (0, 1)
         return (x if condition.number else y) if known else None
 
@@ -236,13 +236,13 @@ def _called(handler: Callable[..., Any], *given: Any) -> Any:
 
 
 def _width(x: Any) -> int | None:
-    """How many columns a sum of maps has."""
+    """The number of columns of a sum of linear maps."""
     matrix = x.terms[0][1] if isinstance(x, Sum) and x.terms else None
     return None if matrix is None else int(matrix.array.shape[1])
 
 
 def _outputs(step: Step, cell: Cell, body: _Body, found: list[Any], states: tuple[Any, ...]) -> Any:
-    """The recurrence as a layer; its last row stands for the states that are its result."""
+    """The recurrence as a layer; its last row represents the final states."""
     backward = isinstance(body.source, Reversed)
     rows = step.rows(body.source.forward if isinstance(body.source, Reversed) else step.view(body.source), 1)
     names = [[atom.name for atom in axis] for axis in rows.lead]

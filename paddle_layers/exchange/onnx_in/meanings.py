@@ -1,9 +1,9 @@
-"""What a tensor of the graph means here: a value of a layer and how its axes lie, a constant, or a part of an idea.
+"""Symbolic values: the meaning of each tensor of the graph as a layer output, a constant, or part of a pattern.
 
-The importer goes through the nodes once and says of each tensor what it means. Most nodes that only move axes
-(Transpose, Reshape, Unsqueeze) thereby become no layer: the axes of a value lie otherwise, and that is all. What an
-exporter takes apart, attention, say, or layer normalisation, is put together the same way: the pieces have meanings
-of their own, and where the last one is met the layer is made.
+The importer visits the nodes once and assigns a meaning to each tensor. Most nodes that only move axes (Transpose,
+Reshape, Unsqueeze) thereby become no layer: only the order of the axes changes. Compositions that an exporter
+decomposes, such as attention or layer normalization, are recognized in the same way: the pieces have meanings, and the
+layer is created at the last one.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Atom:
 
 
 Axis = tuple[Atom, ...]
-"""Atoms that lie in one axis, the slowest first; none where the axis has the size 1."""
+"""Atoms of one axis, the slowest first; empty if the axis has the size 1."""
 
 Layout = tuple[Axis, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Meaning:
-    """What has axes. `layout` are those of the ONNX tensor."""
+    """A symbolic value with axes. `layout` are those of the ONNX tensor."""
 
     layout: Layout
 
@@ -74,7 +74,7 @@ class Reversed(Meaning):
 
     @property
     def forward(self) -> View:
-        """From the first row on, with the axes as they lie now."""
+        """In forward order, with the current axes."""
         return replace(self.view, layout=self.layout)
 
 
@@ -85,7 +85,7 @@ class Places(Meaning):
 
 @dataclass(frozen=True, eq=False)
 class Lengths(Meaning):
-    """How many rows the sequences have; `power` 0.5 is the root of that."""
+    """The lengths of sequences; `power` 0.5 is their square root."""
 
     power: float = 1.0
 
@@ -104,10 +104,7 @@ class EndPlace(Meaning):
 
 @dataclass(frozen=True, eq=False)
 class Mask(Meaning):
-    """Which rows are real, which keys a row sees (`causal`), or which row is the first or last one (`end`).
-
-    `turned` is the opposite.
-    """
+    """Mask of real rows, of visible keys (`causal`), or of the first or last row (`end`)."""
 
     causal: bool = False
     end: str = ""
@@ -127,7 +124,7 @@ class IdMatch(Meaning):
 
 @dataclass(frozen=True, eq=False)
 class Grid(Meaning):
-    """The places of rows against keys, as TensorFlow counts them for causal masks: `part` is all, row, key or ahead."""
+    """The positions of queries and keys, as TensorFlow computes causal masks: `part` is all, row, key or ahead."""
 
     part: str = "all"
 
@@ -141,7 +138,7 @@ class Known(Meaning):
 
 @dataclass(frozen=True, eq=False)
 class IdNumbers(Meaning):
-    """Ids as numbers, none below 0: known in what Keras writes for negative ids, of which there are none here."""
+    """Nonnegative ids as numbers: Keras' code for negative ids is dropped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +165,7 @@ class Filled(Meaning):
 
 @dataclass(frozen=True, eq=False)
 class Padded(Meaning):
-    """A value with `number` around its rows and columns: (before, after) for each axis behind the channels."""
+    """A value padded with `number` around its rows and columns: (before, after) for each axis after the channels."""
 
     view: View = field(kw_only=True)
     pads: tuple[tuple[int, int], ...] = field(kw_only=True)
@@ -177,7 +174,7 @@ class Padded(Meaning):
 
 @dataclass(frozen=True, eq=False)
 class Statistic(Meaning):
-    """A part of layer normalisation of `view`, over its last axes: mean, centred, square, variance, deviation.
+    """A part of layer normalization of `view`, over its last axes: mean, centerd, square, variance, deviation.
 
     TensorFlow writes `x * (gain / deviation) + (bias - mean * (gain / deviation))`: scaled and moved are its halves.
     """
@@ -191,7 +188,7 @@ class Statistic(Meaning):
 
     @property
     def over_all(self) -> bool:
-        """Whether it has a number for each one of the view."""
+        """Whether it has one value per element of the view."""
         return self.kind in ("centred", "square")
 
 
@@ -207,7 +204,7 @@ class Normal(Meaning):
 
 @dataclass(frozen=True, eq=False)
 class Scores(Meaning):
-    """How well keys fit queries: `factor` times the products, or what softmax makes of that (`soft`)."""
+    """Attention scores: `factor` times the dot products of queries and keys, or their softmax (`soft`)."""
 
     query: View = field(kw_only=True)
     keys: View = field(kw_only=True)
@@ -216,7 +213,7 @@ class Scores(Meaning):
     causal: bool = False
     soft: bool = False
     zeroed: bool = False
-    """What a row must not see is 0, and has to become minus infinity by what is added."""
+    """Masked scores are 0, and an addition has to set them to minus infinity."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +271,7 @@ def reshaped(meaning: M, shape: list[Extent]) -> M | None:
         if found is None:
             return None
         layout.append(found)
-    while left and left[0].size == 1 and layout:  # a batch of one row, behind the last axis
+    while left and left[0].size == 1 and layout:  # a batch of one row, after the last axis
         layout[-1] = (*layout[-1], left.pop(0))
     if left:
         return None
@@ -307,7 +304,7 @@ def _taken(left: list[Atom], size: Extent, cuts: dict[Atom, tuple[Atom, Atom]]) 
 
 
 def _refined(meaning: M, cuts: dict[Atom, tuple[Atom, Atom]]) -> M:
-    """Where atoms were cut, the value's own order has the parts too."""
+    """The order of axes of a value after its atoms were split."""
     if not isinstance(meaning, View):
         return meaning
 
@@ -320,7 +317,7 @@ def _refined(meaning: M, cuts: dict[Atom, tuple[Atom, Atom]]) -> M:
 
 
 def aligned(one: View, other: View) -> tuple[View, View] | None:
-    """Both with their atoms cut alike, where every number of one stands where that of the other stands."""
+    """Both with the same atoms, if their elements are in the same order."""
     if one.shape != other.shape or len(one.layout) != len(other.layout):
         return None
     if one.value.dims != other.value.dims or one.value.level != other.value.level:
@@ -340,5 +337,5 @@ def aligned(one: View, other: View) -> tuple[View, View] | None:
 
 
 def constant_of(values: Any) -> Constant:
-    """A constant that nobody has trained."""
+    """A constant that is not a trained parameter."""
     return Constant(np.asarray(values))

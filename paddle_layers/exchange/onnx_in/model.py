@@ -1,4 +1,4 @@
-"""An ONNX model as plain Python: nodes, constants, what enters and what leaves."""
+"""ONNX models as plain Python: nodes, constants, inputs, outputs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Body:
 
     @cached_property
     def captured(self) -> tuple[str, ...]:
-        """What it reads of the graph around it."""
+        """Captured values of the surrounding graph."""
         own = {*self.inputs, *self.constants, *(name for node in self.nodes for name in node.outputs)}
         read = dict.fromkeys([name for node in self.nodes for name in node.inputs] + list(self.outputs))
         return tuple(name for name in read if name and name not in own)
@@ -40,7 +40,7 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A node; `place` counts from 0, attributes that hold several graphs are None."""
+    """A node; `place` counts from 0, unset attributes are for those that hold several graphs."""
 
     place: int
     name: str
@@ -52,20 +52,20 @@ class Node:
 
     @cached_property
     def captured(self) -> tuple[str, ...]:
-        """What its graphs read without being given it."""
+        """Values that its subgraphs capture."""
         bodies = [one for one in self.attributes.values() if isinstance(one, Body)]
         return tuple(dict.fromkeys(name for body in bodies for name in body.captured))
 
     @property
     def label(self) -> str:
-        """How messages and the report name it."""
+        """Name in messages and in the report."""
         name = self.name or next(filter(None, self.outputs), f"number {self.place + 1}")
         return f"{shown(name)} ({shown(self.operator)})"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What enters or leaves: its axes are sizes, names, or None where nothing is known."""
+    """An input or output of the graph: its axes are sizes, names, or None if unknown."""
 
     name: str
     kind: str
@@ -86,7 +86,7 @@ class Model:
 
 
 def text(name: str | bytes) -> str:
-    """A text of the file: protobuf gives bytes where they are no UTF-8."""
+    """A string of the file: protobuf returns bytes if it is not valid UTF-8."""
     return name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")
 
 

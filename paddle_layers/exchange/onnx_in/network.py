@@ -1,4 +1,4 @@
-"""Layers as a network: those that outputs rest on, activations joined, names, text, weights."""
+"""Assembly of the network: dead-layer elimination, activation fusion, names, text, weights."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PARAMETER = re.compile(r"(?:^|[._/])(weight|bias|gain|kernel|gamma|beta|running
 
 _MODEL = r"^(?:StatefulPartitionedCall/)?(?:(?:functional|sequential|model)(?:_\d+)*/)?"
 _VARIABLE = re.compile(_MODEL + r"(.+)/\w+/ReadVariable")
-"""Where TensorFlow reads a parameter: `dense_1/Cast/ReadVariableOp:0`."""
+"""Variable reads of TensorFlow: `dense_1/Cast/ReadVariableOp:0`."""
 
 
 @dataclass
@@ -44,11 +44,11 @@ class Assembled:
     outputs: dict[str, str]
     """Values by the names of the model's outputs."""
     paths: dict[str, str]
-    """Where layers are that became parts of blocks, by their names."""
+    """The new paths of layers that became parts of blocks, by their names."""
 
 
 def assemble(model: Model, outcome: Outcome) -> Assembled:
-    """The network. Raises `ImportFailure` where the config's own checks find fault."""
+    """The network. Raises `ImportFailure` if the checks of the config report errors."""
     roots = [value.layer for _, value in outcome.outputs]
     layers = _in_order(roots)
     _drop_states(
@@ -75,7 +75,7 @@ def assemble(model: Model, outcome: Outcome) -> Assembled:
 
 
 def _drop_states(read: set[Value], layers: list[Layer]) -> None:
-    """Exporters name all outputs of an LSTM: the last states are dropped where nobody reads them."""
+    """Dead outputs: exporters name all outputs of an LSTM; unused final states are dropped."""
     for layer in layers:
         if layer.attributes.get("return_state") and layer.outputs[1] not in read:
             del layer.attributes["return_state"]
@@ -88,7 +88,7 @@ def _lines(short: Shortened) -> Iterator[dict[str, Any]]:
 
 
 def _in_order(roots: list[Layer]) -> list[Layer]:
-    """Every layer behind those that it reads, data layers first."""
+    """Topological order of the layers, data layers first."""
     found: dict[Layer, None] = {}
     stack = [(layer, False) for layer in reversed(roots)]
     while stack:
@@ -102,7 +102,7 @@ def _in_order(roots: list[Layer]) -> list[Layer]:
 
 
 def _join(layers: list[Layer], outputs: set[Value]) -> dict[Value, Value]:
-    """Make activations the `act` of the layers before them; gives what now stands for the output of each."""
+    """Fuse activations into the `act` of the previous layers; returns the replacement of each output."""
     readers = Counter(value for layer in layers for value in layer.inputs)
     replaced: dict[Value, Value] = {}
     for layer in layers:
@@ -154,7 +154,7 @@ def _clean(name: str) -> str:
 
 
 def _of_weights(layer: Layer) -> str:
-    """What stands before `.weight` in the name of an initializer."""
+    """The part before `.weight` in the name of an initializer."""
     for one in layer.weights.values():
         name = one.source[0] if one.source else ""
         match = _PARAMETER.search(name)

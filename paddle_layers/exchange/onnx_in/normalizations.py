@@ -1,4 +1,4 @@
-"""Rows brought to one size, by an operator or by what exporters make of it."""
+"""Normalization, as one operator or as the composition that exporters write."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def norm_of(
     gain: Constant | None = None,
     bias: Constant | None = None,
 ) -> View:
-    """Rows brought to one size over their last axes, with a number for each column where there are any."""
+    """Normalization over the last axes, with a gain and bias per column if there are any."""
     rows = step.rows(x)
     own = len(x.layout) - len(rows.lead)
     step.refuse_unless(over <= own, "it goes over rows of the batch or of sequences")
@@ -100,7 +100,7 @@ def group_norm(step: Step, x: Any, gain: Any, bias: Any) -> Anything:
 
 @operator("MeanVarianceNormalization")
 def mvn(step: Step, x: Any) -> Anything:
-    """Over neighbouring axes of a row."""
+    """Over neighboring axes of a row."""
     view = step.view(x)
     rows = step.rows(view)
     axes = sorted(step.axis(axis, len(view.layout)) for axis in step.attribute("axes", [0, 2, 3]))

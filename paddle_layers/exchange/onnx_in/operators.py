@@ -1,4 +1,4 @@
-"""What a function for an operator gets as `step`: the node, its attributes, the layers that it makes."""
+"""Conversion context (`step`) of an operator: the node, its attributes, new layers."""
 
 from __future__ import annotations
 
@@ -112,25 +112,25 @@ class Step:
     def layer(
         self, type_: str, *inputs: Value, weights: dict[str, Weight] | None = None, suffix: str = "", **attributes: Any
     ) -> Layer:
-        """A new layer. Attributes that are None are left out."""
+        """A new layer. Attributes with the value None are omitted."""
         given = {name: value for name, value in attributes.items() if value is not None}
         self.budget.spend(sum(one.array.nbytes for one in (weights or {}).values()))
         return make_layer(type_, inputs, given, weights or {}, (self.node.place,), suffix)
 
     def again(self, layer: Layer, weights: dict[str, Weight], **attributes: Any) -> Layer:
-        """A layer once more, with something that this node adds; the one before is left out if nobody reads it."""
+        """A copy of the layer with an addition of this node; the original is dropped if it has no other reader."""
         nodes = (*layer.nodes, self.node.place)
         merged = {**layer.attributes, **attributes}
         return make_layer(layer.type, layer.inputs, merged, {**layer.weights, **weights}, nodes, layer.suffix)
 
     def each(self, type_: str, view: View, **attributes: Any) -> View:
-        """A layer that changes every number by itself: the axes lie as before."""
+        """An elementwise layer: the axes are unchanged."""
         plain = self.plain(view)
         made = self.layer(type_, plain.value, **attributes)
         return replace(plain, value=made.outputs[0])
 
     def plain(self, view: View) -> View:
-        """The same view with its factor in a layer of its own."""
+        """The same view with its factor applied by a separate layer."""
         if view.factor == 1.0:
             return view
         made = self.known.get(("scaled", view.value, view.factor))
@@ -144,7 +144,7 @@ class Step:
     # ---- rows
 
     def lead(self, view: View) -> int:
-        """How many axes stand before those of a row."""
+        """The number of axes before those of a row."""
         needed = set(view.rows)
         for count in range(len(view.layout) + 1):
             seen = atoms_of(view.layout[:count])
@@ -185,18 +185,18 @@ class Step:
         return axis - len(rows.lead) + 1 if axis > len(rows.lead) else None
 
     def made(self, value: Value, like: Rows) -> View:
-        """What a layer of rows has made, with the axes of its input before those of a row."""
+        """The output of a layer of rows, with the axes of its input before those of a row."""
         return view_of(value, like.view.rows, like.lead)
 
     def numbers(self, given: Any, what: str) -> Constant:
-        """A constant of real numbers."""
+        """A floating-point constant."""
         if not isinstance(given, Constant):
             raise NotSupported(f"its {what} is computed; it has to be a constant")
         self.refuse_unless(given.array.dtype.kind in "fiub", f"its {what} depends on the batch")
         return given
 
     def integers(self, given: Any, what: str) -> list[Any]:
-        """A constant list of whole numbers, sizes of the batch among them."""
+        """A constant list of integers, possibly with sizes of the batch."""
         if not isinstance(given, Constant):
             raise NotSupported(f"its {what} are computed; they have to be constants")
         whole = given.array.dtype.kind in "iuO" and given.array.ndim <= 1
@@ -211,7 +211,7 @@ class Step:
         raise NotSupported(f"its {what} is {described(given)}, which no layer gives")
 
     def settled(self, given: Any) -> Any:
-        """A mean or padding, which the nodes behind it might have taken, as a value of a layer; all else as it is."""
+        """A mean or padding that the following nodes did not absorb, as a layer output; other values are unchanged."""
         if isinstance(given, Padded):
             return self.padded(given.view, given.pads, value=given.number or None)
         if not isinstance(given, Statistic) or given.kind != "mean":
@@ -240,7 +240,7 @@ class Step:
 
 
 def view_of(value: Value, rows: Sequence[Atom], lead: Layout) -> View:
-    """A new value, with axes of its own behind `lead`."""
+    """A new value, with new axes after `lead`."""
     inside = tuple(axis_for(size) for size in value.dims)
     return View((*lead, *inside), value=value, order=(*rows, *atoms_of(inside)))
 
@@ -266,7 +266,7 @@ KNOWN: dict[type, str] = {
 
 
 def described(given: Any) -> str:
-    """What something means, for messages."""
+    """Description of a symbolic value, for messages."""
     if isinstance(given, Constant):
         return "a constant"
     if given is None:

@@ -1,4 +1,4 @@
-"""The file: a protobuf message that may come from anywhere, checked while it becomes plain Python."""
+"""Reading of model files: untrusted protobuf messages, validated during conversion."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def onnx_package() -> ModuleType:
 
 
 def read_model(path: Path) -> Model:
-    """The model of a file. Raises `ImportFailure`, `OSError` where there is none."""
+    """The model of a file. Raises `ImportFailure`, `OSError` if it does not exist."""
     onnx = onnx_package()
     facts = path.stat()
     if not stat.S_ISREG(facts.st_mode):
@@ -121,7 +121,7 @@ def _node(place: int, proto: Any, tensors: Tensors, *, deeper: bool = True) -> N
 
 
 def _attribute(proto: Any, tensors: Tensors, *, deeper: bool) -> Any:
-    """A value: a number, a text, a list, an array, a graph; several graphs are no value."""
+    """A value: a number, a string, a list, an array, a graph; None for several graphs."""
     kind = proto.type
     if kind == 1:
         return proto.f

@@ -1,4 +1,4 @@
-"""LSTM, GRU and RNN: the map of the input becomes an `fc`, each direction a layer of its own."""
+"""LSTM, GRU and RNN: the input projection becomes an `fc`, each direction a separate layer."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _initial(step: Step, given: dict[str, Any], *, first: bool, directions: int)
     outputs, states = found
     if states is None:
         return [] if outputs is None else [outputs]
-    if outputs is None:  # the state stands behind it
+    if outputs is None:  # the state follows it
         outputs = step.layer("slope_intercept", states, slope=0.0, suffix="initial").outputs[0]
     return [outputs, states]
 
@@ -128,9 +128,9 @@ def one_direction(
     step: Step, kind: Kind, rows: Rows, given: list[Constant | None], units: int, functions: list[str],
     reverse: bool, suffix: str, *, before: Sequence[Value] = (), reset_after: bool = False,
 ) -> Value:  # fmt: skip
-    """One direction, with maps `[gates * units, width]`, recurrent ones, biases and peepholes in ONNX's order.
+    """One direction, with weights `[gates * units, width]`, recurrent ones, biases and peepholes in ONNX's order.
 
-    What stands `before` the first rows are values for the layer's optional inputs.
+    The initial states `before` are values for the layer's optional inputs.
     """
     maps, recalls, biases, peepholes = given
     assert maps is not None
@@ -197,7 +197,7 @@ def _bias(
 
 
 def _outputs(step: Step, made: list[Value], ways: list[bool], rows: Rows, first: bool) -> Any:
-    """`[T, directions, N, units]`, then `[directions, N, units]`; with `layout` 1 the batch stands first."""
+    """`[T, directions, N, units]`, then `[directions, N, units]`; with `layout` 1 the batch comes first."""
     whole, wanted = made[0], [*step.node.outputs, "", "", ""][:3]
     batch, steps = (tuple(atom for atom in rows.view.rows if atom.name == name) for name in ("N", "T"))
     if len(made) == 2:

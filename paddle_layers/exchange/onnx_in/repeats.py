@@ -1,4 +1,4 @@
-"""Layers of a network that repeat: windows that are alike but for numbers, and whose layers read each other alike."""
+"""Detection of repeated layers: windows with equal structure that differ only in numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Pattern:
     named: bool
     """The names of its layers say that they belong together, as paths of modules do."""
     result: tuple[int, int]
-    """Which of its layers is read outside, and which of the outputs of that."""
+    """The layer that is read outside, and its output."""
 
     @property
     def saved(self) -> int:
@@ -50,7 +50,7 @@ def best_pattern(layers: Sequence[Fields], outputs: Collection[str]) -> Pattern 
 
 
 def _key(layer: Fields) -> Hashable:
-    """What has to be the same: all but the names and the numbers of attributes. None for what no block has in it."""
+    """Structural key: everything but names and numbers of attributes. None for layers that blocks cannot contain."""
     shared = any("share" in one for one in layer.get("param", ()))
     if shared or not layer.get("input") or layer["type"] not in registries["layer"]:
         return None
@@ -100,7 +100,7 @@ def _patterns(
 def _wiring(
     layers: Sequence[Fields], start: int, length: int, readers: Mapping[str, Sequence[int]]
 ) -> tuple[Hashable, tuple[int, int]] | None:
-    """Where the inputs of each layer come from, and which value is read outside; None where it is not a single one."""
+    """The producers of the inputs of each layer, and the value that is read outside; None if there are several."""
     window = layers[start : start + length]
     inside = {name: (place, at) for place, one in enumerate(window) for at, name in enumerate(outputs_of(one))}
     outside: dict[str, int] = {}
@@ -116,7 +116,7 @@ def _wiring(
 
 
 def prefix_of(window: Sequence[Fields]) -> str:
-    """What the names of all its layers begin with, such as `layer1_0`."""
+    """Common prefix of the names of its layers, such as `layer1_0`."""
     names = [str(one["name"]) for one in window]
     first, last = min(names), max(names)
     same = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))

@@ -1,4 +1,4 @@
-"""What became of a model, in words."""
+"""Import report."""
 
 from __future__ import annotations
 

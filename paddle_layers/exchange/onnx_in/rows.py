@@ -1,4 +1,4 @@
-"""Maps of rows, tables of rows, normalisation of rows."""
+"""Fully connected layers, embeddings, and normalization of rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .sizes import whole
 
 
 def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight | None, suffix: str = "") -> View:
-    """A map of every row, whose `array` has a row for each number of the last axes of `x`, in their order."""
+    """A fully connected layer, whose `array` has one row per element of the last axes of `x`, in order."""
     x = step.plain(x)
     count = step.lead(x)
     rest = x.layout[count:]
@@ -141,7 +141,7 @@ def arg_max(step: Step, x: Any) -> Anything:
 
 @operator("TopK")
 def top_k(step: Step, x: Any, count: Any) -> Any:
-    """The best values along an axis, and their places as real numbers."""
+    """The largest values along an axis, and their indices as floats."""
     rows = step.rows(step.view(x))
     axis = step.axis_of_row(step.axis(step.attribute("axis", -1), len(rows.view.layout)), rows)
     found = step.integers(count, "k")

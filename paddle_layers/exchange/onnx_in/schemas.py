@@ -1,4 +1,4 @@
-"""What ONNX itself says of operators: how many inputs they have, which attributes of which kinds."""
+"""Operator schemas of ONNX: numbers of inputs, names and types of attributes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from .model import Node, shown
 
 KINDS = {"FLOAT": float, "INT": int, "STRING": str, "FLOATS": list, "INTS": list, "STRINGS": list, "TENSOR": np.ndarray}
-"""What a value of an attribute is, by the schema's name for it."""
+"""Types of attribute values, by the schema's name."""
 
 
 @cache
@@ -24,7 +24,7 @@ def _schema(operator: str, opset: int, domain: str) -> Any:
 
 
 def fault_of(node: Node, opset: int) -> str | None:
-    """What ONNX itself says of a node: how many inputs, which attributes of which kinds."""
+    """Violation of ONNX's schema by a node: number of inputs, names and types of attributes."""
     schema = _schema(node.operator, opset, node.domain)
     if schema is None:
         return None

@@ -1,4 +1,4 @@
-"""What is asked of the axis of steps: one row of each sequence, how long it is, which rows are seen."""
+"""Sequence reductions: one row per sequence, lengths, masks of visible rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def end_row(step: Step, view: View, axis: int, end: str, *, keep: bool) -> View:
 
 
 def one_row(step: Step, view: View, axis: int, type_: str, *, keep: bool, **settings: Any) -> View:
-    """A layer that makes one row of each sequence; the axes of a row lie as before."""
+    """A layer that reduces each sequence to one row; the axes of a row are unchanged."""
     plain = step.plain(view)
     value = plain.value
     if len(value.dims) != 1:

@@ -1,4 +1,4 @@
-"""Sequences: masks and lengths, which are not needed here, and what becomes one row of each."""
+"""Sequences: masks and lengths, which are not needed here, and reductions to one row each."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def range_(step: Step, start: Any, limit: Any, delta: Any) -> Anything:
 
 @operator("Less", "LessOrEqual", "Greater", "GreaterOrEqual", constants=True)
 def compared(step: Step, x: Any, y: Any) -> Anything:
-    """Which rows are real, or which keys a row sees."""
+    """Mask of real rows, or of visible keys."""
     if "Greater" in step.node.operator:
         x, y = y, x
     strict = "Equal" not in step.node.operator
@@ -70,7 +70,7 @@ def _no_less(given: Any) -> bool:
 
 @operator("Equal", constants=True)
 def equal(step: Step, x: Any, y: Any) -> Anything:
-    """Which row is the last one; whether there is none; which ids are padding."""
+    """Masks: the last row of a sequence, empty sequences, ids of padding."""
     for one, other in ((x, y), (y, x)):
         if isinstance(one, View) and one.value.type.kind == "INT" and isinstance(other, Constant):
             return _id_match(step, one, other)
@@ -134,7 +134,7 @@ def either(step: Step, x: Any, y: Any) -> Anything:
 
 @operator("Where", constants=True)
 def where(step: Step, condition: Any, x: Any, y: Any) -> Anything:
-    """Of masks: what stands behind the end of a sequence does not matter, there is no such place here."""
+    """Masked selection: values after the end of a sequence are ignored, since there is no padding."""
     rows = _without_padding(step, condition, x, y)
     if rows is not None:
         return rows
@@ -184,7 +184,7 @@ OPERATIONS = {"ReduceSum": "SUM", "ReduceMean": "MEAN", "ReduceL1": "ASUM", "Red
 
 @operator(*OPERATIONS)
 def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
-    """Over steps: one row of each sequence. Over an image: a global pool. Over a row: a part of normalisation."""
+    """Over steps: one row of each sequence. Over an image: a global pool. Over a row: a part of normalization."""
     x = x.forward if isinstance(x, Reversed) else x  # in whichever order
     rank = len(x.layout)
     given = step.listed("axes", axes)

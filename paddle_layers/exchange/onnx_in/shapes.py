@@ -1,4 +1,4 @@
-"""Nodes that move axes: no layers, the axes of a value lie otherwise."""
+"""Shape operators: only the order of the axes changes, without a layer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .sequence_rows import end_row, steps_of
 from .sizes import Extent, divided, product_of, whole
 
 BEHIND = 1_000_000_000
-"""Behind every row: what exporters write for the end of an axis is this or more."""
+"""End of an axis: exporters write this value or more."""
 MOST_PARTS = 8
 """Equal parts that an axis is cut into, where nodes may take them one by one."""
 
@@ -113,7 +113,7 @@ def reshape(step: Step, x: Meaning, shape: Any = None) -> Anything:
 
 
 def _other_rows(step: Step, x: View, sizes: list[Extent]) -> View | None:
-    """Rows of another shape, whose axes are none of those before: a layer of its own."""
+    """Rows of another shape with unrelated axes: a separate layer."""
     count = step.lead(x)
     together = product_of(x.shape[:count])
     for cut_ in range(1, len(sizes) + 1):
@@ -150,7 +150,7 @@ def filled(step: Step, shape: Any) -> Anything:
 
 
 def filled_axes(step: Step, sizes: list[Any]) -> Layout:
-    """Those of steps are known again; others do not matter where there is one number only."""
+    """Time axes are restored; other axes are irrelevant for a scalar."""
     return tuple((step.steps[size],) if size in step.steps else () for size in sizes)
 
 
@@ -166,7 +166,7 @@ def triangle(step: Step, x: Any, shift: Any = None) -> Anything:
 
 @operator("Concat")
 def concat(step: Step, *parts: Any) -> Anything:
-    """Channels side by side."""
+    """Concatenation along the channels."""
     views = [step.view(part) for part in parts]
     axis = step.axis(step.attribute("axis", 0), len(views[0].layout))
     rows = [step.rows(view) for view in views]
@@ -237,7 +237,7 @@ def _part(view: View, axis: int, value: Value, size: int) -> View:
 
 
 def _parts(view: View, axis: int, sizes: list[int]) -> list[View] | None:
-    """What was joined by a `concat`, where it is cut at the same places."""
+    """The parts of a `concat`, if it is split at the same positions."""
     layer = view.value.layer
     if (
         layer.type != "concat"
@@ -275,7 +275,7 @@ def slice_(step: Step, x: Any, *given: Any) -> Any:
 
 
 def _cropped(step: Step, view: View, given: list[tuple[Any, ...]]) -> View:
-    """A part whose elements are so many steps apart, by a layer of its own."""
+    """A strided slice, by a separate layer."""
     rows = step.rows(view)
     parts = []
     for start, end, axis, by in given:
@@ -338,7 +338,7 @@ def _sliced(step: Step, x: Any, axis: int, start: Any, end: Any) -> Any:
 
 @operator("Pad")
 def pad(step: Step, x: Any, pads: Any = None, value: Any = None, axes: Any = None) -> Anything:
-    """Something around rows; zeros around images are left to the convolution or the pool behind them."""
+    """Padding of rows; zero padding of images is absorbed by the following convolution or pooling."""
     view = step.view(x)
     rank = len(view.layout)
     counts = step.listed("pads", pads)

@@ -1,4 +1,4 @@
-"""Sizes of axes: whole numbers, and products with those that are known with the batch only."""
+"""Sizes of axes: integers, and products with sizes that depend on the batch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class NoSize(ValueError):
 
 
 class Size:
-    """A whole number times sizes that a batch has, as `2 * N * T`; whole numbers stand for themselves."""
+    """An integer times sizes of the batch, such as `2 * N * T`; constant sizes are plain integers."""
 
     __slots__ = ("names", "number")
 
@@ -78,7 +78,7 @@ class Size:
 
 Extent = int | Size
 BATCH = Size.named("N")
-"""How many rows a batch has, where the model does not say it."""
+"""The number of rows of a batch, if the model does not fix it."""
 
 
 def _parts(value: Any) -> tuple[int, Counter[str]]:

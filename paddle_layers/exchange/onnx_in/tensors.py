@@ -1,4 +1,4 @@
-"""Tensors of a model's file as arrays: what is claimed is compared with the bytes that are there before any is read."""
+"""Tensors of a model file as arrays: claimed sizes are compared with the available bytes before reading."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS: dict[int, str] = {
 }  # fmt: skip
 """The numbers of TensorProto's data types."""
 TEXTS = 8
-"""Texts, as names of classes: nothing here is computed with them."""
+"""Strings, as names of classes: they are never computed with."""
 FIELDS = {
     "float32": "float_data", "float64": "double_data", "int64": "int64_data", "uint64": "uint64_data",
     "uint32": "uint64_data",
@@ -30,7 +30,7 @@ FIELDS = {
 
 
 class Tensors:
-    """Reads the tensors of one file. Bytes beside it are read once: what lies over one another is refused."""
+    """Reads the tensors of one file. Bytes of external data are read once: overlapping tensors are rejected."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -112,7 +112,7 @@ def _array(data: bytes, kind: str) -> NDArray[Any]:
 
 
 def _listed(stored: NDArray[Any], kind: str, proto: Any) -> NDArray[Any]:
-    """Numbers that stand in a list of the message; half precision is there as bits."""
+    """Values in a list of the message; half precision is encoded as bits."""
     if kind in ("float16", "bfloat16"):
         bits = np.array(proto.int32_data, np.int64).astype(np.uint16)
         return _array(bits.astype("<u2").tobytes(), kind)

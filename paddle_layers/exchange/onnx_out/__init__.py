@@ -1,1 +1,1 @@
-"""Networks as ONNX files: the layers' own functions make the nodes, the rest is here."""
+"""ONNX export: the layers' own functions add the nodes, this package the rest."""

@@ -1,4 +1,4 @@
-"""`export_onnx`: what a net predicts, as a model for other engines."""
+"""`export_onnx`: export of the inference network."""
 
 from __future__ import annotations
 
@@ -14,14 +14,29 @@ from .writing import write_network
 
 
 def export_onnx(net: Net, path: str | Path, *, values: Sequence[str] = ()) -> list[Path]:
-    """Write what a net gives in the phase test, with its weights, as an ONNX model; gives the files.
+    """Export the test phase of a network with its weights as an ONNX model.
 
-    The outputs are the `values` that are named; else those that `predict` gives, what no layer reads but costs and
-    statistics. Beside scores that a cost makes probabilities of stand these, as `NAME.probabilities`. Numbers are
-    float32, ids int64, the first axis `N` is the batch. Values in sequences are padded and have their lengths beside
-    them, as `NAME.lengths`. Weights of a gigabyte and more lie in a second file, `PATH.data`. An older file is
-    replaced. Raises `ConfigError` with every layer that has no ONNX form, `TrainingError` for values that are not
-    there, `ExportError`, `SaveError`.
+    Values are float32, ids int64; the first axis `N` is the batch. Sequences are padded, with an additional output
+    `NAME.lengths`. Scores that a loss converts to probabilities have an additional output `NAME.probabilities`. Weights
+    of a gigabyte and more are in a second file, `PATH.data`. An existing file is replaced.
+
+    Args:
+        net: The network with its weights.
+        path: The file to write.
+        values: Names of the outputs; by default those of `predict`: values that only losses and metrics read.
+
+    Returns:
+        The written files.
+
+    Raises:
+        ConfigError: Layers without an ONNX form; all of them are reported.
+        TrainingError: An unknown value, or a network without outputs.
+        ExportError: The package onnx is missing, or its checker reports an error.
+        SaveError: The file cannot be written.
+
+    Example::
+
+        pl.export_onnx(net, "digits.onnx")
     """
     import_onnx()
     whole = net.network.select("test")

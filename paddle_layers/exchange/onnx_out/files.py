@@ -1,4 +1,4 @@
-"""The network of a file, with the weights of another one, as a model."""
+"""Export of a network file with separate weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .model import ExportError, import_onnx
 
 
 def export_file(file: str, weights: str | None, target: Path, values: Sequence[str]) -> list[Path]:
-    """Write the model; gives its files. Raises what `export_onnx` raises, `ConfigError`, `WeightsError`."""
+    """Write the model; returns its files. Raises what `export_onnx` raises, `ConfigError`, `WeightsError`."""
     import_onnx()
     if not is_training_file(file):
         network = load(file)

@@ -1,4 +1,4 @@
-"""One use of a layer as nodes: the layer's own function, called with what it asks for."""
+"""Export of one layer use, by the layer's own function."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def write_op(op: Op, graph: Graph, layouts: Layouts, named: Container[Value]) ->
     passed = {_input(op, name, value, layouts).name: value for name in layer.inputs for value in op.argument(name)}
     for place, value in enumerate(op.outputs):
         tensor, start = tensors[place], first
-        if tensor.name in passed:  # nothing to be done: the input takes the output's name, unless it has one of its own
+        if tensor.name in passed:  # no node: the input takes the output's name, unless it has a name already
             tensor, start = (graph.Identity(tensor), first) if passed[tensor.name] in named else (tensor, 0)
         _put(op, place, value, graph.rename(tensor, _name(op, place, value), start), layouts)
 
@@ -117,7 +117,7 @@ def _put(op: Op, place: int, value: Value, tensor: Tensor, layouts: Layouts) -> 
 
 
 def _put_own_rows(op: Op, tensors: list[Tensor], layouts: Layouts) -> None:
-    """The rows that a layer makes: their lengths stand behind the outputs."""
+    """The dynamic rows of a layer: their lengths come after the outputs."""
     (row,) = op.layer.own_rows
     lengths = tensors.pop()
     layouts.put_own_domain(op.rows[row], tensors[0], lengths)

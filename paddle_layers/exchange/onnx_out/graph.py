@@ -1,4 +1,4 @@
-"""The writer that a layer's function gets as `graph`: nodes by operator name, constants by value."""
+"""Graph builder that a layer's `@onnx` function gets as `graph`: nodes by operator name, constants by value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SMALL = 64
 
 
 class Tensor:
-    """A tensor of the ONNX graph. `dims` are the axes behind the rows, where they are known; a parameter has `array`.
+    """A tensor of the ONNX graph. `dims` are the axes after the rows, if they are known; a parameter has `array`.
 
     `size` is the number of ids for ids, else the product of `dims`.
     """
@@ -47,8 +47,8 @@ class Body(NamedTuple):
 class Graph:
     """Nodes in order, constants by name; `graph.Conv(x, weight, strides=[2, 2])` adds a node.
 
-    Inputs are tensors, NumPy arrays, numbers or lists of whole numbers (which become constants), or None for an input
-    that is left out. `outputs=2` gives that many tensors. Real numbers are float32, whole ones int64.
+    Inputs are tensors, NumPy arrays, numbers or lists of integers (which become constants), or None for an absent
+    input. `outputs=2` returns two tensors. Floats become float32, integers int64.
     """
 
     def __init__(self, reserved: Iterable[str]) -> None:
@@ -60,7 +60,7 @@ class Graph:
         self._known: dict[tuple[Any, ...], str] = {}
 
     def inner(self) -> Graph:
-        """A graph inside of this one: nodes of its own, the same names and constants."""
+        """A subgraph: separate nodes, the same names and constants."""
         made = Graph(())
         made.constants, made._names, made._known = self.constants, self._names, self._known
         return made
@@ -71,7 +71,7 @@ class Graph:
         return lambda *inputs, **settings: self.node(operator, *inputs, **settings)
 
     def node(self, operator: str, *inputs: Any, outputs: int = 1, **attributes: Any) -> Any:
-        """Add a node; gives its output, or a tuple of several. Attributes that are None are left out."""
+        """Add a node; returns its output, or a tuple of several. Attributes with the value None are omitted."""
         given = [self._input(value) for value in inputs]
         while given and not given[-1]:
             given.pop()  # engines may crash on one that is left out at the end
@@ -83,7 +83,7 @@ class Graph:
         return tensors[0] if outputs == 1 else tensors
 
     def unique(self, name: str) -> str:
-        """This name, or one that nobody has."""
+        """This name, or an unused variant of it."""
         number, found = 1, name
         while found in self._names:
             number += 1
@@ -92,7 +92,7 @@ class Graph:
         return found
 
     def constant(self, values: Any, name: str = "constant") -> Tensor:
-        """A tensor of known values: real numbers, whole numbers or truth values."""
+        """A constant tensor: floats, integers or booleans."""
         array = np.asarray(values)
         if array.dtype.kind in "fiu":
             array = array.astype(np.float32 if array.dtype.kind == "f" else np.int64)
@@ -124,10 +124,10 @@ class Graph:
     def scan(
         self, step: Callable[..., Any], states: Sequence[Tensor], rows: Sequence[Tensor], *, reverse: bool = False
     ) -> tuple[Tensor, ...]:
-        """Go through padded sequences row by row, with states that have a row for each sequence.
+        """Scan over padded sequences row by row, with states that have one row per sequence.
 
-        `step(graph, *states, *rows)` gives the new states, then what it makes of the rows of one step; the result is
-        the last states and then, for all rows, what was made.
+        `step(graph, *states, *rows)` returns the new states, then its outputs for the rows of one step; the result is
+        the final states and then the outputs of all rows.
         """
         inner = self.inner()
         inner.scope = self.scope
@@ -151,14 +151,14 @@ class Graph:
         return found if isinstance(found, tuple) else (found,)
 
     def shaped(self, x: Tensor, *dims: int) -> Tensor:
-        """The rows of `x` with other axes behind them."""
+        """The rows of `x`, reshaped to other axes."""
         if x.dims == dims:
             return x
         made: Tensor = self.Reshape(x, [0, *dims])
         return Tensor(made.name, dims)
 
     def flat(self, x: Tensor) -> Tensor:
-        """The rows of `x` with one axis behind them."""
+        """The rows of `x`, flattened to one axis."""
         return self.shaped(x, x.size)
 
     def places(self, x: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
-"""Values as tensors: rows one after the other, or padded sequences with their lengths.
+"""Layouts of values: concatenated rows, or padded sequences with their lengths.
 
-Layers see rows; those of sequences see each sequence as a row of its own, padded to the longest. What leaves the model
-and what enters it is padded: `[N, T, ...]`, and `[N, S, T, ...]` where sequences are nested.
+Layers see concatenated rows; those of sequences see each sequence as one row, padded to the longest. Inputs and outputs
+of the model are padded: `[N, T, ...]`, and `[N, S, T, ...]` if sequences are nested.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .graph import Graph, Tensor
 
 
 class Layouts:
-    """The tensors of each value; a layout that nobody asks for makes no nodes."""
+    """The tensors of each value; layouts are created on demand, so unused ones add no nodes."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -26,7 +26,7 @@ class Layouts:
         self._masks: dict[tuple[Domain, Domain], Tensor] = {}
 
     def inside(self, graph: Graph) -> Layouts:
-        """What a graph inside sees: the same tensors; what it makes of them stays there."""
+        """The layouts in a subgraph: the same tensors; new ones stay in it."""
         made = Layouts(graph)
         made._rows, made._padded, made._masks = dict(self._rows), dict(self._padded), dict(self._masks)
         made._shapes, made._lengths = dict(self._shapes), dict(self._lengths)
@@ -43,7 +43,7 @@ class Layouts:
         self._padded[value] = _typed(tensor, value)
 
     def put_sequences(self, value: Value, tensor: Tensor) -> None:
-        """A value with an axis of rows behind that of what groups them."""
+        """A value with an axis of rows after the axis of the groups."""
         if value.domain.level == 1:
             self.put_padded(value, tensor)
         else:
@@ -54,7 +54,7 @@ class Layouts:
         self._shapes[domain], self._lengths[domain] = shape, lengths
 
     def put_own_domain(self, domain: Domain, tensor: Tensor, lengths: Tensor) -> None:
-        """The rows that a layer has made: an axis behind that of what groups them."""
+        """The dynamic rows of a layer: an axis after that of the groups."""
         shape = self.graph.Shape(tensor, start=0, end=2)
         if domain.level == 2 and domain.parent is not None:
             shape = self.graph.Concat(self._shapes[domain.parent], self.graph.Slice(shape, [1], [2]), axis=0)
@@ -63,7 +63,7 @@ class Layouts:
     # ---- what is asked for
 
     def rows(self, value: Value) -> Tensor:
-        """A value as rows, those behind the ends of sequences among them."""
+        """A value as rows, with the padding after the ends of sequences."""
         if value not in self._rows:
             self._rows[value] = self._reshaped(self._padded[value], -1, value, "/rows")
         return self._rows[value]
@@ -80,7 +80,7 @@ class Layouts:
         return self._padded[value]
 
     def sequences(self, value: Value, group: Domain) -> Tensor:
-        """A value with an axis of rows behind that of the group's rows."""
+        """A value with an axis of rows after that of the group's rows."""
         if value.domain.level == 1:
             return self.padded(value)
         return self._reshaped(self.rows(value), self._width(value.domain, group), value)
@@ -94,7 +94,7 @@ class Layouts:
         return found
 
     def mask(self, domain: Domain, group: Domain) -> Tensor:
-        """Which rows of each sequence of a group are real."""
+        """Mask of the real rows of each sequence of a group."""
         if (domain, group) not in self._masks:
             steps = self.graph.Squeeze(self._last(domain))
             places = self.graph.Range(0, steps, 1)
@@ -105,7 +105,7 @@ class Layouts:
         return self._masks[domain, group]
 
     def all_lengths(self, domain: Domain) -> list[tuple[str, Tensor]]:
-        """What says where the sequences of a padded tensor end, by the name's ending."""
+        """The inputs with the lengths of a padded tensor, by name suffix."""
         if domain.level == 1:
             return [("lengths", self._lengths[domain])]
         assert domain.parent is not None
@@ -120,7 +120,7 @@ class Layouts:
         return found
 
     def _width(self, domain: Domain, group: Domain) -> Tensor:
-        """Rows of a group's longest sequence, with room for the padding inside."""
+        """Length of a group's longest sequence, with space for the padding inside."""
         if group is domain.parent:
             return self._last(domain)
         inner = self.graph.Slice(self._shapes[domain], [1], [3])

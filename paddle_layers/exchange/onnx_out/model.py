@@ -1,4 +1,4 @@
-"""The file: nodes and weights as an ONNX model, checked before it is written."""
+"""Model files: nodes and weights as an ONNX model, checked before writing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IR_VERSION = 9
 EXTERNAL_FROM = 1 << 30
 """Bytes of weights from which on they are written beside the model: a protobuf file ends at 2 GiB."""
 BESIDE = 1 << 10
-"""Bytes of real numbers that then go there; engines want shapes in the model."""
+"""Size in bytes of float constants that are moved to external data; engines need shapes in the model."""
 
 
 class ExportError(ValueError):
@@ -45,7 +45,7 @@ def import_onnx() -> ModuleType:
 
 
 def write_model(written: Written, name: str, path: Path) -> list[Path]:
-    """Write the model; gives the files. Raises `ExportError` where ONNX's checker finds fault, `SaveError`."""
+    """Write the model; returns the files. Raises `ExportError` for errors of ONNX's checker, `SaveError`."""
     onnx = import_onnx()
     nbytes = sum(array.nbytes for array in written.graph.constants.values())
     data = path.with_name(f"{path.name}.data") if nbytes >= EXTERNAL_FROM else None
@@ -122,6 +122,6 @@ def _checked(onnx: ModuleType, model: Any) -> Any:
         raise ExportError(f"ONNX's checker refuses the model: {error}") from None
     for value in found.graph.value_info:
         for axis in value.type.tensor_type.shape.dim:
-            if axis.dim_param.startswith("unk__"):  # a number that onnx made up: nobody knows the size
+            if axis.dim_param.startswith("unk__"):  # a symbolic size that onnx created: it is unknown
                 axis.ClearField("dim_param")
     return found

@@ -1,4 +1,4 @@
-"""The layers of a network as nodes, one after the other; what has no form is collected."""
+"""Export of the layers in order; layers without an ONNX form are collected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layers of the library that have no function below `@onnx`, each with the reason."""
+"""Reasons for built-in layers without an `@onnx` function."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A recurrent group as a Scan over the padded rows: its memories go from step to step, other inputs are seen whole.
+"""A recurrent group as a Scan over the padded rows: memories are scan states, other inputs are constant.
 
-Behind the end of a sequence its memories stay as they are. So it does not matter from which side the padding is met,
-and a group that runs in reverse starts with the last real row.
+After the end of a sequence its memories are unchanged. So the side of the padding does not matter, and a group that
+runs in reverse starts with the last real row.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Steps:
     # ---- what a step sees
 
     def open(self) -> None:
-        """What enters a step: the memories, then one row of each sequence and whether it is real."""
+        """Inputs of a step: the memories, then one row of each sequence and whether it is real."""
         self.outer.scope = f"{self.prefix}scan"
         for part in self.memories:
             value = self.scope[part.output_names[0]]
@@ -92,7 +92,7 @@ class Steps:
     # ---- what it gives
 
     def read_after(self) -> list[Value]:
-        """The values of a step that are needed behind it."""
+        """The values of a step that are needed after it."""
         names = [*self.inside.outputs, *(part.attributes["of"] for part in self.memories)]
         return [self.scope[name] for name in names]
 
@@ -105,7 +105,7 @@ class Steps:
         ]
 
     def close(self, made: list[Value]) -> None:
-        """Add the Scan. Raises `NoForm` for outputs that have rows of their own in every step."""
+        """Add the Scan. Raises `NoForm` for outputs with a dynamic row count in every step."""
         self.graph.scope = f"{self.prefix}scan"
         for part in self.memories:
             old, new = self.scope[part.output_names[0]], self.scope[part.attributes["of"]]

@@ -1,4 +1,4 @@
-"""A checked network as an ONNX graph: what enters it, its layers, what leaves it."""
+"""Checked networks as ONNX graphs: inputs, layers, outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Size = int | str
 
 @dataclass(frozen=True)
 class Port:
-    """What enters or leaves the model."""
+    """An input or output of the model."""
 
     name: str
     axes: tuple[Size, ...]

@@ -1,4 +1,4 @@
-"""Batches: how many rows there are, and the sequences that group them."""
+"""Test batches: row counts and sequence groupings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Batch:
 
     @property
     def samples(self) -> int:
-        """How many samples there are."""
+        """The number of samples."""
         return self.rows_at(0)
 
     def rows_at(self, level: int) -> int:
@@ -36,7 +36,7 @@ class Batch:
         return slice(first, last)
 
     def times(self, count: int) -> Batch:
-        """A batch with so many rows in place of each one, in as many sequences."""
+        """A batch with each row repeated, in as many sequences."""
         inner = [tuple(start * count for start in starts) for starts in self.starts[-1:]]
         return Batch(self.rows * count, (*self.starts[:-1], *inner))
 

@@ -1,4 +1,4 @@
-"""Cases: a config of a layer as a small network with a batch of data."""
+"""Test cases: a config of a layer as a small network with a batch of data."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from .values import APART, draw_numbers, draw_places, draw_rows, spread, take_ro
 __all__ = ["LAYER", "STARTS", "Case", "cases", "spread"]
 
 MOST_TIMES = 64
-"""How often the rows of a batch are taken, for a layer that wants so many that something divides them."""
+"""Multiple of the rows of a batch, for a layer that needs a divisible number of them."""
 
 FED = Input("N ...", "a value that enters the network by the layer itself")
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A config in one phase, with data drawn by a seed that depends on the config only."""
+    """A config in one phase, with random data whose seed depends on the config only."""
 
     definition: LayerDefinition
     example: Example
@@ -38,7 +38,7 @@ class Case:
     phase: str
     given_batch: Batch | None = None
     copied: bool = False
-    """Copies stand between the data and the layer, so that it may take the memory of its inputs."""
+    """Whether the data are copied before the layer, so that it may work in-place on its inputs."""
     unfit: ClassVar[frozenset[str]] = frozenset()
     """Properties that cannot be asked of such a case."""
 
@@ -100,7 +100,7 @@ class Case:
 
     @property
     def followed(self) -> bool:
-        """Whether an activation, dropout or clipping stands behind the layer; they have facts of their own."""
+        """Whether an activation, dropout or clipping follows the layer; these have separate facts."""
         return any(self.attributes[name] not in (None, 0.0, "linear") for name in self.definition.common)
 
     @cached_property
@@ -126,7 +126,7 @@ class Case:
         return loads(self.text(), name=f"<example of {self.definition.name}>")
 
     def net(self, dtype: str = "float64", device: str | Device = "cpu") -> Net:
-        """The network bound to a device, with parameters and states drawn anew: none is zero, none is equal."""
+        """The network bound to a device, with new random parameters and states: none is zero, no two are equal."""
         net = Net(self.network(), device=device, dtype=dtype)
         rng = self._rng(1)
         for parameter in net.parameters.values():

@@ -1,4 +1,4 @@
-"""Configs of a layer that differ from an example: its axes, data types, levels, inputs, attributes, batch."""
+"""Config variations of an example: axes, data types, levels, inputs, attributes, batch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Config:
     attributes: Mapping[str, Any]
     batch: Batch
     features: frozenset[Any] = field(default=frozenset(), compare=False)
-    """What it has that an example may not have."""
+    """Features that an example may lack."""
 
     @property
     def places(self) -> tuple[Type, ...]:
@@ -87,7 +87,7 @@ class Draft:
             self.dims[axis.name, item if axis.per_item else 0] = sizes if axis.rest else (sizes,)
 
     def _placed(self, axis: Axis, dims: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-        """The axes before the one whose place an attribute says, that one, and those behind it."""
+        """The axes before the one whose position an attribute selects, that one, and those after it."""
 
         def place(attribute: str) -> int:
             said = int(self.bound[attribute])
@@ -132,7 +132,7 @@ class Draft:
     # ---- what can be changed
 
     def knobs(self) -> Iterator[tuple[str, str]]:
-        """What can be changed, as the kind of change and what it is about."""
+        """Possible variations, as the kind of change and its subject."""
         yield from (("attribute", name) for name in self.definition.attributes)
         for name, input_ in self.definition.inputs.items():
             if len(input_.kinds) > 1:
@@ -157,7 +157,7 @@ class Draft:
         return [level for level in range(3) if all(level in input_.seq for input_ in inputs)]
 
     def is_rest(self, axis: str) -> bool:
-        """Whether the axis stands for all remaining ones."""
+        """Whether the axis matches all remaining ones."""
         return any(a.rest for i in self.definition.inputs.values() for a in i.axes if a.name == axis)
 
 

@@ -1,4 +1,4 @@
-"""How the functions of a layer run: as Python at once, or compiled."""
+"""Execution engines of functions: as Python, or compiled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of layers that make sense only among others: whole networks from the definition."""
+"""Test cases of layers that depend on others: whole networks from the definition."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class NetworkCase(Case):
 
     @cached_property
     def inputs(self) -> list[Input]:
-        """What is fed belongs to no field."""
+        """Inputs belong to no field."""
         return [FED] * len(self.types)
 
     @cached_property

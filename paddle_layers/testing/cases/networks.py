@@ -1,4 +1,4 @@
-"""The text of the small network in which a layer is checked."""
+"""Config text of the small network in which a layer is tested."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def network_text(
 ) -> str:
     """Data layers `in0`, `in1` ... and the layer; with `propagate`, the gradients of these inputs are forced.
 
-    `copied`: copies stand between the data and the layer, so that it may take the memory of its inputs.
+    `copied`: the data are copied before the layer, so that it may work in-place on its inputs.
     """
     lines = [_data_layer(f"in{place}", type_) for place, type_ in enumerate(types)]
     names = [f"in{place}" for place in range(len(types))]

@@ -1,4 +1,4 @@
-"""Values of attributes: a few legal ones with the ends of the range, far ones, and illegal ones."""
+"""Attribute values: legal ones with the ends of the range, extreme ones, and illegal ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ACTIVATIONS = ("linear", "tanh", "relu")
 FAR_NUMBERS = (0, 1, -1, 2**20, 2**40, 2**63 - 1, -(2**63), 0.5, 5e-324, 1e-30, 1e30, 1.7e308, math.inf, -math.inf)
 FAR_TEXTS = ("", "linear", "no such name", "\u00e9")
 WRONG = (math.nan, 1.5, 7, -1, True, "word", "NO_SUCH_CHOICE")
-"""What is illegal for most attributes."""
+"""Illegal values for most attributes."""
 
 
 def usual_values(attribute: Attribute[Any], given: Iterable[Any]) -> list[Any]:

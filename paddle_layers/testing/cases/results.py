@@ -1,4 +1,4 @@
-"""What a pass of a case gives."""
+"""Results of a pass of a test case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hypothesis strategies made from a definition: configs that differ from an example in a few respects."""
+"""Hypothesis strategies generated from a definition: configs that differ from an example in a few respects."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ _CHANGES: dict[str, Callable[[st.DrawFn, Draft, str, bool], Any]] = {
 
 
 def _class_of(sizes: tuple[int, ...]) -> tuple[int, bool]:
-    """What matters of sizes: how many axes there are, and whether one has a single element."""
+    """The equivalence class of sizes: the number of axes, and whether one has a single element."""
     return len(sizes), 1 in sizes
 
 

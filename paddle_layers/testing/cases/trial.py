@@ -1,4 +1,4 @@
-"""Trials: a case bound to a net, run pass by pass with memory disturbed in between. All that touches plans is here."""
+"""Trials: a test case bound to a net, run pass by pass with memory poisoned in between. Only this module uses plans."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from .case import Case
 Array = NDArray[Any]
 Results = dict[str, Array]
 GUARD = 256
-"""Bytes before and behind every buffer that nobody may touch."""
+"""Size in bytes of the guard zones before and after every buffer."""
 PATTERN = 0xFF
-"""What they are filled with: NaN, so that reading there shows, too."""
+"""Fill value of the guard zones: NaN, so that reading there is detected, too."""
 OTHER = 0x3F
-"""What fills memory that a kernel is to write: no number that it computes, and one that it can add to."""
+"""Fill value of memory that a kernel has to write: not a possible result, but addable."""
 
 
 def nothing() -> None:
@@ -120,7 +120,7 @@ class Trial:
         return found | self.statistics() | {f"state {name}": state.value.copy() for name, state in net.states.items()}
 
     def statistics(self) -> Results:
-        """What has been counted since the last forward pass of this trial began."""
+        """The statistics since the last forward pass of this trial began."""
         return {f"statistic {name}": np.array(value) for name, value in self.net.statistics().items()}
 
     def directions(self) -> Results:
@@ -157,7 +157,7 @@ class Trial:
         self.net.parameters[name].value = values
 
     def changed_parameters(self) -> list[str]:
-        """Parameters that the passes have modified, which nobody but an optimizer may."""
+        """Parameters that the passes have modified, which only an optimizer may do."""
         return [name for name, p in self.net.parameters.items() if not np.array_equal(self._given[name], p.value)]
 
     @property
@@ -179,7 +179,7 @@ class Trial:
         return self.net.plan(self.case.phase)
 
     def poison(self) -> None:
-        """Fill the memory that nobody may need before the pass, gradients of parameters too, with NaN."""
+        """Fill memory that must not be read before the pass with NaN, gradients of parameters included."""
         self._plan.poison(0)
         self._poison_gradients()
 
@@ -211,7 +211,7 @@ class Trial:
         return nearest.buffers[-1].name
 
     def outside_runs(self) -> Iterator[tuple[str, str | None]]:
-        """Tuned kernels that write runs of their targets, each with a buffer that an item writes elsewhere, or None.
+        """Tuned kernels that write tiles of their targets, each with a buffer that is written outside a tile, or None.
 
         The launches of the last pass run once more.
         """
@@ -248,7 +248,7 @@ class Trial:
         return None
 
     def _bytes(self, buffer: Buffer) -> slice:
-        """Where the rows of the last batch lie in the memory of the plan."""
+        """The position of the rows of the last batch in the memory of the plan."""
         assert buffer.storage is not None
         begin = buffer.storage.offset
         return slice(begin, begin + self._plan.rows.size(buffer.extent) * buffer.itemsize)
@@ -275,7 +275,7 @@ class Trial:
 
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
-    """Within it, plans give every buffer memory of its own, with a guard zone on either side, and keep all results."""
+    """Context in which plans give every buffer separate memory with guard zones, and keep all results."""
     apart = mock.patch("paddle_layers.runtime.plan.plan.place", _place_apart)
     with switched(_GUARDED, True), apart, without("recomputed results"):
         yield

@@ -1,4 +1,4 @@
-"""Values that are fed: distinct numbers away from the points without a derivative, ids, sparse rows."""
+"""Input values: distinct numbers away from non-differentiable points, ids, sparse rows."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def draw_rows(type_: Type, field: Input, rng: np.random.Generator, offset: float
 
 
 def draw_places(rng: np.random.Generator, most: int, lengths: Array) -> Array:
-    """Up to `most` places in sequences of these lengths, a list for each; -1 ends a list, whatever stands behind it."""
+    """Up to `most` random indices into sequences of these lengths, one list per sequence; -1 ends a list."""
     places = rng.integers(0, np.maximum(lengths, 1)[:, None], (len(lengths), most)).astype(np.float64)
     counts = np.where(lengths > 0, rng.integers(0, most + 1, len(lengths)), 0)
     ended = (np.arange(most) == counts[:, None]) | (lengths == 0)[:, None]

@@ -1,1 +1,1 @@
-"""The properties that a layer's definition promises: a file for each, with its check."""
+"""Conformance properties: one file per property, with its check."""

@@ -1,4 +1,4 @@
-"""A result depends on its batch alone: not on larger and smaller ones that the same net has seen before."""
+"""Results depend on the batch alone, not on earlier batches of other sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How broadly compiled kernels are checked; a run that has to be quick narrows it."""
+"""Coverage of compiled kernels, which quick runs reduce."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .ptx import ARCHITECTURES, Architecture
 
 
 class Breadth(NamedTuple):
-    """What compiled kernels are checked for."""
+    """Coverage of compiled kernels."""
 
     architectures: tuple[Architecture, ...] = ARCHITECTURES
     """Compute capabilities for which CUDA kernels become machine code."""
@@ -26,7 +26,7 @@ _BREADTH: ContextVar[Breadth] = ContextVar("breadth", default=_ALL)
 
 
 def breadth() -> Breadth:
-    """What is to be checked now."""
+    """The current coverage."""
     return _BREADTH.get()
 
 

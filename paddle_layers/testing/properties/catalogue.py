@@ -1,4 +1,4 @@
-"""The properties that a layer's definition promises, each with its check."""
+"""Catalogue of the conformance properties with their checks."""
 
 from __future__ import annotations
 

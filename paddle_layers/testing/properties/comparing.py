@@ -1,4 +1,4 @@
-"""How results differ, in words."""
+"""Descriptions of the differences between results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOLERANCE = {"float64": 1e-12, "float32": 2e-5}
 """Largest difference of two ways to compute the same, by precision, as a share of the largest number."""
 
 ROUNDING = {dtype: float(np.finfo(dtype).eps) for dtype in TOLERANCE}
-"""What two ways may differ by at any rate: parts near one that cancel out one way leave their rounding another."""
+"""Absolute tolerance: terms that nearly cancel leave rounding errors that depend on the order."""
 
 
 def same_bits(expected: Mapping[str, Array], found: Mapping[str, Array], why: str) -> Verdicts:
@@ -57,5 +57,5 @@ def close(expected: Array, found: Array, dtype: str, why: str) -> str | None:
 
 
 def at(place: tuple[int, ...]) -> str:
-    """Where, for an array that has more than one element."""
+    """The position, for an array of several elements."""
     return f"at {list(place)} " if place else ""

@@ -1,4 +1,4 @@
-"""Compiled point functions: the same numbers as the functions themselves, run as Python."""
+"""Compiled point functions match their Python execution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CUDA kernels: the simulator gives the CPU's numbers, and every kernel becomes machine code without hidden float64."""
+"""CUDA kernels: the simulator matches the CPU, and every kernel compiles without implicit float64."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ NEEDS_CUDA = "CUDA kernels were not checked; `pip install 'paddle-layers[cuda]'`
 
 
 def has_cuda() -> bool:
-    """Whether kernels can be compiled for cards and simulated."""
+    """Whether kernels can be compiled for GPUs and simulated."""
     from paddle_layers.runtime.devices.cuda import can_compile
 
     return can_compile()
 
 
 def check_cuda(case: Case) -> Verdicts:
-    """Compile the case's kernels for the architectures, and compare what the simulator makes of them with the CPU.
+    """Compile the case's kernels for the GPU architectures, and compare the results of the simulator with the CPU.
 
-    Those of a layer made of layers are its parts', which are checked by themselves: what is left is that they are put
-    together rightly, on the examples. Layers that are for the CPU only have none.
+    The kernels of a composite layer are those of its parts, which are checked separately; here their composition is
+    checked, on the examples. Layers for the CPU only have none.
     """
     if (
         not has_cuda()

@@ -1,4 +1,4 @@
-"""The LayerDef: what it says survives every format that other programs read it in."""
+"""The LayerDef survives all serialization formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derived facts are true: in place is safe, and the backward pass reads no more than the facts say."""
+"""Derived facts: in-place execution is safe, and the backward pass reads no more than the facts declare."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .comparing import Verdicts, same_bits
 
 
 def check_facts(case: Case, dtype: str = "float64") -> Verdicts:
-    """Compare a plan that gives every value memory of its own with plans that share and reuse memory."""
+    """Compare a plan with separate memory for every value with plans that share and reuse memory."""
     with guarded(), Trial(case, dtype) as trial:
         expected = trial.step()
         unread = list(_unread(case))

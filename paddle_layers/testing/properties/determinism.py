@@ -1,4 +1,4 @@
-"""The same bits, however many threads there are and however often a step is run."""
+"""Determinism: bitwise equal results for any number of threads and repetitions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ BACKWARDS = "when its pieces are computed from the last to the first"
 
 
 def check_determinism(case: Case) -> Verdicts:
-    """Run each launch in one piece, once more, in pieces side by side, and in pieces from the last to the first.
+    """Run each launch as one tile, again, as concurrent tiles, and as tiles in reverse order.
 
-    Pieces write their own elements only, so a difference is a race: two of them write to one place, or one reads what
-    another one writes. The order of the last run shows it even where the one before happens to go well.
+    Tiles write their own elements only, so a difference is a race: two tiles write to one position, or one reads a
+    result of another one. The reverse order shows it even if the concurrent run happens to succeed.
     """
     with Trial(case, "float32") as trial:
         expected = trial.step()

@@ -1,4 +1,4 @@
-"""Documentation: what a reader of the layer's page needs and registration does not insist on."""
+"""Documentation completeness beyond the checks at registration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .comparing import Verdicts
 
 
 def check_documentation(layer: LayerDefinition) -> Verdicts:
-    """A summary of one sentence, a word for every choice, messages for every rule, names elsewhere."""
+    """Checks the one-sentence summary, descriptions of choices, messages of rules, and names in other systems."""
     summary = layer.summary
     yield "description", None if summary.endswith(".") else f"its first line is no sentence: {summary!r}"
     for place, text in _texts(layer):

@@ -1,4 +1,4 @@
-"""Batches without rows: they teach nothing, count nothing and break nothing."""
+"""Empty batches: no parameter update, no statistics, no error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients against central differences, in float64."""
+"""Gradient check: central differences in float64."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def check_gradients(case: Case) -> Verdicts:
 
 
 class Variable(NamedTuple):
-    """What a gradient is by: its values, and the objective as a function of them."""
+    """The variable of a gradient: its values, and the objective as a function of them."""
 
     name: str
     values: Array

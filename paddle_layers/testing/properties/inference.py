@@ -30,7 +30,7 @@ def check_inference(case: Case) -> Verdicts:
 
 
 def check_text(definition: LayerDefinition, types: tuple[Type, ...], attributes: Any, text: str) -> str | None:
-    """What is wrong with the answer to a config that may be legal or not, or None."""
+    """The error in the answer to a config that may be legal or not, or None."""
     try:
         inferred = definition.infer(types, definition.bind(attributes))
     except ShapeError:
@@ -42,7 +42,7 @@ def check_text(definition: LayerDefinition, types: tuple[Type, ...], attributes:
 
 
 def problem_of(text: str, *, legal: bool | None = None) -> str | None:
-    """What is wrong with the reader's answer to a network, or None; `legal` says what the answer has to be."""
+    """The error in the reader's answer to a network, or None; `legal` is the expected answer."""
     try:
         found = examine_network(text)
     except Exception as error:  # the reader answers with diagnostics and must not raise; the report shows what it did
@@ -57,7 +57,7 @@ def problem_of(text: str, *, legal: bool | None = None) -> str | None:
 
 
 def illegal_networks(definition: LayerDefinition) -> Iterator[tuple[str, str]]:
-    """What is wrong, and the text of the network: one mistake of each kind in the first example."""
+    """Illegal networks, with the mistake: one of each kind in the first example."""
     if not definition.examples:
         return
     example = definition.examples[0]

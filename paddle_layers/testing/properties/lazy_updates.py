@@ -1,4 +1,4 @@
-"""Lazy updates: what an optimizer declares about a gradient of zero has to be what its step does."""
+"""Lazy updates: the declared update for a zero gradient matches the step of the optimizer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..cases.ranges import ABSENT, usual_values
 
 Numbers = NDArray[np.float64]
 TRIALS = 400
-"""Draws of attributes, rate, count and states."""
+"""Number of samples of attributes, rate, count and states."""
 RATES = (0.0, 1e-3, 0.37, 10.0)
 COUNTS = (1.0, 2.0, 30.0, 1e5)
 DECAYS = (0.0, 0.5, 2.0)
@@ -36,7 +36,7 @@ class Penalty(NamedTuple):
 
 
 def check_lazy_update(name: str | Elementwise, *, trials: int = TRIALS) -> int:
-    """Prove what an optimizer declares by `@lazy_update` against its step; gives how often there was a lazy update.
+    """Prove what an optimizer declares by `@lazy_update` against its step; returns how often there was a lazy update.
 
     With every regularizer that is registered, on attributes from all over their ranges, on random weights and states.
     Raises `AssertionError` with the case, `UnknownName` for a name that is not registered.
@@ -92,7 +92,7 @@ class _Case:
         return ", ".join(shown)
 
     def problems(self) -> Iterator[str]:
-        """What is wrong with the declaration, if there is one."""
+        """The error in the declaration, if any."""
         if self.declared is None:
             return
         step = self.declared.step(self.rate, self.count)
@@ -107,7 +107,7 @@ class _Case:
             yield from self._read_all_the_same(np.array(step))
 
     def _changing(self, step: AdaptiveStep) -> Iterator[str]:
-        """What the bound of the runtime rests on."""
+        """The assumption of the runtime's bound."""
         assert self.declared is not None
         later = self.declared.step(self.rng.choice(RATES), self.count + 1)
         if not isinstance(later, AdaptiveStep) or (later.mean, later.squares) != (step.mean, step.squares):

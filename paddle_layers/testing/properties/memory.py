@@ -1,4 +1,4 @@
-"""What a layer does to memory: every element is written, nothing outside is touched, inputs stay as they are."""
+"""Memory safety: every element is written, nothing out of bounds, inputs are unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NaN that enters a layer leaves it: a network that is broken must not look well."""
+"""NaN propagation: NaN in an input reaches the output, so that a broken network is noticed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .comparing import Array, Verdicts, at
 PLACES = (2, 1)
 """The values that are replaced: in the middle of the rows, at their end."""
 OTHER = (0.37, -250.0, 250.0)
-"""What is put in the place of a value to see which results depend on it."""
+"""Replacement values that reveal which results depend on a value."""
 
 
 def check_nan(case: Case) -> Verdicts:

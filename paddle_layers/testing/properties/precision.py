@@ -1,4 +1,4 @@
-"""Costs keep their digits in float32, however far from zero the scores are."""
+"""Numerical precision of losses in float32, however far from zero the scores are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..cases.trial import Trial
 from .comparing import Array, Verdicts, at
 
 SHIFTS = (0.0, 1000.0, 10000.0)
-"""What is added to all real inputs: scores drift while a network learns, and only their differences count."""
+"""Offset of all real inputs: scores drift during training, and only their differences matter."""
 ULPS = 64
 """Largest error of a cost in float32, in units in its last place."""
 

@@ -1,4 +1,4 @@
-"""Every kernel of a layer compiled for CUDA cards, which needs no card."""
+"""Compilation of every kernel of a layer to PTX for CUDA GPUs, which requires no GPU."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def compile_layer(
 
 
 def cuda_drivers(definition: LayerDefinition) -> Iterator[CudaDriver]:
-    """Kernels of all examples: point functions, and those that replace them on a card."""
+    """Kernels of all examples: point functions, and the GPU kernels that replace them."""
     for case in all_cases(definition):
         yield from drivers_of(case)
 

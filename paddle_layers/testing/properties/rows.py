@@ -1,4 +1,4 @@
-"""A sample's result does not depend on the other samples of its batch, where the functions' text promises that."""
+"""Sample independence: a result does not depend on the other samples, where the source of the functions promises it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losses, their gradients and statistics are sums over rows: the same however the data are cut into batches."""
+"""Additivity: losses, gradients and statistics are sums over rows, for any split into batches."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _divisors(trial: Trial, parts: Sequence[Part]) -> dict[str, float]:
 
 
 def _gradients(part: Case, trial: Trial) -> dict[str, Array]:
-    """Those of parameters, and those of inputs under names that begin with `in`."""
+    """Gradients of parameters, and of inputs under names that begin with `in`."""
     net = trial.net
     own = {f"gradient of {p.name}": p.gradient.copy() for p in net.parameters.values() if p.gradient is not None}
     wanted = [f"in{place}" for place, is_wanted in enumerate(part.wanted) if is_wanted]

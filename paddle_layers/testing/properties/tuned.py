@@ -1,4 +1,4 @@
-"""Tuned kernels: the same numbers as the point functions that they replace."""
+"""Tuned kernels match the point functions that they replace."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def check_tuned(case: Case) -> Verdicts:
 
 
 def check_runs(case: Case, dtype: str) -> Verdicts:
-    """Run kernels that say `runs` item by item: none may write elsewhere than in its own."""
+    """Run kernels that declare `runs` item by item: none may write outside its tile."""
     with Trial(case, dtype) as trial:
         trial.step()
         for name, buffer in trial.outside_runs():

@@ -1,4 +1,4 @@
-"""Inferred types are those of what is computed."""
+"""Inferred types match the computed values."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _check_rows(case: Case, type_: Type, value: object, found: int) -> str | Non
 
 
 def _check_own_rows(case: Case, type_: Type, value: object, found: int) -> str | None:
-    """How many rows there are is the layer's to say; they have to belong to the batch's samples."""
+    """The layer determines its number of rows; they have to belong to the batch's samples."""
     if not isinstance(value, Sequences):
         return f"is no sequence, inferred was {type_}"
     last = (value.starts if value.sub_starts is None else value.sub_starts)[-1]

@@ -1,27 +1,27 @@
-"""Callbacks: things that are called while a training runs.
+"""Callbacks: objects that are called during a training.
 
 A callback has any of these methods, each given a `Run`:
 
     on_resume       before the first step, where the training goes on from a checkpoint
     on_gradients    before a step changes the parameters
-    on_step         behind it
-    on_test_batch   behind each batch of a test
-    on_test         behind a test, while the parameters are their averages where the training has some
-    after_test      when they are those of the step again
-    on_epoch        behind an epoch
+    on_step         after it
+    on_test_batch   after each batch of a test
+    on_test         after a test, with averaged weights if the training has weight averaging
+    after_test      after the weights of the step are restored
+    on_epoch        after an epoch
     on_end          at the end
 
-Gradients of parameters outlive the backward pass for trainings with a callback that has on_gradients or on_step.
-A `Run` knows the step, the loss, the latest results of the test and the net; `run.stop(reason)` ends the training after
-this step, `run.say(text)` shows a line. What has to outlive a checkpoint is given by `state()`, as JSON can hold it,
-and taken back by `restore(state)`. Files that the state needs are named by `files()`, as paths in the output folder:
-each checkpoint has them, too, and puts them back. Where a training ends between two tests, one more follows; what it
-changes is gone when the training goes on. Values of the network that it reads by `run.net.value(name)` and
-`run.net.gradient(name)` are named in its attribute `keep`, where `*` stands for any text; its attribute `phase` is
-"test" where it reads them behind batches of a test, and `reads_sparse` is True where they may be sparse rows, a `Csr`.
-A result of the test that it needs is named in `watch`, those that it adds to `run.results` in `gives`; the
-learning rate is multiplied by its attribute `rate_factor`, if it has one.
-`prepare(base)` is called first, with the folder of the training file.
+Gradients of parameters outlive the backward pass for trainings with a callback that has on_gradients or on_step. A
+`Run` knows the step, the loss, the latest results of the test and the net; `run.stop(reason)` ends the training after
+this step, `run.say(text)` shows a line. State that a checkpoint has to contain is returned by `state()`, as JSON
+values, and restored by `restore(state)`. Files that the state needs are named by `files()`, as paths in the output
+folder: each checkpoint contains and restores them. A training that ends between two tests runs one more; the changes of
+that test are discarded when the training is resumed. Values of the network that it reads by `run.net.value(name)` and
+`run.net.gradient(name)` are named in its attribute `keep`, where `*` matches any text; its attribute `phase` is "test"
+if it reads them after batches of a test, and `reads_sparse` is True if they may be sparse rows, a `Csr`. A result of
+the test that it needs is named in `watch`, those that it adds to `run.results` in `gives`; the learning rate is
+multiplied by its attribute `rate_factor`, if it has one. `prepare(base)` is called first, with the folder of the
+training file.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def make_callback(name: str, **settings: Any) -> Any:
 
 
 def states_of(callbacks: Sequence[object]) -> dict[str, Any]:
-    """What the callbacks want to keep, by place and class."""
+    """The states of the callbacks, by position and class."""
     return {
         f"{place} {type(listener).__name__}": listener.state()
         for place, listener in enumerate(callbacks)

@@ -1,4 +1,4 @@
-"""The callback that writes values of the network into files while it learns."""
+"""Callback that writes values of the network into files during training."""
 
 from __future__ import annotations
 
@@ -17,24 +17,28 @@ if TYPE_CHECKING:
     from ..runs import Run
 
 FOLDER = "values"
-"""Where the files are, in the output folder."""
+"""Subfolder of the output folder for these files."""
 
 
-@callback("write_values", elsewhere={"Caffe": "HDF5Output", "Mocha": "HDF5OutputLayer"})
+@callback(
+    "write_values",
+    elsewhere={"Caffe": "HDF5Output", "Mocha": "HDF5OutputLayer"},
+    terms=("HDF5 output", "save activations", "save predictions"),
+)
 class WriteValues(Repeating):
-    """Writes values of the network into a file for each test, or for a batch of the training now and then.
+    """Writes values of the network to a file for each test, or for a training batch at intervals.
 
-    The files are in the folder `values` of the output, with the step before the ending: `scores.h5` becomes
-    `scores-00000100.h5`. A file of a test has the rows of all its batches, in the order of the data; a training that is
-    resumed writes its files again. Endings and forms are those of `predict --output`. Caffe appends batch after batch
-    to one HDF5 file.
+    The files are in the subfolder `values` of the output folder, with the step before the extension: `scores.h5`
+    becomes `scores-00000100.h5`. The file of a test has the rows of all its batches, in the order of the data; a
+    resumed training writes its files again. Extensions and formats are those of `predict --output`. Caffe appends batch
+    after batch to one HDF5 file.
     """
 
-    values = Strings("values that are written")
-    file = String("name of the files: what is before the step, and the ending, which says what is written")
+    values = Strings("values to write")
+    file = String("name of the files: the part before the step, and the extension, which selects the format")
     phase = Choice(
-        "whose batches",
-        options={"test": "those of every test", "train": "one of the training, every so many steps"},
+        "phase whose batches are written",
+        options={"test": "all batches of every test", "train": "one training batch every `every` steps"},
         default="test",
     )
 
@@ -44,7 +48,7 @@ class WriteValues(Repeating):
         self._open = contextlib.ExitStack()
 
     def prepare(self, base: Path) -> None:  # noqa: ARG002  every `prepare` is given the folder; this one reads no files
-        """Look at the name of the files. Raises `DataError`."""
+        """Check the name of the files. Raises `DataError`."""
         from paddle_layers.data import DataError
         from paddle_layers.data.sinks.opening import check_sink
 
@@ -53,18 +57,18 @@ class WriteValues(Repeating):
         check_sink(Path(self.file))
 
     def on_step(self, run: Run) -> None:
-        """Write a batch of the training when it is time."""
+        """Write a training batch if it is due."""
         if self.phase == "train" and self.due(run):
             self._add(run)
             self._close()
 
     def on_test_batch(self, run: Run) -> None:
-        """Write a batch of the test."""
+        """Write a test batch."""
         if self.phase == "test":
             self._add(run)
 
     def on_test(self, run: Run) -> None:  # noqa: ARG002  every `on_test` is given the run; this one only closes its file
-        """The file of a test is whole."""
+        """Close the file of a test."""
         self._close()
 
     def _add(self, run: Run) -> None:
@@ -96,5 +100,5 @@ def clear_values(folder: Path) -> None:
 
 
 def remove_unfinished_values(folder: Path) -> None:
-    """Remove what a training that was killed has left; none may be writing now."""
+    """Remove incomplete files of a killed training; no other training may be writing."""
     remove_matching(folder / FOLDER, ".*.tmp")

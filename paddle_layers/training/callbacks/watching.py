@@ -1,4 +1,4 @@
-"""Callbacks that look at results of the test: they stop, lower the rate, keep the best weights."""
+"""Callbacks that monitor test results: early stopping, learning rate on plateau, best weights."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from ..runs import Run
 
 BEST, BEST_FOLDER, RELOADED = "best.safetensors", "best", "plateau"
-"""The weights of the best test; folders of those of the best ones, and of those that `plateau` goes back to."""
+"""File of the best weights; folders of several best weights, and of the weights that `plateau` restores."""
 _MODES = {"min": "smaller values are better", "max": "larger values are better"}
 
 
 class Watching:
-    """Shared by the callbacks that look for the best result of a test."""
+    """Base class of the callbacks that monitor the best result of a test."""
 
-    watch = String("what to look at: `loss`, or a statistic such as `accuracy` or `chunks.F1`", default="loss")
-    mode = Choice("which values are better", options=_MODES, default="min")
+    watch = String("result to monitor: `loss`, or a metric such as `accuracy` or `chunks.F1`", default="loss")
+    mode = Choice("whether smaller or larger values are better", options=_MODES, default="min")
 
     def better(self, run: Run, best: float | None) -> float | None:
-        """The new result if it beats `best`, else None; `TrainingError` when the test gives nothing of this name."""
+        """The new result if it improves on `best`, else None; `TrainingError` for a result that the test lacks."""
         if self.watch not in run.results:
             known = ", ".join(f"`{name}`" for name in run.results)
             raise TrainingError(f"`watch` is `{self.watch}`, but the test gives {known}")
@@ -40,10 +40,10 @@ class Watching:
         return value if beaten and not math.isnan(value) else None
 
     def better_by(self, run: Run, best: float | None, margin: float) -> float | None:
-        """As `better`, where only a result counts that is better by the margin, or by more.
+        """As `better`, for improvements of at least the margin.
 
         0.2 is better than 0.3 by 0.1, though the difference of these two floats is 2e-17 less: it may be off by their
-        rounding.
+        rounding errors.
         """
         value = self.better(run, best)
         if value is None or best is None:
@@ -53,7 +53,7 @@ class Watching:
 
 
 class Waiting(Watching, ABC):
-    """Shared by the callbacks that do something when no test has been better than the best one for a while."""
+    """Base class of the callbacks that act after several tests without an improvement."""
 
     patience: int
     margin: float
@@ -63,7 +63,7 @@ class Waiting(Watching, ABC):
         self._worse = 0
 
     def on_test(self, run: Run) -> None:
-        """Count the tests without a better result."""
+        """Count the tests without an improvement."""
         value = self.better_by(run, self._best, self.margin)
         if value is not None:
             self._best, self._worse = value, 0
@@ -74,28 +74,28 @@ class Waiting(Watching, ABC):
 
     @abstractmethod
     def out_of_patience(self, run: Run) -> None:
-        """What is done then, and after each further test."""
+        """The action at the end of the patience, and after each further test."""
 
     def state(self) -> dict[str, Any]:
-        """The best result, and the tests since."""
+        """The best result, and the number of tests since."""
         return {"best": self._best, "worse": self._worse}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on counting."""
+        """Restore the counter."""
         self._best, self._worse = _best(state), state["worse"]
         if not is_count(self._worse):
             raise ValueError("`worse` has to be a whole number from 0 on")
 
 
-@callback("early_stop", elsewhere={"Keras": "EarlyStopping"})
+@callback("early_stop", elsewhere={"Keras": "EarlyStopping"}, terms=("early stopping", "patience", "overfitting"))
 class EarlyStop(Waiting):
-    """Stops the training when a result of the test has not become better for a while."""
+    """Early stopping: ends the training after `patience` tests without an improvement."""
 
-    patience = Int("tests without a better result before the training stops", default=5, min=1)
-    margin = Float("a result counts as better from this difference on, itself included", default=0.0, min=0)
+    patience = Int("patience: number of tests without an improvement before the training stops", default=5, min=1)
+    margin = Float("minimum improvement (`min_delta`), itself included", default=0.0, min=0)
 
     def out_of_patience(self, run: Run) -> None:
-        """Stop."""
+        """Stop the training."""
         best = f"become better than {self._best:.4g}" if self._best is not None else "been a number"
         run.stop(f"`{self.watch}` has not {best} for {self._worse} tests")
 
@@ -103,19 +103,20 @@ class EarlyStop(Waiting):
 @callback(
     "plateau",
     elsewhere={"Keras": "ReduceLROnPlateau", "PyTorch": "ReduceLROnPlateau", "Mocha": "DecayOnValidation"},
+    terms=("reduce learning rate on plateau", "learning rate decay"),
 )
 class Plateau(Waiting):
-    """Lowers the learning rate when a result of the test has not become better for a while.
+    """Reduces the learning rate on a plateau: after `patience` tests without an improvement.
 
-    What the schedule gives is multiplied by `gamma` each time. With `reload: true` the training goes on from the
-    weights of the best test, as Mocha's DecayOnValidation does from its snapshot; what the optimizer remembers stays.
+    The rate of the schedule is multiplied by `gamma` each time. With `reload: true` the training continues from the
+    weights of the best test, as Mocha's DecayOnValidation does from its snapshot; the states of the optimizer are kept.
     """
 
-    gamma = Float("what the learning rate is multiplied by", default=0.5, above=0, below=1)
-    patience = Int("tests without a better result before the rate is lowered", default=1, min=1)
-    margin = Float("a result counts as better from this difference on, itself included", default=0.0, min=0)
-    floor = Float("the rate becomes no smaller than this share of what the schedule gives", default=0.0, min=0, max=1)
-    reload = Bool("whether the training then goes on from the weights of the best test", default=False)
+    gamma = Float("factor of the learning rate", default=0.5, above=0, below=1)
+    patience = Int("patience: number of tests without an improvement before the rate is reduced", default=1, min=1)
+    margin = Float("minimum improvement (`min_delta`), itself included", default=0.0, min=0)
+    floor = Float("minimum learning rate as a share of the rate of the schedule", default=0.0, min=0, max=1)
+    reload = Bool("whether the training then restores the weights of the best test", default=False)
 
     def __init__(self) -> None:
         super().__init__()
@@ -124,13 +125,13 @@ class Plateau(Waiting):
         self._back = False
 
     def on_test(self, run: Run) -> None:
-        """Count the tests without a better result."""
+        """Count the tests without an improvement."""
         best, self._back = self._best, False
         super().on_test(run)
         self._step = run.step if self._best != best else self._step
 
     def after_test(self, run: Run) -> None:
-        """Keep the weights of the best test, or go back to them."""
+        """Save the weights of the best test, or restore them."""
         if not self.reload or self._best is None:
             return
         file = run.folder / self.files()[0]
@@ -143,17 +144,17 @@ class Plateau(Waiting):
             run.say(f"step {run.step}: goes on from the weights of step {self._step}")
 
     def files(self) -> list[str]:
-        """The weights of the best test, where the training may go back to them."""
+        """The weights of the best test, if the training may restore them."""
         known = self.reload and self._best is not None
         return [f"{RELOADED}/{_plain(self.watch)}-{self._step:08d}.safetensors"] if known else []
 
     def on_resume(self, run: Run) -> None:
-        """Remove weights of other tests; checkpoints have those that they go back to."""
+        """Remove weights of other tests; checkpoints contain those that they restore."""
         pattern = re.compile(re.escape(_plain(self.watch)) + r"-[0-9]{8,15}\.safetensors")
         _remove_others(run.folder, RELOADED, pattern, self.files())
 
     def out_of_patience(self, run: Run) -> None:
-        """Lower the rate, and begin to count anew."""
+        """Reduce the rate and reset the counter."""
         if self.rate_factor <= self.floor:
             return
         self._back = True
@@ -162,11 +163,11 @@ class Plateau(Waiting):
         run.say(f"step {run.step}: `{self.watch}` has not become better: the learning rate is {factor}")
 
     def state(self) -> dict[str, Any]:
-        """The best result with its step, the tests since, and the factor."""
+        """The best result with its step, the number of tests since, and the factor."""
         return {**super().state(), "factor": self.rate_factor, "step": self._step}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on counting."""
+        """Restore the counter."""
         super().restore(state)
         self.rate_factor = state["factor"]
         if not is_number(self.rate_factor) or not 0 <= self.rate_factor <= 1:
@@ -174,15 +175,15 @@ class Plateau(Waiting):
         self._step = _step(state)
 
 
-@callback("save_best", elsewhere={"Keras": "ModelCheckpoint"})
+@callback("save_best", elsewhere={"Keras": "ModelCheckpoint"}, terms=("best checkpoint", "model checkpoint"))
 class SaveBest(Watching):
-    """Saves the weights of the best result of the test as `best.safetensors` in the output folder.
+    """Saves the best weights of the training as `best.safetensors` in the output folder.
 
-    `predict` takes these, and the closing words of the training name them. With `best_tests: 3` the three best are
-    in the folder `best`, too, each with its step.
+    `predict` uses them by default, and the report at the end of the training names them. With `best_tests: 3` the three
+    best are also in the folder `best`, each with its step.
     """
 
-    best_tests = Int("weights of so many best tests that are kept", default=1, min=1, max=1000)
+    best_tests = Int("number of best tests whose weights are kept", default=1, min=1, max=1000)
 
     def __init__(self) -> None:
         self._best: float | None = None
@@ -192,7 +193,7 @@ class SaveBest(Watching):
         self._restored = False
 
     def on_test(self, run: Run) -> None:
-        """Save when this is the best result so far, or one of the best."""
+        """Save the weights if this result is the best so far, or among the best."""
         value = self.better(run, self._best)
         if value is not None:
             self._best, self._step, self._results = value, run.step, dict(run.results)
@@ -201,7 +202,7 @@ class SaveBest(Watching):
             self._keep(run, run.results[self.watch])
 
     def _keep(self, run: Run, value: float) -> None:
-        """Save it if it is one of the best; of equal ones the first stay."""
+        """Save the weights if they are among the best; of equal results the first are kept."""
         found = sorted([*self._kept, (value, run.step)], key=lambda one: one[0] * (1 if self.mode == "min" else -1))
         self._kept = found[: self.best_tests]
         if (value, run.step) in self._kept:
@@ -214,24 +215,24 @@ class SaveBest(Watching):
         return ([BEST] if self._best is not None else []) + [_step_file(step) for _, step in self._kept]
 
     def on_resume(self, run: Run) -> None:
-        """Remove weights of tests that the checkpoint does not know."""
+        """Remove weights of tests after the checkpoint."""
         if self._restored and self._best is None:
             remove_matching(run.folder, BEST)
         _remove_others(run.folder, BEST_FOLDER, _STEP_FILE, self.files())
 
     def on_end(self, run: Run) -> None:
-        """Say which test was the best."""
+        """Report the best test."""
         from ..runs import Best  # as above
 
         if self._best is not None:
             run.best = Best(self._step, self._results)
 
     def state(self) -> dict[str, Any]:
-        """The best result, the test it is of, and those that are kept."""
+        """The best result with its step, and the list of kept weights."""
         return {"best": self._best, "step": self._step, "results": self._results, "kept": self._kept}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from the best result; checkpoints of earlier versions have nothing else."""
+        """Continue from the best result; checkpoints of earlier versions have nothing else."""
         self._best, self._restored = _best(state), True
         self._step, self._results = _step(state), state.get("results", {})
         kept = state.get("kept", [])
@@ -268,12 +269,12 @@ def _step_file(step: int) -> str:
 
 
 def _plain(name: str) -> str:
-    """The name of a result as part of that of a file."""
+    """The name of a result as part of a file name."""
     return re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:100]
 
 
 def _remove_others(folder: Path, name: str, pattern: re.Pattern[str], kept: Sequence[str]) -> None:
-    """Remove the files of a callback, in a folder of the output, that are not to be kept."""
+    """Remove the files of a callback from a subfolder of the output, except for those in `kept`."""
     with existing_folder(folder / name) as own:
         if own is not None:
             for file in filter(pattern.fullmatch, own.names()):
@@ -282,7 +283,7 @@ def _remove_others(folder: Path, name: str, pattern: re.Pattern[str], kept: Sequ
 
 
 def clear_watched(folder: Path) -> None:
-    """Remove the weights that an earlier training kept beside those of its best test."""
+    """Remove the weights that callbacks of an earlier training have saved besides the best ones."""
     with open_folder(folder) as whole:
         for name in (BEST_FOLDER, RELOADED):
             remove_matching(folder / name, "*-[0-9]*.safetensors")

@@ -1,1 +1,1 @@
-"""Several processes that train one network together, by MPI."""
+"""Data-parallel training by MPI."""

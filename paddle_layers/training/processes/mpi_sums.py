@@ -1,4 +1,4 @@
-"""Sums of parts of gradients over all processes by MPI, which is handed memory of a card where it knows cards."""
+"""MPI all-reduce of partial gradients over all processes; GPU memory is passed directly to CUDA-aware MPI."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class CardArray:
-    """Memory of a card, as mpi4py takes it: by the CUDA array interface, version 3."""
+    """GPU memory as mpi4py accepts it: the CUDA array interface, version 3."""
 
     def __init__(self, part: GradientPart) -> None:
         kind = np.dtype(part.dtype).str
@@ -34,7 +34,7 @@ class MpiSums:
 
     @property
     def note(self) -> str:
-        """What a user should know of how the sums are made."""
+        """A note for the user about the all-reduce."""
         copied = self._on_card and not self._knows_cards
         return "note: this MPI does not know cards: gradients are summed in the memory of the machine" if copied else ""
 
@@ -61,7 +61,7 @@ class MpiSums:
 
 
 def knows_cards(mpi: Any) -> bool:
-    """Whether this MPI says that it takes memory of a CUDA card: as MPI 4.1 has it, or by Open MPI's function."""
+    """Whether this MPI is CUDA-aware: as MPI 4.1 reports it, or by Open MPI's function."""
     kinds = mpi.COMM_WORLD.Get_info().get("mpi_memory_alloc_kinds") or ""
     if any(kind in ("cuda", "cuda:device") for kind in kinds.split(",")):
         return True

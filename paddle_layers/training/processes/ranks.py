@@ -1,7 +1,4 @@
-"""Several processes that train one network together, each with a part of every batch. MPI carries what they add up.
-
-`join()` gives the place of this process among those that `mpiexec` has started: `Alone`, or `Ranks`.
-"""
+"""Data-parallel training: several processes train one network, each with a part of every batch; MPI all-reduce."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "PALS_SIZ
 Processes that Slurm starts by PMIx have none of them; its own count is there without them as well, in a script.
 """
 PATIENCE = 600.0
-"""Seconds that a process waits for the others unless it is said."""
+"""Default timeout in seconds for waiting on other processes."""
 WHOLE = 2
 """Times the bytes of a table that its sum over all processes moves; gathered rows that are more are summed so."""
 BEHIND_THE_FIRST = 3.0
@@ -49,7 +46,7 @@ BEHIND_THE_FIRST = 3.0
 
 
 class Alone:
-    """A process that trains by itself: everything is known here."""
+    """A single-process training without communication."""
 
     number, count = 0, 1
 
@@ -64,7 +61,7 @@ class Alone:
         yield
 
     def in_turn(self, make: Callable[[], T]) -> T:
-        """What `make` gives, called in the first process before the others: these find what it compiled."""
+        """The result of `make`, called in the first process before the others, which use its compiled files."""
         return make()
 
     def sums(self, own: Mapping[str, LossSum]) -> dict[str, LossSum]:
@@ -72,7 +69,7 @@ class Alone:
         return dict(own)
 
     def counted(self, net: Net) -> list[tuple[str, str, list[float]]]:
-        """What all processes have counted for statistics."""
+        """The statistics of all processes."""
         return net.counted()
 
     def join_counts(self, net: Net) -> None:
@@ -90,13 +87,13 @@ class Alone:
         """Replace numbers by their sums over all processes."""
 
     gradient_memory: SharedMemory | None = None
-    """Who gives the memory in which gradients lie, where it is not the device."""
+    """Allocator of gradient memory, if it is not the device."""
 
     on_machine = 0
     """The number of this process among those of its machine."""
 
     def share(self, net: Net) -> str:  # noqa: ARG002  other ranks share the net's gradients; one alone has none to share
-        """Get ready to sum the gradients of this net; gives what the user should know of how."""
+        """Get ready to sum the gradients of this net; returns what the user should know of how."""
         return ""
 
     def start_sum(self, part: GradientPart) -> None:

@@ -1,7 +1,7 @@
-"""Gradients of processes of one machine, in memory that all of them see: each adds up a share, in all of them at once.
+"""Shared-memory all-reduce for gradients of processes on one machine: each process sums a share for all of them.
 
-MPI would copy every number through buffers of its own. Here it only says when all processes are done with a part. The
-sums have one order, that of the processes.
+MPI would copy every value through its buffers. Here it only signals that all processes have finished a part. The order
+of summation is that of the processes.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class SharedBlock(CpuBlock):
         self.address = int(self._bytes.ctypes.data)
 
     def place(self) -> Place:
-        """Where others find it."""
+        """The identifier by which other processes open it."""
         return Place(os.getpid(), self.file, _mark(os.fstat(self.file)))
 
 
 class SharedMemory:
-    """Who gives memory that processes can share, where the system allows it."""
+    """Allocator of shared memory, where the system supports it."""
 
     def allocate(self, nbytes: int) -> CpuBlock:
         """Zeros. Raises `DeviceError` when there is too little memory."""
@@ -75,7 +75,7 @@ class SharedGradients:
         """Begin to replace a part of this process's gradients by the sum over all."""
         begin = part.offset // self._total.itemsize
         self._begun.append((self._comm.Ibarrier(), begin, begin + part.size))
-        while self._begun and self._begun[0][0].Test():  # now, while it lies in caches
+        while self._begun and self._begun[0][0].Test():  # now, while it is in the caches
             self._add_up(*self._begun.popleft()[1:])
 
     def wait(self) -> None:
@@ -132,5 +132,5 @@ def _mark(status: os.stat_result) -> tuple[int, int]:
 
 
 def _bytes(file: int) -> NDArray[np.uint8]:
-    """The bytes of a file that lies in memory."""
+    """The bytes of an in-memory file."""
     return np.frombuffer(mmap.mmap(file, os.fstat(file).st_size), np.uint8)

@@ -1,4 +1,4 @@
-"""What processes that train one network together cannot share."""
+"""Features that data-parallel training does not support."""
 
 from __future__ import annotations
 

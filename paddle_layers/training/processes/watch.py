@@ -1,4 +1,4 @@
-"""A thread beside the training of one of several processes: it hears why another one ends, and finds that one hangs."""
+"""Watchdog thread of data-parallel training: it is notified when another process fails, and detects hanging ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paddle_layers.define.standard_streams import dropping
 PERIOD = 0.25
 """Seconds between two looks at what the others have sent."""
 REPORTING = 5.0
-"""Seconds that a process gives the others to write down why it ends: one that hangs does not."""
+"""Grace period in seconds for other processes to log why they end; a process that hangs logs nothing."""
 REASON, WRITTEN = 1, 2
 """Tags of messages: why a process ends, and that this is written down."""
 LONGEST = 2000
@@ -27,7 +27,7 @@ class RankWatch:
 
     def __init__(self, mpi: Any, patience: float) -> None:
         self._mpi, self._patience = mpi, patience
-        self._comm = mpi.COMM_WORLD.Dup()  # so that nobody else takes the messages
+        self._comm = mpi.COMM_WORLD.Dup()  # so that no other thread receives the messages
         self._count = self._comm.Get_size()
         self._listens = mpi.Query_thread() == mpi.THREAD_MULTIPLE
         self._since = float("inf")

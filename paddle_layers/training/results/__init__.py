@@ -1,1 +1,1 @@
-"""What a training writes down: its folder, log, curve and settings, and the comparison of several."""
+"""Output files of a training: folder, log, learning curve and settings, and the comparison of several runs."""

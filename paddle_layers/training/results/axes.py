@@ -1,4 +1,4 @@
-"""Axes of a plot: where they begin and end, and round numbers along them."""
+"""Plot axes: limits and round tick values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SMALLEST = 1e-290
 
 
 class Axis(NamedTuple):
-    """From `low` to `high`, which differ; `ticks` are places between them with their texts."""
+    """Axis from `low` to `high`, which differ; `ticks` are positions on it with their labels."""
 
     low: float
     high: float
@@ -22,7 +22,7 @@ class Axis(NamedTuple):
     logarithmic: bool = False
 
     def share(self, value: float) -> float:
-        """Where a value lies: 0 at the low end, 1 at the high one."""
+        """Relative position of a value: 0 at the low end, 1 at the high end."""
         if self.logarithmic:
             low, high = math.log10(self.low), math.log10(self.high)
             return (math.log10(value) - low) / (high - low)
@@ -43,8 +43,10 @@ def value_axis(values: Sequence[float]) -> Axis:
 
 
 def linear_axis(low: float, high: float, *, whole: bool = False) -> Axis:
-    """Ticks are multiples of 1, 2 or 5 times a power of ten, or of 1 at least if they are `whole`; the ends are ticks
-    too, but for whole numbers, where the axis ends with the last value."""
+    """Axis with ticks at multiples of 1, 2 or 5 times a power of ten; at least 1 if they are `whole`.
+
+    The ends are ticks, too, except for integers, where the axis ends with the last value.
+    """
     high = high if high > low else low + 1
     step = _round_step((high - low) / _TICKS)
     step = max(1.0, step) if whole else step

@@ -1,8 +1,4 @@
-"""Runs beside each other: the settings in which they differ, what came out of them, and their curves.
-
-Folders of runs may come from anywhere: what is in them is read as text and numbers, with limits, and nothing of it is
-imported or run.
-"""
+"""Comparison of runs: different settings, results, and learning curves."""
 
 from __future__ import annotations
 
@@ -21,14 +17,14 @@ from .run_files import FOLDER, RUN, read_run
 NOT_SHOWN = ("base", "output", "log", "checkpoint")
 """Fields that say nothing of what came out."""
 MOST_LINES, MOST_POINTS = 24, 400
-"""Runs in a picture, and points of each."""
+"""Maximum number of runs in a plot, and of points of each."""
 _LARGEST = 1 << 26
 """Bytes of a log that is read."""
 
 
 @dataclass
 class ComparedRun:
-    """What a folder says of a run."""
+    """A run folder in a comparison."""
 
     name: str
     folder: Path
@@ -37,7 +33,7 @@ class ComparedRun:
     step: int
     seconds: float
     last: Mapping[str, float]
-    """Results of the last test; where there is none, of the last line of the log."""
+    """Results of the last test, or, without a test, of the last line of the log."""
     best: Mapping[str, float]
     """The best of all tests, for results of which it is known what is better."""
     lines: Mapping[str, Series]

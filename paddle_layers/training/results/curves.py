@@ -1,6 +1,7 @@
-"""The learning curve: an SVG picture of the loss and the statistics over the steps.
+"""Learning curve: an SVG plot of the loss and the statistics over the steps.
 
-Drawn here and not by a plotting library: matplotlib and its like bring tens of megabytes, for a few lines and ticks.
+It is generated here and not by a plotting library: matplotlib and its like need tens of megabytes, for a few lines and
+ticks.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _GAP = 640, 200, 70, 20, 50, 64
 _COLOURS = {"train": "#1f6feb", "test": "#d1570a"}
 _OTHERS = ("#2da44e", "#8250df", "#bf3989", "#57606a", "#0a7d91", "#9a6700", "#cf222e", "#116329")
 _DASHES = ("", "6 3", "2 3")
-"""Of the lines behind those that have had each colour once, twice."""
+"""Dash patterns of further lines, once each color has been used once, then twice."""
 _ROW = 16
 """Height of a line of the legend."""
 _LARGEST = 1e300
@@ -28,7 +29,7 @@ _FEW = 40
 
 
 class _Frame(NamedTuple):
-    """Where a panel lies, and its axes."""
+    """The position of a panel, and its axes."""
 
     top: float
     steps: Axis
@@ -42,7 +43,7 @@ class _Frame(NamedTuple):
 
 
 class _Pen(NamedTuple):
-    """How a line is drawn."""
+    """Style of a line."""
 
     colour: str
     dash: str = ""
@@ -104,7 +105,7 @@ def _fits(value: float) -> bool:
 
 
 def _best(lines: Mapping[str, Series]) -> tuple[str, int] | None:
-    """Whose lowest loss it is, and at which step; None where a line has fewer than two numbers."""
+    """The run with the lowest loss, and its step; None if a line has fewer than two numbers."""
     labels = ["test"] if "test" in lines else list(lines)
     finite = [(value, step, label) for label in labels for step, value in lines[label] if _fits(value)]
     return min(finite)[:0:-1] if len(finite) > 1 else None

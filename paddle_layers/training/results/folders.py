@@ -1,4 +1,4 @@
-"""The folder of a training: who may write into it, and what is in it."""
+"""Output folder of a training: ownership and contents."""
 
 from __future__ import annotations
 
@@ -39,10 +39,7 @@ LONGEST_NAME = 200
 
 
 def output_folder(training: Training, output: str | Path | None) -> Path:
-    """Where results go: the argument, the training file's `output`, or a folder named like the network.
-
-    Raises `TrainingError` for a network whose name is no name of a folder: a config is no reason to leave `output`.
-    """
+    """The output folder: the argument, the training file's `output`, or a folder named like the network."""
     given = output or training.output
     if "\0" in str(given or ""):
         raise TrainingError(f"`output` is {str(given)!r}, which no folder can be named")

@@ -1,4 +1,4 @@
-"""What is written down about a training: the lines of the log, the sums between them, the learning curve."""
+"""Metrics logger: log lines, running sums, learning curve."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Ledger:
             log.close()
 
     def facts(self) -> dict[str, Any]:
-        """What a checkpoint has to keep."""
+        """The state of the logger in a checkpoint."""
         costs = {name: total for name, total in self._sums.items() if name != "loss"}
         loss = self._sums.get("loss", 0.0)
         return {"loss_sum": loss, "cost_sums": costs, "loss_count": self._count, "seconds": self.seconds}

@@ -1,4 +1,4 @@
-"""The log of a training in other forms, beside log.csv: JSON lines, and events for TensorBoard."""
+"""Additional log formats: JSON lines and TensorBoard events."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_formats(formats: Iterable[str]) -> None:
 
 
 def open_logs(formats: Iterable[str], folder: Path, records: Records, last: Mapping[str, int] | None) -> list[Log]:
-    """The logs in the folder of a training, which go on behind the lines that `records` has. Raises `SaveError`."""
+    """The logs in the folder of a training, appended to the lines that `records` has. Raises `SaveError`."""
     made: list[Log] = []
     for name in dict.fromkeys(formats):
         if name == "jsonl":
@@ -77,7 +77,7 @@ class JsonLines:
             raise save_error(self.path, error) from error
 
     def close(self) -> None:
-        """Nothing to do: the file is closed behind each line."""
+        """Nothing to do: the file is closed after each line."""
 
 
 def _line(facts: Mapping[str, Any]) -> str:
@@ -97,7 +97,7 @@ def _numbers(line: Mapping[str, str]) -> dict[str, Any]:
 
 
 class Events:
-    """Events for TensorBoard: a run for each phase, so that curves of both lie over each other."""
+    """TensorBoard events: one run per phase, so that the curves of both are overlaid."""
 
     def __init__(self, folder: Path, last: Mapping[str, int] | None) -> None:
         self.folder, self._writers = folder, dict[str, Any]()
@@ -110,7 +110,7 @@ class Events:
             raise save_error(folder, error) from error
 
     def _open(self, phase: str, first: int | None) -> Any:
-        """What writes the events of a phase; of an earlier sitting none counts from the step `first` on."""
+        """The event writer of a phase; events of an earlier sitting from the step `first` on are superseded."""
         from tensorboardX import SummaryWriter
 
         sitting = f".{first or 0}"  # files are named by the second, and a sitting may begin in that of another

@@ -1,7 +1,7 @@
-"""Which folder a training gets: the one it goes on in, or a new one with a number behind its name.
+"""Choice of the output folder of a training: the one it resumes, or a new one with a number after its name.
 
-A training that computes the same as one that is there, and has steps left, goes on where that one stands. Any other
-gets `output/digits-2`, then `output/digits-3`: nothing is overwritten.
+A training that computes the same as an existing one, and has steps left, resumes that one. Any other gets
+`output/digits-2`, then `output/digits-3`: nothing is overwritten.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WAIT = 2.0
 
 
 class Place(NamedTuple):
-    """Where a training goes on or begins."""
+    """The position at which a training starts or resumes."""
 
     folder: Path
     resume: bool = False
@@ -61,7 +61,7 @@ def claimed_place(folder: Path, facts: RunFacts, *, resume: bool, overwrite: boo
 
 
 def numbered(folder: Path) -> list[Path]:
-    """The folder and those with numbers behind its name, in their order, where they exist."""
+    """The existing folders with numbers after the name, in order, starting with the folder itself."""
     pattern = re.compile(re.escape(folder.name) + r"-([1-9][0-9]{0,8})")
     found: dict[int, Path] = {}
     if folder.is_dir():
@@ -95,7 +95,7 @@ def _candidates(folder: Path) -> Iterator[Path]:
 
 
 def _place(candidate: Path, folder: Path, facts: RunFacts) -> Place | None:
-    """What is to be done in a folder that nobody else works in; None: another training is there."""
+    """The action in a folder that no other process uses; None if it contains another training."""
     note = f"{folder} holds {_what(folder, facts)}; this one is in {candidate}" if candidate != folder else ""
     if not is_taken(candidate):
         return Place(candidate, note=note)

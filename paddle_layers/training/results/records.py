@@ -1,4 +1,4 @@
-"""The log of a training: a CSV file with a line for every report, which spreadsheets and programs read."""
+"""Training log: a CSV file with one line per report, for spreadsheets and programs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Records:
         write_file(path, _csv(self.columns, *lines).encode())
 
     def add(self, facts: Mapping[str, Any]) -> bool:
-        """Append a line, unless an earlier sitting did; gives whether. Numbers read back exactly; `SaveError`."""
+        """Append a line, unless an earlier sitting did; returns whether. Numbers read back exactly; `SaveError`."""
         place = str(facts["step"]), facts["phase"]
         if any((line["step"], line["phase"]) == place for line in self.lines[-2:]):  # a step has a line of each phase
             return False
@@ -86,7 +86,7 @@ def _check(line: Mapping[str, str], place: str) -> None:
     if len(line["step"]) > _DIGITS:
         raise TrainingError(f"{place}: `step` has {len(line['step'])} digits; {_REMEDY}")
     for name, value in line.items():
-        if name is not None and name != "phase" and value:  # cells behind the last column have no name
+        if name is not None and name != "phase" and value:  # cells after the last column have no name
             try:
                 float(value)
             except ValueError:

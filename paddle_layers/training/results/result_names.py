@@ -1,4 +1,4 @@
-"""What the log of a training calls its results: costs and statistics."""
+"""Names of results in the training log: losses and statistics."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ def selected(training: Training, phase: str) -> Network:
 
 
 def loss_names(training: Training) -> dict[str, str]:
-    """What the log calls the costs of either phase by name of the value; nothing where there is one: it is the loss.
-
-    A cost that is called like a column of the log has the type of its layer added, such as `loss.square_error`.
-    """
+    """Names of the losses of either phase in the log, by value; empty if there is one: it is the loss."""
     names: dict[str, str] = {}
     for phase in ("train", "test"):
         for node in selected(training, phase).nodes:
@@ -48,10 +45,7 @@ def costs_of(node: Node) -> list[str]:
 
 
 def statistic_names(training: Training) -> dict[str, str]:
-    """What the log calls the statistics of either phase, such as `chunks.F1`, by the net's names.
-
-    The net's name, with the type of the layer, stays where a column, a cost or another statistic has the short one.
-    """
+    """Names of the statistics of either phase in the log, such as `chunks.F1`, by the net's names."""
     names: dict[str, str] = {}
     layers: dict[str, set[str]] = {name: {""} for name in (*COLUMNS, *loss_names(training).values())}
     for phase in ("train", "test"):
@@ -64,7 +58,7 @@ def statistic_names(training: Training) -> dict[str, str]:
 
 
 def further_names(training: Training, source: str) -> dict[str, str]:
-    """What the results of a further source of tests are called, by those of the first one: `noisy.accuracy`."""
+    """Names of the results of a further test source, by those of the first one: `noisy.accuracy`."""
     own = ["loss", *loss_names(training).values(), *statistic_names(training).values()]
     return {name: f"{source}.{name}" for name in own}
 
@@ -78,7 +72,9 @@ def check_further(training: Training, source: str) -> None:
 
 
 def best_of(training: Training) -> dict[str, str]:
-    """Which values of a result of the test are the better ones, "min" or "max", by its name in the log; where known."""
+    """Whether smaller or larger values of a result are better, "min" or "max", by its name in the log; empty if
+    unknown.
+    """
     results = _reported(training)
     best = {name: definition.best.get(result, "") for name, (definition, result) in results.items()}
     known = {"loss": "min", **{name: which for name, which in best.items() if which}}
@@ -87,7 +83,7 @@ def best_of(training: Training) -> dict[str, str]:
 
 
 def nan_notes(training: Training, results: Mapping[str, float]) -> list[str]:
-    """Where the page stands that says when a statistic is no number, for each that is none."""
+    """References to the page that explains each statistic that is NaN."""
     reported = _reported(training)
     return [
         f"`{name}` is no number; `paddle-layers layers {reported[name][0].name}` says what it takes"

@@ -1,4 +1,4 @@
-"""What a run keeps of itself, so that it can be repeated and compared: the folder `run` in that of its results."""
+"""Run records for reproduction and comparison: the subfolder `run` of the output folder."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LARGEST = 1 << 26
 
 @dataclass
 class RunFacts:
-    """What `run.json` holds."""
+    """Contents of `run.json`."""
 
     fields: dict[str, str]
     """The fields of training and network, as `--set` names them; they are in the other files."""
@@ -46,7 +46,7 @@ class RunFacts:
     given: bool = False
     """Whether data came from Python, so that the files alone do not repeat the run."""
     commands: list[str] = field(default_factory=list)
-    """What was typed, for each sitting."""
+    """The command line of each sitting."""
     ended: str = ""
     """Why nothing is left to do; empty while there is."""
     step: int = 0
@@ -56,11 +56,11 @@ class RunFacts:
     best: dict[str, float] = field(default_factory=dict)
     """Of the test whose weights `save_best` kept."""
     better: dict[str, str] = field(default_factory=dict)
-    """Which values of a result are the better ones, "min" or "max", where it is known."""
+    """Whether smaller or larger values of a result are better, "min" or "max", if known."""
 
 
 def facts_of(training: Training, folder: Path, given: Sequence[str], *, data: bool) -> tuple[RunFacts, dict[str, str]]:
-    """What a run that begins keeps, and its files by name. `given` are settings, `data` whether Python gives some."""
+    """The record of a new run, and its files by name. `given` are settings, `data` whether data come from Python."""
     text, network = resolved_texts(training, folder / FOLDER, given)
     name = "steps" if training.steps else "epochs"
     fields = _all_fields(text, network)
@@ -105,7 +105,7 @@ def end_run(folder: Path, facts: RunFacts) -> None:
 
 
 def read_run(folder: Path) -> RunFacts | None:
-    """What a folder says of its run; None where it says nothing that can be used. Everything in it is checked."""
+    """The record of a run folder; None if it is unusable. Everything in it is validated."""
     own = folder / FOLDER
     found = _object(own / RUN)
     name = next((name for name in LENGTHS if is_count(found.get(name))), "")
@@ -142,7 +142,7 @@ def same_run(now: RunFacts, before: RunFacts) -> bool:
 
 
 def has_more(now: RunFacts, before: RunFacts) -> bool:
-    """Whether a training that computes the same has steps left to do, where the other one stands."""
+    """Whether a training with the same computation has steps left to do, compared to the other one's position."""
     if now.length[0] != before.length[0] or now.length[1] < before.length[1]:
         return False
     return not before.ended or now.length[1] > before.length[1]
@@ -168,7 +168,7 @@ def _object(path: Path) -> dict[str, Any]:
 
 
 def _text(path: Path) -> str:
-    """The text of a file, empty where there is none. Raises `OSError`, and `ValueError` for what is no text."""
+    """The contents of a file, empty if it does not exist. Raises `OSError`, and `ValueError` for a binary file."""
     if not path.is_file():  # a pipe would never end
         return ""
     with path.open("rb") as file:
@@ -179,7 +179,7 @@ def _text(path: Path) -> str:
 
 
 def _finite(results: Mapping[str, float]) -> dict[str, float]:
-    """Those that JSON has a word for."""
+    """The finite values, which JSON can represent."""
     return {name: value for name, value in results.items() if math.isfinite(value)}
 
 

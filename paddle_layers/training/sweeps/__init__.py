@@ -1,1 +1,1 @@
-"""Searches for good settings: many trainings, each with other values of some fields."""
+"""Hyperparameter search: many trainings with different values of some fields."""

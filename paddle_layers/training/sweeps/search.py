@@ -1,7 +1,7 @@
-"""A search for good settings: trainings with other values of some fields, chosen by Optuna from what came out before.
+"""Hyperparameter search: trainings with other values of some fields, chosen by Optuna from earlier results.
 
-Every trial is a run in a folder of its own. Optuna's journal, a file of JSON lines beside them, says which trials there
-are; several processes share it, and what a killed one has left is gone on with.
+Every trial is a run in a separate folder. Optuna's journal, a file of JSON lines beside them, lists the trials; several
+processes share it, and trials of a killed process are resumed.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def prepare_sweep(
 
 
 def run_sweep(sweep: Sweep, processes: int, say: Callable[[str], None]) -> list[Trial]:
-    """Do the trials that are left, by so many processes. Gives all that have ended, the best first."""
+    """Do the trials that are left, by so many processes. Returns all that have ended, the best first."""
     if processes == 1:
         work(sweep, say=say)
     else:
@@ -125,7 +125,7 @@ def work(sweep: Sweep, *, threads: int | None = None, say: Callable[[str], None]
 
 
 def _train(sweep: Sweep, study: Study, trial: FrozenTrial, say: Callable[[str], None]) -> str:
-    """Train a trial, or go on with it, and tell the study what came out. Gives `FAILED`, or what ended it early."""
+    """Train a trial, or go on with it, and tell the study what came out. Returns `FAILED`, or what ended it early."""
     from optuna.trial import TrialState
 
     own = settings_of(trial, parse_varied(sweep.vary))
@@ -185,7 +185,7 @@ def _share(sweep: Sweep, processes: int) -> None:
 
 
 def _worker(sweep: Sweep, threads: int) -> None:
-    """What each of several processes does: an error is one line."""
+    """Worker process: an error is one line."""
     try:
         work(sweep, threads=threads)
     except (ConfigError, TrainingError, OSError) as error:
@@ -194,7 +194,7 @@ def _worker(sweep: Sweep, threads: int) -> None:
 
 
 def _mode(training: Training, watch: str, mode: str | None) -> str:
-    """Which values are the better ones. Raises `TrainingError` for a result that the test does not give."""
+    """Whether smaller or larger values are better. Raises `TrainingError` for a result that the test lacks."""
     if training.source_of("test") is None:
         raise TrainingError('a sweep looks at results of the test: add `source { type: ... phase: "test" ... }`')
     best = best_of(training)

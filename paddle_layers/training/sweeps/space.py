@@ -1,8 +1,7 @@
-"""What a sweep varies: fields as `--set` names them, each with a range or with choices.
+"""Search space of a sweep: fields as `--set` names them, each with a range or with choices.
 
-optimizer.learning_rate=1e-4..1e-1:log      numbers of a range, drawn by their logarithm
-net.layer[hidden].fc.size=8..64             whole numbers, since both ends are
-optimizer.type=sgd,adam                     choices
+optimizer.learning_rate=1e-4..1e-1:log      numbers of a range, sampled log-uniformly net.layer[hidden].fc.size=8..64
+integers, since both ends are optimizer.type=sgd,adam                     choices
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Varied:
     choices: tuple[str, ...] = ()
 
     def setting(self, value: float | str) -> str:
-        """The field with a value, as `--set` takes it: a number that is drawn has four digits."""
+        """The field with a value in the syntax of `--set`: a sampled number has four digits."""
         return f"{self.field}={f'{value:.4g}' if isinstance(value, float) else value}"
 
     @property
@@ -42,7 +41,7 @@ class Varied:
 
 
 def parse_varied(texts: Sequence[str]) -> list[Varied]:
-    """The fields that texts say to vary. Raises `TrainingError`."""
+    """Parse the fields to vary. Raises `TrainingError`."""
     found = [_parsed(text) for text in texts]
     fields = [one.field for one in found]
     for field in fields:

@@ -1,4 +1,4 @@
-"""The study of a sweep: Optuna's journal in its folder, and who works on which trial."""
+"""The study of a sweep: Optuna's journal in its folder, and the assignment of trials to processes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ JOURNAL, NAME, LOCK = "study.jsonl", "sweep", ".lock"
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is asked for; plain texts and numbers, since other processes get it."""
+    """The settings of a sweep; plain strings and numbers, since they are passed to other processes."""
 
     file: str
     vary: tuple[str, ...]
@@ -50,7 +50,7 @@ def trial_folder(sweep: Sweep, number: int) -> Path:
 
 
 def open_study(sweep: Sweep) -> Study:
-    """The study in the folder, a new one where there is none; all of its trials are checked.
+    """The study in the folder, created if it does not exist; all of its trials are checked.
 
     Raises `TrainingError` for a damaged one, and for one with trials of another sweep.
     """
@@ -79,7 +79,7 @@ def open_study(sweep: Sweep) -> Study:
 
 @contextlib.contextmanager
 def reading_journal(sweep: Sweep) -> Iterator[None]:
-    """A context in which whatever Optuna makes of lines that are none of its own is a `TrainingError` with the file."""
+    """Context that converts errors of Optuna in foreign or damaged journal lines to a `TrainingError` with the file."""
     path = Path(sweep.folder) / JOURNAL
     try:
         yield
@@ -93,9 +93,9 @@ def reading_journal(sweep: Sweep) -> Iterator[None]:
 
 
 def _check_trial(trial: FrozenTrial, varied: Mapping[str, Any]) -> None:
-    """Raises `ValueError` for a trial of another sweep, or with a result that is none.
+    """Raises `ValueError` for a trial of another sweep, or with a result that is not a number.
 
-    A process that is killed may leave one without values.
+    A killed process may leave a trial without values.
     """
     for field, distribution in trial.distributions.items():
         if distribution != varied.get(field):
@@ -147,7 +147,7 @@ def check_same(sweep: Sweep, training: Training) -> None:
 
 
 def next_trial(sweep: Sweep, study: Study, held: contextlib.ExitStack) -> FrozenTrial | None:
-    """A trial that nobody works on, a new one where there is none; None when there are enough. It is `held` then."""
+    """A trial that no process works on, created if necessary; None when there are enough. It is `held` then."""
     from optuna.samplers import TPESampler
     from optuna.trial import TrialState
 
@@ -159,7 +159,7 @@ def next_trial(sweep: Sweep, study: Study, held: contextlib.ExitStack) -> Frozen
                 continue
             if one.params.keys() == varied.keys():
                 return one
-            study.tell(one.number, state=TrialState.FAIL)  # its process was killed before all values were drawn
+            study.tell(one.number, state=TrialState.FAIL)  # its process was killed before all values were sampled
         if len(there) >= sweep.trials:
             return None
         with warnings.catch_warnings():
@@ -207,5 +207,5 @@ def _distribution(one: Varied) -> Any:
 
 
 def settings_of(trial: FrozenTrial, varied: Sequence[Varied]) -> tuple[str, ...]:
-    """What a trial sets, which `open_study` has checked; a process that was killed may have drawn a part."""
+    """The settings of a trial, which `open_study` has checked; a killed process may have sampled only a part."""
     return tuple(one.setting(trial.params[one.field]) for one in varied if one.field in trial.params)

@@ -1,1 +1,1 @@
-"""What a trained network is used for: predictions, generated texts, evaluations."""
+"""Use of a trained network: prediction, text generation, evaluation."""

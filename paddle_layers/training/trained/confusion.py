@@ -1,4 +1,4 @@
-"""What a classifier takes for what: a matrix of counts, and what it says of each class."""
+"""Confusion matrix: counts, and precision, recall and F1 per class."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Array = NDArray[Any]
 
 
 class ClassMeasures(NamedTuple):
-    """Precision, recall and F1 of a class, or a mean of those of all classes; NaN where there is none.
+    """Precision, recall and F1 of a class, or their macro averages; NaN if undefined.
 
-    Precision is the share of what was found to be of the class that is, recall the share of the class that was found.
+    Precision is the share of the predictions of the class that are correct, recall the share of its samples that were
+    predicted.
     """
 
     name: str
@@ -30,11 +31,7 @@ class ClassMeasures(NamedTuple):
 
 @dataclass(frozen=True)
 class Confusion:
-    """How often rows of each class were found to be of each class.
-
-    `counts[k, j]` are rows of class k found to be of class j; `wanted[k]` all rows of class k, those found to be of no
-    class too, as where a score is NaN. `value` and `label` are names of the network, `names` those of the classes.
-    """
+    """Confusion matrix: the counts of predicted classes for each target class."""
 
     value: str
     label: str
@@ -42,7 +39,7 @@ class Confusion:
     counts: Array
     wanted: Array
     regions: bool = False
-    """Whether labels are those of places, as of pixels: what counts then is how far regions lie over one another."""
+    """Whether labels belong to positions, such as pixels: intersection over union (IoU) is then reported."""
 
     @property
     def accuracy(self) -> float:
@@ -65,7 +62,7 @@ class Confusion:
         return found
 
     def mistakes(self, most: int) -> list[tuple[str, str, float]]:
-        """The most frequent mistakes: the right class, the one that was found, and how often."""
+        """The most frequent confusions: the target class, the predicted class, and the count."""
         wrong = self.counts - np.diag(self.counts.diagonal())
         order = np.argsort(-wrong, axis=None, kind="stable")[:most]
         places = zip(*np.unravel_index(order, wrong.shape), strict=True)
@@ -87,6 +84,6 @@ def _mean(measure: Array, weights: Array) -> float:
 
 
 def _shares(part: Any, whole: Any) -> Array:
-    """Shares of the whole; of nothing there is none (NaN)."""
+    """Shares of the total; NaN if that is zero."""
     part, whole = np.asarray(part, np.float64), np.asarray(whole, np.float64)
     return np.asarray(np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole != 0))

@@ -1,4 +1,4 @@
-"""Saved weights on a test source: every loss and statistic, and what a classifier takes for what."""
+"""Evaluation of saved weights on a test source: losses, metrics and the confusion matrix."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 NUMBER_COSTS = ("square_error", "huber_regression", "smooth_l1")
 """Costs of predicted numbers."""
 MOST_CLASSES = 1000
-"""Costs of more classes get no matrix of their own: it has the square of their number."""
+"""Maximum number of classes with a confusion matrix, whose size is the square of it."""
 MATRIX, ERRORS = "confusion_matrix", "regression_error"
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a test says. `results` has loss, costs and statistics by name, as the log of the training."""
+    """Results of an evaluation: loss, losses and metrics by name in `results`, as in the training log."""
 
     network: str
     weights: Path
     data: str
-    """Where the data came from, such as the name of a file."""
+    """The origin of the data, such as a file name."""
     rows: int
     """Rows that were tested."""
     results: Mapping[str, float]
     confusions: Sequence[Confusion] = ()
     notes: Sequence[str] = ()
-    """What is left out, and why."""
+    """Omitted results, and the reason."""
 
 
 def evaluate(
@@ -60,13 +60,30 @@ def evaluate(
     dictionary: str | Path | None = None,
     device: str = "cpu",
 ) -> Evaluation:
-    """Test the network of a training with saved weights on `data` (absent: its source of the test phase).
+    """Evaluate the network of a training with saved weights on held-out data.
 
-    `training` and `data` are as for `predict`, but with labels. Beside the costs and statistics of the network, costs
-    of classes get a confusion matrix and costs of numbers MAE, RMSE and R2, unless the network has these layers itself.
-    `weights` are the best in the training's output folder unless they are given; `dictionary` is a file with the words
-    of the classes. With `on_error: "skip"` in the source, records that cannot be read are left out, and `notes` say how
-    many. Raises `ConfigError`, `DataError`, `WeightsError`, `TrainingError`.
+    In addition to the losses and metrics of the network, classification losses get a confusion matrix, and regression
+    losses MAE, RMSE and R2, unless the network has these layers itself.
+
+    Args:
+        training: Path of a training file, its text, or the result of `make_training` or `load_training`.
+        data: A file, arrays by field, or None for the source of the test phase, as in `predict`, but with labels.
+        weights: File of the weights; None for the best ones in the output folder of the training.
+        dictionary: File with the names of the classes, one per line; None for the names of the source.
+        device: `"cpu"` or `"cuda"`.
+
+    Returns:
+        The results. With `on_error: "skip"` in the source, its `notes` have the number of skipped records.
+
+    Raises:
+        ConfigError: The training file has errors, or the data do not fit.
+        DataError: The data cannot be read.
+        WeightsError: The weights cannot be read or do not fit.
+        TrainingError: There are no weights yet.
+
+    Example::
+
+        print(pl.evaluate("digits.config").results["accuracy"])
     """
     from paddle_layers.runtime import Net
 
@@ -106,9 +123,9 @@ def _source(training: Training, data: GivenData, named: str) -> SourceSettings |
 
 
 def _with_measures(network: Network, taken: Collection[str]) -> tuple[Network, dict[str, str], list[str]]:
-    """The network with layers that judge its costs; their statistics as results by the net's names; what is left out.
+    """The network with metrics of its losses; their statistics by the net's names; the losses without metrics.
 
-    A cost whose values the network compares itself gets none. Short names of results are those that are not `taken`.
+    A loss whose values the network already compares gets none. Short names of results avoid those that are `taken`.
     """
     from paddle_layers.config import Network
 

@@ -1,4 +1,4 @@
-"""Texts that a trained network writes: as the block `generate` of its training file says, over new data."""
+"""Text generation with a trained network: as the block `generate` of its training file defines it, over new data."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ BLOCK = "generate { words: ... begin: ... end: ... }"
 
 
 class WrittenText(NamedTuple):
-    """A text that a network wrote."""
+    """A generated text."""
 
     text: str
-    """Its words by the dictionary, or the ids where there is none, with spaces between them."""
+    """Its words by the dictionary, or the ids without one, separated by spaces."""
     score: float
     """Sum of the logarithms of the probabilities of its words, divided as `length_penalty` says."""
     words: tuple[int, ...]
@@ -46,7 +46,7 @@ class WrittenText(NamedTuple):
 
 @dataclass(frozen=True)
 class Generation:
-    """What a network wrote."""
+    """Generated text of a network."""
 
     texts: list[list[WrittenText]]
     """The results for each sample of the data, the best first."""
@@ -63,11 +63,30 @@ def generate(
     device: str = "cpu",
     **settings: Any,
 ) -> Generation:
-    """Write texts with the network of a training, for each sample of `data` (absent: its source of the test phase).
+    """Generate text with the network of a training, one result per sample.
 
-    The training file says how in its block `generate`; `settings` take the place of what is there: `beam_size=8`,
-    `temperature=0.7`, and `seed` for what is drawn. `training`, `data`, `weights` and `dictionary` are those of
-    `predict`. Raises `ConfigError`, `DataError`, `WeightsError`, `TrainingError`, and `TypeError` for other settings.
+    Args:
+        training: Path of a training file, its text, or the result of `make_training` or `load_training`; its block
+            `generate` has the settings.
+        data: A file, arrays by field, or None for the source of the test phase, as in `predict`.
+        weights: File of the weights; None for the best ones in the output folder of the training.
+        dictionary: File with the words of the ids, one per line; None for the vocabulary of the source.
+        device: `"cpu"` or `"cuda"`.
+        **settings: Overrides of the block `generate`: `beam_size=8`, `temperature=0.7`, and `seed` for sampling.
+
+    Returns:
+        The generated texts with their scores.
+
+    Raises:
+        ConfigError: The training file or the settings have errors.
+        DataError: The data cannot be read or do not fit.
+        WeightsError: The weights cannot be read or do not fit.
+        TrainingError: There are no weights yet, or the network cannot generate.
+        TypeError: Unknown settings.
+
+    Example::
+
+        pl.generate("poems.config", temperature=0.7, seed=1)
     """
     with open_generation(training, data, weights, dictionary, device, settings) as run:
         return Generation([texts for batch in run.batches() for texts in batch], run.weights)
@@ -83,10 +102,10 @@ class Generating:
     words: Sequence[str]
     weights: Path
     note: str
-    """What became of the numbers of the weights, for the user; empty where they are as they were."""
+    """Notes about conversions of the weights; empty without any."""
 
     def batches(self) -> Iterator[list[list[WrittenText]]]:
-        """The texts of one batch after another."""
+        """The results of one batch after another."""
         settings = self.generator.settings
         if self.data is None:
             yield self._texts({}, [[settings.begin or 0]])
@@ -123,7 +142,7 @@ def open_generation(
     device: str,
     given: Mapping[str, Any],
 ) -> Iterator[Generating]:
-    """What `generate` runs, for those who take one batch after another."""
+    """Text generation in batches, on which `generate` is based."""
     from paddle_layers.generation.generator import Generator
 
     training, _ = read_training(training, "generate")
@@ -158,7 +177,7 @@ def open_generation(
 
 
 def settings_for(training: Training, given: Mapping[str, Any]) -> GenerateSettings:
-    """Those of the training file, with what is given in their place. Raises `ConfigError`, `TypeError`."""
+    """The generation settings of the training file with overrides. Raises `ConfigError`, `TypeError`."""
     from paddle_layers.config.generating import GenerateSettings
 
     known = GenerateSettings.__dataclass_fields__

@@ -1,4 +1,4 @@
-"""Data that a trained network is given: read as the training file's own source reads its file."""
+"""Input data of a trained network, read as the training file's own source reads its file."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ NO_DATA = {
     ".onnx": "an ONNX model",
     ".py": "a Python program",
 }
-"""What files are that stand for data by mistake, by their endings."""
+"""File types that are passed as data by mistake, by their extensions."""
 
 
 def weights_file(training: Training, given: str | Path | None) -> Path:
-    """The weights that are used: those that are given, else the best of the run that was trained last.
+    """The given weights, or the best ones of the most recent run.
 
-    Raises `TrainingError` when there are none yet.
+    Raises `TrainingError` if the training has no weights yet.
     """
     if given is not None:
         return Path(given)

@@ -1,7 +1,6 @@
-"""What a network is for: the values that predictions are made of, and the layers that they rest on.
+"""Outputs of a network: the values for predictions, and the layers that they depend on.
 
-Costs and statistics judge a network; what they judge is its output, and what they judge it by, such as labels and
-weights, is not.
+Losses and metrics evaluate a network: their predictions are its outputs, and their labels, targets and weights are not.
 """
 
 from __future__ import annotations
@@ -32,20 +31,20 @@ PROBABILITIES = {
 CLASS_COSTS = ("softmax_with_loss", "softlabel_softmax_cost", "infogain_loss", "cross_entropy", "hinge_loss")
 """Costs of the class with the best score."""
 WITHOUT_LABELS = "without labels"
-"""What outputs are said to be NaN for that tell nothing in predictions."""
+"""Causes of NaN in outputs that are irrelevant for predictions."""
 
 
 class Reading(NamedTuple):
-    """How the costs read a value."""
+    """Interpretation of a value by the losses."""
 
     activation: str = ""
     """`softmax` or `sigmoid` where scores become probabilities."""
     classes: bool = False
     """Whether the columns are classes, of which the best is meant."""
     label: str = ""
-    """The value with the right classes as ids."""
+    """The value with the target classes as ids."""
     places: tuple[int, ...] = ()
-    """The axes behind the classes, where each place has a class of its own, as pixels have."""
+    """The axes after the classes, if each position (pixel) has a class."""
 
     def by_class(self, rows: NDArray[Any]) -> NDArray[Any]:
         """The rows with the columns, or classes, as the second axis, and the places as the third."""
@@ -54,7 +53,7 @@ class Reading(NamedTuple):
 
 
 def readings(network: Network) -> dict[str, Reading]:
-    """How costs read values, by name of the value; the softmax of scores of classes is read as these are."""
+    """Interpretations of values by the losses, by name; the softmax of class scores is interpreted like these."""
     found: dict[str, Reading] = {}
     for node in network.nodes:
         kind = node.definition.name
@@ -71,10 +70,10 @@ def readings(network: Network) -> dict[str, Reading]:
 
 
 def predicted(network: Network) -> list[str]:
-    """The outputs of a network: what no layer reads but costs and statistics, in the order of the layers.
+    """The outputs of a network: values that only losses and statistics read, in the order of the layers.
 
-    Of the values that costs and statistics compare, those that are learned: a label or a target is none. Raises
-    `TrainingError` when there is none.
+    Of the values that losses and statistics compare, those that are learned; labels and targets are excluded. Raises
+    `TrainingError` if there is no output.
     """
     judges = [node for node in network.nodes if costs_of(node) or not node.output_names]
     others = [node for node in network.nodes if node not in judges]

@@ -1,4 +1,4 @@
-"""Using a trained network: the part of it that its outputs rest on, run over new data."""
+"""Inference: the part of a trained network that its outputs depend on, run over new data."""
 
 from __future__ import annotations
 
@@ -51,16 +51,33 @@ def predict(
     dictionary: str | Path | None = None,
     device: str = "cpu",
 ) -> Prediction:
-    """Run the network of a training over `data` (absent: its source of the test phase).
+    """Run inference with the network of a training.
 
-    `training` is the path of a training file, its text, or what `make_training` and `load_training` give. `data` is a
-    file, read as the training file's source reads its own, or by its ending: csv, npz, npy; or arrays by field. The
-    results are the outputs, what no layer reads but costs and statistics, or the `values` that are named. They need no
-    labels, nor weights of rows. Scores that a cost makes probabilities of are given as these. `weights` are those in
-    the training's output folder unless they are given, the best ones if it has them; `dictionary` is a file with the
-    words of ids and classes, one on each line; else the words are those of the source. With `on_error: "skip"` in the
-    source there are no results for records that cannot be read. Raises `ConfigError`, `DataError`, `WeightsError`,
-    `TrainingError`.
+    The results are the outputs of the network, which only losses and metrics read. They need neither labels nor sample
+    weights. Scores that a loss converts to probabilities are returned as probabilities.
+
+    Args:
+        training: Path of a training file, its text, or the result of `make_training` or `load_training`.
+        data: A file, read with the settings of the training file's source, or by its extension (csv, npz, npy); arrays
+            by field; or None for the source of the test phase.
+        weights: File of the weights; None for the best ones in the output folder of the training.
+        values: Names of values to return instead of the outputs.
+        dictionary: File with the words of ids and classes, one per line; None for the vocabulary of the source.
+        device: `"cpu"` or `"cuda"`.
+
+    Returns:
+        The results by name, one row per row of the data. With `on_error: "skip"` in the source, unreadable records have
+            none.
+
+    Raises:
+        ConfigError: The training file has errors, or the data do not fit.
+        DataError: The data cannot be read.
+        WeightsError: The weights cannot be read or do not fit.
+        TrainingError: There are no weights yet, or an unknown value is requested.
+
+    Example::
+
+        prediction = pl.predict("digits.config", "new.npz")
     """
     with open_prediction(training, data, weights, values, dictionary, device) as run:
         parts = list(run.batches())
@@ -84,11 +101,11 @@ class Predicting:
     net: Net
     data: Batches
     readings: Mapping[str, Reading]
-    """How costs read each of the values that are wanted."""
+    """Interpretations of the requested values by the losses."""
     words: Mapping[str, Sequence[str]]
     weights: Path
     note: str
-    """What became of the numbers of the weights, for the user; empty where they are as they were."""
+    """Notes about conversions of the weights; empty without any."""
     dictionary: str | Path | None
 
     def batches(self) -> Iterator[Values]:
@@ -136,7 +153,7 @@ def open_prediction(
     dictionary: str | Path | None,
     device: str,
 ) -> Iterator[Predicting]:
-    """What `predict` runs, for those who take one batch after another."""
+    """Inference in batches, on which `predict` is based."""
     from paddle_layers.runtime import Net
 
     training, _ = read_training(training, "predict")

@@ -1,4 +1,4 @@
-"""Weights of a training, read into a net of a part of its network."""
+"""Loading of trained weights into a part of the network."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def load_trained(net: Net, training: Training, file: Path) -> str:
-    """Fill a net that has some layers of the training's network: all its weights are there, those of others unread.
+    """Load the weights of a net that has some layers of the training's network; weights of the others are not read.
 
-    Gives what is to be said of the numbers, as `converted` does. Raises `WeightsError`.
+    Returns notes about conversions, as `converted` does. Raises `WeightsError`.
     """
     stored, own = open_weights(file).tensors, {*net.parameters, *net.states}
     others = {node.name for node in training.network} - {node.name for node in net.network if node.definition.inputs}
