@@ -1,1 +1,1 @@
-"""Texts that a network writes, word by word: beam search and drawing."""
+"""Autoregressive text generation: beam search and sampling."""

@@ -1,4 +1,4 @@
-"""Beam search: of each sample the texts that are most probable so far, and the best of those that ended."""
+"""Beam search: the most probable partial sequences of each sample, and the best finished ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ Floats = NDArray[np.float64]
 
 
 class Candidates(NamedTuple):
-    """How each text may go on: words, best first, and the logarithms of their probabilities; both (texts, number).
+    """Candidate continuations of each sequence: words, best first, and their log-probabilities; both (sequences,
+    candidates).
 
     Without `words` the columns are all words in the order of their ids.
     """
@@ -26,19 +27,19 @@ class Candidates(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A text as ids without that of the end, and its score."""
+    """A finished sequence as ids without the end token, and its score."""
 
     words: tuple[int, ...]
     score: float
 
 
 class Beams:
-    """The texts of `samples` samples while they are written, `size` of each.
+    """Beams of `samples` samples during generation, `size` per sample.
 
-    At every position the best continuations of the texts of a sample are found together. Of the best `size` those with
-    the word `end` are whole; the best `size` others are written on. A text's score is the sum of the logarithms of its
-    words' probabilities, that of the end too, divided by `length ** length_penalty`. It is over when no text can become
-    better than the best `results`, or at `max_length` words, where texts end as they are.
+    At every position the best continuations of all beams of a sample are selected together. Of the best `size` those
+    with the token `end` are finished; the best `size` others are continued. The score of a sequence is the sum of the
+    log-probabilities of its words, including the end token, divided by `length ** length_penalty`. Generation stops
+    when no beam can become better than the best `results`, or at `max_length` words, where sequences are truncated.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class Beams:
         self.results, self.length_penalty = results, length_penalty
         self._end = -1 if end is None else end
         self.sums: Floats = np.full((samples, size), -np.inf)
-        self.sums[:, 0] = 0  # one text begins, so that none is found twice
+        self.sums[:, 0] = 0  # one beam starts, so that there are no duplicates
         self._steps: list[tuple[Ints, Ints]] = []
         """What `advance` gave: a text is read from its last word back."""
         self.lengths: Ints = np.zeros(samples, np.int64)
@@ -61,14 +62,14 @@ class Beams:
 
     @property
     def candidates(self) -> int:
-        """How many continuations of each text have to be known: the end may be one that is not written on."""
+        """Number of candidates required per beam: one of them may be the end token."""
         return self.size + 1
 
     def advance(self, found: Candidates, free: NDArray[np.bool_] | None = None) -> tuple[Ints, Ints]:
-        """Add a word to the texts of open samples, those that are `free` where given.
+        """Appends a word to the beams of active samples, those that are `free` if given.
 
-        Gives, for all texts (samples * size), the text that each goes on from and its new word; of samples that are not
-        written on, each goes on from itself with its first candidate.
+        Returns, for all beams (samples * size), the index of the beam that each continues and its new word; in inactive
+        samples, each continues itself with its first candidate.
         """
         assert found.words is not None
         moving = self.open if free is None else self.open & free
@@ -85,7 +86,7 @@ class Beams:
         return back, words
 
     def _finish(self, row: int, beam: int, total: float, words: int) -> None:
-        """A text is whole: the last `words` words that led to a beam."""
+        """Reconstructs a finished sequence: the last `words` words that led to a beam."""
         text, at = [], row * self.size + beam
         for back, chosen in self._steps[: -words - 1 : -1]:
             text.append(int(chosen[at]))
@@ -97,7 +98,7 @@ class Beams:
             self._least[row] = self.whole[row][-1].score
 
     def _close(self, moving: NDArray[np.bool_]) -> None:
-        """End samples where nothing better can come; every word makes the sum smaller."""
+        """Deactivates samples that cannot improve; every word decreases the sum."""
         for row in np.flatnonzero(moving & (self.lengths == self.max_length)).tolist():
             for beam in np.flatnonzero(self.sums[row] > -np.inf).tolist():
                 self._finish(row, beam, self.sums[row, beam], self.max_length)
@@ -120,10 +121,10 @@ def go_on(
     ended: Ints,
     totals: Floats,
 ) -> int:
-    """Choose the best continuations of the samples that are `moving`, into `back`, `chosen` and `sums`.
+    """Selects the best continuations of the samples that are `moving`, into `back`, `chosen` and `sums`.
 
-    `ended` has the texts that have the word `end` now, with their `totals`, or -1; how many there are is given back.
-    Of equal sums the first text comes first, and then the better candidate.
+    `ended` gets the beams that end now, with their `totals`, or -1; returns their number. Ties are resolved by the
+    first beam, then by the better candidate.
     """
     samples, size = sums.shape
     most, wholes = 2 * size, 0
@@ -137,7 +138,7 @@ def go_on(
             for place in range(words.shape[1]):
                 total = sums[row, beam] + logarithms[row * size + beam, place]
                 if not total > (best[most - 1] if count == most else -math.inf):
-                    break  # the candidates behind it are no better
+                    break  # later candidates are no better
                 at = min(count, most - 1)
                 while at > 0 and total > best[at - 1]:
                     best[at], texts[at], ids[at] = best[at - 1], texts[at - 1], ids[at - 1]

@@ -1,4 +1,4 @@
-"""What becomes of the layers of a network where there is one position only: their place in the two parts of it."""
+"""Splitting a network for incremental decoding: translation of layers to a single position."""
 
 from __future__ import annotations
 
@@ -14,42 +14,43 @@ from paddle_layers.define import ShapeError, Type, registries
 
 CODE = "E313"
 ONE, PLACE, ROW = "(one)", "(place)", "(row)"
-"""Data layers that no config can name so: sequences of one row each, the number of the position, and for each place
-before it the row of the batch that has what was kept there."""
+"""Data layers with names that no config can have: sequences of one row each, the position index, and for each earlier
+position the batch row of its cached values.
+"""
 MANY = 2**31 - 1
-"""Places that a text may have where no layer has a number for each."""
+"""Maximum length of a sequence if no layer limits the number of positions."""
 FED = {ONE: Type.ids(1, level=1), ROW: Type.ids(MANY)._replace(dims=(1,))}
 
 
 class Carried(NamedTuple):
-    """What a position knows of those before it: a row for each text."""
+    """State carried from position to position: one row per sequence."""
 
     name: str
-    """Of the data layer that it is fed to."""
+    """Name of the data layer that it is fed to."""
     next: str
     """The value that is fed at the next position."""
     boot: str | float
-    """Before the first position: a value of the source, or the number, or id, that all have."""
+    """Initial value: a value of the source, or a constant (or id) for all sequences."""
     type: Type
-    """As it is fed."""
+    """Type of the data layer."""
     grows: bool = False
-    """Whether all positions before have a row each: `type` is that of the first ones, with an axis of places."""
+    """Whether it is a cache of all earlier positions: `type` is that of the first ones, with an axis of positions."""
 
 
 class Value(NamedTuple):
-    """A value as the layers of one network know it."""
+    """A value as the layers of one network reference it."""
 
     name: str
     type: Type
     moving: bool
-    """Whether it rests on the words of the text."""
+    """Whether it depends on the generated words."""
 
 
 Scope = dict[str, Value]
 
 
 class Cutting:
-    """The two parts while they are made, and how a layer gets into that of a position."""
+    """The two parts under construction, and the translation of a layer to the position part."""
 
     def __init__(self, network: Network, words: str) -> None:
         self.network, self.words = network, words
@@ -63,7 +64,7 @@ class Cutting:
         """The layer of the config that is looked at, for messages."""
 
     def put(self, name: str, setup: Setup, inputs: Iterable[Value], outputs: tuple[str, ...]) -> list[Value]:
-        """A layer of the position. Raises `ConfigError` where it takes no single rows."""
+        """Adds a layer to the position part. Raises `ConfigError` if it does not accept single rows."""
         read = [self.read(value) for value in inputs]
         types = tuple(value.type for value in read)
         try:
@@ -74,7 +75,7 @@ class Cutting:
         return [Value(output, type_, moving=True) for output, type_ in zip(outputs, found, strict=True)]
 
     def read(self, value: Value) -> Value:
-        """A value that the position reads; of the source it is fed."""
+        """A value that the position part reads; values of the source are fed."""
         if not value.moving:
             if value.type.kind.startswith("SPARSE") or value.type.level == 2:
                 raise self.fault(f"`{value.name}` is {value.type}, which no position can be given")
@@ -91,20 +92,20 @@ class Cutting:
         activation: str = "linear",
         **attributes: Any,
     ) -> Value:
-        """A layer that the config does not have; its first output."""
+        """Adds a layer that is not in the config; returns its first output."""
         setup = setup_of(layer, attributes, params)
         if activation != "linear":
             setup.activation = (registries["layer"][activation], registries["layer"][activation].bind({}))
         return self.put(name, setup, inputs, outputs)[0]
 
     def fault(self, message: str, help_: str = "") -> ConfigError:
-        """The error at the layer that is looked at."""
+        """The error for the current layer."""
         text = f"no text can be written word by word through layer `{self.layer}`: {message}"
         return self.network.error(self.layer, text, code=CODE, help=help_)
 
 
 def names_of(node: Node, prefix: str) -> tuple[str, ...]:
-    """Names of the outputs of a layer inside of others."""
+    """Names of the outputs of a nested layer."""
     return tuple(prefix.replace(".", "/") + name for name in node.output_names)
 
 

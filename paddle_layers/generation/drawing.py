@@ -1,4 +1,4 @@
-"""Words drawn from their probabilities: temperature, the `top_k` best, those that make up `top_p`."""
+"""Sampling of words: temperature, top-k and nucleus (top-p) sampling."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .beams import Candidates, Ints, Written
 
 
 class Draws:
-    """Texts of samples while they are drawn, `results` of each, independent of each other.
+    """Sequences of samples during sampling, `results` per sample, independent of each other.
 
-    A word is drawn with the probabilities raised to 1 / `temperature`; of the `top_k` most probable words only where
-    that is given, and of the fewest that have the probability `top_p` together. A text's score is the sum of the
-    logarithms of its words' probabilities, as the network has them.
+    A word is sampled with the probabilities raised to 1 / `temperature`; with `top_k` only from the most probable
+    words, and with `top_p` only from the smallest set with at least this total probability. The score of a sequence is
+    the sum of the log-probabilities of its words, as computed by the network.
     """
 
     def __init__(
@@ -42,19 +42,19 @@ class Draws:
 
     @property
     def open(self) -> NDArray[np.bool_]:
-        """Whether texts of a sample are still written."""
+        """Which samples are still active."""
         return np.asarray(~self._ended.reshape(-1, self.size).all(axis=1))
 
     @property
     def whole(self) -> list[list[Written]]:
-        """The texts of each sample, those with the best score first."""
+        """The finished sequences of each sample, best score first."""
         rows = zip(self._texts.tolist(), self._lengths.tolist(), self._sums.tolist(), strict=True)
         texts = [Written(tuple(words[:length]), total) for words, length, total in rows]
         parts = (texts[at : at + self.size] for at in range(0, len(texts), self.size))
         return [sorted(part, key=lambda text: -text.score) for part in parts]
 
     def advance(self, found: Candidates, free: NDArray[np.bool_] | None = None) -> tuple[Ints, Ints]:
-        """Add a word to the texts of open samples, those that are `free` where given; as `Beams.advance`."""
+        """Appends a word to the sequences of active samples, those that are `free` if given; as `Beams.advance`."""
         places = draw(found.logarithms, self._rng, self.temperature, self.top_p)
         rows = np.arange(len(places))
         words = places if found.words is None else found.words[rows, places]
@@ -68,9 +68,9 @@ class Draws:
 
 
 def draw(logarithms: NDArray[Any], rng: np.random.Generator, temperature: float, top_p: float | None = None) -> Ints:
-    """A place in each row of logarithms of probabilities (rows, words)."""
+    """Samples an index in each row of log-probabilities (rows, words)."""
     below = logarithms - logarithms.max(axis=1, keepdims=True)
-    with np.errstate(over="ignore"):  # a low temperature leaves the best words only
+    with np.errstate(over="ignore"):  # a low temperature leaves only the best words
         weights = np.exp(below / max(temperature, float(np.finfo(below.dtype).tiny)))
     if top_p is not None:
         weights = _most_probable(weights / weights.sum(axis=1, keepdims=True), top_p)
@@ -80,7 +80,7 @@ def draw(logarithms: NDArray[Any], rng: np.random.Generator, temperature: float,
 
 
 def _most_probable(probabilities: NDArray[Any], share: float) -> NDArray[Any]:
-    """The largest probabilities of each row that make up a share, and zeros in the place of the others."""
+    """The largest probabilities of each row with the given total, and zeros instead of the others."""
     order = np.argsort(-probabilities, axis=1, kind="stable")
     falling = np.take_along_axis(probabilities, order, 1)
     falling[np.cumsum(falling, axis=1) - falling >= share] = 0

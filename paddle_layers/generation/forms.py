@@ -1,4 +1,4 @@
-"""Layers that are another one, or several, where there is only one position."""
+"""Single-position equivalents of sequence layers, for incremental decoding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .cutting import FED, MANY, ONE, PLACE, ROW, Carried, Cutting, Value, names_
 
 
 def recurrent(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
-    """The map of the output of before is an `fc` with the layer's parameters."""
+    """The product with the previous output is an `fc` with the layer's parameters."""
     (x, *before), name, width = inputs, names_of(node, prefix)[0], inputs[0].type.size
     past = _past(cutting, node, name, x.type, before, name)
     mapped = _mapped(cutting, node, prefix, past, width, bias=True)
@@ -21,7 +21,7 @@ def recurrent(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) ->
 
 
 def lstmemory(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
-    """An `lstm_step` with the layer's bias, behind an `fc` with its weight."""
+    """An `fc` with the layer's weight, followed by an `lstm_step` with its bias."""
     (x, *before), name = inputs, names_of(node, prefix)[0]
     type_ = Type.dense(x.type.size // 4)
     if node.attributes["return_state"]:
@@ -45,7 +45,7 @@ def grumemory(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) ->
 
 
 def expand(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
-    """A row for each word is that row, for the one word that there is."""
+    """One row per word is that row, for the single word."""
     x, like = inputs
     name, names = prefix + node.name, names_of(node, prefix)
     if not like.moving:
@@ -56,7 +56,7 @@ def expand(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Va
 
 
 def position_embedding(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
-    """The row of the table for the number of the position, added."""
+    """Adds the row of the table for the position index."""
     (x,), name = inputs, names_of(node, prefix)[0]
     cutting.places[f"{name}/place"] = node.attributes["max_length"]
     place = Value(f"{name}/place", Type.ids(node.attributes["max_length"]), moving=True)
@@ -65,7 +65,7 @@ def position_embedding(cutting: Cutting, node: Node, inputs: list[Value], prefix
 
 
 def placed(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
-    """A layer of the place of each row: that of the one row of each text is given."""
+    """A layer of the position of each row: the position of the single row of each sequence is fed."""
     if len(inputs) > 1:
         raise cutting.fault("`first` says where its sequences begin", "leave it out: a text is written from place 0")
     name, own = names_of(node, prefix)[0], prefix + node.name
@@ -75,7 +75,7 @@ def placed(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Va
 
 
 def multi_head_attention(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
-    """One query for each text, which looks at the source, or at the keys and values of the text so far."""
+    """One query per sequence, which attends to the source, or to the key-value cache of the sequence so far."""
     query, keys, values = inputs
     name, own = names_of(node, prefix)[0], prefix + node.name
     attributes = {key: node.attributes[key] for key in ("num_heads", "scale")}
@@ -97,25 +97,25 @@ def multi_head_attention(cutting: Cutting, node: Node, inputs: list[Value], pref
 
 
 def _one_row(cutting: Cutting, value: Value, name: str, layer: str) -> Value:
-    """The row of each text as a sequence."""
+    """The row of each sequence as a sequence of length one."""
     return cutting.add_layer("expand", layer, (value, Value(ONE, FED[ONE], moving=True)), (name,))
 
 
 def _place(cutting: Cutting) -> Value:
-    """How many words of each text come before this one."""
+    """Position index: the number of words of each sequence before this one."""
     cutting.places[PLACE] = MANY
     return Value(PLACE, Type.ids(MANY), moving=True)
 
 
 def _kept(cutting: Cutting, value: Value, name: str) -> Value:
-    """What the positions before had as a value, by text and place."""
+    """Cached values of the earlier positions, by sequence and position."""
     type_ = Type.dense(1, *value.type.dims)
     cutting.carried.append(Carried(name, value.name, 0.0, type_, grows=True))
     return Value(name, type_, moving=True)
 
 
 def _past(cutting: Cutting, node: Node, name: str, type_: Type, before: Sequence[Value], following: str) -> Value:
-    """What a recurrent layer gave at the position before; `before` the first, a value of the source or zeros."""
+    """Output of a recurrent layer at the previous position; `before` the first, a value of the source or zeros."""
     if node.attributes["reverse"]:
         raise cutting.fault("it runs from the end of the text to its start", "a text is written from its start")
     if any(value.moving for value in before):
@@ -140,4 +140,4 @@ FORMS = {
     "sinusoidal_position": placed,
     "multi_head_attention": multi_head_attention,
 }
-"""Layers that are another one, or several, where there is only one position."""
+"""Single-position equivalents, by layer type."""

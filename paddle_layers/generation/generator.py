@@ -1,4 +1,6 @@
-"""Texts for a batch: the source once, then one pass for each word with all texts of all samples in one batch."""
+"""Text generation for a batch: the source once, then one pass per word with all sequences of all samples in one
+batch.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,10 @@ from .positions import cut
 
 
 class Generator:
-    """A network that writes texts, as `settings` say.
+    """A network that generates text according to `settings`.
 
-    `scores` is the value of the next word's scores, or of their `probabilities`. `nets` are to be given the weights of
-    the network. Raises `ConfigError` where texts cannot be written word by word.
+    `scores` is the value of the next word's scores, or of their `probabilities`. `nets` need the weights of the
+    network. Raises `ConfigError` if the network cannot be decoded incrementally.
     """
 
     def __init__(
@@ -56,15 +58,15 @@ class Generator:
 
     @property
     def feeds(self) -> tuple[str, ...]:
-        """The data layers of the source that data have."""
+        """The data layers of the source that data provide."""
         data = (node.name for node in self.parts.source.nodes if not node.definition.inputs)
         return tuple(name for name in data if name not in self.parts.zeros)
 
     def write(self, feeds: Mapping[str, Any], beginnings: Sequence[Sequence[int]]) -> list[list[Written]]:
-        """The best texts of each sample, best first.
+        """The best sequences of each sample, best first.
 
-        `feeds` are those of the source, `beginnings` the words that each text begins with, one at least; they are no
-        part of what is given. Raises `FeedError`.
+        `feeds` are those of the source, `beginnings` the prompt of each sequence, at least one word; they are not part
+        of the result. Raises `FeedError`.
         """
         if not beginnings:
             return []
@@ -123,7 +125,7 @@ class Generator:
         return {name: self.nets[1].value(name) for name in self._read}
 
     def _longest(self, known: int) -> int:
-        """Words of the longest text. Raises `FeedError` where the network has no places for so many."""
+        """Number of words of the longest sequence. Raises `FeedError` if the network has too few positions."""
         longest = known + self.settings.max_length - 1
         for name, count in self.parts.places.items():
             if longest > count:
@@ -135,7 +137,7 @@ class Generator:
         return longest
 
     def close(self) -> None:
-        """Free everything."""
+        """Frees all resources."""
         self._open.close()
 
     def __enter__(self) -> Self:

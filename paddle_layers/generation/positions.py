@@ -1,7 +1,7 @@
-"""A network that reads a text word by word, cut in two: what rests on the source alone, and one position of the text.
+"""Splitting a language model for incremental decoding: the source part, and one position of the generated sequence.
 
-The first part runs once for a batch. The second one sees a single word of each text; what recurrent layers know of the
-words before it is fed to it and read from it, so that whoever runs it may keep, copy and exchange texts as it likes.
+The first part runs once per batch. The second one processes a single word of each sequence; the state of recurrent
+layers is fed and read at every position, so that the caller may keep, copy and permute sequences.
 """
 
 from __future__ import annotations
@@ -20,34 +20,36 @@ from .forms import FORMS
 
 GROUP, MEMORY = "recurrent_group", "memory"
 BEST, PLACES, LOGARITHM = "(best)", "(places)", "(log)"
-"""Values behind the scores; no config can name a layer so."""
+"""Values computed from the scores; no config can use these layer names."""
 
 
 class Positions(NamedTuple):
-    """A network cut in two."""
+    """A network split for incremental decoding."""
 
     source: Network
-    """What rests on the source alone; data layers only, where there is no more."""
+    """The part that depends on the source only; data layers only, if there is nothing else."""
     given: tuple[str, ...]
     """Values of the source that a position reads."""
     position: Network
     words: str
-    """The data layer of the word before; an id for each text."""
+    """The data layer of the previous word; one id per sequence."""
     carried: tuple[Carried, ...]
     logarithm: str
-    """Logarithms of the probabilities of the next word."""
+    """Log-probabilities of the next word."""
     vocabulary: int
     places: dict[str, int]
-    """Data layers that are fed the number of the position, with how many there are."""
+    """Data layers of the position index, with the number of positions."""
     zeros: dict[str, Type]
-    """Data layers of the source that go on from the batch before in training: texts begin with zeros."""
+    """Data layers of the source that are carried over from the previous batch in training: sequences begin with
+    zeros.
+    """
 
 
 def cut(network: Network, words: str, scores: str, *, probabilities: bool, best: int | None) -> Positions:
-    """Cut a network in two at the data layer `words`, that of the word before each; `scores` are those of the next.
+    """Splits a network at the data layer `words` of the previous words; `scores` are those of the next.
 
-    `best` asks for the best words of each text, in the place of all. Raises `ConfigError` for a layer that needs more
-    of the text than one position and what is carried on.
+    `best` returns only so many of the best words of each sequence. Raises `ConfigError` for a layer that needs more of
+    the sequence than one position and carried state.
     """
     return _Cutter(network, words).run(scores, probabilities=probabilities, best=best)
 
@@ -59,7 +61,7 @@ class _Cutter(Cutting):
         self.zeros: dict[str, Type] = {}
 
     def run(self, scores: str, *, probabilities: bool, best: int | None) -> Positions:
-        """Both networks."""
+        """Builds both networks."""
         for node in self.network.nodes:
             self.layer = node.name
             self.add(node, self.scope, "")
@@ -86,7 +88,7 @@ class _Cutter(Cutting):
         )
 
     def add(self, node: Node, scope: Scope, prefix: str) -> None:
-        """A layer into the part it belongs to; its outputs enter the scope."""
+        """Adds a layer to its part; its outputs enter the scope."""
         inputs = [scope[name] for name in node.inputs]
         if not node.definition.inputs:
             outputs = [self._feed(node)]
@@ -113,7 +115,7 @@ class _Cutter(Cutting):
         return Value(name, type_._replace(level=0), moving=True)
 
     def _as_it_is(self, node: Node, inputs: list[Value], prefix: str) -> list[Value]:
-        """A layer of the source, or one of a step that is the same in all steps."""
+        """A layer of the source, or a layer that is identical for one position."""
         names = names_of(node, prefix)
         made = Node(
             prefix + node.name,
@@ -128,7 +130,7 @@ class _Cutter(Cutting):
         self.source.append(made)
         return [Value(name, type_, moving=False) for name, type_ in zip(names, node.output_types, strict=True)]
 
-    # ---- layers made of layers, and steps
+    # ---- composite layers and recurrent groups
 
     def _parts(self, node: Node, inside: Inside, inputs: list[Value], prefix: str) -> list[Value]:
         inner = dict(zip(inside.inputs, inputs, strict=True))
@@ -143,7 +145,7 @@ class _Cutter(Cutting):
         return outputs
 
     def _step(self, node: Node, inside: Inside, inputs: list[Value], prefix: str) -> list[Value]:
-        """One step of a group in the place of the group; its memories are carried on."""
+        """One step of a recurrent group instead of the group; its memories are carried."""
         static = node.attributes["static"]
         if node.attributes["reverse"]:
             raise self.fault("it runs from the end of the text to its start", "a text is written from its start")
@@ -191,7 +193,7 @@ class _Cutter(Cutting):
 
 
 def _needed(nodes: list[Node], values: Iterable[str]) -> list[Node]:
-    """The layers that values rest on."""
+    """The layers that values depend on."""
     wanted, found = set(values), []
     for node in reversed(nodes):
         if not wanted.isdisjoint(node.output_names):

@@ -1,4 +1,4 @@
-"""Texts while they are written: what a position is fed, and its compiled pass, which runs again for each word."""
+"""Sequences during generation: the feeds of a position, and its compiled pass, which is repeated for each word."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .positions import BEST, LOGARITHM, PLACES, Positions
 
 Array = NDArray[Any]
 CAPACITY = 64
-"""Places of the cache at first; they are doubled where texts become longer, which needs a new plan."""
+"""Initial capacity of the cache in positions; it is doubled for longer sequences, which needs a new plan."""
 
 
 class Texts:
-    """The texts of a batch, `size` for each sample, and what the next position is to know of them.
+    """The sequences of a batch, `size` per sample, and their state for the next position.
 
-    `net` is that of the position. A pass finds its feeds where those of the pass before lie: of these, only what has
-    changed is written, and keys and values are kept where they are when texts change places. The cache
-    has `capacity` places; they grow until `longest`.
+    `net` is that of the position. A pass reads its feeds from the buffers of the previous pass: only changed ones are
+    written, and keys and values stay in place when sequences are permuted. The cache has `capacity` positions; it grows
+    up to `longest`.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Texts:
         self._run_anew()
 
     def candidates(self) -> Candidates:
-        """How each text may go on. Raises `FeedError` where the network does not say, since its scores are NaN."""
+        """Candidate continuations of each sequence. Raises `FeedError` if the scores of the network are NaN."""
         best = BEST in self._parts.position
         logarithms = self._read(BEST if best else LOGARITHM, -1)
         if np.isnan(logarithms).any():
@@ -55,7 +55,7 @@ class Texts:
         return Candidates(self._read(PLACES, -1).astype(np.int64) if best else None, logarithms)
 
     def go_on(self, back: Ints, words: Ints) -> None:
-        """Read a word more of each text, which goes on from the text `back` of those there were."""
+        """Appends a word to each sequence, which continues the sequence `back` of the previous ones."""
         changed = {one.name: self._read(one.next, *one.type.dims)[back] for one in self._states}
         if self._kept:
             self._keep(back)
@@ -68,12 +68,12 @@ class Texts:
             self._reserve(min(2 * self.capacity, self._longest))
             self._run_anew()
             return
-        for name in changed.keys() & self._plan.values.keys():  # what no layer reads is not there
+        for name in changed.keys() & self._plan.values.keys():  # unused by all layers, so it does not exist
             self._plan.write(self._plan.values[name], changed[name])
         self._plan.forward()
 
     def _keep(self, back: Ints) -> None:
-        """Keep what this position has, of each text in its own row; where it is found goes with the text."""
+        """Caches the values of this position, one row per sequence; the row indices are permuted with the sequences."""
         place, rows = self._place, self._feeds[ROW]
         for one in self._kept:
             self._feeds[one.name][:, place] = self._read(one.next, *one.type.dims[1:])
@@ -82,7 +82,7 @@ class Texts:
         rows[:, place] = back
 
     def _memory(self) -> dict[str, Array]:
-        """What is kept of the places before, and where."""
+        """The cache of the earlier positions, and the row indices."""
         return {name: self._feeds[name] for name in (ROW, *(one.name for one in self._kept))}
 
     def _run_anew(self) -> None:
@@ -101,7 +101,7 @@ class Texts:
         return self._plan.read(self._plan.values[name]).reshape(len(self._own), *dims)
 
     def _counted(self) -> dict[str, Any]:
-        """What is fed of the place itself."""
+        """Feeds of the position index."""
         return {name: np.full(len(self._own), self._place) for name in self._parts.places}
 
     def _boot(self, one: Carried, source: Mapping[str, Any], size: int) -> Array:
@@ -111,7 +111,7 @@ class Texts:
         return np.full((len(self._own), *one.type.dims), one.boot, kind)
 
     def _reserve(self, places: int) -> None:
-        """Make the cache so many places long; what it has is copied."""
+        """Resizes the cache to so many positions; its contents are copied."""
         self.capacity = places
         kept = [(one.name, one.type.dims[1:], self._net.dtype) for one in self._kept] + [(ROW, (), "int64")]
         for name, dims, dtype in kept:
@@ -122,7 +122,7 @@ class Texts:
 
 
 def repeated(value: Any, times: int) -> Any:
-    """Each row of an array, or each of the sequences, so many times, one after the other."""
+    """Repeats each row of an array, or each of the sequences, so many times, consecutively."""
     if not isinstance(value, Sequences):
         return np.repeat(value, times, axis=0)
     starts = np.asarray(value.starts)

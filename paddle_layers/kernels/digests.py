@@ -1,6 +1,6 @@
-"""Digests of the texts of kernels: a driver is compiled anew where what its kernel is made of has changed.
+"""Source digests of kernels: a driver is recompiled if the sources of its kernel have changed.
 
-The driver calls the kernel, and numba does not notice an edit in what is called.
+The driver calls the kernel, and numba does not detect changes in called functions.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 LIBRARY, KERNELS = __name__.split(".")[:2]
 REGISTRY = FOLDER / "tuned.py"
-"""It says when a kernel runs, not what it computes."""
+"""Decides when a kernel runs, not what it computes."""
 
 
 @functools.cache
 def tuned_digest(module: str) -> str:
-    """Digest of the files that the kernels of a module are made of."""
+    """Digest of the source files of the kernels of a module."""
     digest = hashlib.sha256()
     for file in sources(module):
         digest.update(file.read_bytes())
@@ -29,9 +29,9 @@ def tuned_digest(module: str) -> str:
 
 
 def sources(module: str) -> list[Path]:
-    """The files of a module of kernels: its own and those that it imports of this package; none if it is missing.
+    """Source files of a kernel module: its own and those that it imports from this package; empty if it is missing.
 
-    Kernels of a plugin may call whatever their package has, so its whole text counts.
+    Kernels of a plugin may call anything of their package, so the sources of the whole package count.
     """
     package = module.partition(".")[0]
     if package == LIBRARY:
@@ -42,7 +42,7 @@ def sources(module: str) -> list[Path]:
 
 
 def _files(modules: Iterable[str]) -> set[Path]:
-    """The files of modules of this package, and of those that they import."""
+    """Files of modules of this package and of the modules that they import."""
     files: set[Path] = set()
     pending = [*modules]
     while pending:
@@ -56,7 +56,7 @@ def _files(modules: Iterable[str]) -> set[Path]:
 
 @functools.cache  # most kernels import the same files
 def _imports(text: bytes, package: str) -> list[str]:
-    """Full names that a text imports, of modules or from them; relative ones only where its package is given."""
+    """Full names that a source imports, of modules or from them; relative ones only if its package is known."""
     names: list[str] = []
     for node in _statements(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -68,7 +68,7 @@ def _imports(text: bytes, package: str) -> list[str]:
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """All statements, but not the expressions in them, of which there are ten times as many."""
+    """All statements, without their expressions, of which there are ten times as many."""
     for block in ("body", "orelse", "finalbody", "handlers", "cases"):
         for inner in getattr(tree, block, ()):
             yield inner

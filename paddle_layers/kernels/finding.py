@@ -1,4 +1,4 @@
-"""Which tuned kernel takes the place of a point function."""
+"""Selection of the tuned kernel that replaces a point function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .tuned import Tuned, is_switched_off, replaced_functions, tuned_kernels
 
 
 def find_tuned(layer: str, function: str, device: str, sizes: Mapping[str, Any]) -> Tuned | None:
-    """The first tuned kernel that accepts these sizes, or None: the point function it is."""
+    """The first tuned kernel that accepts these sizes, or `None` for the point function."""
     if is_switched_off():
         return None
     load_kernels(layer, device)
@@ -20,7 +20,7 @@ def find_tuned(layer: str, function: str, device: str, sizes: Mapping[str, Any])
 
 
 def has_tuned(layer: str, function: str, device: str) -> bool:
-    """Whether a tuned kernel may take the place of a function."""
+    """Whether a function has a tuned kernel."""
     if is_switched_off():
         return False
     load_kernels(layer, device)
@@ -28,13 +28,13 @@ def has_tuned(layer: str, function: str, device: str) -> bool:
 
 
 def tuned_functions(layer: str, device: str = "cpu") -> list[str]:
-    """Names of the point functions of a layer that have a tuned form on a device."""
+    """Names of the point functions of a layer that have a tuned kernel on a device."""
     load_kernels(layer, device)
     return sorted(function for name, function, on in replaced_functions() if (name, on) == (layer, device))
 
 
 def check_names(functions: Mapping[str, set[str]]) -> None:
-    """Refuse tuned kernels of functions that don't exist; `functions` maps layer types to function names."""
+    """Rejects tuned kernels of unknown functions; `functions` maps layer types to function names."""
     load_all_kernels()
     for layer, function, _ in replaced_functions():
         if function not in functions.get(layer, ()):

@@ -1,6 +1,6 @@
-"""Kernels are imported when their layer first runs: those of this library, and the module `kernels` of a plugin.
+"""Lazy import of kernel modules when a layer first runs: those of this library, and the module `kernels` of a plugin.
 
-The tuned kernels of a layer lie in the file of this package that is called like the layer's own.
+The tuned kernels of a layer are in the file of this package with the same name as the layer's file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ KERNELS = "paddle_layers.kernels."
 
 
 def load_kernels(layer: str, device: str) -> None:
-    """Import the kernels of a layer for a device. Faulty ones of a plugin warn and are forgotten as a whole."""
+    """Imports the kernels of a layer for a device. Faulty ones of a plugin cause a warning and are ignored as a
+    whole.
+    """
     definition = registries["layer"].get(layer)
     if definition is not None and definition.module.startswith(LAYERS):
         _load(kernels_module(definition.module, device))
@@ -30,14 +32,14 @@ def load_kernels(layer: str, device: str) -> None:
 
 
 def load_all_kernels() -> None:
-    """Import everything in this package, for every device."""
+    """Imports everything in this package, for every device."""
     package = importlib.import_module(KERNELS.rstrip("."))
     for info in pkgutil.walk_packages(package.__path__, KERNELS):
         importlib.import_module(info.name)
 
 
 def kernels_module(module: str, device: str) -> str:
-    """The module of the tuned kernels of the layers in a module of `paddle_layers.layers`, if there are any."""
+    """The module of the tuned kernels of the layers in a module of `paddle_layers.layers`, if it exists."""
     return KERNELS + ("" if device == "cpu" else f"{device}.") + module.removeprefix(LAYERS)
 
 
@@ -59,7 +61,7 @@ def _load_plugin(plugin: Plugin) -> None:
             return
         importlib.import_module(module)
         _check(plugin, module)
-    except (Exception, SystemExit) as error:  # kernels may fail in any way; the point functions are there
+    except (Exception, SystemExit) as error:  # kernels may fail in any way; the point functions remain
         forget(module)
         message = f"the kernels of plugin `{plugin.prefix}` ({plugin.origin}) failed: {described(error, plugin)}; "
         warnings.warn(message + "its layers run their point functions, with the same results", PluginWarning, 2)

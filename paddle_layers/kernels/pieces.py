@@ -1,8 +1,8 @@
-"""What kernels and those that launch them agree on: how work items are cut for threads, and tables of epilogues."""
+"""Constants shared by kernels and launches: chunking of work items for threads, and the layout of epilogue tables."""
 
 PIECES = 8
-"""Pieces at most, more than there are threads, so that these end together; items of a piece run one after the other."""
+"""Maximum number of pieces (chunks), more than threads for load balance; items of a piece run sequentially."""
 NO_EPILOGUE = (0, 0)
-"""What a kernel that asks for `epilogue` gets where nothing follows: see `primitives.epilogues`."""
+"""Value of `epilogue` for a kernel without a fused epilogue: see `primitives.epilogues`."""
 EPILOGUE_ROWS = 5
 """Rows of the table of an epilogue: mean, factor, shift, low, high."""

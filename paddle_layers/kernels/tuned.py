@@ -1,4 +1,6 @@
-"""Tuned kernels: they replace a point function on one device for the shapes that they accept, never define it."""
+"""Registry of tuned kernels: optimized implementations of a point function for one device and the shapes that they
+accept.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ Sizes = Mapping[str, int]
 
 
 class Tuned(NamedTuple):
-    """A tuned kernel: a compiled function `call(first, last, names ...)` over its own work items."""
+    """A tuned kernel: a compiled function `call(first, last, names ...)` over its work items."""
 
     call: Any
     names: tuple[str, ...]
@@ -31,15 +33,15 @@ class Tuned(NamedTuple):
     threads: int
     """Threads of a CUDA block."""
     scratch_of_pieces: bool = False
-    """Whether items of a piece share their scratch memory."""
+    """Whether items of a piece share their scratch buffer."""
     runs: Callable[..., int] | None = None
-    """Into how many equal runs the items cut each target."""
+    """Number of equal runs into which the items divide each target."""
     pass_name: str = ""
-    """The pass without which it is not chosen."""
+    """The optimization pass without which it is not selected."""
     prepared: Callable[..., int] | None = None
-    """Reals that it makes of parameters for the kernel behind it."""
+    """Elements that it computes from parameters for the kernel that follows it."""
     then: Tuned | None = None
-    """What runs behind it and finds the scratch memory as it left it."""
+    """Kernel that runs after it on the same scratch buffer."""
 
     @property
     def function(self) -> Any:
@@ -47,17 +49,17 @@ class Tuned(NamedTuple):
         return getattr(self.call, "py_func", self.call)
 
     def is_of(self, module: str) -> bool:
-        """Whether it is written in this module or in one below it."""
+        """Whether it is defined in this module or in one below it."""
         return f"{self.function.__module__}.".startswith(f"{module}.")
 
     def scratch_size(self, sizes: Mapping[str, Any]) -> int:
-        """Reals of scratch memory for all items."""
+        """Scratch elements of all items."""
         assert self.scratch is not None
         items = int(call_by_name(self.items, sizes))
         return (min(items, PIECES) if self.scratch_of_pieces else items) * int(call_by_name(self.scratch, sizes))
 
     def accepts(self, sizes: Mapping[str, Any]) -> bool:
-        """Whether it takes these sizes and attributes."""
+        """Whether it accepts these sizes and attributes."""
         if self.pass_name in _WITHOUT.get():
             return False
         if self.when is not None and not call_by_name(self.when, sizes):
@@ -95,34 +97,34 @@ def tuned(
     prepared: Callable[..., int] | None = None,
     behind: Any = None,
 ) -> Callable[[Any], Any]:
-    """Register a function as a faster form of the point function `function` of `layer`.
+    """Registers a tuned kernel: a faster implementation of the point function `function` of `layer`.
 
     On the CPU it is an njit function, called as `call(first, last, ...)` for the work items `first` to `last` of
-    `items(...)`. On `"cuda"` it is a plain function, `call(...)`, whose text becomes the kernel: it runs with `items`
-    blocks of `threads` threads (`THREADS` in its text), and uses `cuda`, `real` and `double`. Both ask for
-    tensors (whole arrays), axis sizes, attributes, `accumulate` (add to the target) and `scratch` (an array of
-    `items x scratch(...)` reals) by name, as point functions do. `accumulate` is folded into the text, so the kernel is
-    compiled for True and for False; one with a long text asks for `adding`, a number that is then not 0, in its place.
-    `work`, `items` and `scratch` are host functions of sizes and attributes: operations in all, work items, scratch of
-    an item. Below `least` operations, and where `when` says no, the point function stays. The number of items depends
-    on shapes only, so results do not depend on threads. With `scratch_of_pieces` the memory is for each of the `PIECES`
-    that the CPU cuts the items into, and item `i` has that of `primitives.scratch.piece_of(i, items)`.
+    `items(...)`. On `"cuda"` it is a plain function, `call(...)`, whose source becomes the kernel: it runs with `items`
+    blocks of `threads` threads (`THREADS` in its source), and uses `cuda`, `real` and `double`. Both request tensors
+    (whole arrays), axis sizes, attributes, `accumulate` (add to the target) and `scratch` (an array of
+    `items x scratch(...)` elements) by name, as point functions do. `accumulate` is folded into the source, so the
+    kernel is compiled for True and for False; one with a long source requests `adding` instead, an integer that is then
+    not 0. `work`, `items` and `scratch` are host functions of sizes and attributes: total operations, work items,
+    scratch elements of an item. Below `least` operations, and where `when` is false, the point function stays. The
+    number of items depends on shapes only, so results do not depend on threads. With `scratch_of_pieces` the scratch
+    buffer is per piece of the `PIECES` into which the CPU divides the items, and item `i` has that of
+    `primitives.scratch.piece_of(i, items)`.
 
-    `runs` promises that the items write one after the other: how many equal runs of neighbours each target consists
-    of, where item i of n writes those from `runs * i // n` to `runs * (i + 1) // n` and nothing else; 0 for sizes for
-    which that is not so. A bias and an activation behind it are then computed on each part while it is in the cache.
-    `in_place` promises that a target may lie where an input lies that is as large. With both, item i reads no other
-    runs of such an input than it writes.
+    `runs` promises that the items write disjoint consecutive runs: it is the number of equal runs of contiguous
+    elements of each target, where item i of n writes those from `runs * i // n` to `runs * (i + 1) // n` and nothing
+    else; 0 for sizes for which that does not hold. A bias and an activation that follow are then computed on each part
+    while it is in the cache. `in_place` promises that a target may alias an input of the same size. With both, item i
+    reads no other runs of such an input than it writes.
 
-    A kernel `behind` another one, with `items`, `threads` and `runs` of its own, runs when that is done and finds its
-    scratch memory: a sum in two steps. `pass_name` is the pass of `runtime.passes` without which it is not chosen.
-    With `prepared` the first of two asks for parameters only and fills `prepared`, an array of `prepared(...)` reals
-    that the second one reads: transformed weights, say. In the phase test that is done once, until a parameter changes.
-    One that asks for `epilogue` does what it says to each sum before others read it (`primitives.epilogues`): in the
-    phase test a norm, a bias and an activation behind it are then no launches of their own. The axes of its target are
-    rows, channels, places.
-    Raises `DefinitionError` outside of a module `kernels`, which is imported when a layer first runs, and for a
-    `behind` that is no such kernel.
+    A kernel registered with `behind` another one, with its `items`, `threads` and `runs`, runs after that one on the
+    same scratch buffer: a two-step reduction. `pass_name` is the pass of `runtime.passes` without which it is not
+    selected. With `prepared` the first of two requests parameters only and fills `prepared`, an array of
+    `prepared(...)` elements that the second one reads, such as transformed weights. In the test phase that is done
+    once, until a parameter changes. A kernel with the argument `epilogue` applies it to each sum
+    (`primitives.epilogues`): in the test phase a batch normalization, a bias and an activation that follow then need no
+    separate launches. The axes of its target are rows, channels, positions. Raises `DefinitionError` outside of a
+    module `kernels`, which is imported when a layer first runs, and for an invalid `behind`.
     """
 
     def mark(call: Any) -> Any:
@@ -152,7 +154,7 @@ def tuned(
 
 
 def call_by_name(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
-    """Call a host function with the values that it asks for."""
+    """Calls a host function with the values that it requests by parameter name."""
     return function(*(given[name] for name in _names_of(function)))
 
 
@@ -171,18 +173,18 @@ def registered(module: str) -> list[tuple[str, str]]:
 
 
 def forget(module: str) -> None:
-    """Take back what a module, or one below it, has registered."""
+    """Unregisters the kernels of a module and those below it."""
     for kernels in _TUNED.values():
         kernels[:] = [kernel for kernel in kernels if not kernel.is_of(module)]
 
 
 def tuned_kernels(layer: str, function: str, device: str) -> list[Tuned]:
-    """What is registered in place of a function so far, in its order."""
+    """The kernels registered for a function, in order."""
     return _TUNED.get((layer, function, device), [])
 
 
 def replaced_functions() -> list[tuple[str, str, str]]:
-    """Layer, function and device of everything that is registered so far."""
+    """Layer, function and device of all registered kernels."""
     return [place for place, kernels in _TUNED.items() if kernels]
 
 
@@ -194,12 +196,12 @@ _SIZES: ContextVar[Literal["worthwhile", "every", "alternate"]] = ContextVar(
 
 
 def is_switched_off() -> bool:
-    """Whether the point functions run alone."""
+    """Whether only point functions run."""
     return _SWITCHED_OFF.get()
 
 
 def tuned_is_wanted(work: int, least: int) -> bool:
-    """Whether another form than the point function is to be chosen for this much work."""
+    """Whether a tuned kernel is to be selected for this amount of work."""
     if _SWITCHED_OFF.get():
         return False
     if (sizes := _SIZES.get()) == "alternate":
@@ -208,20 +210,20 @@ def tuned_is_wanted(work: int, least: int) -> bool:
 
 
 def point_functions_only() -> AbstractContextManager[None]:
-    """Within it, no tuned kernel is chosen: plans made there run the point functions."""
+    """Context manager: no tuned kernel is selected; plans created there run the point functions."""
     return switched(_SWITCHED_OFF, True)
 
 
 def kernels_without(*passes: str) -> AbstractContextManager[None]:
-    """Within it, kernels that belong to one of these passes are not chosen."""
+    """Context manager: kernels that belong to one of these passes are not selected."""
     return switched(_WITHOUT, _WITHOUT.get() | {*passes})
 
 
 def tuned_at_every_size() -> AbstractContextManager[None]:
-    """Within it, tuned kernels are chosen for the smallest shapes too, as long as their `when` agrees."""
+    """Context manager: tuned kernels are selected for the smallest shapes too, as long as their `when` agrees."""
     return switched(_SIZES, "every")
 
 
 def tuned_at_alternate_sizes() -> AbstractContextManager[None]:
-    """Within it, twice as much work brings the other form of a function, tuned or not: for checks of the choice."""
+    """Context manager: twice the work selects the other implementation, tuned or not: for checks of the selection."""
     return switched(_SIZES, "alternate")

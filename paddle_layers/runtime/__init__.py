@@ -1,4 +1,4 @@
-"""Running a network: values, plan, kernels, forward and backward."""
+"""Runtime: execution of networks with compiled kernels, memory plans, and forward and backward passes."""
 
 from paddle_layers.runtime.batch.values import Csr, FeedError, Sequences
 from paddle_layers.runtime.memory.blocks import DeviceError, DeviceWarning

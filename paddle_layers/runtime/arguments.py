@@ -1,4 +1,4 @@
-"""What a net is made with, checked before anything is allocated: a wrong kind gets a line that says what to write."""
+"""Validation of the arguments of `Net` before anything is allocated; errors state the correct form."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paddle_layers.define.name_patterns import check_names, listed
 
 
 def check_arguments(network: Any, dtype: str, seed: Any, batch_size: Any) -> None:
-    """Raises `TypeError` for a wrong kind of argument, `ValueError` for a value out of range."""
+    """Raises `TypeError` for a wrong type of argument, `ValueError` for a value out of range."""
     if not hasattr(network, "select"):
         meant = f": write Net(load({network!r}))" if isinstance(network, str) else ""
         raise TypeError(f"network is what `load` or `Network` gives, not {brief(network)}{meant}")
@@ -23,7 +23,7 @@ def check_arguments(network: Any, dtype: str, seed: Any, batch_size: Any) -> Non
 
 
 def names_of(argument: str, given: Any) -> tuple[str, ...]:
-    """The names in an argument. Raises `TypeError` for what is no list of names."""
+    """The names in an argument. Raises `TypeError` if it is not a list of names."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         meant = f": write {argument}=[{given!r}]" if isinstance(given, str) else ""
         raise TypeError(f"{argument} is a list of names, not {brief(given)}{meant}")
@@ -31,7 +31,7 @@ def names_of(argument: str, given: Any) -> tuple[str, ...]:
 
 
 def check_keep(names: Iterable[str], values: Collection[str]) -> None:
-    """Raises `ValueError` for a name that no value has, in neither phase."""
+    """Raises `ValueError` for a name that is not a value of any phase."""
     for name in names:
         if name not in values:
             near = suggestion(name, values) if isinstance(name, str) else ""
@@ -39,20 +39,20 @@ def check_keep(names: Iterable[str], values: Collection[str]) -> None:
 
 
 def check_feeds(feeds: Any, names: Iterable[str]) -> None:
-    """Raises `TypeError` for feeds that are no dict by the names of the data layers."""
+    """Raises `TypeError` for feeds that are not a dict by the names of the data layers."""
     if not isinstance(feeds, Mapping):
         example = ", ".join(f'"{name}": ...' for name in names)
         raise TypeError(f"feeds is a dict by the names of the data layers, {{{example}}}, not {brief(feeds)}")
 
 
 def check_phase(phase: Any) -> None:
-    """Raises `ValueError` for what is no phase."""
+    """Raises `ValueError` for an unknown phase."""
     if not isinstance(phase, str) or phase not in ("train", "test"):
         raise ValueError(f'phase is {brief(phase)}, must be "train" or "test"')
 
 
 def check_divisors(divisors: Any, losses: Collection[str]) -> Mapping[str, float]:
-    """The divisors by loss, none for None. Raises `TypeError`, and `ValueError` for a name that no loss has."""
+    """The divisors by loss, none for `None`. Raises `TypeError`, and `ValueError` for an unknown loss."""
     if divisors is None:
         return {}
     check_names("divisors", divisors, "by the names of losses")
@@ -67,7 +67,7 @@ def check_divisors(divisors: Any, losses: Collection[str]) -> Mapping[str, float
 
 
 def check_count(name: str, value: Any, least: int) -> None:
-    """Raises `TypeError` for what is no integer, `ValueError` for one that is too small or large."""
+    """Raises `TypeError` if the value is not an integer, `ValueError` if it is too small or too large."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -77,14 +77,14 @@ def check_count(name: str, value: Any, least: int) -> None:
 
 
 def no_value(name: object, values: Mapping[str, object]) -> KeyError:
-    """The error for a value that cannot be read: it is not kept, or there is none."""
+    """The error for a value that cannot be read: it is not kept, or does not exist."""
     if isinstance(name, str) and name in values:
         return KeyError(f"`{name}` is not kept; write Net(network, keep=[{name!r}])")
     return KeyError(f"the network has no output `{name}`{suggestion(name, values)}")
 
 
 def no_gradient(name: object, known: Iterable[str], parameters: Container[str]) -> KeyError:
-    """The error for a gradient that there is not."""
+    """The error for a gradient that does not exist."""
     if isinstance(name, str) and name in parameters:
         return KeyError(f"`{name}` is a parameter: write net.parameters[{name!r}].gradient")
     return KeyError(f"`{name}` has no gradient{suggestion(name, known)}")

@@ -1,4 +1,4 @@
-"""The last forward pass of a net: its results belong to the thread that made it."""
+"""State of the last forward pass of a net: its results belong to the thread that ran it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .arguments import no_gradient
 
 @dataclass(eq=False)
 class LastPass:
-    """A forward pass. It is noted as a whole, so that no interrupt leaves a part of it."""
+    """A forward pass. It is recorded as a whole, so that no interrupt leaves a part of it."""
 
     phase: Phase
     plan: Plan
     batch: Batch
     thread: threading.Thread = field(default_factory=threading.current_thread)
     consumed: bool = False
-    """Whether a backward pass has used up the values, or has begun to."""
+    """Whether a backward pass has overwritten the values, or has begun to."""
     has_gradients: bool = False
-    """Whether a backward pass has come to its end."""
+    """Whether a backward pass has completed."""
 
     @functools.cached_property
     def loss(self) -> float:
@@ -38,11 +38,11 @@ class LastPass:
         return total_loss(self.loss_sums().values())
 
     def loss_sums(self) -> dict[str, LossSum]:
-        """The losses by name, added up."""
+        """The losses by name, as sums."""
         return loss_sums(self.phase.graph, self.plan)
 
     def gradient(self, name: str, parameters: Container[str]) -> NDArray[Any]:
-        """A copy of the gradient of a value. Raises `KeyError` where there is none, `RuntimeError` before backward."""
+        """A copy of the gradient of a value. Raises `KeyError` if it does not exist, `RuntimeError` before backward."""
         if not isinstance(name, str) or name not in self.plan.gradients:
             raise no_gradient(name, self.plan.gradients, parameters)
         if not self.has_gradients:
@@ -51,11 +51,11 @@ class LastPass:
 
     @property
     def parts(self) -> tuple[Phase, Plan, Batch]:
-        """What ran."""
+        """Phase, plan and batch of the pass."""
         return self.phase, self.plan, self.batch
 
     def check_thread(self) -> None:
-        """Raises `RuntimeError` in another thread than the one that made the pass."""
+        """Raises `RuntimeError` in another thread than the one that ran the pass."""
         if self.thread is not threading.current_thread():
             raise RuntimeError(
                 "the last forward pass was made by another thread: give every thread that trains a Net of its own"

@@ -1,4 +1,4 @@
-"""One thread at a time: a net has one set of buffers, so its methods wait for each other."""
+"""Mutual exclusion of threads: a net has one set of buffers, so its methods wait for each other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ L = TypeVar("L", bound=_Locked)
 
 
 def one_at_a_time(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
-    """Let a method wait until no other thread is in one of the object's methods. All but `close` need what it frees."""
+    """Decorator: a method waits until no other thread runs a method of the object. All but `close` need what it
+    frees.
+    """
 
     @functools.wraps(method)
     def locked(self: L, /, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -43,14 +43,22 @@ if TYPE_CHECKING:
 
 
 class Net(PassEffects):
-    """Parameters and buffers of a network on a device.
+    """A network bound to a device: parameters, compiled plans, forward and backward passes.
 
-    `device` is `"cpu"`, `"cuda"` or `"auto"`: a card where there is one; `gradient_memory` gives memory for gradients
-    in its place. `dtype` is `"float32"` or `"float64"`; `seed` decides first values and random layers; `batch_size`
-    reserves memory and compiles the kernels of both phases at once (else at the first batch of a phase), reporting to
-    `progress(done, total, name)`; `keep` names values that stay readable. Raises `DeviceError` for too little memory.
+    Example: `net = Net(load("net.conf")); net.forward({"x": x, "label": label}); net.backward()`. Threads may share a
+    net for `forward`; the results of a pass belong to its thread (else `RuntimeError`).
 
-    Threads may share a net for `forward`. What belongs to a pass is for the thread that made it (else `RuntimeError`).
+    Args:
+        network: Validated network, such as the result of `load`.
+        device: `"cpu"`, `"cuda"` or `"auto"` (a GPU if there is one).
+        dtype: `"float32"` or `"float64"`, of parameters and values.
+        seed: Seed of the initial values and of random layers.
+        batch_size: Samples for which memory is reserved and kernels are compiled at once (else at the first batch).
+        progress: Called as `progress(done, total, name)` while kernels are compiled.
+        keep: Names of values that stay readable after a pass.
+        gradient_memory: Allocator of the gradients, instead of the device.
+    Raises:
+        DeviceError: The device is missing or has too little memory.
     """
 
     def __init__(
@@ -88,8 +96,8 @@ class Net(PassEffects):
         self._last: LastPass | None = None
         self._repeated: RepeatedPass | None = None
         self.closed, self._step = False, 0
-        self.add_up: Callable[[NDArray[Any]], None] | None = None  # over the processes that share each batch
-        self._states_before: dict[str, NDArray[Any]] = {}  # those the last forward pass has moved, as it found them
+        self.add_up: Callable[[NDArray[Any]], None] | None = None  # sums over the processes that share each batch
+        self._states_before: dict[str, NDArray[Any]] = {}  # states that the last forward pass has updated, before that
         if batch_size is not None:
             self.plan_for(batch_size)
 
@@ -107,41 +115,47 @@ class Net(PassEffects):
     @property
     @one_at_a_time
     def loss(self) -> float:
-        """Loss of the last forward pass: over the costs, the sum of weight x mean over the rows that count."""
+        """Loss of the last forward pass: the sum over the losses of weight x mean over the counted rows."""
         return self._last_pass("is no loss").loss
 
     @one_at_a_time
     def loss_sums(self) -> dict[str, LossSum]:
-        """The costs of the last forward pass by name, added up: what the loss over several batches is made of."""
+        """Sums of the losses of the last forward pass by name, from which the loss over several batches is computed."""
         return self._last_pass("is no loss").loss_sums()
 
     def memory(self, phase: str) -> int:
-        """Bytes of the buffers that the plans of a phase hold now; parameters are not counted."""
+        """Bytes of the buffers of all plans of a phase; parameters are not included."""
         return self._phases[phase].nbytes
 
     @one_at_a_time
     def plan_for(self, batch_size: int) -> None:
-        """Reserve memory for batches of so many rows and compile the kernels of both phases."""
+        """Reserves memory for `batch_size` samples and compiles the kernels of both phases."""
         arguments.check_count("batch_size", batch_size, 1)
         reserve([*self._phases.values()], batch_size)
 
     def update_in_backward(self, updates: Updates) -> None:
-        """Let backward passes update the parameters one by one; their gradients can't be read any more."""
+        """Optimizer-in-backward: backward passes update the parameters; their gradients can no longer be read."""
         self._phases["train"].updates = updates
         self._forget(self._phases["train"])
         self.arena.release_gradients()
 
     @one_at_a_time
     def forward(self, feeds: Mapping[str, Any], phase: str = "train", step: int | None = None) -> dict[str, Any]:
-        """Run a batch. Feeds by name of the data layer: arrays with the rows first, ids, `Sequences`, sparse rows.
+        """Runs the forward pass of a batch.
 
-        Gives the outputs that no layer reads, as arrays (`Sequences` for values in sequences). `step` decides the
-        random numbers of layers such as dropout; without it, steps are counted. Raises `FeedError`.
+        Args:
+            feeds: By data layer: arrays (rows, ...), ids (rows,), `Sequences`, sparse rows.
+            phase: `"train"` or `"test"`.
+            step: Seed of this pass for random layers such as dropout; by default, training passes are counted.
+        Returns:
+            The outputs that no layer reads: arrays (rows, ...), or `Sequences`.
+        Raises:
+            FeedError: A feed does not fit the network.
         """
         if (before := self._repeated) is not None and isinstance(phase, str) and phase == "test":
             if before.takes(feeds):
                 return self._repeat(before, feeds)
-            self._repeated = None  # a pass that fails may leave another number of rows in the plan
+            self._repeated = None  # a failed pass may leave another number of rows in the plan
         arguments.check_feeds(feeds, self._phases["train"].graph.feeds)
         arguments.check_phase(phase)
         chosen = self._phases[phase]
@@ -176,7 +190,7 @@ class Net(PassEffects):
         return before.read()
 
     def _run_first(self, phase: Phase, batch: Batch) -> Plan:
-        """The forward pass; once more with larger buffers where rows made in its middle outgrow those there are."""
+        """The forward pass, repeated with larger buffers if rows created during the pass exceed the capacity."""
         kept = self.arena.copy_states() if any(made.late for made in phase.graph.own_rows) else {}
         while True:
             seeds, self._last = self._usual_seeds(phase), None  # a plan may need the memory of the last one
@@ -187,7 +201,7 @@ class Net(PassEffects):
             except OutgrownError:
                 self.arena.restore_states(kept)
                 self._grow(phase)
-            except BaseException:  # also Ctrl-C: it is as if there had been no pass
+            except BaseException:  # also Ctrl-C: restored as if there had been no pass
                 self.arena.restore_states(self._states_before)
                 raise
             else:
@@ -199,12 +213,12 @@ class Net(PassEffects):
         catch_up(self._row_reads[phase.name], batch.ids_of)
         write_batch(plan, batch)
         plan.set_keys(self._key)
-        with self.arena.changes.made(phase.name == "train"):  # states move
+        with self.arena.changes.made(phase.name == "train"):  # states change
             plan.forward(lambda made: make_late_rows(batch, made, plan), self.arena.changes.version(), self.add_up)
         self._last = LastPass(phase, plan, batch)
 
     def _last_pass(self, missing: str) -> LastPass:
-        """The last forward pass. Raises `RuntimeError` when there is none, or when another thread has made it."""
+        """The last forward pass. Raises `RuntimeError` if there was no pass, or if another thread has run it."""
         if self._last is None:
             raise RuntimeError(f"there {missing} before the first forward pass")
         self._last.check_thread()
@@ -212,11 +226,7 @@ class Net(PassEffects):
 
     @one_at_a_time
     def divisors(self, feeds: Mapping[str, Any], step: int | None = None) -> dict[str, float]:
-        """What `backward` divides the sums of the losses of a batch by, by name; without the pass of the batch.
-
-        They depend on numbers of rows and on labels, as a rule; only the layers that they follow from are computed.
-        The divisors of a batch that is fed in parts are the sums of those of its parts. `step` is that of `forward`.
-        """
+        """Loss divisors of a batch, by loss, without its pass; those of its parts add up. Arguments as in `forward`."""
         phase, kept = self._phases["train"], self._step
         feeds = self.carried.feed("train", phase.graph, feeds, self.dtype)
         self._last = None
@@ -237,12 +247,15 @@ class Net(PassEffects):
         divisors: Mapping[str, float] | None = None,
         ready: Ready | None = None,
     ) -> None:
-        """Compute the gradients of the last batch: of the loss, or with the given gradients of outputs instead.
+        """Runs the backward pass of the last batch. Gradients of parameters are overwritten, not accumulated.
 
-        Gradients of parameters are overwritten, not added up. Of a batch that is a part of a larger one `divisors` has
-        what the sums of costs are divided by, by name; then the gradients of all parts add up to those of the whole.
-        `ready` is called with each `GradientPart` as soon as the pass is done with it.
-        Raises `RuntimeError` before a forward pass in the phase train, `FeedError` for gradients that don't fit.
+        Args:
+            gradients: Gradients of outputs, by name, with their shapes; by default, that of the loss.
+            divisors: Divisors of the loss sums, by loss, of the whole batch of which this is a part.
+            ready: Called with each `GradientPart` as soon as it is final.
+        Raises:
+            RuntimeError: There is no forward pass in the phase train.
+            FeedError: Gradients do not fit the last batch.
         """
         if self._last is None or self._last.phase.name != "train":
             raise RuntimeError('backward needs a forward pass with phase="train" before it')
@@ -270,7 +283,7 @@ class Net(PassEffects):
             self._last.has_gradients = True
 
     def _run_again(self, phase: Phase, plan: Plan, batch: Batch) -> None:
-        """The forward pass of the same batch once more: a backward pass reuses the memory of what it has read."""
+        """Repeats the forward pass of the batch: a backward pass overwrites values that it has read."""
         kept = self.arena.copy_states()
         try:
             self.arena.restore_states(self._states_before)
@@ -280,16 +293,14 @@ class Net(PassEffects):
 
     @one_at_a_time
     def gradient(self, name: str) -> NDArray[Any]:
-        """Gradient of an output, a value named in `keep`, or one that the config forces (`propagate_down: true`).
-
-        There is one after `backward`, if a layer before the value learns or the config forces it; else `KeyError`.
-        Raises `RuntimeError` where the last forward pass has no backward pass.
+        """Gradient of an output, a value in `keep` or with `propagate_down: true`; else `KeyError` or
+        `RuntimeError`.
         """
         return self._last_pass("are no gradients").gradient(name, self.parameters)
 
     @one_at_a_time
     def value(self, name: str) -> Any:
-        """An output of the last forward pass, or a value named in `keep`; sparse rows as `Csr`."""
+        """An output of the last forward pass, or a value in `keep`, as an array, `Sequences` or `Csr`."""
         phase, plan, batch = self._last_pass("are no values").parts
         if not isinstance(name, str) or name not in {*phase.outputs, *self._keep, *phase.graph.feeds}:
             raise arguments.no_value(name, phase.graph.values)
@@ -297,9 +308,8 @@ class Net(PassEffects):
 
     @one_at_a_time
     def find_non_finite(self, *, backward: bool = False) -> str | None:
-        """Name of the first layer whose values are NaN or infinite on this thread's last batch, which runs again.
-
-        With `backward` the first one, from the loss back, of whose gradients this holds.
+        """Reruns the last batch; returns the first layer with NaN or infinite values (`backward`: gradients), or
+        None.
         """
         if self._last is None or (backward and self._last.plan.updates is not None):
             return None
@@ -318,9 +328,8 @@ class Net(PassEffects):
 
     @one_at_a_time
     def save(self, path: str | Path, *, rename: Names = None, layout: str = OURS) -> None:
-        """Write parameters and states as safetensors, whole or not at all; names in the file by ours in `rename`.
-
-        `layout="torch"`: as modules of PyTorch have them. Raises `SaveError`, `WeightsError` for what they have not.
+        """Writes a safetensors file atomically: `rename` by our names, `layout="torch"`. Raises `SaveError`,
+        `WeightsError`.
         """
         save_weights(str(path), self.arena, self._forms, rename=rename or {}, layout=layout)
 
@@ -328,28 +337,31 @@ class Net(PassEffects):
     def load(
         self, path: str | Path, *, rename: Names = None, leave_out: str | Iterable[str] = (), layout: str | None = None
     ) -> LoadReport:
-        """Read parameters and states by name: all of them, and all that the file has, in the same shapes.
+        """Loads parameters and states by name; names and shapes must match exactly.
 
-        `path` is a safetensors file, the index of several, or a state_dict of PyTorch. `rename` has names of the
-        network by those in the file, as in `{"head.*": "scores.*"}`; what matches a pattern of `leave_out` keeps its
-        values, and is not read. `layout` is "torch" or "paddle_layers", where shapes don't show how matrices lie.
-        Raises `WeightsError` that lists what does not fit; nothing is changed then.
+        Args:
+            path: A safetensors file, the index of several, or a state_dict of PyTorch.
+            rename: Names in the network by names in the file, such as `{"head.*": "scores.*"}`.
+            leave_out: Patterns of parameters that are not loaded and keep their values.
+            layout: `"torch"` or `"paddle_layers"`, if shapes do not show the layout of matrices.
+        Raises:
+            WeightsError: Lists all mismatches; nothing is changed then.
         """
         left = arguments.names_of("leave_out", [leave_out] if isinstance(leave_out, str) else leave_out)
         return load_weights(str(path), self.arena, self._forms, rename=rename or {}, leave_out=left, layout=layout)
 
     @one_at_a_time
     def plan(self, phase: str) -> Plan:
-        """The plan that the next batch of a phase uses, for tools that look at memory or kernels."""
+        """The plan of the next batch of a phase, for tools that inspect memory or kernels."""
         return self._phases[phase].plan(self._usual_seeds(self._phases[phase]))
 
     def _usual_seeds(self, phase: Phase) -> Seeds:
-        """Those of the last pass, if it was of this phase: a plan for given gradients is used again."""
+        """The seeds of the last pass, if it was of this phase: a plan for output gradients is reused."""
         seeds = phase.seeds_of(self._last.plan) if self._last is not None else None
         return phase.loss_seeds() if seeds is None else seeds
 
     def _grow(self, phase: Phase) -> None:
-        """Plan anew for the capacities that the domains have now."""
+        """Plans again for the current capacities of the domains."""
         seeds = self._usual_seeds(phase)
         phase.outgrow()
         self._forget_pass(phase)
@@ -366,16 +378,16 @@ class Net(PassEffects):
 
     @property
     def _key(self) -> Callable[[str], int]:
-        """The keys of random operations in this step. Plans keep it, so it must not refer to the net."""
+        """Random keys of operations in this step. Plans keep the function, so it must not refer to the net."""
         return functools.partial(operation_key, self.seed, self._step)
 
     def synchronise(self) -> None:
-        """Wait until the device has done all that was asked of it; the CPU always has."""
+        """Waits until all operations of the device are finished; does nothing on the CPU."""
         self.target.synchronise()
 
     @one_at_a_time
     def close(self) -> None:
-        """Free everything."""
+        """Frees all memory."""
         for phase in self._phases.values():
             phase.forget()
         self.closed, self._last, self._repeated = True, None, None

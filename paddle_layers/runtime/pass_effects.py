@@ -1,4 +1,4 @@
-"""Effects of passes that outlive them: running states, counts of metrics, rows that go on to the next batch."""
+"""Side effects of passes: running states, metric counts, state carried to the next batch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class Effects(NamedTuple):
-    """All of them at one moment."""
+    """A snapshot of all side effects."""
 
     states: Arrays
     counts: list[tuple[str, str, list[float]]]
@@ -26,7 +26,7 @@ class Effects(NamedTuple):
 
 
 class PassEffects:
-    """The part of `Net` that reads and restores what passes leave behind."""
+    """The part of `Net` that reads and restores the side effects of passes."""
 
     lock: ForkSafeLock
     closed: bool
@@ -37,24 +37,24 @@ class PassEffects:
 
     @one_at_a_time
     def effects(self) -> Effects:
-        """A copy, for `restore_effects`: a batch that is skipped leaves nothing behind."""
+        """Returns a snapshot for `restore_effects`, so that a skipped batch has no side effects."""
         return Effects(self.arena.copy_states(), self._statistics.sums(), self.carried.saved())
 
     @one_at_a_time
     def restore_effects(self, before: Effects) -> None:
-        """Undo what passes have changed since."""
+        """Restores a snapshot of `effects`."""
         self.arena.restore_states(before.states)
         self._statistics.roll_back(before.counts)
         self.carried.restore(before.carried)
 
     @one_at_a_time
     def take_back(self) -> None:
-        """Give running states the numbers that they had before the last forward pass."""
+        """Restores the running states to their values before the last forward pass."""
         self.arena.restore_states(self._states_before)
 
     @one_at_a_time
     def statistics(self) -> dict[str, float]:
-        """What the metric layers counted since the last reset, by `layer.type`.
+        """Metrics since the last reset, by `layer.type`.
 
         A layer that reports several numbers has each as `layer.type.name`.
         """
@@ -62,15 +62,15 @@ class PassEffects:
 
     @one_at_a_time
     def reset_statistics(self) -> None:
-        """Start counting anew."""
+        """Resets the metrics."""
         self._statistics.reset()
 
     @one_at_a_time
     def counted(self) -> list[tuple[str, str, list[float]]]:
-        """The sums that statistics are made of, for `count_on`."""
+        """The accumulated sums of the metrics, for `count_on`."""
         return self._statistics.sums()
 
     @one_at_a_time
     def count_on(self, counted: Iterable[tuple[str, str, list[float]]]) -> None:
-        """Go on counting from what `counted` gave. Raises `ValueError` for anything else."""
+        """Restores the sums of `counted`. Raises `ValueError` for anything else."""
         self._statistics.restore(counted)

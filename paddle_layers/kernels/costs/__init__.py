@@ -1,1 +1,1 @@
-"""Tuned kernels of the layers in layers/costs."""
+"""Tuned kernels of the loss layers."""

@@ -1,4 +1,4 @@
-"""ctc along the states of a row: sums of logarithms and their exponentials in loops that become vector code."""
+"""CTC loss (`ctc`): vectorized log-sum-exp recursions over the states of each time step."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ from paddle_layers.kernels.primitives.vectors import LARGE, add_to, copy, exp_al
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 13
-"""States of all rows below which the point function stays: what is gained does not pay the compiler."""
+"""Minimum number of states of all rows for the tuned kernel; below it, the gain does not repay the compile time."""
 LOWEST = f32(-1e30)
-"""Logarithms of probabilities are above; minus infinity is below."""
+"""Lower bound of log-probabilities; only minus infinity is below."""
 ROOT, LOG_ROOT = f32(math.sqrt(3)), f32(math.log(3) / 2)
 THIRD, FIFTH, SEVENTH, NINTH, ELEVENTH = (f32(1 / n) for n in (3, 5, 7, 9, 11))
 
 
 def sequences(S: int) -> int:
-    """A work item for each sequence."""
+    """Work items: one per sequence."""
     return S
 
 
 def states(T: int, U: int) -> int:
-    """States of all rows."""
+    """Number of states of all rows."""
     return T * U
 
 
 def classes(T: int, C: int, U: int) -> int:
-    """Classes and states of all rows."""
+    """Number of classes and states of all rows."""
     return T * (C + U)
 
 
 def step_scratch(U: int) -> int:
-    """Numbers that an item needs: the row before with two states around it, leaps, scores."""
+    """Scratch elements of an item: the previous row padded by two states on either side, skip transitions, scores."""
     return 3 * U + 2
 
 
 def gradient_scratch(U: int, C: int) -> int:
-    """Numbers that an item needs: marginal probabilities of states, probabilities of classes."""
+    """Scratch elements of an item: marginal probabilities of the states, probabilities of the classes."""
     return U + C
 
 
 @contracted
 def exp_below_zero(v):
-    """exp(v) for v <= 0; what is below the smallest float32 becomes that."""
+    """exp(v) for v <= 0; results below the smallest float32 are clamped to it."""
     scale, p = octave_and_rest(-LARGE if v < -LARGE else v)
     return scale + scale * p
 
 
 @contracted
 def log_near_one(v):
-    """log(v) for 1 <= v <= 3: the series of the inverse hyperbolic tangent around the root of 3."""
+    """log(v) for 1 <= v <= 3: series of the inverse hyperbolic tangent around the root of 3."""
     z = (v - ROOT) / (v + ROOT)
     s = z * z
     p = NINTH + s * ELEVENTH
@@ -91,7 +91,7 @@ def add_logs(row, stays, moves, leaps, gates):
 
 @compiled
 def take_scores(scores, x, state, peak, norm):
-    """Log-probabilities of the classes that the states say."""
+    """Gathers the log-probabilities of the classes of the states."""
     for u in range(scores.size):
         scores[u] = x[state[u]] - peak - norm
 
@@ -176,6 +176,6 @@ def ctc_dx(
 
 @contracted
 def subtract_from(scores, alpha, beta):
-    """scores = alpha + beta - scores; minus infinity, a score that no path may have, stays."""
+    """scores = alpha + beta - scores; minus infinity (no valid path) stays."""
     for u in range(scores.size):
         scores[u] = scores[u] if scores[u] == -np.inf else alpha[u] + beta[u] - scores[u]

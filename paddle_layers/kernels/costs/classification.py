@@ -1,7 +1,8 @@
-"""softmax_with_loss of many classes: exponentials of numbers that are not positive, row by row.
+"""Softmax cross-entropy (`softmax_with_loss`) over many classes: vectorized exponentials of non-positive values, row by
+row.
 
-In float32 an exponential below the smallest normal number is zero: beside the largest score, which counts 1, so small a
-number is nothing. Otherwise no digits are lost.
+In float32 an exponential below the smallest normal number is flushed to zero: the largest score contributes 1, so such
+a term is negligible. No other digits are lost.
 """
 
 from __future__ import annotations
@@ -17,34 +18,34 @@ from paddle_layers.kernels.primitives.vectors import f32, octave_and_rest
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 15
-"""Numbers below which the point function stays: what a step gains does not pay the compiler."""
+"""Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
 SLICES = 8
 LOWEST, NOTHING = f32(-87), f32(0)
-"""The exponential of less is no normal float32."""
+"""Below this value the exponential is not a normal float32."""
 
 
 def slices(N: int) -> int:
-    """Slices of the rows; by shape only."""
+    """Number of row slices; depends on the shape only."""
     return min(N, SLICES)
 
 
 def numbers(N: int, C: int) -> int:
-    """Scores in all."""
+    """Number of scores."""
     return N * C
 
 
 def one_label(rest: int) -> bool:
-    """Whether a row has one label: its scores then lie side by side."""
+    """Whether each row has one label: its scores are then contiguous."""
     return rest == 1
 
 
 def plain(rest: int, label_smoothing: float) -> bool:
-    """Whether a row has one label, and only the right class is wanted."""
+    """Whether each row has one label and only the target class has a target."""
     return rest == 1 and label_smoothing == 0.0
 
 
 def power(v):
-    """exp(v) of a number that is not positive; NaN passes through."""
+    """exp(v) of a non-positive value; NaN propagates."""
     return math.exp(v)
 
 
@@ -62,7 +63,7 @@ def _by_type(v):
 
 @njit(error_model="numpy", fastmath={"reassoc", "contract"}, **INNER)
 def norm_of(row, peak, one):
-    """The logarithm of the sum of the exponentials below the largest score, which itself adds exactly 1."""
+    """Logarithm of the sum of exponentials relative to the largest score, whose own term is exactly 1."""
     others, ties = one - one, -one
     for c in range(row.size):
         e = power(row[c] - peak)
@@ -101,7 +102,7 @@ def softmax_with_loss_dx(first, last, dx, dloss, x, label, weight, peak, norm, i
             continue
         there = 0 <= right < C
         own = into[right] if there and accumulate else zero
-        if there:  # less than the probability by 1, with all digits where that is near 1
+        if there:  # probability minus 1, without cancellation where the probability is close to 1
             own += factor * math.expm1(row[right] - peak[n, 0] - norm[n, 0])
         for c in range(C):
             found = factor * power(row[c] - peak[n, 0] - norm[n, 0])

@@ -1,1 +1,1 @@
-"""Tuned kernels for CUDA cards, where a thread for each element is slow. Importing them needs numba-cuda."""
+"""Tuned kernels for CUDA GPUs, where one thread per element is slow. Importing them needs numba-cuda."""

@@ -1,1 +1,1 @@
-"""Tuned kernels of the layers in layers/detection."""
+"""Tuned kernels of the detection layers."""

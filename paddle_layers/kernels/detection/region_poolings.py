@@ -1,6 +1,7 @@
-"""Region pools: what a box has on an axis is found once for all channels; a gradient is what each box adds to a plane.
+"""RoI pooling and RoI align: bin bounds per axis are computed once for all channels; gradients are accumulated per box
+and plane.
 
-The point functions find it for every value, and every pixel asks all boxes.
+The point functions compute the bounds for every value, and every pixel checks all boxes.
 """
 
 from __future__ import annotations
@@ -12,46 +13,50 @@ from paddle_layers.kernels.primitives.scratch import part
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 12
-"""Numbers of the map below which the point function stays: what a step gains does not pay the compiler."""
+"""Minimum number of elements of the feature map for the tuned kernel; below it, the gain does not repay the compile
+time.
+"""
 SLICES = 16
 FAR, MOST = 1e6, 1024
-"""As in the layers: pixels that are as good as outside, places of a bin at most."""
+"""As in the layers: a coordinate outside of any image, and the maximum number of samples per bin."""
 EXACT = 1 << 24
-"""Whole numbers up to here are exact as real ones, as which tables hold them."""
+"""Integers up to this one are exact in floating point, the type of the tables."""
 
 
 def numbers(N: int, C: int, H: int, W: int) -> int:
-    """Numbers of the map."""
+    """Number of elements of the feature map."""
     return N * C * H * W
 
 
 def planes(N: int, C: int) -> int:
-    """Planes, of which an item writes some."""
+    """Number of planes; an item writes some of them."""
     return N * C
 
 
 def slices(N: int, C: int) -> int:
-    """Slices of the planes; by shape only."""
+    """Number of plane slices; depends on the shape only."""
     return min(N * C, SLICES)
 
 
 def row_numbers(W: int) -> int:
-    """Numbers of an item: a row of the map."""
+    """Scratch elements of an item: one row of the feature map."""
     return W
 
 
 def countable(H: int, W: int) -> bool:
-    """Whether rows and columns are exact as real numbers."""
+    """Whether row and column indices are exact in floating point."""
     return max(H, W) <= EXACT
 
 
 def bin_numbers(P: int, Q: int) -> int:
-    """Numbers of an item: where bins of rows and of columns begin and end."""
+    """Scratch elements of an item: bounds of the row and column bins."""
     return 2 * (P + Q)
 
 
 def share_numbers(H: int, W: int, P: int, Q: int) -> int:
-    """Numbers of an item: for each bin how many rows or columns it takes, which and how much; and a row of the map."""
+    """Scratch elements of an item: for each bin the number of rows or columns, their indices and weights; and one row
+    of the map.
+    """
     return P * (2 * H + 1) + Q * (2 * W + 1) + W
 
 
@@ -64,7 +69,7 @@ def nearest_pixel(v, real):
 
 @compiled
 def set_bins(bins, low, high, extent, real):
-    """The first pixel of each bin between two corners in `bins[0]`, and one behind the last in `bins[1]`."""
+    """The first pixel of each bin between two corners in `bins[0]`, and one past the last in `bins[1]`."""
     first, last, count = nearest_pixel(low, real), nearest_pixel(high, real), bins.shape[1]
     size = max(last - first + 1, 1)
     for p in range(count):
@@ -74,7 +79,7 @@ def set_bins(bins, low, high, extent, real):
 
 @compiled
 def largest(y, where, x, rows, columns):
-    """The largest value of each bin of a plane, and its pixel."""
+    """Maximum of each bin of a plane, and its pixel."""
     W, zero = x.shape[1], x.dtype.type(0)
     for p in range(y.shape[0]):
         top, bottom = int(rows[0, p]), int(rows[1, p])
@@ -125,7 +130,7 @@ def add_multiple(sums, factor, values):
 
 @compiled
 def add_share(counts, pixels, shares, p, pixel, share):
-    """Let bin `p` take more of a pixel."""
+    """Increases the weight of a pixel in bin `p`."""
     count = int(counts[p])
     for at in range(count - 1, -1, -1):
         if pixels[p, at] == pixel:
@@ -138,7 +143,7 @@ def add_share(counts, pixels, shares, p, pixel, share):
 
 @compiled
 def set_shares(counts, pixels, shares, low, high, scale, ratio, aligned):
-    """What each bin between two corners takes of the pixels of an axis: which, and how much of each on the average."""
+    """Pixel indices and mean interpolation weights of each bin between two corners of an axis."""
     real, count, extent = shares.dtype.type, counts.size, shares.shape[1]
     half, one, zero = real(0.5), real(1), real(0)
     size = (high - low) * scale
@@ -160,7 +165,7 @@ def set_shares(counts, pixels, shares, low, high, scale, ratio, aligned):
 
 @contracted
 def weighted(y, x, rows, columns, row):
-    """The sum of each bin of a plane by shares: down, for the columns that any bin takes, then across."""
+    """Weighted sum of each bin of a plane: vertically for the columns of all bins, then horizontally."""
     counts, pixels, shares = columns
     down, row_pixels, row_shares = rows
     zero = row.dtype.type(0)
@@ -177,7 +182,7 @@ def weighted(y, x, rows, columns, row):
 
 @compiled
 def share_table(table, count, extent):
-    """Counts, pixels and shares of `count` bins."""
+    """Counts, pixel indices and weights of `count` bins."""
     numbers = count * extent
     pixels = table[count : count + numbers].reshape((count, extent))
     return table[:count], pixels, table[count + numbers : count + 2 * numbers].reshape((count, extent))

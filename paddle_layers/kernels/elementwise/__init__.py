@@ -1,1 +1,1 @@
-"""Tuned kernels of the layers in layers/elementwise."""
+"""Tuned kernels of the elementwise layers."""

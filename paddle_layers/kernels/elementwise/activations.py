@@ -1,4 +1,4 @@
-"""softmax: a row, or the channels of some pixels, stay in the cache from the largest score to the last probability."""
+"""Softmax: a row, or the channels of a block of pixels, stays in the cache from the maximum to the probabilities."""
 
 from __future__ import annotations
 
@@ -9,55 +9,55 @@ from paddle_layers.kernels.primitives.vectors import add_product, add_to, copy, 
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 15
-"""Numbers below which the point function stays: what a step gains does not pay the compiler."""
+"""Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
 SLICES = 8
 PIXELS = 256
-"""Neighbours whose channels are computed side by side."""
+"""Pixels whose channels are computed together."""
 
 
 def slices(N: int) -> int:
-    """Slices of the rows; by shape only."""
+    """Number of row slices; depends on the shape only."""
     return min(N, SLICES)
 
 
 def numbers(N: int, C: int) -> int:
-    """Numbers of rows."""
+    """Number of elements of the rows."""
     return N * C
 
 
 def all_numbers(N: int, C: int, rest: int) -> int:
-    """Numbers of images."""
+    """Number of elements of the images."""
     return N * C * rest
 
 
 def plain(rest: int) -> bool:
-    """Rows without pixels."""
+    """Whether rows have no pixels."""
     return rest == 1
 
 
 def channels(rest: int) -> bool:
-    """Channels of images."""
+    """Number of channels of the images."""
     return rest > 1
 
 
 def block_slices(N: int, rest: int) -> int:
-    """Slices of the blocks of pixels; by shape only."""
+    """Number of slices of the pixel blocks; depends on the shape only."""
     return min(N * -(-rest // PIXELS), SLICES)
 
 
 def of_row(C: int) -> int:
-    """Scratch memory: exponentials of a row."""
+    """Scratch elements: the exponentials of a row."""
     return C
 
 
 def of_block() -> int:
-    """Scratch memory: three numbers for each pixel of a block."""
+    """Scratch elements: three values per pixel of a block."""
     return 3 * PIXELS
 
 
 @reordered
 def dot(left, right, zero):
-    """Sum of the products of two vectors."""
+    """Dot product of two vectors."""
     result = zero
     for c in range(left.size):
         result += left[c] * right[c]
@@ -73,7 +73,7 @@ def softmax_y(first, last, y, x, scratch):
     parts, values, result = min(N, SLICES), x.ravel(), y.ravel()
     zero, one = x.dtype.type(0), x.dtype.type(1)
     for item in range(first, last):
-        found = part(scratch, item, parts)  # the result may lie where the scores lie: no vectors from there to there
+        found = part(scratch, item, parts)  # the result may alias the scores, so this copy is not vectorized
         for n in range(N * item // parts, N * (item + 1) // parts):
             row, into = values[n * C : n * C + C], result[n * C : n * C + C]
             peak = row[0]
@@ -124,7 +124,7 @@ def softmax_of_channels(first, last, y, x, scratch):
                 begin, end = at + c * rest, at + c * rest + width
                 exponentials(row, values[begin:end], peaks)
                 add_to(shares, row)
-                copy(result[begin:end], row)  # which may lie where the values lie
+                copy(result[begin:end], row)  # which may alias the values
             for i in range(width):
                 shares[i] = one / shares[i]
             for c in range(C):
@@ -133,14 +133,14 @@ def softmax_of_channels(first, last, y, x, scratch):
 
 @compiled
 def raise_to(peaks, values):
-    """The larger one of each pair."""
+    """Elementwise maximum."""
     for i in range(peaks.size):
         peaks[i] = maximum(peaks[i], values[i])
 
 
 @compiled
 def exponentials(result, values, peaks):
-    """Exponentials of the distances from the peaks."""
+    """Exponentials of the differences to the maxima."""
     for i in range(result.size):
         result[i] = exp(values[i] - peaks[i])
 

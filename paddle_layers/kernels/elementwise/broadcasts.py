@@ -1,8 +1,8 @@
-"""Gradients of the second of two inputs, of which a number stands for one place, or for all channels, points or both.
+"""Gradients of the broadcast input of a binary operation: one value per element, channel, point or sample.
 
-The point function adds up what one number stands for. Here, where every point has its number, whole channels are added
-to one another; where a channel has one number only, its points are summed in an order that lets the compiler use
-vectors, and that is fixed once compiled.
+The point function sums what one value is broadcast to. Here, with one value per point, whole channels are added to one
+another; with one value per channel, points are summed in an order that lets the compiler vectorize and that is fixed
+once compiled.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from paddle_layers.kernels.primitives.vectors import add_product, total
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 17
-"""Numbers below which the point function stays: what a step gains does not pay the compiler."""
+"""Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
 
 
 def numbers(N: int, C: int, rest: int) -> int:
-    """Numbers in the first input."""
+    """Number of elements of the first input."""
     return N * C * rest
 
 
 def each_row(N: int) -> int:
-    """Rows are independent."""
+    """Work items: rows are independent."""
     return N
 
 
 @reordered
 def dot(one, other, zero):
-    """Sum of the products of two vectors."""
+    """Dot product of two vectors."""
     result = zero
     for i in range(one.size):
         result += one[i] * other[i]
@@ -36,7 +36,7 @@ def dot(one, other, zero):
 
 @compiled
 def add_up(sums, values, sign):
-    """Adds a row's channels, or takes them away, where one number stands for them."""
+    """Adds or subtracts the channels of a row where one value is broadcast to them."""
     for c in range(values.shape[0]):
         into = sums[c if sums.shape[0] > 1 else 0]
         if into.size > 1:

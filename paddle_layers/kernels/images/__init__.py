@@ -1,1 +1,1 @@
-"""Tuned kernels of the layers in layers/images."""
+"""Tuned kernels of the image layers."""

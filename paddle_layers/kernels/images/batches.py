@@ -1,6 +1,7 @@
-"""Correlations of batches of volumes or images, and their gradients: loops over what is computed side by side.
+"""Batched convolutions (correlations) of images and volumes, and their gradients: loops over independent work items.
 
-`conv` and `conv3d` are such correlations; the transposed ones have their gradients. Images are volumes of one plane.
+`conv` and `conv3d` are such correlations; the transposed convolutions are their gradients. Images are volumes with one
+plane.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from .work_items import (
 
 @compiled
 def volumes(images):
-    """Images as volumes of one plane."""
+    """Images as volumes with one plane."""
     N, C, H, W = images.shape
     return images.reshape((N, C, 1, H, W))
 
@@ -43,7 +44,7 @@ def correlate_images(
     first, last, y, x, weight, accumulate, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups, epilogue,
 ):  # fmt: skip
-    """`correlate_volumes` for images: y (N, K, P, Q) out of x (N, C, H, W)."""
+    """`correlate_volumes` for images: y (N, K, P, Q) from x (N, C, H, W)."""
     correlate_volumes(
         first, last, volumes(y), volumes(x), volumes(weight), accumulate, scratch,
         (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation), groups, epilogue,
@@ -55,7 +56,7 @@ def correlate_images_back(
     first, last, dx, dy, weight, accumulate, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
 ):  # fmt: skip
-    """`correlate_volumes_back` for images: dx (N, C, H, W) out of dy (N, K, P, Q)."""
+    """`correlate_volumes_back` for images: dx (N, C, H, W) from dy (N, K, P, Q)."""
     correlate_volumes_back(
         first, last, volumes(dx), volumes(dy), volumes(weight), accumulate, scratch,
         (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation), groups,
@@ -67,7 +68,7 @@ def correlate_images_with_gradients(
     first, last, dweight, dy, x, accumulate, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
 ):  # fmt: skip
-    """`correlate_with_gradients` for images: dweight (K, D, A, B) out of dy (N, K, P, Q) and x (N, C, H, W)."""
+    """`correlate_with_gradients` for images: dweight (K, D, A, B) from dy (N, K, P, Q) and x (N, C, H, W)."""
     correlate_with_gradients(
         first, last, volumes(dweight), volumes(dy), volumes(x), accumulate, scratch,
         (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation), groups,
@@ -100,14 +101,14 @@ def vectors_of_images_back(
 
 @compiled
 def meeting_run(count, first, step, extent):
-    """The first of `count` places, `step` apart from `first` on, that is one of `extent`, and how many are."""
+    """The first of `count` indices, `step` apart from `first` on, that is in `extent`, and how many are."""
     low = min(count, max(0, -(first // step)))
     return low, max(low, min(count, (extent - first + step - 1) // step)) - low
 
 
 @compiled
 def meeting_taps(z, taps, windows, step, ahead, gap):
-    """The first tap that meets a plane in one of the windows, from one such tap to the next, and how many there are."""
+    """The first tap whose window contains a plane, the step to the next such tap, and their number."""
     first, apart, count = 0, 1, 0
     for tap in range(taps):
         back = z + ahead - tap * gap
@@ -120,7 +121,7 @@ def meeting_taps(z, taps, windows, step, ahead, gap):
 
 @compiled
 def strip_bounds(strip, strips, pixels, size):
-    """Where a strip of pixels begins and ends: tiles of registers are whole but for the last one."""
+    """Bounds of a strip of pixels: all register tiles but the last are complete."""
     tile = VECTORS * VECTOR // size
     tiles = (pixels + tile - 1) // tile
     return tiles * strip // strips * tile, min(pixels, tiles * (strip + 1) // strips * tile)
@@ -128,10 +129,10 @@ def strip_bounds(strip, strips, pixels, size):
 
 @compiled
 def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahead, gap, groups, epilogue):
-    """y (N, K, R, P, Q) = x (N, C, Z, H, W) under the filters, or y += where `accumulate`.
+    """y (N, K, R, P, Q) = convolution of x (N, C, Z, H, W) with the filters, or y += where `accumulate`.
 
-    An item is a run of filters of a volume, or of some with small planes, or a strip of the pixels of such a run.
-    `epilogue` is that of `primitives.epilogues`.
+    A work item is a run of filters of a volume, or of several volumes with small planes, or a strip of the pixels of
+    such a run. `epilogue` is defined in `primitives.epilogues`.
     """
     N, K, R, P, Q = y.shape
     _, C, Z, H, W = x.shape
@@ -172,9 +173,9 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
 
 @compiled
 def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups):
-    """dx (N, C, Z, H, W) = the gradient of `correlate_volumes`, or dx += where `accumulate`.
+    """dx (N, C, Z, H, W) = gradient of `correlate_volumes` with respect to x, or dx += where `accumulate`.
 
-    An item is a run of channels of a volume, or of some with small planes.
+    A work item is a run of channels of a volume, or of several volumes with small planes.
     """
     N, K, R, P, Q = dy.shape
     _, C, Z, H, W = dx.shape
@@ -224,7 +225,9 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
 
 @compiled
 def turn_weight(first, last, prepared, weight):
-    """The filters of `weight` (K, D, ...) side by side, for `vectors_of_volumes`; an item is a run of elements."""
+    """Transposes `weight` (K, D, ...) so that the filters are contiguous, for `vectors_of_volumes`; an item is a run of
+    elements.
+    """
     K, size, one = weight.shape[0], weight.itemsize, weight.dtype.type(1)
     elements = weight.size // max(K, 1)
     for item in range(first, last):
@@ -234,7 +237,7 @@ def turn_weight(first, last, prepared, weight):
 
 @compiled
 def turn_weight_back(first, last, prepared, weight):
-    """The channels of each filter side by side, for `vectors_of_volumes_back`; an item is a run of filters."""
+    """Makes the channels of each filter contiguous, for `vectors_of_volumes_back`; an item is a run of filters."""
     K, D, size, one = weight.shape[0], weight.shape[1], weight.itemsize, weight.dtype.type(1)
     elements = weight.size // max(K * D, 1)
     for k in range(K * first // PIECES, K * last // PIECES):
@@ -244,9 +247,9 @@ def turn_weight_back(first, last, prepared, weight):
 
 @compiled
 def vectors_of_volumes(first, last, y, x, prepared, accumulate, scratch, sizes, step, ahead, gap):
-    """`correlate_volumes` by vectors of filters, of `sizes` (E, A, B), without groups.
+    """`correlate_volumes` vectorized over filters of `sizes` (E, A, B), without groups.
 
-    An item is a run of filters of a volume, or of some small ones.
+    A work item is a run of filters of a volume, or of several small ones.
     """
     N, K, R, P, Q = y.shape
     _, C, Z, H, W = x.shape
@@ -271,9 +274,9 @@ def vectors_of_volumes(first, last, y, x, prepared, accumulate, scratch, sizes, 
 
 @compiled
 def vectors_of_volumes_back(first, last, dx, dy, prepared, accumulate, scratch, sizes, step, ahead, gap):
-    """`correlate_volumes_back` by vectors of channels, for filters of `sizes` (E, A, B), without groups.
+    """`correlate_volumes_back` vectorized over channels, for filters of `sizes` (E, A, B), without groups.
 
-    An item is a run of channels of a volume, or of some small ones.
+    A work item is a run of channels of a volume, or of several small ones.
     """
     N, K, R, P, Q = dy.shape
     _, C, Z, H, W = dx.shape
@@ -299,9 +302,10 @@ def vectors_of_volumes_back(first, last, dx, dy, prepared, accumulate, scratch, 
 
 @compiled
 def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, step, ahead, gap, groups):
-    """dweight (K, D, E, A, B) = the gradient of `correlate_volumes`, or dweight += where `accumulate`.
+    """dweight (K, D, E, A, B) = gradient of `correlate_volumes` with respect to the filters, or dweight += where
+    `accumulate`.
 
-    An item is a tap of some filters for some channels of a group, over all planes that it sees, in their order.
+    A work item is a tap of some filters for some channels of a group, over all its planes in order.
     """
     N, K, R, P, Q = dy.shape
     _, C, Z, H, W = x.shape
@@ -331,7 +335,7 @@ def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, s
 
 @compiled
 def add_deltas(first, last, dbias, dy, accumulate):
-    """dbias (K) = the sums of dy (N, K, ...), or dbias += where `accumulate`."""
+    """dbias (K) = sums of dy (N, K, ...), or dbias += where `accumulate`."""
     N, K = dy.shape[:2]
     parts, zero, deltas = min(K, SLICES), dy.dtype.type(0), dy.ravel()
     numbers = dy.size // max(N * K, 1)

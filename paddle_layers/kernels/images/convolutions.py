@@ -1,4 +1,4 @@
-"""conv and its gradients: which kernel takes which shapes."""
+"""2-D convolution (`conv`) and its gradients: dispatch of kernels by shape."""
 
 from __future__ import annotations
 

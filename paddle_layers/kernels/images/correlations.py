@@ -1,10 +1,9 @@
-"""Correlations of images with filters by tiles of registers: vectors run over pixels, sums over channels and elements.
+"""Direct convolution with register tiles: vectorized over pixels, reduced over channels and filter elements.
 
-A band of rows of all channels is laid out with its borders of zeros, small enough for a core's cache. Where windows are
-`stride` pixels apart, the pixels go to `stride` planes each way, so that neighbouring windows read neighbouring pixels.
-A filter of a volume has a tap for each plane that it sees: these are laid out side by side, as more channels would be.
-A padded zero is multiplied like a number, so an infinite weight gives NaN at the border, where the point function
-skips the product.
+A band of rows of all channels is packed with zero padding, small enough for the cache of a core. With a stride, pixels
+are packed into `stride` planes per axis, so that adjacent windows read adjacent pixels. A filter of a volume has one
+tap per plane that it covers; these are packed like additional channels. Padding is multiplied like any value, so an
+infinite weight gives NaN at the border, where the point function skips the product.
 """
 
 from __future__ import annotations
@@ -19,26 +18,28 @@ from paddle_layers.kernels.primitives.tiles import ENTRY, ROWS, VECTOR, VECTORS,
 from .planes import SLACK, lay_plane, pitch_of, plane_size, shared, take_pairs, take_rows
 
 BAND = 1 << 17
-"""Numbers of a band, which should stay in a core's second cache."""
+"""Elements of a band, which should fit into the L2 cache of a core."""
 MOST_RUNS = 1 << 14
-"""Runs that the channels of an image are cut into at most: beyond, a run of `LARGEST` numbers is one of 16 GiB."""
+"""Maximum number of runs of the channels of an image: beyond, a run of `LARGEST` elements is one of 16 GiB."""
 PIXELS = 1 << 12
-"""Pixels of a band: so many sums of a few filters stay in the cache, too."""
+"""Pixels of a band: the sums of a few filters also stay in the cache."""
 RUN = 1 << 9
-"""Numbers of a plane of small images that go together, so that filters are read less often."""
+"""Elements of a plane of small images that are processed together, so that filters are read less often."""
 PACKED = 12
-"""Vectors of a row of sums from which on it pays to bring the factors of a tile together, if few go with a pixel."""
+"""Minimum number of vectors per row of sums for packing the factors of a tile, if few factors belong to a pixel."""
 
 
 @also_in_python
 def residues(count, stride, dilation):
-    """How many different remainders `stride` leaves of the first `count` multiples of `dilation`."""
+    """Number of different remainders modulo `stride` of the first `count` multiples of `dilation`."""
     return min(count, stride // math.gcd(stride, dilation))
 
 
 @also_in_python
 def band_depth(rows, row_numbers, reach, pitch):
-    """Rows of windows in a band, the bands of an image equally high; `row_numbers` for a row of all channels."""
+    """Rows of windows in a band, all bands of an image equally high; `row_numbers` is the size of a row of all
+    channels.
+    """
     most = max(1, min(rows, BAND // max(row_numbers, 1) - reach, PIXELS // max(pitch, 1)))
     bands = (rows + most - 1) // most
     return (rows + bands - 1) // bands
@@ -46,14 +47,14 @@ def band_depth(rows, row_numbers, reach, pitch):
 
 @also_in_python
 def most_images(N, rows, depth, plane, planes, factors):
-    """Images of a band at most: several only where they are small, and the filters do not stay in the cache."""
+    """Maximum number of images per band: several only if they are small and the filters do not stay in the cache."""
     together = depth == rows and factors > BAND
     return max(1, min(N, RUN // plane, BAND // (planes * plane))) if together else 1
 
 
 @also_in_python
 def divisor(N, most):
-    """The largest number up to `most` that divides `N`."""
+    """The largest divisor of `N` up to `most`."""
     result = 1
     for count in range(2, most + 1):
         if N % count == 0:
@@ -63,19 +64,19 @@ def divisor(N, most):
 
 @also_in_python
 def band_numbers(planes, plane, entries, depth, pitch):
-    """Numbers of the scratch memory of a band: the table of offsets, the planes, the sums of a tile's filters."""
+    """Scratch elements of a band: the offset table, the planes, the sums of a tile's filters."""
     return entries * ENTRY + planes * plane + SLACK + ROWS * (max(depth * pitch, plane) + SLACK)
 
 
 @also_in_python
 def packed_numbers(channels, taps, geometry):
-    """Numbers of the factors of a tile."""
+    """Scratch elements of the packed factors of a tile."""
     return taps * geometry[2] * geometry[3] * channels * ROWS
 
 
 @also_in_python
 def forward_layout(D, P, Q, geometry):
-    """Rows of windows in a band, reach of a filter in rows, pitch, shared zeros, planes of a channel in y and x."""
+    """Rows of windows in a band, filter reach in rows, pitch, shared padding, planes of a channel in y and x."""
     _, W, A, B, stride, stride_y, padding, _, dilation, dilation_y = geometry
     reach, reach_y = (B - 1) * dilation // stride, (A - 1) * dilation_y // stride_y
     before, after = (padding, Q + reach - W - padding) if stride == 1 else (0, 0)
@@ -87,7 +88,7 @@ def forward_layout(D, P, Q, geometry):
 
 @also_in_python
 def forward_images(N, filters, D, P, Q, geometry):
-    """Images of a band of `correlate` at most."""
+    """Maximum number of images per band of `correlate`."""
     depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(D, P, Q, geometry)
     plane, factors = plane_size(depth + reach, pitch, shared_zeros), filters * D * geometry[2] * geometry[3]
     return most_images(N, P, depth, plane, D * planes_y * planes_x, factors)
@@ -95,7 +96,7 @@ def forward_images(N, filters, D, P, Q, geometry):
 
 @also_in_python
 def forward_numbers(images, D, taps, P, Q, geometry):
-    """Numbers of scratch memory for `correlate`."""
+    """Scratch elements for `correlate`."""
     depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(D * taps, P, Q, geometry)
     entries, plane = taps * geometry[2] * geometry[3], images * plane_size(depth + reach, pitch, shared_zeros)
     return band_numbers(D * taps * planes_y * planes_x, plane, entries, depth, pitch)
@@ -103,9 +104,9 @@ def forward_numbers(images, D, taps, P, Q, geometry):
 
 @also_in_python
 def backward_layout(filters, H, W, Q, geometry):
-    """Rows and columns where gradients begin to be read, rows of pixels in a band, reach in rows, pitch, shared zeros.
+    """First row and column of the gradients, rows of pixels in a band, reach in rows, pitch, shared padding.
 
-    Pixels of an image that are `stride` apart, the first of them `H` x `W` for a remainder, are computed at once.
+    Pixels `stride` apart, the first of them `H` x `W` for a remainder, are computed together.
     """
     _, _, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
     low, high = -(((B - 1) * dilation - padding) // stride), (stride - 1 + padding) // stride
@@ -117,7 +118,7 @@ def backward_layout(filters, H, W, Q, geometry):
 
 @also_in_python
 def backward_images(N, filters, D, Q, geometry):
-    """Images of a band of `correlate_back` at most."""
+    """Maximum number of images per band of `correlate_back`."""
     H, W, A, B, stride, stride_y, _, _, _, _ = geometry
     high, wide = (H + stride_y - 1) // stride_y, (W + stride - 1) // stride
     _, _, depth, reach, pitch, shared_zeros = backward_layout(filters, high, wide, Q, geometry)
@@ -127,7 +128,7 @@ def backward_images(N, filters, D, Q, geometry):
 
 @also_in_python
 def backward_numbers(images, filters, taps, Q, geometry):
-    """Numbers of scratch memory for `correlate_back`."""
+    """Scratch elements for `correlate_back`."""
     H, W, A, B, stride, stride_y, _, _, _, _ = geometry
     high, wide = (H + stride_y - 1) // stride_y, (W + stride - 1) // stride
     _, _, depth, reach, pitch, shared_zeros = backward_layout(filters * taps, high, wide, Q, geometry)
@@ -142,13 +143,13 @@ def correlate(
     images, groups, filters, channels, taps, x, x_steps, weight, weight_steps, y, y_steps, P, Q, geometry, place,
     adding, epilogue, size, one,
 ):  # fmt: skip
-    """y (images, groups, filters, P, Q) = the correlation of x (images, groups, channels, H, W), or y += it.
+    """y (images, groups, filters, P, Q) = the convolution of x (images, groups, channels, H, W), or y += it.
 
-    `x`, `weight`, `y` and `place`, of the scratch memory, are addresses. `x_steps` are the bytes from one image to the
-    next, from one channel to the next, and from what one tap sees to what the next one sees; `weight_steps` those from
-    one filter, channel and tap to the next, `y_steps` those of images and filters. `taps` are how many a filter has at
-    most and how many are to be added up. A group has filters of its own. Several images go together where a band holds
-    them whole. `epilogue` is that of `primitives.epilogues`, from the first filter on.
+    `x`, `weight`, `y` and `place`, of the scratch buffer, are addresses. `x_steps` are the byte strides of x by image,
+    channel and tap, `weight_steps` those of filters, channels and taps, `y_steps` those of images and filters. `taps`
+    are the maximum number of taps of a filter and the number of taps to reduce. Each group has separate filters.
+    Several images are processed together if a band holds them whole. `epilogue` is defined in `primitives.epilogues`,
+    from the first filter on.
     """
     H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
     most, count = taps
@@ -209,10 +210,9 @@ def correlate_back(
 ):  # fmt: skip
     """dx (images, groups, channels, H, W) = the gradient of `correlate` for dy (images, groups, filters, P, Q), or +=.
 
-    `dy_steps` are the bytes from one image, filter and tap to the next, `weight_steps` those from one channel, filter
-    and tap to the next, `dx_steps` those of images and channels. For every remainder of a stride it is a correlation of
-    dy with those elements of the filters that meet it. Where rows have two of equal length, their pixels are written in
-    turns.
+    `dy_steps` are the byte strides of images, filters and taps, `weight_steps` those of channels, filters and taps,
+    `dx_steps` those of images and channels. For every remainder of a stride it is a convolution of dy with the matching
+    filter elements. Where rows have two remainders of equal length, their pixels are written interleaved.
     """
     H, W, A, B, stride, stride_y, _, _, _, _ = geometry
     most, count = taps
@@ -273,11 +273,10 @@ def correlate_back(
 
 @compiled
 def meeting_elements(table, starts, low_y, low, pitch, taps, width, geometry, size):
-    """The elements of a filter that meet pixels by the remainders that a stride leaves, as tables of offsets.
+    """Filter elements that contribute to pixels, by remainder modulo the stride, as offset tables.
 
-    `starts` has, for each pair of remainders, where its table begins and how many elements are in it; the factors of
-    an element take `width` numbers. `taps` are their number and the bytes from one to the next, of the planes and of
-    the filter.
+    `starts` has, for each pair of remainders, the begin of its table and its number of elements; the factors of an
+    element take `width` entries. `taps` are their number and their byte strides in the planes and in the filter.
     """
     _, _, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
     count, planes_step, factors_step = taps
@@ -300,7 +299,7 @@ def meeting_elements(table, starts, low_y, low, pitch, taps, width, geometry, si
 
 @copied
 def tile_sums(filters, numbers, channels, laid, plane, entries, table, weight, weight_steps, sums, size, one):
-    """Correlate the planes of a band with the filters of a tile; each has `numbers` sums, in whole vectors."""
+    """Convolves the planes of a band with the filters of a tile; each has `numbers` sums, in whole vectors."""
     products(
         filters, vectors_of(numbers, size), 0, channels, plane, weight_steps[1], entries, table,
         weight, weight_steps[0], laid, sums, vectors_of(numbers, size) * VECTOR, False, one,
@@ -309,16 +308,15 @@ def tile_sums(filters, numbers, channels, laid, plane, entries, table, weight, w
 
 @copied
 def mix_channels(filters, sums, x, weight, weight_steps, y, y_step, pixels, adding, epilogue, size, one):
-    """y (filters, pixels) = the filters times what they read of x, or y += it: nothing is taken out.
+    """Pointwise convolution: y (filters, pixels) = the filters times the pixels of x, or y += it, without packing x.
 
-    `sums` are the channels, the bytes of x from one to the next, the elements of a filter and the address of their
-    table, as of `products`; `weight_steps` are bytes from one filter and channel to the next, `y_step` those from one
-    filter to the next. There are at least as many pixels as a vector has numbers. `adding` is scratch memory for a
-    vector of each row of a tile, or 0 where nothing is added to. `epilogue` is that of `primitives.epilogues`, from
-    the first filter on.
+    `sums` are the channels, their byte stride in x, the elements of a filter and the address of their table, as in
+    `products`; `weight_steps` are the byte strides of filters and channels, `y_step` that of filters. There are at
+    least as many pixels as a vector has elements. `adding` is a scratch buffer for a vector of each row of a tile, or 0
+    without accumulation. `epilogue` is defined in `primitives.epilogues`, from the first filter on.
 
-    Of filters of one element, what is read next comes to the cache meanwhile: a tile reads a few lines of each channel,
-    which no core foresees. What larger ones read was laid out just before.
+    With filters of one element, the next data are prefetched: a tile reads a few cache lines of each channel, which no
+    hardware prefetcher predicts. The inputs of larger filters have just been packed.
     """
     filter_step, channel_step = weight_steps
     channels, x_step, elements, table = sums
@@ -364,6 +362,8 @@ def mix_channels(filters, sums, x, weight, weight_steps, y, y_step, pixels, addi
 
 @copied
 def fetch_rows(x, first, last, step, start, count, size):
-    """Ask for `count` numbers from `start` on of the channels `first` to `last` of x, `step` bytes from each other."""
+    """Prefetches `count` elements from `start` on of the channels `first` to `last` of x, with the byte stride
+    `step`.
+    """
     for channel in range(first if count > 0 else last, last):
         fetch_run(x + channel * step + start * size, count, size)

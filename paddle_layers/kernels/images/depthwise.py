@@ -1,4 +1,4 @@
-"""Convolutions whose filters see one channel each, and their gradients: planes with their filters, one by one."""
+"""Depthwise convolution and its gradients, one plane at a time."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .weightgradients import correlate_planes, dots_numbers
 def small_windows(
     K: int, D: int, A: int, B: int, groups: int, stride: int, stride_y: int, dilation: int, dilation_y: int
 ) -> bool:  # fmt: skip
-    """Whether the kernels of 3x3 windows take a convolution; they need a core with masks."""
+    """Whether the kernels for 3x3 windows accept a convolution; they need masked loads."""
     plain = A == B == 3 and stride == stride_y <= 2 and dilation * dilation_y == 1
     return MASKS and plain and D == 1 and groups == K
 
 
 @compiled
 def correlate_each(first, last, y, x, weight, stride, padding, padding_y, epilogue):
-    """Planes `first` to `last` of y (N, K, P, Q); `epilogue` is that of `primitives.epilogues`."""
+    """Planes `first` to `last` of y (N, K, P, Q); `epilogue` is defined in `primitives.epilogues`."""
     _, K, P, Q = y.shape
     _, _, H, W = x.shape
     size, one = y.itemsize, y.dtype.type(1)
@@ -55,13 +55,13 @@ def correlate_each_back(first, last, dx, dy, weight, accumulate, stride, padding
 
 @also_in_python
 def filter_items(K):
-    """Runs of the filters that are items of their gradients; by shape only."""
+    """Runs of filters that are work items of their gradients; depends on shapes only."""
     return min(K, 2 * PIECES)
 
 
 @compiled
 def dots_of_each(first, last, dweight, dy, x, accumulate, stride, padding, padding_y):
-    """An item is some filters, over all images in their order."""
+    """A work item is some filters, over all images in order."""
     N, K, P, Q = dy.shape
     _, _, H, W = x.shape
     size, one, items = dy.itemsize, dy.dtype.type(1), filter_items(K)

@@ -1,9 +1,8 @@
-"""Correlations of images that have few channels, with steps between windows: the first layers of networks.
+"""Strided convolution of images with few channels: the first layers of networks.
 
-With few products in a sum, to lay pixels out and to take sums out of planes with borders takes half as long as the
-products. So here each column of the filters has planes of its own, as wide as the output: the windows of a band of rows
-lie side by side for each element, whole vectors of sums go where they belong, and an item lays its band out once, for
-all filters.
+With few products per sum, packing pixels and unpacking sums of padded planes takes half as long as the products. So
+each filter column has separate packed planes, as wide as the output: the windows of a band of rows are contiguous for
+each element, sums are stored as whole vectors, and an item packs its band once for all filters.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from .correlations import BAND, mix_channels, residues
 from .planes import lay_plane
 
 CHANNELS = 4
-"""Channels at most."""
+"""Maximum number of channels."""
 FILTERS = 16
-"""Filters at least: these share what is laid out."""
+"""Minimum number of filters that share the packed band."""
 ELEMENTS = 49
-"""Elements of a filter at most: with more, products take so long that planes with borders are laid out faster."""
+"""Maximum number of filter elements; with more, products dominate and planes with padding are packed faster."""
 PIXELS = 1 << 11
-"""Pixels of a band at most, if it has several rows."""
+"""Maximum number of pixels of a band with several rows."""
 
 
 @also_in_python
 def bands_of(N, P, Q):
-    """Bands of an image, equally high but for one row, and how many of them are an item; by shape only."""
+    """Bands of an image, equally high up to one row, and bands per item; depends on shapes only."""
     bands = min(P, max((P * Q + PIXELS - 1) // PIXELS, 1 if N >= PIECES else PIECES))
     return bands, bands if N >= PIECES else 1
 
@@ -42,7 +41,7 @@ def band_planes(A, B, stride_y, dilation_y):
 
 
 def band_numbers(N: int, D: int, P: int, Q: int, A: int, B: int, stride_y: int, dilation_y: int) -> int:
-    """Numbers that a piece needs: a table, and the planes of a band."""
+    """Scratch elements of a piece: a table, and the planes of a band."""
     planes, reach = band_planes(A, B, stride_y, dilation_y)
     return int(A * B * ENTRY + D * planes * (-(-P // bands_of(N, P, Q)[0]) + reach) * Q)
 
@@ -51,7 +50,7 @@ def few_channels(
     N: int, K: int, D: int, P: int, Q: int, A: int, B: int, groups: int,
     stride: int, stride_y: int, dilation_y: int,
 ) -> bool:  # fmt: skip
-    """Whether this kernel takes a convolution: its bands have to stay in a core's second cache."""
+    """Whether this kernel accepts a convolution: its bands must fit into the L2 cache of a core."""
     suits = groups == 1 and D <= CHANNELS and K >= FILTERS and min(stride, stride_y) > 1 and 1 < A * B <= ELEMENTS
     return suits and Q >= LANES and band_numbers(N, D, P, Q, A, B, stride_y, dilation_y) <= BAND
 
@@ -71,7 +70,9 @@ def band_runs(N: int, K: int) -> int:
 def correlate_bands(
     first, last, y, x, weight, scratch, stride, stride_y, padding, padding_y, dilation, dilation_y, epilogue
 ):  # fmt: skip
-    """y (N, K, P, Q) = x (N, C, H, W) under the filters; `epilogue` is that of `primitives.epilogues`."""
+    """y (N, K, P, Q) = convolution of x (N, C, H, W) with the filters; `epilogue` is defined in
+    `primitives.epilogues`.
+    """
     N, K, P, Q = y.shape
     _, C, H, W = x.shape
     _, _, A, B = weight.shape

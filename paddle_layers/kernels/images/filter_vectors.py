@@ -1,8 +1,8 @@
-"""Correlations whose vectors run over filters: for small planes and for strides, where pixels would not fill vectors.
+"""Direct convolution vectorized over filters: for small planes and for strides, where pixels would not fill vectors.
 
-The other side's numbers are the factors of a tile: neighbouring pixels of a row, `stride` apart. So no window needs a
-zero above or below, and none lies between rows. Filters are turned first, all of them, so that those of an element lie
-side by side; the sums of a band of rows are turned back behind.
+The factors of a tile are the other operand: adjacent pixels of a row, `stride` apart. So no padding is needed above,
+below or between rows. All filters are transposed first, so that the filters of an element are contiguous; the sums of a
+band of rows are transposed back afterwards.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from .correlations import BAND, MOST_RUNS, divisor
 from .planes import lay_plane, take_pairs, take_rows
 
 FACTORS = 1 << 13
-"""Numbers of turned filters that are read for all rows of a band before the next ones, from a core's first cache."""
+"""Elements of transposed filters that are read for all rows of a band before the next ones, from the L1 cache."""
 PIXELS = 1 << 9
 """Pixels of a band."""
 BYTES = 16
-"""Bytes of an entry."""
+"""Bytes of a table entry."""
 
 
 @also_in_python
 def turned_numbers(count, others, elements):
-    """Numbers of the turned filters: `count` side by side."""
+    """Elements of the transposed filters: `count` contiguous ones."""
     return rounded(count) * others * elements
 
 
@@ -39,13 +39,15 @@ def band_rows(rows, columns):
 
 @also_in_python
 def most_vector_images(N, factors, laid, pixels):
-    """Images of an item at most: several only where they are small, and the turned filters do not stay in the cache."""
+    """Maximum number of images per item: several only if they are small and the transposed filters do not stay in the
+    cache.
+    """
     return max(1, min(N, PIXELS // max(pixels, 1), BAND // max(laid, 1))) if factors > BAND else 1
 
 
 @also_in_python
 def vector_parts(N, count, factors, laid, pixels):
-    """Images of an item, and the runs that their filters are cut into; by shape only."""
+    """Images per item, and runs of their filters; depends on shapes only."""
     images, parts = divisor(N, most_vector_images(N, factors, laid, pixels)), 1
     for runs in range(2, min(MOST_RUNS, count // LANES) + 1):
         if N // images * parts >= PIECES:
@@ -57,14 +59,14 @@ def vector_parts(N, count, factors, laid, pixels):
 
 @also_in_python
 def scratch_numbers(images, entries, rows, columns, laid):
-    """Numbers of scratch memory: tables, what is laid out, the sums of a band, two planes of these turned back."""
+    """Scratch elements: tables, packed inputs, the sums of a band, two planes of these transposed back."""
     block = max(band_rows(rows, columns), images * rows if images > 1 else 0) * columns * VECTORS * LANES
     return (entries + 2 * images * rows) * ENTRY + images * laid + 3 * block + 2 * LANES
 
 
 @compiled
 def turn_filters(first, last, turned, weight, count, elements, size, one):
-    """Rows `first` to `last` of the turned matrix of `count` filters of `elements` numbers."""
+    """Rows `first` to `last` of the transposed matrix of `count` filters of `elements` elements."""
     wide = rounded(count)
     turn(turned + first * wide * size, weight + first * size, count, last - first, elements, wide, 1, size, one)
     for row in range(first, last):
@@ -73,11 +75,11 @@ def turn_filters(first, last, turned, weight, count, elements, size, one):
 
 @copied
 def sum_rows(rows, columns, row_table, table, entries, scalars, steps, factors, vectors, sums, one):
-    """Sums of products for rows of pixels and some vectors of filters; a pixel's sums lie side by side.
+    """Sums of products for rows of pixels and some vectors of filters; the sums of a pixel are contiguous.
 
-    `row_table` has, for each row, where in `table` its entries begin and how many there are, and where its scalars are.
-    `steps` are how many channels there are and the bytes from one to the next, of the factors and of the scalars, and
-    those from one pixel to the next.
+    `row_table` has, for each row, the begin and number of its entries in `table`, and the position of its scalars.
+    `steps` are the number of channels, their byte strides in the factors and in the scalars, and the byte strides of
+    pixels.
     """
     channels, factors_step, scalars_step, pixel_step = steps
     chunk, bytes_ = max(1, FACTORS // max(1, entries * vectors * LANES)), vectors * VECTOR
@@ -94,7 +96,7 @@ def sum_rows(rows, columns, row_table, table, entries, scalars, steps, factors, 
 
 @also_in_python
 def forward_pitch(W, Q, B, stride, padding, dilation):
-    """Numbers of a row that windows see, and whether it is one of the image's own, without zeros."""
+    """Elements of a row that windows cover, and whether it is a row of the image without padding."""
     reach = (Q - 1) * stride + (B - 1) * dilation + 1
     return (W, True) if padding == 0 and reach <= W else (reach, False)
 
@@ -104,11 +106,11 @@ def correlate_vectors(
     images, channels, taps, x, x_steps, turned, turned_steps, begin, end, y, y_steps, P, Q, geometry, place, adding,
     size, one,
 ):  # fmt: skip
-    """y (images, filters `begin` to `end`, P, Q) = the correlation of x (images, channels, taps, H, W), or y += it.
+    """y (images, filters `begin` to `end`, P, Q) = the convolution of x (images, channels, taps, H, W), or y += it.
 
-    `x_steps` are bytes from one image, channel and tap to the next, `y_steps` those of images and filters; `turned` is
-    the address of the filters of the first tap, `turned_steps` the bytes from one channel and from one tap to the next.
-    Several images go together where their pixels are one band.
+    `x_steps` are the byte strides of images, channels and taps, `y_steps` those of images and filters; `turned` is the
+    address of the transposed filters of the first tap, `turned_steps` the byte strides of channels and taps. Several
+    images are processed together if their pixels are one band.
     """
     H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
     pitch, direct = forward_pitch(W, Q, B, stride, padding, dilation)
@@ -160,14 +162,14 @@ def correlate_vectors(
 
 @also_in_python
 def vectors_of_block(vectors):
-    """Vectors of the next block, out of those that are left."""
+    """Vectors of the next block of those that are left."""
     blocks = (vectors + VECTORS - 1) // VECTORS
     return (vectors + blocks - 1) // max(blocks, 1)
 
 
 @also_in_python
 def backward_pitch(W, Q, B, stride, padding, dilation):
-    """First column of the gradients that is read, numbers of a row of these, and whether it needs no zeros."""
+    """First column of the gradients that is read, elements of a row of these, and whether it needs no padding."""
     low, high = -(((B - 1) * dilation - padding) // stride), (stride - 1 + padding) // stride
     wide = (W + stride - 1) // stride
     return (0, Q, True) if low >= 0 and wide + high <= Q else (low, wide + high - low, False)
@@ -180,9 +182,9 @@ def correlate_vectors_back(
 ):  # fmt: skip
     """dx (images, channels `begin` to `end`, H, W) = the gradient of `correlate_vectors` for dy, or dx += it.
 
-    `dy_steps` are the bytes from one image, filter and tap to the next, `dx_steps` those of images and channels,
-    `turned_steps` those of filters, taps and elements. Where rows have two remainders of equal length, their pixels are
-    written in turns.
+    `dy_steps` are the byte strides of images, filters and taps, `dx_steps` those of images and channels, `turned_steps`
+    those of filters, taps and elements. Where rows have two remainders of equal length, their pixels are written
+    interleaved.
     """
     H, W, A, B, stride, stride_y, padding, _, dilation, _ = geometry
     low, pitch, direct = backward_pitch(W, Q, B, stride, padding, dilation)
@@ -248,10 +250,10 @@ def correlate_vectors_back(
 def meeting_rows(
     table, row_table, where, images, taps, dy_steps, turned_steps, low, pitch, P, geometry, size
 ):  # fmt: skip
-    """The elements of a filter that meet the pixels of one remainder of the strides; gives how many there are.
+    """Filter elements that contribute to the pixels of one remainder of the strides; returns their number.
 
-    `where` are the remainders, the first row of pixels and how many there are: for each, `row_table` has the elements
-    that meet a row of gradients.
+    `where` are the remainders, the first row of pixels and the number of rows: for each, `row_table` has the elements
+    that use a row of gradients.
     """
     _, _, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
     h, w, top, rows = where

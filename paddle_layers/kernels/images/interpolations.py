@@ -1,6 +1,7 @@
-"""Images in another size, by rows: the columns of a row with a table, then whole rows; back the other way round.
+"""Image resizing (bilinear and nearest), row by row: horizontally with a table, then vertically by whole rows;
+gradients in reverse order.
 
-A weight of zero is multiplied like a number, so that beside an infinite gradient or NaN there may be NaN.
+A weight of zero is multiplied like any value, so that next to an infinite gradient or NaN there may be NaN.
 """
 
 from __future__ import annotations
@@ -14,71 +15,79 @@ from paddle_layers.kernels.primitives.windows import give_to_all
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 17
-"""Numbers below which the point function stays: what a step gains does not pay the compiler."""
+"""Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
 SLICES = 16
 
 
 def numbers(N: int, C: int, H: int, W: int, P: int, Q: int) -> int:
-    """Numbers in the images and in the results."""
+    """Number of elements of the images and of the results."""
     return N * C * (H * W + P * Q)
 
 
 def planes(N: int, C: int) -> int:
-    """Planes, of which an item writes some."""
+    """Number of planes; an item writes some of them."""
     return N * C
 
 
 def slices(N: int, C: int) -> int:
-    """Slices of the planes; by shape only."""
+    """Number of plane slices; depends on the shape only."""
     return min(N * C, SLICES)
 
 
 @also_in_python
 def most_terms(extent, count):
-    """Pixels of a result of `count` that a pixel adds to, at most: those within two pixels, rounded up, at an edge."""
+    """Maximum number of pixels of a result of `count` that a pixel contributes to: those within two pixels, rounded up,
+    at an edge.
+    """
     return min(count, 2 * ((count + max(extent - 1, 1) - 1) // max(extent - 1, 1)) + 3)
 
 
 def forward_scratch(W: int, P: int, Q: int) -> int:
-    """Numbers of an item: places and shares of rows and columns, a table, a row before and two behind it."""
+    """Scratch elements of an item: indices and weights of rows and columns, a table, one input row and two output
+    rows.
+    """
     return 2 * (P + Q) + int(table_numbers(Q, 2)) + W + 2 * Q + 3 * int(slack(2))
 
 
 def backward_scratch(W: int, P: int, Q: int) -> int:
-    """Numbers of an item: places and shares, where columns begin, a table, a row before and one behind it."""
+    """Scratch elements of an item: indices and weights, column starts, a table, one row before and one after
+    resampling.
+    """
     terms = int(most_terms(W, Q))
     return 2 * (P + Q) + W + int(table_numbers(W, terms)) + Q + W + 2 * int(slack(terms))
 
 
 def nearest_scratch(W: int, Q: int) -> int:
-    """Numbers of an item: where columns begin, a table, a row before and one behind it, in either direction."""
+    """Scratch elements of an item: column starts, a table, one row before and one after resampling, in either
+    direction.
+    """
     terms = (Q + W - 1) // W
     tables = max(int(table_numbers(Q, 1)), int(table_numbers(W, terms)))
     return max(W, Q) + tables + W + Q + 2 * int(slack(terms))
 
 
 def countable(H: int, W: int, P: int, Q: int) -> bool:
-    """Whether rows and columns are exact as real numbers."""
+    """Whether row and column indices are exact in floating point."""
     return max(H, W, P, Q) <= 1 << 24
 
 
 def doubled(H: int, W: int, P: int, Q: int) -> bool:
-    """Whether every pixel becomes four."""
+    """Whether the scale is exactly 2 on both axes."""
     return (P, Q) == (2 * H, 2 * W)
 
 
 def doubled_at_once(H: int, W: int, P: int, Q: int) -> bool:
-    """Whether every pixel becomes four, on a core with masks."""
+    """Whether the scale is exactly 2 on both axes, on a CPU with masked loads."""
     return MASKS and doubled(H, W, P, Q)
 
 
 def aligned(corners: str, H: int, W: int, P: int, Q: int) -> bool:
-    """Whether the middles of the corner pixels stay."""
+    """Whether the centers of the corner pixels are aligned."""
     return corners == "ALIGNED" and countable(H, W, P, Q)
 
 
 def half_pixel(corners: str, H: int, W: int, P: int, Q: int) -> bool:
-    """Whether the edges stay."""
+    """Whether the edges are aligned (half-pixel centers)."""
     return corners == "HALF_PIXEL" and countable(H, W, P, Q)
 
 
@@ -91,14 +100,14 @@ def clear(values):
 
 @compiled
 def cut(scratch, at, size):
-    """A vector of zeros in scratch memory, and where the next one begins."""
+    """A vector of zeros in the scratch buffer, and the begin of the next one."""
     clear(scratch[at : at + size])
     return scratch[at : at + size], at + size
 
 
 @compiled
 def places(left, share, extent, aligned):
-    """For every pixel of a result the one at its place or before it, and how far it is from there to the next."""
+    """For every pixel of a result the source pixel at or before it, and the fraction to the next one."""
     count, half = left.size, share.dtype.type(0.5)
     pixels, end = share.dtype.type(extent), share.dtype.type(extent - 1)
     step = end / share.dtype.type(max(count - 1, 1)) if aligned else pixels / share.dtype.type(count)
@@ -131,7 +140,7 @@ def put_share(sums, values, share, adding):
 
 @compiled
 def lengthened(to, of, pixels, begin, width, table, picks, one):
-    """A row of the image in the width of the result; a pixel more is like the last one."""
+    """A row of the image at the width of the result; the last pixel is replicated once."""
     copy_run(of.ctypes.data, pixels.ctypes.data + begin * of.itemsize, width, of.itemsize, one)
     of[width] = of[width - 1]
     resample(to.ctypes.data, of.ctypes.data, table.ctypes.data, to.size - slack(2), 2, picks, one)
@@ -139,7 +148,7 @@ def lengthened(to, of, pixels, begin, width, table, picks, one):
 
 @compiled
 def interpolate(first, last, y, x, scratch, aligned):
-    """y (N, C, P, Q) = the means of x (N, C, H, W). An item is some planes."""
+    """y (N, C, P, Q) = the interpolation of x (N, C, H, W). A work item is some planes."""
     N, C, H, W = x.shape
     _, _, P, Q = y.shape
     size, one, items = y.itemsize, y.dtype.type(1), min(N * C, SLICES)
@@ -179,7 +188,7 @@ def interpolate(first, last, y, x, scratch, aligned):
 
 @compiled
 def reached(left, pixel, begin):
-    """The first pixel of a result from `begin` on that a pixel of the image adds to, and one behind the last."""
+    """The first pixel of a result from `begin` on that a pixel of the image contributes to, and one past the last."""
     while begin < left.size and left[begin] < pixel - 1:
         begin += 1
     end = begin
@@ -190,14 +199,14 @@ def reached(left, pixel, begin):
 
 @compiled
 def added(left, share, at, pixel, extent, one):
-    """How much a pixel of the image adds to pixel `at` of a result."""
+    """Weight of a pixel of the image in pixel `at` of a result."""
     result = one - share[at] if left[at] == pixel else one - one
     return result + share[at] if min(left[at] + 1, extent - 1) == pixel else result
 
 
 @compiled
 def columns_back(table, begins, column, right, width, size, one):
-    """Make a table of which columns of a result the columns of the image add to; gives `picks` and `terms`."""
+    """Builds a table of the result columns that the columns of the image contribute to; returns `picks` and `terms`."""
     terms, q, end = 0, 0, 0
     for w in range(width):
         q, end = reached(column, w, q)
@@ -332,7 +341,7 @@ def nearest_interp_y(first, last, y, x, scratch):
 
 @contracted
 def add_fours(to, upper, under, adding):
-    """to = the sums of two by two neighbours in two rows, or to += where `adding`."""
+    """to = sums of 2 x 2 neighbors in two rows, or to += where `adding`."""
     if adding:
         for w in range(to.size):
             to[w] += (upper[2 * w] + upper[2 * w + 1]) + (under[2 * w] + under[2 * w + 1])

@@ -1,8 +1,7 @@
-"""Correlations of a few images in two steps: planes are laid out once, then runs of filters read them side by side.
+"""Convolution of a few images in two launches: planes are packed once, then read by runs of filters in parallel.
 
-Where an item lays out what it reads, as in `correlations`, every run of filters of an image does so anew. Many runs are
-cut from few images, and the less filters a run has, the more of its time that takes: with steps between the windows
-most of it.
+If an item packs its own input, as in `correlations`, every run of filters of an image packs it again. A few images are
+split into many runs, and the fewer filters a run has, the larger the share of packing: with strides most of the time.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from .planes import SLACK, lay_plane, plane_size, take_rows
 from .work_items import image_parts, one_pixel
 
 RUNS = 3
-"""Runs of an image's filters from which on its planes are laid out once."""
+"""Minimum number of filter runs per image for packing its planes once."""
 
 
 def few_images(
     N: int, K: int, H: int, W: int, P: int, Q: int, A: int, B: int,
     stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
 ) -> bool:  # fmt: skip
-    """Whether the kernels of two steps take a convolution; windows of one pixel are read where they are."""
+    """Whether the two-launch kernels accept a convolution; 1x1 windows are read without packing."""
     geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
     return image_parts(N, 1, K, P * Q) >= RUNS and not one_pixel(geometry, P, Q)
 
@@ -43,7 +42,7 @@ def filter_runs(N: int, K: int, P: int, Q: int) -> int:
 
 @also_in_python
 def laid_numbers(D, P, Q, geometry):
-    """Numbers of a channel that is laid out, and those of its planes."""
+    """Elements of a packed channel, and of its planes."""
     _, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(D, P, Q, geometry)
     plane = plane_size(P + reach, pitch, shared_zeros)
     return planes_y * planes_x * plane, plane
@@ -51,7 +50,7 @@ def laid_numbers(D, P, Q, geometry):
 
 @also_in_python
 def sums_numbers(D, P, Q, geometry):
-    """Numbers that a piece of `correlate_laid` needs: the table of offsets, and the sums of a tile's filters."""
+    """Scratch elements of a piece of `correlate_laid`: the offset table, and the sums of a tile's filters."""
     depth, _, pitch, _, _, _ = forward_layout(D, P, Q, geometry)
     return geometry[2] * geometry[3] * ENTRY + ROWS * (depth * pitch + SLACK)
 
@@ -60,7 +59,7 @@ def laid_scratch(
     N: int, D: int, H: int, W: int, P: int, Q: int, A: int, B: int, groups: int,
     stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
 ) -> int:  # fmt: skip
-    """A piece's share of the scratch memory."""
+    """Share of the scratch buffer per piece."""
     geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
     laid = N * groups * D * laid_numbers(D, P, Q, geometry)[0] + SLACK
     return int(-(-laid // PIECES) + sums_numbers(D, P, Q, geometry))
@@ -68,7 +67,7 @@ def laid_scratch(
 
 @compiled
 def lay_images(first, last, x, scratch, P, Q, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
-    """An item is some channels of all images."""
+    """Packs images; a work item is some channels of all images."""
     N, C, H, W = x.shape
     geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
     size, one = x.itemsize, x.dtype.type(1)
@@ -90,7 +89,7 @@ def correlate_laid(
     first, last, y, weight, scratch, H, W,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups, epilogue,
 ):  # fmt: skip
-    """An item is a run of filters of an image."""
+    """Convolves packed images; a work item is a run of filters of an image."""
     N, K, P, Q = y.shape
     _, D, A, B = weight.shape
     geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)

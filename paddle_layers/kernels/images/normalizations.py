@@ -1,7 +1,8 @@
-"""batch_norm by sums over all rows and pixels of a channel; plain rows at once, whose neighbours differ in channel.
-lrn by blocks of pixels.
+"""Batch normalization (`batch_norm`) by sums over samples and pixels per channel, and local response normalization
+(`lrn`) by blocks of pixels.
 
-Sums may be taken in any order that the compiler likes, which lets it use vectors; the order is fixed once compiled.
+Rows without pixels are processed as a whole, since adjacent elements belong to different channels. Sums may be taken in
+any order that lets the compiler vectorize; the order is fixed once compiled.
 """
 
 from __future__ import annotations
@@ -17,35 +18,35 @@ from paddle_layers.kernels.primitives.vectors import copy, total
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 17
-"""Numbers below which the point function stays: what a step gains does not pay the compiler."""
+"""Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
 ROWS_WORTH_IT = 1 << 15
 """The same for rows without pixels."""
 SLICES = 8
 
 
 def numbers(N: int, C: int, rest: int) -> int:
-    """Numbers in the input."""
+    """Number of elements of the input."""
     return N * C * rest
 
 
 def channel_slices(C: int) -> int:
-    """Slices of the channels; by shape only."""
+    """Number of channel slices; depends on the shape only."""
     return min(C, SLICES)
 
 
 def row_slices(N: int) -> int:
-    """Slices of the rows; by shape only."""
+    """Number of row slices; depends on the shape only."""
     return min(N, SLICES)
 
 
 def by_the_batch(use_global_stats: bool | None, training: bool) -> bool:
-    """Mean and variance of the batch."""
+    """Whether mean and variance are those of the batch."""
     return training if use_global_stats is None else not use_global_stats
 
 
 @reordered
 def moments(values, other, centre, zero):
-    """Sum of a vector's products with `other`'s distance from `centre`."""
+    """Dot product of a vector with `other - centre`."""
     result = zero
     for i in range(values.size):
         result += values[i] * (other[i] - centre)
@@ -54,7 +55,7 @@ def moments(values, other, centre, zero):
 
 @reordered
 def squares(values, centre, zero):
-    """Sum of the squared distances from `centre`."""
+    """Sum of the squared distances to `centre`."""
     result = zero
     for i in range(values.size):
         result += (values[i] - centre) * (values[i] - centre)
@@ -63,7 +64,7 @@ def squares(values, centre, zero):
 
 @compiled
 def add_up(sums, values, low, high):
-    """Sums of the channels `low` to `high` of rows, channels and pixels; row after row where there are no pixels."""
+    """Sums of the channels `low` to `high` of rows, channels and pixels; row by row where there are no pixels."""
     zero = sums.dtype.type(0)
     sums[low:high] = zero
     for n in range(values.shape[0]):
@@ -150,21 +151,21 @@ def batch_norm_bias_gradient(first, last, dbias, dy, accumulate):
                     dbias[c] += total(dy[n, c], zero)
 
 
-# ---- plain rows: neighbours belong to different channels, so a whole row is treated at once
+# ---- rows without pixels: adjacent elements belong to different channels, so a whole row is processed at once
 
 
 def row_numbers(N: int, C: int, rest: int) -> int:
-    """Numbers in rows without pixels; no work where there are pixels, the point functions do well there."""
+    """Number of elements of rows without pixels; 0 with pixels, where the point functions are fast enough."""
     return N * C if rest == 1 else 0
 
 
 def plain(rest: int) -> bool:
-    """Rows without pixels."""
+    """Whether rows have no pixels."""
     return rest == 1
 
 
 def uncorrected(rest: int, r_max: float | None, d_max: float | None) -> bool:
-    """Rows without pixels, without renormalisation."""
+    """Whether rows have no pixels and there is no renormalization."""
     return rest == 1 and r_max is None and d_max is None
 
 
@@ -209,29 +210,29 @@ def batch_norm_dx(
             result[c] += gain[c] * scale[c] * (delta[c] - mean_part)
 
 
-# ---- lrn: blocks of pixels that lie side by side, channel after channel
+# ---- lrn: blocks of contiguous pixels, channel by channel
 
 PIXELS = 128
-"""Pixels of a block: a block of all channels stays in the second cache."""
+"""Pixels of a block: a block of all channels fits into the L2 cache."""
 
 
 def across_channels(region: str) -> bool:
-    """Neighbours at the same pixel."""
+    """Whether neighborhoods are channels at the same pixel."""
     return region == "ACROSS_CHANNELS"
 
 
 def window_work(N: int, C: int, H: int, W: int, size: int) -> int:
-    """Numbers under all neighbourhoods."""
+    """Number of elements of all neighborhoods."""
     return N * C * H * W * size
 
 
 def pixel_slices(N: int, H: int, W: int) -> int:
-    """Slices of the blocks; by shape only."""
+    """Number of slices of the pixel blocks; depends on the shape only."""
     return min(N * -(-H * W // PIXELS), SLICES)
 
 
 def shares_of_channels(C: int) -> int:
-    """Scratch memory for a block of all channels."""
+    """Scratch elements of a block of all channels."""
     return C * PIXELS
 
 
@@ -287,7 +288,7 @@ def lrn_dx(first, last, dx, dy, x, y, base, scratch, size, scale, power, accumul
 
 @inlined
 def add_five(target, to, shares, low, width, deltas, values, under, power, weight, accumulate):
-    """The gradient of a channel whose five neighbours are all there."""
+    """Gradient of a channel with all five neighbors inside."""
     for i in range(width):
         at, place = low * PIXELS + i, np.uint64(to + i)
         added = shares[np.uint64(at)] + shares[np.uint64(at + PIXELS)] + shares[np.uint64(at + 2 * PIXELS)]

@@ -1,8 +1,8 @@
-"""Planes with borders of zeros: windows of an image as vectors of pixels that lie side by side.
+"""Zero-padded planes: windows of an image as vectors of contiguous pixels.
 
-The rows of a plane follow each other without a gap, so that a run of pixels goes on in the next row: `pitch` numbers
-behind a pixel lies the one below. A filter then reads, for every element of its own, one run for all its windows; what
-it computes between the rows is left out when rows are taken out. Borders on the right and on the left share zeros.
+The rows of a plane are contiguous, so that a run of pixels continues in the next row: the pixel below is `pitch`
+elements later. A filter then reads, for each of its elements, one run for all windows; the results between the rows are
+skipped when rows are unpacked. The right padding of a row is also the left padding of the next one.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from paddle_layers.kernels.primitives.moves import copy_run, pick_run, spread_ru
 from paddle_layers.kernels.primitives.tiles import out_of_line
 
 SLACK = 16
-"""Numbers behind the last plane: the last vector may reach over its end."""
+"""Padding elements after the last plane: the last vector may extend past its end."""
 
 
 @also_in_python
 def pitch_of(width, reach, before, after):
-    """Numbers from one row to the next: `width` pixels and what filters reach beyond, less the zeros that rows share.
+    """Row pitch in elements: `width` pixels and the reach of the filters, minus the padding that rows share.
 
-    `before` and `after` are the zeros on the left and on the right; negative ones are pixels that nobody reads.
+    `before` and `after` are the zeros on the left and on the right; negative ones are pixels that are not read.
     """
     return width + reach - shared(reach, before, after)
 
 
 @also_in_python
 def shared(reach, before, after):
-    """Zeros on the right of a row that are also those on the left of the next one."""
+    """Padding on the right of a row that is also the left padding of the next one."""
     return max(0, min(reach, before, after))
 
 
 @also_in_python
 def plane_size(rows, pitch, shared_zeros):
-    """Numbers of a plane."""
+    """Number of elements of a plane."""
     return rows * pitch + shared_zeros
 
 
 @once
 def lay_plane(to, of, extents, top, left, rows, pitch, shared_zeros, steps, size, one):
-    """Lay out `rows` rows of a plane of `extents` pixels from row `top` and column `left` on, which may be outside.
+    """Packs `rows` rows of a plane of `extents` pixels from row `top` and column `left` on, which may be outside.
 
-    `steps` are the rows and columns from one pixel that is taken to the next.
+    `steps` are the row and column strides.
     """
     out_of_line()
     (H, W), (step_y, step_x) = extents, steps
@@ -65,9 +65,9 @@ def lay_plane(to, of, extents, top, left, rows, pitch, shared_zeros, steps, size
 
 @once
 def take_rows(to, of, rows, width, to_row, of_row, step, adding, size, one):
-    """Take `rows` rows of `width` pixels out of a plane, or add them; their pixels go `step` numbers apart.
+    """Unpacks `rows` rows of `width` pixels of a plane, or adds them; their pixels are written with the stride `step`.
 
-    `to_row` and `of_row` are numbers from one row to the next.
+    `to_row` and `of_row` are row strides in elements.
     """
     out_of_line()
     for row in range(rows):
@@ -79,7 +79,7 @@ def take_rows(to, of, rows, width, to_row, of_row, step, adding, size, one):
 
 @once
 def take_pairs(to, left, right, rows, width, to_row, of_row, adding, size, one):
-    """As `take_rows`, with the pixels of two planes in turns."""
+    """As `take_rows`, with the pixels of two planes interleaved."""
     out_of_line()
     for row in range(rows):
         at = row * of_row * size

@@ -1,8 +1,8 @@
-"""Steps of means of windows, and of their gradients.
+"""Average pooling (mean of windows) and its gradients.
 
-Windows of 3 x 3 pixels, and of 2 x 2 side by side, go straight over the plane; the gradients of the former are
-correlations with a filter of ones. Others go in two steps, as maxima do: over the rows under a window, for all columns,
-then across.
+Windows of 3 x 3 pixels, and non-overlapping windows of 2 x 2, are computed directly on the plane; the gradients of the
+former are correlations with a filter of ones. Others are separable, as for maxima: vertically over the rows under a
+window for all columns, then horizontally.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ from .pool_windows import (
 )
 
 ONES = 16
-"""Numbers of scratch memory for the filter of ones."""
+"""Scratch elements for the filter of ones."""
 ANYWHERE = 1 << 30
-"""Further than a window reaches."""
+"""Larger than the reach of any window."""
 
 
 def scratch_forward(W: int, pool_size: int, stride: int) -> int:
-    """Scratch memory of a slice of the means."""
+    """Scratch elements of a slice of the means."""
     return three_bands(W, pool_size, stride)
 
 
 def scratch_backward(W: int, P: int, Q: int, pool_size: int, stride: int, padding: int) -> int:
-    """Scratch memory of a slice of the gradients."""
+    """Scratch elements of a slice of the gradients."""
     return ONES + max(P * Q, two_rows(W, Q, pool_size, stride, padding))
 
 
 @inlined
 def counted(p, step, padding, size, extent, reach):
-    """What window `p` counts along an axis: pixels, and so much before and behind them; 1 where there is nothing."""
+    """Divisor of window `p` along an axis: pixels plus the counted padding before and after; 1 if there is nothing."""
     start = p * step - padding
     return max(1, min(start + size, extent + reach[1]) - max(start, -reach[0]))
 
 
 @inlined
 def is_small(window, P, Q, H, W):
-    """Whether masked vectors take the windows: 3 x 3 pixels, each with one pixel at least."""
+    """Whether masked vectors compute the windows: 3 x 3 pixels, each with at least one pixel."""
     pool_size_y, pool_size, stride_y, stride, padding_y, padding = window
     filled = (P - 1) * stride_y - padding_y < H and (Q - 1) * stride - padding < W
     return MASKS and pool_size == 3 and pool_size_y == 3 and stride == stride_y and stride <= 2 and filled
@@ -62,7 +62,7 @@ def is_small(window, P, Q, H, W):
 
 @inlined
 def divide(target, to, values, at, P, Q, H, W, window, reach_y, reach):
-    """A plane of values (P, Q) over what their windows count."""
+    """Divides a plane of values (P, Q) by the pixel counts of the windows."""
     pool_size_y, pool_size, stride_y, stride, padding_y, padding = window
     begin, end = whole_windows(Q, W, pool_size, stride, padding)
     for p in range(P):
@@ -116,7 +116,7 @@ def small_means_back(first, last, dx, dy, scratch, accumulate, window, reach_y, 
 
 @compiled
 def means_side_by_side(first, last, y, x):
-    """Means of windows of 2 x 2 pixels that lie side by side, none over an edge."""
+    """Means of non-overlapping windows of 2 x 2 pixels, none across an edge."""
     N, C, H, W = x.shape
     P, Q = y.shape[2], y.shape[3]
     parts, size, one = min(N * C, SLICES), x.itemsize, x.dtype.type(1)

@@ -1,4 +1,6 @@
-"""Steps of pooling: which windows lie in a row, over the rows under them, across a band of rows."""
+"""Pooling primitives: bounds of windows, vertical reduction over the rows under them, horizontal reduction over a
+band.
+"""
 
 from __future__ import annotations
 
@@ -9,58 +11,58 @@ import numpy as np
 from paddle_layers.kernels.primitives.compiling import inlined
 
 WORTH_IT = 1 << 15
-"""Operations below which the point function stays: what a step gains does not pay the compiler."""
+"""Minimum number of operations for the tuned kernel; below it, the gain does not repay the compile time."""
 MAXIMA_WORTH_IT = 1 << 13
-"""The same for maxima, whose point function finds the place of each first, though only the gradient asks for it."""
+"""The same for maxima, whose point function computes each argmax first, though only the gradient needs it."""
 SLICES = 8
 BAND = 2048
-"""Numbers of a band; they stay in the first cache."""
+"""Elements of a band, which fits into the L1 cache."""
 MARGIN = 64
-"""Numbers that scratch memory is longer: loops there go on to the end of a vector."""
+"""Padding elements of the scratch buffer: loops run to the end of a vector."""
 
 
 def operations(N: int, C: int, P: int, Q: int, pool_size: int | None, pool_size_y: int | None) -> int:
-    """Four for each pixel under a window: load, compare, choose, store."""
+    """Four per pixel under a window: load, compare, select, store."""
     return 4 * N * C * P * Q * (pool_size or 1) * (pool_size_y or 1)
 
 
 def planes(N: int, C: int) -> int:
-    """Runs of the result that the slices are made of."""
+    """Runs of the result that the slices consist of."""
     return N * C
 
 
 def slices(N: int, C: int) -> int:
-    """Slices of the planes; by shape only."""
+    """Number of plane slices; depends on the shape only."""
     return min(N * C, SLICES)
 
 
 def two_rows(W: int, Q: int, pool_size: int, stride: int, padding: int) -> int:
-    """Scratch memory for two rows, of pixels or of windows, as far as these reach."""
+    """Scratch elements for two rows of pixels or windows, up to their reach."""
     return 2 * (max(W, Q * stride) + pool_size + 2 * padding + MARGIN)
 
 
 def three_bands(W: int, pool_size: int, stride: int) -> int:
-    """Scratch memory for three bands."""
+    """Scratch elements for three bands."""
     return 3 * (BAND + 3 * (W + stride) + pool_size + MARGIN)
 
 
 @inlined
 def bounds(p, step, padding, size, extent):
-    """First pixel of window `p` along an axis and the one behind its last."""
+    """First pixel of window `p` along an axis, and one past its last."""
     start = p * step - padding
     return max(start, 0), min(start + size, extent)
 
 
 @inlined
 def whole_windows(Q, W, size, step, padding):
-    """The first window that lies within a row of `W` pixels, and the one behind the last."""
+    """The first window that is inside a row of `W` pixels, and one past the last."""
     first = min(Q, (padding + step - 1) // step)
     return first, max(first, min(Q, (W + padding - size) // step + 1))
 
 
 @inlined
 def across_windows(Q, W, size, step, padding):
-    """The windows that are done across; how many fit from a row of a band to the next; rows of a band."""
+    """Windows that are reduced horizontally; how many fit between two rows of a band; rows of a band."""
     first, last = whole_windows(Q, W, size, step, padding)
     if not (2 <= size <= 3 and step <= 2):
         first, last = Q, Q
@@ -70,19 +72,19 @@ def across_windows(Q, W, size, step, padding):
 
 @inlined
 def to_the_vector(count, capacity):
-    """The numbers of whole vectors that hold `count` numbers, up to a capacity: what is behind is not used."""
+    """`count` rounded up to whole vectors, up to a capacity: the rest is not used."""
     return min((count + 15) // 16 * 16, capacity)
 
 
 @inlined
 def wins(v, best):
-    """Whether `v` is the new maximum: the first of equal ones stays, and NaN once it came."""
+    """Whether `v` is the new maximum: the first of equal values and NaN win."""
     return (not (v <= best)) & (not math.isnan(best))
 
 
 @inlined
 def highest_rows(v, k, pixels, at, W, top, rows):
-    """The largest pixel of each column of some rows, and its position in the plane: the first of equal ones."""
+    """Maximum of each column of some rows, and its position in the plane: the first of equal values."""
     start, one = v.dtype.type(top * W), v.dtype.type(W)
     two, count = one + one, to_the_vector(W, pixels.size - at - (rows - 1) * W)
     if rows == 3:
@@ -114,7 +116,7 @@ def highest_rows(v, k, pixels, at, W, top, rows):
 
 @inlined
 def comes_first(b, place_b, a, place_a):
-    """Whether the pixel `b` takes the place of `a`: it is larger, or as large and before it in reading order."""
+    """Whether pixel `b` replaces `a`: it is larger, or equal and before it in reading order."""
     return wins(b, a) | ((b == a) & (place_b < place_a))
 
 
@@ -136,7 +138,7 @@ def places_across(found, v, k, start, count, size, stride):
 
 @inlined
 def place_of_one(v, k, left, right):
-    """Where the maximum of one window is; -1 where it has no pixel."""
+    """Position of the maximum of one window; -1 if it has no pixel."""
     if left >= right:
         return -1
     best, place = v[left], k[left]
@@ -148,7 +150,7 @@ def place_of_one(v, k, left, right):
 
 @inlined
 def largest_rows(v, pixels, at, W, rows):
-    """The largest pixel of each column of some rows."""
+    """Maximum of each column of some rows."""
     count = to_the_vector(W, pixels.size - at - (rows - 1) * W)
     if rows == 3:
         for w in range(count):
@@ -171,7 +173,7 @@ def largest_rows(v, pixels, at, W, rows):
 
 @inlined
 def maxima_across(found, v, start, count, size, stride):
-    """The maxima of windows of two or three columns."""
+    """Maxima of windows of two or three columns."""
     for q in range(count):
         j = start + q * stride
         best, b = v[np.uint64(j)], v[np.uint64(j + 1)]
@@ -199,7 +201,7 @@ def spread_pairs(target, at, W, deltas, places, to, count, top, zero):
 
 @inlined
 def add_rows(v, pixels, at, W, rows):
-    """The sum of each column of some rows."""
+    """Sum of each column of some rows."""
     count = to_the_vector(W, pixels.size - at - (rows - 1) * W)
     if rows == 3:
         for w in range(count):
@@ -219,7 +221,7 @@ def add_rows(v, pixels, at, W, rows):
 
 @inlined
 def sums_across(found, v, start, count, size, stride):
-    """The sums of windows of two or three columns."""
+    """Sums of windows of two or three columns."""
     for q in range(count):
         j = start + q * stride
         added = v[np.uint64(j)] + v[np.uint64(j + 1)]
@@ -230,7 +232,7 @@ def sums_across(found, v, start, count, size, stride):
 
 @inlined
 def spread_across(row, shares, Q, W, size, stride, padding):
-    """Add each window's share to the columns under it; `row` begins with the padding."""
+    """Adds the share of each window to the columns under it; `row` begins with the padding."""
     zero, wide = row.dtype.type(0), W + padding
     if stride == 2 and size <= 3:
         for q in range(Q):

@@ -1,8 +1,8 @@
-"""Pooling in two steps, each a loop of vectors: over the rows under a window, for all columns, then across.
+"""Separable pooling (maximum and average): vectorized over the rows under a window for all columns, then horizontally.
 
-A band of rows of windows is done at once: what the rows give lies in scratch memory, as far apart as `stride` allows to
-go across all of them in one loop. Windows of two or three columns, one or two apart, go that way; others, and those
-that hang over an edge, are done one by one.
+A band of rows of windows is processed at once: the vertical results are in the scratch buffer, so spaced that `stride`
+permits one horizontal loop over all of them. Windows of two or three columns, one or two apart, are processed that way;
+others, and those that cross an edge, one by one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from .pool_windows import (
 
 
 def is_maximum(pool_type: str, global_pooling: bool, H: int, W: int) -> bool:
-    """Maxima of windows of a size of their own, in planes whose positions are exact as real numbers."""
+    """Maxima of windows with a fixed size, in planes whose positions are exact in floating point."""
     return pool_type == "MAX" and not global_pooling and H * W <= 1 << 24
 
 
@@ -55,7 +55,9 @@ def small_maxima(
     pool_type: str, global_pooling: bool, H: int, W: int, P: int, Q: int, pool_size: int | None,
     pool_size_y: int | None, stride: int, stride_y: int, padding: int, padding_y: int,
 ) -> bool:  # fmt: skip
-    """Maxima of windows of 3 x 3 or, side by side, 2 x 2 pixels, each with one pixel at least, on a core with masks."""
+    """Maxima of windows of 3 x 3 or, non-overlapping, 2 x 2 pixels, each with at least one pixel, on a CPU with masked
+    loads.
+    """
     square = pool_size == pool_size_y and stride == stride_y
     beside = pool_size == stride == 2 and padding == padding_y == 0
     plain = square and ((pool_size == 3 and stride <= 2) or beside)
@@ -226,17 +228,17 @@ def maximum_dx(first, last, dx, dy, where, accumulate, pool_size, pool_size_y, s
 
 
 def is_mean(pool_type: str, global_pooling: bool, divisor: str) -> bool:
-    """Means of windows of a size of their own, of the pixels under them."""
+    """Means of windows with a fixed size, over the pixels inside the image."""
     return pool_type == "AVERAGE" and not global_pooling and divisor == "VALID"
 
 
 def is_padded_mean(pool_type: str, global_pooling: bool, divisor: str) -> bool:
-    """The same, of the pixels and the padding."""
+    """The same, including padding."""
     return pool_type == "AVERAGE" and not global_pooling and divisor == "PADDED"
 
 
 def is_sum_by_size(pool_type: str, global_pooling: bool, divisor: str) -> bool:
-    """The same, where each window counts as a whole."""
+    """The same, divided by the full window size."""
     return pool_type == "AVERAGE" and not global_pooling and divisor == "KERNEL"
 
 
@@ -315,12 +317,12 @@ def sum_by_size_dx(
 
 
 def is_global_mean(pool_type: str, global_pooling: bool) -> bool:
-    """The mean of each plane."""
+    """Global average pooling: the mean of each plane."""
     return pool_type == "AVERAGE" and global_pooling
 
 
 def pixels_of(N: int, C: int, H: int, W: int) -> int:
-    """Pixels in all."""
+    """Number of pixels."""
     return N * C * H * W
 
 

@@ -1,9 +1,10 @@
-"""Convolutions whose windows lie side by side, filter beside filter: products of matrices, and numbers put in order.
+"""Convolution with non-overlapping windows (stride = kernel size): matrix products and a permutation of elements.
 
-Patch embeddings are such, and transposed convolutions that enlarge without overlap. Below, the side with a number for
-each window is `small` (N, K, R, P, Q), the one with its elements `large` (N, D, R E, P A, Q B); images are volumes of
-one plane. With the elements of a window as a column of a matrix, `small` is the filters times it, and it is the filters
-turned times `small`: products at the peak of a core, beside which moving numbers counts. So they are asked for early.
+Examples are patch embeddings and transposed convolutions that upsample without overlap. Below, `small` (N, K, R, P, Q)
+is the side with one value per window and `large` (N, D, R E, P A, Q B) the side with the window elements; images are
+volumes with one plane. With the elements of a window as a matrix column, `small` is the filters times it, and it is the
+transposed filters times `small`: these products run at the peak of a core, so that moving data dominates the rest. So
+data are prefetched early.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ from .work_items import FEW, Steps, for_every_piece
 BLOCK = VECTORS * LANES
 """Windows of a tile of the widest vectors, and filters whose gradients are computed together."""
 BAND = 1 << 16
-"""Numbers of the windows that are laid out at once; they stay in a core's second cache."""
+"""Elements of the windows that are packed at once; they fit into the L2 cache of a core."""
 PIXELS = 11 * BLOCK
-"""Windows that are laid out at once, at most."""
+"""Maximum number of windows that are packed at once."""
 ROWS = 16
-"""Rows of a product that are put in order at once."""
+"""Rows of a product that are permuted at once."""
 COLUMNS = 8
-"""Windows of a row from which on it pays to lay them out."""
+"""Minimum number of windows per row for packing."""
 SHORTEST = 32
-"""Rows of an item's product at least."""
+"""Minimum number of rows of an item's product."""
 
 
 @also_in_python
 def fills_vectors(count):
-    """Whether few numbers of their vectors are left empty."""
+    """Whether few vector lanes are left empty."""
     return 4 * rounded(count) <= 5 * count
 
 
@@ -56,7 +57,7 @@ def separate(Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: 
 def windows_suit(
     Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int, step: Steps, ahead: Steps
 ) -> bool:
-    """Whether `gather_windows` and `spread_windows` take a convolution."""
+    """Whether `gather_windows` and `spread_windows` accept a convolution."""
     fills = Q >= COLUMNS and bool(fills_vectors(R * P * Q))
     return groups == 1 and fills and separate(Z, H, W, E, A, B, R, P, Q, step, ahead)
 
@@ -65,19 +66,19 @@ def filters_suit(
     K: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int, step: Steps,
     ahead: Steps,
 ) -> bool:  # fmt: skip
-    """Whether `multiply_windows` takes a convolution."""
+    """Whether `multiply_windows` accepts a convolution."""
     return groups == 1 and K > LANES and bool(fills_vectors(K)) and separate(Z, H, W, E, A, B, R, P, Q, step, ahead)
 
 
 @also_in_python
 def channel_runs(N, channels, rows):
-    """Runs that the channels of an image are cut into, of `rows` rows of the product each; by shape only."""
+    """Runs of the channels of an image, each with `rows` rows of the product; depends on shapes only."""
     return divisor(channels, max(1, min(FEW // max(N, 1), channels * rows // SHORTEST)))
 
 
 @also_in_python
 def band_windows(rows):
-    """Windows that are laid out at once in so many rows: an odd number of blocks, so that rows share no cache lines."""
+    """Windows that are packed at once in so many rows: an odd number of blocks, so that rows share no cache sets."""
     blocks = max(1, min(PIXELS, BAND // rows) // BLOCK)
     return (blocks - 1 | 1) * BLOCK
 
@@ -93,13 +94,13 @@ def spreading_items(N: int, D: int, E: int, A: int, B: int) -> int:
 
 
 def gathering_scratch(N: int, K: int, D: int, E: int, A: int, B: int) -> int:
-    """Numbers that a piece of `gather_windows` needs: a table's entry, windows, sums of some rows."""
+    """Scratch elements of a piece of `gather_windows`: a table entry, windows, sums of some rows."""
     numbers = ENTRY + D * E * A * B * int(band_windows(D * E * A * B)) + ROWS * PIXELS
     return for_every_piece(numbers, N, gathering_items(N, K))
 
 
 def spreading_scratch(N: int, K: int, D: int, E: int, A: int, B: int) -> int:
-    """Numbers that a piece of `spread_windows` needs: a table's entry, numbers of windows, sums of some rows."""
+    """Scratch elements of a piece of `spread_windows`: a table entry, values of windows, sums of some rows."""
     numbers = ENTRY + K * int(band_windows(K)) + max(ROWS, B) * PIXELS
     return for_every_piece(numbers, N, spreading_items(N, D, E, A, B))
 
@@ -120,14 +121,14 @@ def gradient_items(K: int, D: int, E: int, A: int, B: int) -> int:
 
 
 def gradient_scratch(K: int, D: int, E: int, A: int, B: int) -> int:
-    """Numbers that a piece of `multiply_windows` needs: a table, turned numbers, sums."""
+    """Scratch elements of a piece of `multiply_windows`: a table, transposed values, sums."""
     _, wide, parts = gradient_runs(K, D, E * A * B)
     return int(PIXELS * (ENTRY + wide) + D // parts * E * A * B * wide)
 
 
 @copied
 def lay_columns(to, of, start, count, pitch, shape, sizes, size, one):
-    """Lay `count` windows out from `start` on: a row for each element of the channels, `pitch` bytes apart."""
+    """im2col: packs `count` windows from `start` on, one row per element of the channels, `pitch` bytes apart."""
     (D, R, P, Q), (E, A, B) = shape, sizes
     for channel in range(D):
         row, q, done = start // Q, start % Q, 0
@@ -149,7 +150,9 @@ def lay_columns(to, of, start, count, pitch, shape, sizes, size, one):
 
 @copied
 def put_columns(to, of, lines, start, count, pitch, shape, sizes, adding, size, one):
-    """Put `lines`, the first row of elements and how many, of the windows from `start` on in their places."""
+    """col2im: writes `lines` (first row of elements and their number) of the windows from `start` on to their
+    positions.
+    """
     (R, P, Q), (E, A, B) = shape, sizes
     for line in range(lines[0], lines[0] + lines[1]):
         plane, a = line // (E * A) * R * E + line // A % E, line % A
@@ -169,7 +172,9 @@ def put_columns(to, of, lines, start, count, pitch, shape, sizes, adding, size, 
 
 @copied
 def fetch_windows(of, first, last, start, count, shape, sizes, size):
-    """Ask for `count` windows from `start` on of the planes `first` to `last`, an element's planes of all channels."""
+    """Prefetches `count` windows from `start` on of the planes `first` to `last`, the planes of an element of all
+    channels.
+    """
     (R, P, Q), (E, A, B) = shape, sizes
     r, place = start // (P * Q), start % (P * Q)
     for plane in range(first, last):
@@ -181,7 +186,7 @@ def fetch_windows(of, first, last, start, count, shape, sizes, size):
 def gather_windows(first, last, small, large, weight, accumulate, scratch):
     """small (N, K, R, P, Q) = the filters of `weight` times the windows of large, or small += where `accumulate`.
 
-    An item is a run of filters of an image. What is written, and the windows to be laid out next, come to the cache
+    A work item is a run of filters of an image. The output, and the windows that are packed next, are prefetched
     meanwhile.
     """
     N, K, R, P, Q = small.shape
@@ -220,9 +225,9 @@ def gather_windows(first, last, small, large, weight, accumulate, scratch):
 
 @compiled
 def spread_windows(first, last, large, small, weight, accumulate, scratch):
-    """large (N, D, ...) = the multiples of the filters by the numbers of small, or large += where `accumulate`.
+    """large (N, D, ...) = the filters scaled by the values of small, or large += where `accumulate`.
 
-    An item is a run of channels of an image.
+    A work item is a run of channels of an image.
     """
     N, K, R, P, Q = small.shape
     _, D, E, A, B = weight.shape
@@ -256,9 +261,9 @@ def spread_windows(first, last, large, small, weight, accumulate, scratch):
 
 @compiled
 def multiply_windows(first, last, dweight, small, large, accumulate, scratch):
-    """dweight (K, D, E, A, B) = the numbers of small times the windows of large, summed, or += where `accumulate`.
+    """dweight (K, D, E, A, B) = sum of the values of small times the windows of large, or += where `accumulate`.
 
-    An item is some filters, side by side in vectors, for some channels, over all images in their order.
+    A work item is some filters, contiguous in vectors, for some channels, over all images in order.
     """
     N, K, R, P, Q = small.shape
     _, D, E, A, B = dweight.shape
@@ -294,9 +299,9 @@ def multiply_windows(first, last, dweight, small, large, accumulate, scratch):
 
 @copied
 def multiply_rows(channels, vectors, volume, count, table, of, turned, plane, sizes, sums, wide, adding, size, one):
-    """The sums of some windows for all elements of some channels; the rows of a tile are channels, if these are more.
+    """Sums of some windows for all elements of some channels; the rows of a tile are channels, if these are more.
 
-    An element's sums take `wide` bytes.
+    The sums of an element take `wide` bytes.
     """
     (P, Q), (E, A, B) = plane, sizes
     by_channels = channels >= B

@@ -1,8 +1,9 @@
-"""Filters of one element over small images, in the phase test: vectors run over filters, which are packed once.
+"""Pointwise (1x1) convolution of small images in the test phase: vectorized over filters, which are packed once.
 
-A row of 7x7 pixels fills three vectors of sixteen numbers and one number of the fourth. So here a tile has rows of
-pixels, whose numbers are factors, and vectors of filters; its sums are turned when they are complete. The filters of a
-block lie together: turned as a whole, as those of `filter_vectors`, they came to 50 to 79 GFLOP/s, so to 88 to 107.
+A row of 7x7 pixels fills three vectors of sixteen lanes and one lane of the fourth. So here a tile has rows of pixels,
+as factors, and vectors of filters; its sums are transposed when they are complete. The filters of a block are
+contiguous: transposed as a whole, like those of `filter_vectors`, they reached 50 to 79 GFLOP/s, packed like this 88 to
+107.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from .correlations import divisor
 from .work_items import one_pixel
 
 FILLED = 0.9
-"""Share of the vectors that pixels fill, from which on they run over pixels."""
+"""Minimum fraction of the lanes filled by pixels for vectorizing over pixels."""
 SHORTEST = 32
-"""Filters of an item, and channels, at least."""
+"""Minimum number of filters of an item, and of channels."""
 PIXELS = 128
-"""Pixels of an image at most."""
+"""Maximum number of pixels of an image."""
 LANES = VECTOR // 4
-"""Numbers of a vector in float32."""
+"""Lanes of a float32 vector."""
 
 
 def small_images(
     K: int, D: int, H: int, W: int, P: int, Q: int, A: int, B: int, groups: int, training: bool,
     stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
 ) -> bool:  # fmt: skip
-    """Whether these kernels take a convolution: pixels would leave vectors empty, and sums are long."""
+    """Whether these kernels accept a convolution: pixels would leave lanes empty, and sums are long."""
     geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
     pixels = P * Q
     empty = pixels <= PIXELS and pixels < FILLED * LANES * -(-pixels // LANES)
@@ -40,7 +41,7 @@ def small_images(
 
 @also_in_python
 def filter_parts(K):
-    """Runs of the filters, which are work items; by shape only."""
+    """Runs of the filters, which are work items; depends on shapes only."""
     return divisor(K, max(1, min(PIECES, K // SHORTEST)))
 
 
@@ -50,30 +51,32 @@ def packed_items(K: int) -> int:
 
 
 def packed_runs(N: int, K: int) -> int:
-    """Planes of the output, where those of an item lie side by side."""
+    """Planes of the output, where those of an item are contiguous."""
     return K if N == 1 else 0
 
 
 def packed_numbers(K: int, D: int) -> int:
-    """Numbers of the packed filters; those of an item fill whole vectors."""
+    """Elements of the packed filters; those of an item fill whole vectors."""
     parts = int(filter_parts(K))
     return parts * -(-K // parts // LANES) * LANES * D
 
 
 def sums_of_pixels(P: int, Q: int) -> int:
-    """Numbers that a piece of `mix_small` needs: an entry of a table, and the sums of a block of filters."""
+    """Scratch elements of a piece of `mix_small`: a table entry, and the sums of a block of filters."""
     return ENTRY + P * Q * (VECTORS + 1) * LANES
 
 
 @also_in_python
 def block_width(vectors):
-    """Vectors of the next block of filters: one that is left over goes with those before it."""
+    """Vectors of the next block of filters; a single one left over joins those before it."""
     return vectors if vectors <= VECTORS + 1 else VECTORS
 
 
 @compiled
 def pack_filters(first, last, prepared, weight):
-    """An item is a run of filters, in blocks of some vectors; the numbers of a block for a channel lie together."""
+    """Packs filters: an item is a run of filters, in blocks of some vectors; the elements of a block for a channel are
+    contiguous.
+    """
     K, D, _, _ = weight.shape
     size, one, parts = weight.itemsize, weight.dtype.type(1), filter_parts(K)
     filters, lanes = K // parts, VECTOR // size
@@ -92,7 +95,7 @@ def pack_filters(first, last, prepared, weight):
 
 @compiled
 def mix_small(first, last, y, x, prepared, scratch, epilogue):
-    """An item is a run of filters of all images; `epilogue` is that of `primitives.epilogues`."""
+    """A work item is a run of filters of all images; `epilogue` is defined in `primitives.epilogues`."""
     N, K, P, Q = y.shape
     D, pixels = x.shape[1], P * Q
     size, one, parts = y.itemsize, y.dtype.type(1), filter_parts(K)

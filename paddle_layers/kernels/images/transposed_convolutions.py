@@ -1,6 +1,7 @@
-"""conv_trans: the gradients of a convolution that makes its input out of its output, by the kernels of those.
+"""2-D transposed convolution (`conv_trans`): the gradients of a convolution with input and output exchanged, by its
+kernels.
 
-Out of images of one pixel it is a product of matrices.
+For images of one pixel it is a matrix product.
 """
 
 from __future__ import annotations
@@ -80,28 +81,28 @@ operations = mirrored(of_images(multiplications))
 
 
 def one_pixel(H: int, W: int, A: int, B: int, P: int, Q: int, groups: int, padding: int, padding_y: int) -> bool:
-    """Whether images have one pixel, and the results are its filters."""
+    """Whether images have one pixel, so that the results are scaled filters."""
     return H * W == groups == 1 and padding + padding_y == 0 and (P, Q) == (A, B)
 
 
 def tiles_of_y(N: int, D: int, A: int, B: int) -> int:
-    """Tiles of the output."""
+    """Number of tiles of the output."""
     return int(tiles(N, D * A * B))
 
 
 def tiles_of_dx(N: int, C: int) -> int:
-    """Tiles of the input's gradient."""
+    """Number of tiles of the input gradient."""
     return int(tiles(N, C))
 
 
 def tiles_of_dweight(C: int, D: int, A: int, B: int) -> int:
-    """Tiles of the filters' gradient."""
+    """Number of tiles of the filter gradient."""
     return int(tiles(C, D * A * B))
 
 
 @compiled
 def matrix(values):
-    """An array as rows of its first axis."""
+    """An array as a matrix with the rows of its first axis."""
     return values.reshape((values.shape[0], values.size // max(values.shape[0], 1)))
 
 

@@ -1,4 +1,4 @@
-"""pool3d: maxima over the planes under a window, then over its rows, then across; gradients are spread."""
+"""3-D pooling (`pool3d`): maxima over planes, rows and columns of a window in turn; gradients are scattered."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ Triple = tuple[int, int, int]
 
 
 def operations(N: int, C: int, R: int, P: int, Q: int, size: Triple) -> int:
-    """Four for each element under a window: load, compare, choose, store."""
+    """Four per element under a window: load, compare, select, store."""
     return 4 * N * C * R * P * Q * size[0] * size[1] * size[2]
 
 
 def windows(N: int, C: int, R: int, P: int, Q: int) -> int:
-    """Windows in all."""
+    """Number of windows."""
     return N * C * R * P * Q
 
 
 def is_maximum(pool_type: str, Z: int, H: int, W: int) -> bool:
-    """Maxima in volumes whose positions are exact as real numbers."""
+    """Maxima in volumes whose positions are exact in floating point."""
     return pool_type == "MAX" and Z * H * W <= 1 << 24
 
 
 def is_mean(pool_type: str) -> bool:
-    """Means, whatever they divide by."""
+    """Means, with any divisor."""
     return pool_type == "AVERAGE"
 
 
 def maxima_and_places(H: int, W: int) -> int:
-    """Scratch memory for the maxima of a plane and of a row, where these are, and where those of windows are."""
+    """Scratch elements for the maxima of a plane and of a row, their positions, and those of the windows."""
     return 2 * H * W + 3 * (W + MARGIN)
 
 
 @inlined
 def highest_planes(v, k, volume, area, start, stop):
-    """The largest element of each column through some planes, and its position: the first of equal ones."""
+    """Maximum of each column through some planes, and its position: the first of equal values."""
     first = v.dtype.type(start * area)
     for i in range(area):
         v[np.uint64(i)] = volume[np.uint64(start * area + i)]
@@ -68,7 +68,7 @@ def highest_planes(v, k, volume, area, start, stop):
 
 @inlined
 def highest_of_rows(row_v, row_k, v, k, W, top, low):
-    """The largest element of each column of some rows of a plane of maxima, and its position."""
+    """Maximum of each column of some rows of a plane of maxima, and its position."""
     for w in range(W):
         row_v[np.uint64(w)], row_k[np.uint64(w)] = v[np.uint64(top * W + w)], k[np.uint64(top * W + w)]
     for h in range(top + 1, low):
@@ -81,7 +81,7 @@ def highest_of_rows(row_v, row_k, v, k, W, top, low):
 
 @compiled
 def row_places(places, found, v, k, W, size, step, ahead):
-    """Where the maxima of a row of windows are, of two or three columns across, of others one by one."""
+    """Positions of the maxima of a row of windows: vectorized for two or three columns, else one by one."""
     Q = places.size
     begin, end = whole_windows(Q, W, size, step, ahead) if 2 <= size <= 3 and step <= 2 else (Q, Q)
     start, inner = begin * step - ahead, end - begin
@@ -159,7 +159,7 @@ def maximum_dx(first, last, dx, dy, where, accumulate):
 
 @inlined
 def counted(p, size, step, ahead, behind, extent, divisor):
-    """What a mean divides by along an axis."""
+    """Divisor of a mean along an axis."""
     if divisor == "KERNEL":
         return size
     if divisor == "PADDED":
@@ -170,20 +170,20 @@ def counted(p, size, step, ahead, behind, extent, divisor):
 
 @inlined
 def columns_of(w, Q, W, step, ahead):
-    """The first window of a row whose element `w` is a column, and the one behind the last."""
+    """The first window of a row whose element `w` is a column, and one past the last."""
     first = min(Q, max(0, -((w - ahead) // step)))
     return first, max(first, min(Q, (W - 1 + ahead - w) // step + 1))
 
 
 @inlined
 def spread_row(target, begin, shares, left, right, step):
-    """Add the shares of a row of windows to one column of each."""
+    """Adds the shares of a row of windows to one column of each."""
     for q in range(right - left):
         target[np.uint64(begin + q * step)] += shares[np.uint64(left + q)]
 
 
 def one_row(Q: int) -> int:
-    """Scratch memory for the shares of a row of windows."""
+    """Scratch elements for the shares of a row of windows."""
     return Q
 
 

@@ -1,4 +1,4 @@
-"""conv3d and conv3d_trans: correlations of volumes, plane by plane, and their gradients."""
+"""3-D convolution (`conv3d`) and transposed convolution (`conv3d_trans`) and their gradients, plane by plane."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Gradients of filters by tiles of registers: vectors run over channels, sums over the pixels of the batch.
+"""Filter gradients with register tiles: vectorized over channels, reduced over the pixels of the batch.
 
-The images are turned for that, a band of rows of some channels at a time: the channels of a pixel lie side by side, and
-behind them those of the next pixel. So the elements of a filter's row, too, are neighbours, and a vector may hold some
-of each; the tile's factors are the gradients of the output, as they lie. Pixels outside of the image are zeros. Where
-there are few channels, the rows of a window are brought together, so that vectors hold elements of several.
+For that the images are transposed to channels-last, a band of rows of some channels at a time: the channels of a pixel
+are contiguous, followed by those of the next pixel. So the elements of a filter row are also contiguous, and a vector
+may hold channels of several; the factors of the tile are the output gradients, unpacked. Pixels outside of the image
+are zeros. With few channels, the rows of a window are gathered, so that vectors hold elements of several rows.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from .correlations import band_numbers, forward_layout
 from .planes import SLACK, lay_plane, plane_size
 
 TURNED = 1 << 16
-"""Numbers of the turned pixels of a band, which stay in a core's cache while all filters use them."""
+"""Elements of the transposed pixels of a band, which stay in a core's cache while all filters use them."""
 WINDOWS = 1 << 10
-"""Windows of a band: their gradients for the filters of a tile stay in the first cache."""
+"""Windows of a band: their gradients for the filters of a tile stay in the L1 cache."""
 SPARE = 64
-"""Numbers behind the pixels and behind each row of sums, for the last vector."""
+"""Padding elements after the pixels and after each row of sums, for the last vector."""
 
 
 @also_in_python
 def turned_layout(N, channels, P, Q, geometry):
-    """Images and rows of windows of a band, rows and columns of its turned pixels, pixels per window each way."""
+    """Images and rows of windows of a band, rows and columns of its transposed pixels, pixels per window and axis."""
     _, _, A, B, stride, stride_y, _, _, dilation, dilation_y = geometry
     take, take_y = (1 if B > 1 else stride), (1 if A > 1 else stride_y)
     columns = (Q - 1) * stride // take + (B - 1) * dilation + 1
@@ -42,14 +42,14 @@ def turned_layout(N, channels, P, Q, geometry):
 
 @also_in_python
 def gathered(channels, geometry):
-    """Whether the rows of a window are brought together: that fills vectors much better."""
+    """Whether the rows of a window are gathered: that fills vectors much better."""
     _, _, A, B, _, _, _, _, dilation, _ = geometry
     return dilation == 1 and 4 * rounded(A * B * channels) <= 3 * A * rounded(B * channels)
 
 
 @also_in_python
 def run_of(channels, geometry):
-    """Elements of a filter that lie side by side, and numbers of a run of theirs in the sums."""
+    """Number of contiguous elements of a filter, and the size of their run in the sums."""
     _, _, A, B, _, _, _, _, dilation, _ = geometry
     together = A * B if gathered(channels, geometry) else (B if dilation == 1 else 1)
     return together, together * channels + SPARE
@@ -57,7 +57,7 @@ def run_of(channels, geometry):
 
 @also_in_python
 def weight_numbers(N, filters, channels, P, Q, geometry):
-    """Numbers of scratch memory for `correlate_weights`."""
+    """Scratch elements for `correlate_weights`."""
     images, depth, rows, columns, _, _ = turned_layout(N, channels, P, Q, geometry)
     together, run = run_of(channels, geometry)
     elements = geometry[2] * geometry[3]
@@ -71,12 +71,12 @@ def correlate_weights(
     batches, N, filters, channels, x, x_steps, dy, dy_steps, dweight, dweight_steps, P, Q, geometry, place, adding,
     size, one,
 ):  # fmt: skip
-    """The gradient of some filters' elements for some channels, over all images, or what is added to it where `adding`.
+    """Gradient of some filters' elements for some channels, over all images, or its addition where `adding`.
 
     `x` and `dy` are the addresses of the first image's channels and gradients, of which there are `batches` times `N`.
-    `x_steps` are the bytes from one batch, image and channel to the next, `dy_steps` those from one batch, image and
-    filter to the next, `dweight_steps` numbers from one filter and from one channel to the next. What a band gives is
-    summed by itself before it is added, so that rounding grows little with the batch.
+    `x_steps` are the byte strides of batches, images and channels, `dy_steps` those of batches, images and filters,
+    `dweight_steps` the strides in elements of filters and channels. The result of a band is summed separately before it
+    is added, so that rounding errors grow little with the batch.
     """
     H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
     images, depth, rows, columns, take_y, take = turned_layout(N, channels, P, Q, geometry)
@@ -128,11 +128,11 @@ def correlate_weights(
 
 @copied
 def gather_rows(to, of, shape, steps, sizes, row, window, pixel, size, one):
-    """Bring the elements of each window of a turned band together.
+    """Gathers the elements of each window of a transposed band.
 
-    `shape` are the rows and columns of windows, `steps` pixels from one to the next; a window has `sizes[0]` runs of
-    `sizes[1]` numbers, `row` pixels apart. Vectors reach over the end of a run, and what they write there is written
-    again, or read by no one.
+    `shape` are the rows and columns of windows, `steps` their strides in pixels; a window has `sizes[0]` runs of
+    `sizes[1]` elements, `row` pixels apart. Vectors extend past the end of a run, and what they write there is
+    overwritten or never read.
     """
     for p in range(shape[0]):
         for q in range(shape[1]):
@@ -147,7 +147,7 @@ def gather_rows(to, of, shape, steps, sizes, row, window, pixel, size, one):
 
 @copied
 def turn_band(to, of, extents, channel_bytes, top, padding, rows, columns, channels, steps, size, one):
-    """Turn a band of rows from `top` on, with zeros where it is outside of the image of `extents` pixels."""
+    """Transposes a band of rows from `top` on, with zeros where it is outside of the image of `extents` pixels."""
     (H, W), (step_y, step) = extents, steps
     first = min(columns, (padding + step - 1) // step)
     last = max(first, min(columns, (W + padding + step - 1) // step))
@@ -167,7 +167,7 @@ def turn_band(to, of, extents, channel_bytes, top, padding, rows, columns, chann
 
 @also_in_python
 def dots_numbers(P, Q, geometry):
-    """Numbers of scratch memory for `correlate_planes`."""
+    """Scratch elements for `correlate_planes`."""
     depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(1, P, Q, geometry)
     entries, planes = geometry[2] * geometry[3], planes_y * planes_x
     return band_numbers(planes, plane_size(depth + reach, pitch, shared_zeros), entries, depth, pitch)
@@ -175,7 +175,7 @@ def dots_numbers(P, Q, geometry):
 
 @copied
 def correlate_planes(N, k, stop, filters, x, x_image, dy, dy_image, dweight, P, Q, geometry, place, size, one):
-    """Add the gradients of the filters `k` to `stop` that see one channel each: dot products of planes.
+    """Adds the gradients of the depthwise filters `k` to `stop`: dot products of planes.
 
     A channel has `filters` filters. Gradients between the rows of a plane are zero.
     """

@@ -1,9 +1,9 @@
-"""Correlations of small planes as products with the matrix of an image's windows, and their gradients.
+"""Convolution of small planes by im2col: products with the matrix of an image's windows, and their gradients.
 
-Where windows lie within the image, its rows are longer than those of the windows, and in small images much: of a row of
-12 pixels, 8 have windows of 5x5 that begin there, and the gradient of the input reads three times as many numbers, most
-of them zeros. So here the windows of an image, a row for each element of a filter, lie side by side in the cache:
-vectors are full. To copy the windows, or to add the gradients to the pixels under them, costs as much as some filters.
+Without padding, the rows of an image are longer than those of the windows, in small images considerably: of a row of 12
+pixels, 8 are the begin of a 5x5 window, and the gradient of the input reads three times as many elements, most of them
+zeros. With the im2col matrix, one row per filter element, in the cache, all vectors are full. im2col, and col2im of the
+gradients, cost as much as some filters.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ from paddle_layers.kernels.primitives.windows import lay_windows, sum_windows
 from .correlations import BAND, mix_channels
 
 FILTERS = 32
-"""Filters from which on the copies pay."""
+"""Minimum number of filters for im2col."""
 
 
 def whole_windows(N: int, P: int, Q: int, D: int, A: int, B: int, groups: int) -> bool:
-    """Whether there are images for all pieces, and the matrix of one stays in the second cache of a core with masks."""
+    """Whether there are images for all pieces and the matrix of one fits into the L2 cache of a core with masked
+    loads.
+    """
     return MASKS and N >= PIECES and groups == 1 and A * B > 1 and P * Q >= LANES and D * A * B * P * Q <= BAND
 
 
 def side_by_side(
     stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int
 ) -> bool:  # fmt: skip
-    """Whether windows begin at neighbouring pixels and lie within the image."""
+    """Whether windows have stride 1 and are inside the image (no padding)."""
     return stride * stride_y * dilation * dilation_y == 1 and padding == padding_y == 0
 
 
@@ -40,7 +42,7 @@ def matrix_pays(
     N: int, K: int, W: int, P: int, Q: int, D: int, A: int, B: int, groups: int,
     stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
 ) -> bool:  # fmt: skip
-    """Whether a correlation saves a fourth of the vectors that go over whole rows of the image."""
+    """Whether im2col saves a fourth of the vectors of a convolution over whole rows of the image."""
     suits = side_by_side(stride, stride_y, padding, padding_y, dilation, dilation_y)
     saves = 4 * rounded(P * Q) <= 3 * rounded((P - 1) * W + Q)
     return suits and saves and K >= FILTERS and whole_windows(N, P, Q, D, A, B, groups)
@@ -50,25 +52,25 @@ def matrix_pays_back(
     N: int, K: int, H: int, W: int, P: int, Q: int, D: int, A: int, B: int, groups: int,
     stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
 ) -> bool:  # fmt: skip
-    """Whether the gradient of the input saves half of the vectors that go over all pixels of the image."""
+    """Whether col2im saves half of the vectors of the input gradient over all pixels of the image."""
     suits = side_by_side(stride, stride_y, padding, padding_y, dilation, dilation_y)
     saves = 2 * rounded(P * Q) <= rounded(H * W)
     return suits and saves and K >= FILTERS and whole_windows(N, P, Q, D, A, B, groups)
 
 
 def images(N: int) -> int:
-    """Work items: an image each."""
+    """Work items: one per image."""
     return N
 
 
 def matrix_numbers(D: int, A: int, B: int, P: int, Q: int) -> int:
-    """Numbers that a piece needs: an entry of a table, and the matrix."""
+    """Scratch elements of a piece: a table entry, and the matrix."""
     return ENTRY + D * A * B * P * Q
 
 
 @compiled
 def correlate_windows(first, last, y, x, weight, scratch):
-    """y (N, K, P, Q) = x (N, C, H, W) under the filters; an item is an image."""
+    """y (N, K, P, Q) = convolution of x (N, C, H, W) with the filters; an item is an image."""
     N, K, P, Q = y.shape
     _, C, H, W = x.shape
     _, _, A, B = weight.shape

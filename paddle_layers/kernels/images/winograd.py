@@ -1,13 +1,13 @@
-"""Convolutions with 3x3 filters by Winograd's F(4x4, 3x3): 36 products of matrices with a quarter of the operations.
+"""Winograd convolution F(4x4, 3x3) for 3x3 filters: 36 matrix products with a quarter of the operations.
 
-Filters are transformed first, all of them. An item takes some planes: for a block of tiles, all channels are
-transformed, 36 products over the channels follow, and the outputs are transformed back. Tiles run on over the planes.
-Images are volumes of one plane. A filter of a volume has a tap for each plane that it sees, as more channels would be.
+All filters are transformed first. An item takes some planes: for a block of tiles, all channels are transformed, 36
+products over the channels follow, and the outputs are transformed back. Tiles continue across planes. Images are
+volumes with one plane. A filter of a volume has one tap per plane that it covers, like additional channels.
 
 Rounding: with normal inputs and weights the largest error is below 5e-6 of the largest output (measured, 64 channels:
 1.6e-6, where the sum itself has 1.1e-6, and for volumes 2.6e-6 and 3.7e-7); tests keep it there. It is relative to the
-largest number that a tile sees: beside a number that is 1e6 times as large, small ones are lost. An infinite number or
-NaN makes all outputs of the tiles NaN that see it.
+largest value of a tile: next to a value that is 1e6 times as large, small ones are lost. An infinite value or NaN makes
+all outputs of the tiles that contain it NaN.
 """
 
 from __future__ import annotations
@@ -33,17 +33,20 @@ from paddle_layers.kernels.primitives.transforms import (
 from .winograd_items import SKEW, block_tiles, line_numbers, skewed, tile_parts, tiles_of
 
 WITHOUT_END = 1 << 40
-"""Planes of a volume whose last one is asked for elsewhere."""
+"""Planes of a volume whose last one is prefetched by another item."""
 ANEW = np.bool_(False)
-"""In place of `accumulate` where a result is written anew: of a literal `False` numba would compile a second form."""
+"""Instead of `accumulate` where a result is overwritten: for a literal `False` numba would compile a second
+specialization.
+"""
 
 
 @copied
 def transform_filters(first, last, weight, filters, channels, to, line, size, one):
-    """Transform blocks `first` to `last` of the filters (filters, channels, 3, 3).
+    """Transforms the blocks `first` to `last` of the filters (filters, channels, 3, 3).
 
-    `weight`, `to` and `line`, of 144 numbers for a channel, are addresses. Transformed, a point of all filters lies
-    together, and there, in the order in which products need them, the numbers of a block: (36, blocks, channels, 16).
+    `weight`, `to` and `line`, of 144 elements per channel, are addresses. In the result, all filters of a transform
+    point are contiguous, and within these, in the order of the products, the elements of a block: (36, blocks,
+    channels, 16).
     """
     lanes, block = VECTOR // size, LANES * size
     point = rounded(filters) * channels * size
@@ -60,15 +63,16 @@ def transform_filters(first, last, weight, filters, channels, to, line, size, on
 
 @copied
 def transform_filters_back(first, last, weight, filters, channels, taps, to, line, size, one):
-    """As `transform_filters`, of filters `first` to `last` that go back: (36, blocks, filters, taps, 16), of channels.
+    """As `transform_filters`, for the filters `first` to `last` of the input gradient: (36, blocks, filters, taps, 16),
+    of channels.
 
-    They are turned by half, their taps, too, and `line` has 16 rows of `channels` numbers and some more.
+    They are rotated by 180 degrees, including their taps, and `line` has 16 rows of `channels` elements plus padding.
     """
     wide, lanes, block, of_row = rounded(channels), VECTOR // size, LANES * size, taps * 9
     for at in range(first * taps, last * taps):
         k, tap = at // taps, taps - 1 - at % taps
         of = weight + (k * channels * of_row + tap * 9) * size
-        safe = max(channels - 2, 0)  # rows of 16 numbers are read, and 9 are wanted
+        safe = max(channels - 2, 0)  # rows of 16 elements are read, of which 9 are used
         turn(line, of, safe, LANES, of_row, wide, 1, size, one)
         turn(line + safe * size, of + safe * of_row * size, channels - safe, 9, of_row, wide, 1, size, one)
         for channel in range(0, channels, lanes):
@@ -81,7 +85,7 @@ def transform_filters_back(first, last, weight, filters, channels, taps, to, lin
 
 @compiled
 def transform_weight(first, last, prepared, weight, scratch):
-    """The filters of `weight` (K, D, E, 3, 3) for `convolve_volumes`; an item is a run of blocks of them."""
+    """Transforms the filters of `weight` (K, D, E, 3, 3) for `convolve_volumes`; an item is a run of blocks."""
     K, D, E, _, _ = weight.shape
     size, one, blocks = weight.itemsize, weight.dtype.type(1), rounded(K) // LANES
     for item in range(first, last):
@@ -105,10 +109,10 @@ def transform_weight_back(first, last, prepared, weight, scratch):
 
 @compiled
 def convolve_volumes(first, last, y, x, prepared, accumulate, epilogue, scratch, taps, ahead):
-    """y (N, K, R, P, Q) = x (N, C, Z, H, W) under filters that see `taps` planes, or y += where `accumulate`.
+    """y (N, K, R, P, Q) = convolution of x (N, C, Z, H, W) with filters of `taps` planes, or y += where `accumulate`.
 
-    `epilogue` is that of `primitives.epilogues`; `ahead` are the zeros before the first plane, row and column. An item
-    is some planes of the output, or a run of tiles and filters of one.
+    `epilogue` is defined in `primitives.epilogues`; `ahead` is the padding before the first plane, row and column. An
+    item is some planes of the output, or a run of tiles and filters of one.
     """
     N, K, R, P, Q = y.shape
     _, C, Z, H, W = x.shape
@@ -129,11 +133,12 @@ def convolve_tiles(
     tiles, channels, taps, begin, end, most, x, extents, ahead, prepared, point_step, y, all_filters, shape, place,
     adding, epilogue, size, one,
 ):  # fmt: skip
-    """Tiles and filters `begin` to `end` of y (N, all_filters, R, P, Q) = x (N, channels, Z, H, W) with them, or y +=.
+    """Tiles and filters `begin` to `end` of y (N, all_filters, R, P, Q), the convolution of x (N, channels, Z, H, W),
+    or y +=.
 
-    `x`, `prepared`, `y` and `place`, of the scratch memory, are addresses; `point_step` the bytes from one point of all
-    filters to the next. `tiles` are the first, and the one behind the last; a block has `most` of them. `epilogue` is
-    that of `primitives.epilogues`.
+    `x`, `prepared`, `y` and `place`, of the scratch buffer, are addresses; `point_step` is the byte stride of transform
+    points of all filters. `tiles` are the first and one past the last; a block has `most` of them. `epilogue` is
+    defined in `primitives.epilogues`.
     """
     filters, block = end - begin, LANES * size
     (Z, H, W), (R, P, Q) = extents, shape
@@ -196,9 +201,9 @@ def convolve_tiles(
 
 @copied
 def gather(to, to_step, lines, first, count, x, x_volume, extents, ahead, shape, size, one):
-    """The pixels of tiles of a channel: 36 rows of them, `to_step` bytes apart, one for each place in a tile.
+    """Gathers the pixels of tiles of a channel: 36 rows, `to_step` bytes apart, one per position in a tile.
 
-    Behind each row a vector may be written to.
+    A vector may be written past the end of each row.
     """
     (Z, H, W), (R, P, Q) = extents, shape
     across, down = (Q + SIDE - 1) // SIDE, (P + SIDE - 1) // SIDE
@@ -220,7 +225,7 @@ def gather(to, to_step, lines, first, count, x, x_volume, extents, ahead, shape,
             else:
                 zeros(at, wide, size, one)
         target = to + (tile - first) * size
-        for a in range(EDGE):  # lines that were just written are read slowly
+        for a in range(EDGE):  # loads from cache lines that were just written are slow
             for part in range(0, run, lanes):
                 at = lines + a * line + part * SIDE * size
                 deal(target + a * EDGE * to_step + part * size, to_step, at, one)
@@ -229,7 +234,9 @@ def gather(to, to_step, lines, first, count, x, x_volume, extents, ahead, shape,
 
 @copied
 def scatter(y, y_volume, of, of_step, first, count, shape, adding, size, one):
-    """Take the outputs of tiles of a filter, in four rows `of_step` bytes apart, to their places in the planes."""
+    """Scatters the outputs of tiles of a filter, in four rows `of_step` bytes apart, to their positions in the
+    planes.
+    """
     R, P, Q = shape
     across, down = (Q + SIDE - 1) // SIDE, (P + SIDE - 1) // SIDE
     tile, end = first, first + count

@@ -1,9 +1,9 @@
-"""Gradients of 3x3 filters by Winograd's F(4x4, 3x3): 36 products for a tile, where its windows have 144.
+"""Filter gradients of 3x3 convolutions by Winograd's F(4x4, 3x3): 36 products per tile instead of 144.
 
-The pixels and the gradients of the outputs of a block of tiles are transformed, and the pixels turned, so that channels
-lie side by side. At each of the 36 points, the sums for all filters and channels of an item are a product of matrices,
-over all tiles of the batch. They are transformed back at the end. An item has a part of the filters and one of the
-channels, and transforms both itself. Rounding is as in `winograd`: measured 1e-6 of the largest number, 64 channels.
+The pixels and the output gradients of a block of tiles are transformed, and the pixels transposed, so that channels are
+contiguous. At each of the 36 points, the sums for all filters and channels of an item are a matrix product over all
+tiles of the batch. They are transformed back at the end. An item has a run of the filters and one of the channels, and
+transforms both itself. Rounding is as in `winograd`: measured 1e-6 of the largest value, 64 channels.
 """
 
 from __future__ import annotations
@@ -27,16 +27,18 @@ from .winograd_items import SKEW, line_numbers
 TILES = 4 * LANES
 """Tiles of a block."""
 ITEMS = 4
-"""Items, if each has `LEAST` filters times channels; with more than `MOST` their sums would not stay in a cache."""
+"""Number of items, if each has `LEAST` filters times channels; with more than `MOST` their sums would not stay in a
+cache.
+"""
 LEAST, MOST = 1 << 11, 1 << 14
 ELEMENTS = 9
 TRANSFORM, RUN = 600, 6500
-"""What the transform of a tile of a channel takes, in products, and to lay out a run of them in a row."""
+"""Cost, in products, of transforming a tile of a channel, and of packing a run of them into a row."""
 
 
 @also_in_python
 def gradient_parts(filters, channels):
-    """Runs that the filters and the channels are cut into; by shape only."""
+    """Runs of the filters and of the channels; depends on shapes only."""
     runs, parts, cuts = 1, 1, True
     while cuts:
         k, c = filters // runs, channels // parts
@@ -52,7 +54,7 @@ def gradient_parts(filters, channels):
 
 @also_in_python
 def all_tiles(N, P, Q):
-    """Tiles of all images."""
+    """Number of tiles of all images."""
     return N * ((P + SIDE - 1) // SIDE) * ((Q + SIDE - 1) // SIDE)
 
 
@@ -60,7 +62,7 @@ def gradients_pay(
     N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int, stride: int, stride_y: int, dilation: int,
     dilation_y: int,
 ) -> bool:  # fmt: skip
-    """Whether `multiply_tiles` takes less time than the sums over windows themselves."""
+    """Whether `multiply_tiles` is faster than the direct sums over windows."""
     if (A, B, groups, stride, stride_y, dilation, dilation_y) != (3, 3, 1, 1, 1, 1, 1) or D % LANES > 0:
         return False
     runs, parts = gradient_parts(K, D)
@@ -77,7 +79,7 @@ def tile_gradient_items(K: int, D: int) -> int:
 
 
 def tile_gradient_scratch(K: int, D: int, Q: int) -> int:
-    """Numbers that a piece of `multiply_tiles` needs."""
+    """Scratch elements of a piece of `multiply_tiles`."""
     runs, parts = gradient_parts(K, D)
     k, c = K // runs, D // parts
     spare = POINTS * SKEW
@@ -87,7 +89,9 @@ def tile_gradient_scratch(K: int, D: int, Q: int) -> int:
 
 @compiled
 def multiply_tiles(first, last, dweight, dy, x, accumulate, scratch, padding, padding_y):
-    """dweight (K, C, 3, 3) = its gradient, of x (N, C, H, W) and dy (N, K, P, Q), or dweight += where `accumulate`."""
+    """dweight (K, C, 3, 3) = its gradient, from x (N, C, H, W) and dy (N, K, P, Q), or dweight += where
+    `accumulate`.
+    """
     N, K, P, Q = dy.shape
     _, C, H, W = x.shape
     size, one = dy.itemsize, dy.dtype.type(1)
@@ -107,10 +111,10 @@ def sum_tiles(
     tiles, filters, channels, x, x_image, extents, ahead, dy, dy_image, shape, dweight, filter_step, place, adding,
     size, one,
 ):  # fmt: skip
-    """The gradient of some filters' elements for some channels, or what is added to it where `adding`.
+    """Gradient of some filters' elements for some channels, or its addition where `adding`.
 
-    `x` and `dy` are the addresses of the first image's channels and gradients, `x_image` and `dy_image` bytes from one
-    image to the next, `filter_step` numbers from one filter to the next; `channels` are whole vectors.
+    `x` and `dy` are the addresses of the first image's channels and gradients, `x_image` and `dy_image` the byte
+    strides of images, `filter_step` the filter stride in elements; `channels` are whole vectors.
     """
     lines = place + ENTRY * size
     gathered = lines + EDGE * line_numbers(shape[2]) * size

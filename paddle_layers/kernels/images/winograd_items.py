@@ -1,4 +1,4 @@
-"""What Winograd's kernels compute side by side, the memory that they need, and where they pay: by shapes only."""
+"""Winograd convolution: work items, scratch sizes and the cost model, which depend on shapes only."""
 
 from __future__ import annotations
 
@@ -10,34 +10,35 @@ from .correlations import MOST_RUNS
 from .work_items import Steps
 
 SHORTEST = 32
-"""Filters of an item at least."""
+"""Minimum number of filters of an item."""
 ITEMS = 4
-"""Items of a batch, if its planes have that many filters."""
+"""Number of items of a batch, if its planes have that many filters."""
 OVERHEAD = 1.5
-"""What transforms add to the products, and what is left out for a gain that is too small."""
+"""Relative cost of the transforms, including a minimum gain."""
 BLOCK = 1 << 19
-"""Numbers of transformed pixels and of products of a block at most, if it has more than two vectors of tiles."""
+"""Maximum number of transformed pixels and products of a block, if it has more than two vectors of tiles."""
 FILTERS = 4000
-"""What transforming the filters takes, in products of one filter and channel: more than small images are worth."""
+"""Cost of transforming the filters, in products of one filter and channel: more than small images repay."""
 FEW_PAIRS = 1 << 14
-"""Pairs of a filter and a channel below which one vector of tiles does not pay: transformed filters are four times as
-many numbers, which come from memory far away for so few products each."""
+"""Minimum number of pairs of a filter and a channel for a single vector of tiles: transformed filters have four times
+as many elements, which come from main memory for few products each.
+"""
 SKEW = 16
-"""Numbers behind the tiles of a place, for vectors that reach over."""
+"""Padding elements after the tiles of a position, for vectors that extend past the end."""
 
 
 @also_in_python
 def block_tiles(channels, filters):
-    """Tiles of a block, by shape only."""
+    """Tiles of a block; depends on shapes only."""
     return 3 * LANES if POINTS * (channels + filters) * 3 * LANES <= BLOCK else 2 * LANES
 
 
 @also_in_python
 def tile_parts(N, filters, P, Q):
-    """Planes of an item, runs that the tiles of one are cut into, and runs of its filters; by shape only.
+    """Planes of an item, runs of the tiles of one plane, and runs of its filters; depends on shapes only.
 
     An item needs a vector of tiles, and a run of them two; a block of them is better, where that leaves enough items.
-    Each run of the filters transforms the plane again, so that tiles are cut first.
+    Each run of the filters transforms the plane again, so that tiles are split first.
     """
     tiles = ((P + SIDE - 1) // SIDE) * ((Q + SIDE - 1) // SIDE)
     planes, runs, parts = 1, 1, max(1, min((ITEMS + N - 1) // max(N, 1), rounded(tiles) // LANES // 2))
@@ -61,7 +62,7 @@ def tile_items(N, filters, P, Q):
 
 @also_in_python
 def tiles_of(first, planes, part, parts, P, Q):
-    """First tile of a run of those of some planes, and the one behind its last; runs are cut between vectors."""
+    """First tile of a run of those of some planes, and one past its last; runs are split between vectors."""
     of_plane = ((P + SIDE - 1) // SIDE) * ((Q + SIDE - 1) // SIDE)
     begin, tiles = first * of_plane, planes * of_plane
     vectors = rounded(tiles) // LANES
@@ -69,9 +70,9 @@ def tiles_of(first, planes, part, parts, P, Q):
 
 
 def pays(N: int, filters: int, channels: int, P: int, Q: int, training: bool) -> bool:
-    """Whether 36 products of whole vectors of tiles, with their transforms, take less time than the sums themselves.
+    """Whether 36 products of whole vectors of tiles, with their transforms, are faster than the direct sums.
 
-    In the phase test filters are transformed once for all passes.
+    In the test phase filters are transformed once for all passes.
     """
     planes = tile_parts(N, filters, P, Q)[0]
     tiles = planes * -(-P // SIDE) * -(-Q // SIDE)
@@ -83,25 +84,25 @@ def pays(N: int, filters: int, channels: int, P: int, Q: int, training: bool) ->
 
 @also_in_python
 def skewed(step):
-    """A step in bytes, enlarged to an odd number of lines: what lies pages apart shares a few lines of a cache."""
+    """A byte stride padded to an odd number of cache lines: addresses pages apart share a few cache sets."""
     return (step + 63) // 64 * 64 | 64
 
 
 @also_in_python
 def line_numbers(Q):
-    """Numbers of a row of pixels with its borders, and what vectors read behind it."""
+    """Elements of a row of pixels with its padding, and of what vectors read after it."""
     return (Q + SIDE - 1) // SIDE * SIDE + EDGE + 5 * LANES
 
 
 @also_in_python
 def filter_numbers(filters, channels):
-    """Numbers of the transformed filters: in blocks of as many filters as the widest vectors have numbers."""
+    """Elements of the transformed filters: in blocks of as many filters as the widest vectors have lanes."""
     return POINTS * rounded(filters) * channels
 
 
 @also_in_python
 def tile_numbers(channels, taps, filters, Q):
-    """Numbers of scratch memory for a piece of `convolve_tiles`, whatever run of the filters it has."""
+    """Scratch elements of a piece of `convolve_tiles`, for any run of the filters."""
     tiles = block_tiles(channels * taps, filters)
     block = POINTS * tiles * (channels * taps + filters) + (POINTS * taps + SIDE * SIDE) * tiles + 6 * SKEW * POINTS
     return taps * ENTRY + EDGE * line_numbers(Q) + block
@@ -111,7 +112,7 @@ def tiles_pay(
     N: int, K: int, D: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int, step: Steps, gap: Steps,
     training: bool,
 ) -> bool:  # fmt: skip
-    """Whether Winograd's kernel takes a convolution."""
+    """Whether the Winograd kernel accepts a convolution."""
     plain = groups == 1 and {*step, *gap} == {1}
     return plain and A == B == 3 and pays(N * R, K, D * E, P, Q, training)
 
@@ -120,7 +121,7 @@ def tiles_pay_back(
     N: int, K: int, D: int, Z: int, H: int, W: int, E: int, A: int, B: int, groups: int, step: Steps, gap: Steps,
     training: bool,
 ) -> bool:  # fmt: skip
-    """Whether Winograd's kernel takes the gradient of the input."""
+    """Whether the Winograd kernel accepts the gradient of the input."""
     return tiles_pay(N, D, K, E, A, B, Z, H, W, groups, step, gap, training)
 
 
@@ -135,7 +136,7 @@ def winograd_items_back(N: int, D: int, Z: int, H: int, W: int) -> int:
 
 
 def filters_prepared(K: int, D: int, E: int) -> int:
-    """Numbers of the transformed filters."""
+    """Elements of the transformed filters."""
     return int(filter_numbers(K, D * E))
 
 
@@ -145,7 +146,7 @@ def filters_prepared_back(K: int, D: int, E: int) -> int:
 
 
 def winograd_scratch(K: int, D: int, E: int, Q: int) -> int:
-    """Numbers of a piece's memory."""
+    """Scratch elements of a piece."""
     return int(tile_numbers(D, E, K, Q))
 
 

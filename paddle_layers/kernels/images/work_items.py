@@ -1,7 +1,7 @@
-"""What the kernels of convolutions compute side by side, and the memory that they need: by shapes only.
+"""Convolution kernels: work items, scratch sizes and the cost model, which depend on shapes only.
 
-Volumes have planes, rows and columns, filters of a volume taps for the planes that they see; images are volumes of one
-plane. `step`, `ahead` and `gap` are strides, padding and dilations along these axes.
+Volumes have planes, rows and columns, filters of a volume one tap per plane that they cover; images are volumes with
+one plane. `step`, `ahead` and `gap` are stride, padding and dilation along these axes.
 """
 
 from __future__ import annotations
@@ -28,33 +28,35 @@ from .weightgradients import weight_numbers
 Steps = tuple[int, int, int]
 
 WORTH_IT = 1 << 17
-"""Multiplications below which the point function stays: what a step gains does not pay the compiler's extra second."""
+"""Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
 BIAS_WORTH_IT = 1 << 17
-"""Numbers below which the point function stays, for the gradient of the bias."""
+"""Minimum number of elements for the tuned kernel of the bias gradient."""
 SHORTEST = 16
-"""Filters of an item at least."""
+"""Minimum number of filters of an item."""
 STRIP = 1 << 8
-"""Pixels of an item at least, where there are few filters."""
+"""Minimum number of pixels of an item with few filters."""
 LARGEST = 1 << 18
-"""Numbers of an item's result at most, if it has more filters than `SHORTEST`."""
+"""Maximum number of elements of an item's result, if it has more filters than `SHORTEST`."""
 CHANNELS = 64
-"""Channels of an item of the filters' gradient at most."""
+"""Maximum number of channels of an item of the filter gradient."""
 ONE_ROW = 1 << 10
-"""Pixels of a row at most where an image becomes one row: turning short rows takes long."""
+"""Maximum number of pixels per row for flattening an image into one row: transposing short rows is slow."""
 FEW = 4
-"""Items of a batch of small images, if they have that many runs of filters."""
+"""Number of items of a batch of small images, if they have that many runs of filters."""
 SLICES = 8
 LONG_SUM = 256
-"""Products of a sum from which on it pays to turn the sums of all filters of a pixel."""
+"""Minimum number of products of a sum for transposing the sums of all filters of a pixel."""
 
 MIRRORED = {"K": "C", "C": "K", "Z": "R", "R": "Z", "H": "P", "P": "H", "W": "Q", "Q": "W"}
-"""The axes of a convolution, and what they are in a transposed one: that reads the output and writes the input."""
+"""Axes of a convolution and their counterparts in the transposed convolution, which reads the output and writes the
+input.
+"""
 OF_IMAGES = {"step": ("stride_y", "stride"), "ahead": ("padding_y", "padding"), "gap": ("dilation_y", "dilation")}
-"""What is said of the axes of a volume, and the attributes of images."""
+"""Attribute names of volumes and those of images."""
 
 
 class _Asking:
-    """A function of values with names that are known only when it is made; `inspect` reads them of the signature."""
+    """A function with parameter names that are known only at creation; `inspect` reads them from the signature."""
 
     def __init__(self, names: list[str], answer: Callable[[Mapping[str, int]], Any]) -> None:
         kind = inspect.Parameter.POSITIONAL_ONLY
@@ -66,13 +68,13 @@ class _Asking:
 
 
 def mirrored(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of a convolution's sizes and attributes, for those of the transposed one."""
+    """Adapts a function of a convolution's sizes and attributes to the transposed convolution."""
     names = list(inspect.signature(function).parameters)
     return _Asking([MIRRORED.get(name, name) for name in names], lambda given: function(*given.values()))
 
 
 def of_images(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the sizes and attributes of a convolution of volumes, for images."""
+    """Adapts a function of the sizes and attributes of a 3-D convolution to images."""
     one_plane, names = {"Z": 1, "E": 1, "R": 1}, list(inspect.signature(function).parameters)
     asked = [name for name in names if name not in one_plane]
 
@@ -87,35 +89,35 @@ def of_images(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def multiplications(N: int, K: int, D: int, E: int, A: int, B: int, R: int, P: int, Q: int) -> int:
-    """Operations on the whole batch; laying out the windows counts like two filters."""
+    """Operations on the whole batch; packing the windows costs as much as two filters."""
     return N * (K + 2) * D * E * A * B * R * P * Q
 
 
 @also_in_python
 def plane_geometry(H, W, A, B, step, ahead, gap):
-    """What the correlations of planes have to know of them."""
+    """Geometry of planes for the convolution kernels."""
     return H, W, A, B, step[2], step[1], ahead[2], ahead[1], gap[2], gap[1]
 
 
 @also_in_python
 def one_pixel(geometry, P, Q):
-    """Whether windows of a plane are single pixels, side by side, and each pixel is one."""
+    """Whether windows of a plane are single adjacent pixels (pointwise), each pixel exactly once."""
     H, W, A, B, stride, stride_y, padding, padding_y, _, _ = geometry
     return A * B * stride * stride_y == 1 and padding + padding_y == 0 and P * Q == H * W
 
 
 @also_in_python
 def one_element(Z, E, R, P, Q, step, ahead, geometry):
-    """Whether windows of a volume are single elements, side by side, and each element is one."""
+    """Whether windows of a volume are single adjacent elements (pointwise), each element exactly once."""
     return E * step[0] == 1 and ahead[0] == 0 and Z == R and one_pixel(geometry, P, Q)
 
 
 @also_in_python
 def image_parts(N, images, rows, numbers):
-    """Runs that the `rows` channels, of `numbers` elements, of `images` images are cut into; by shape only.
+    """Runs of the `rows` channels, of `numbers` elements, of `images` images; depends on shapes only.
 
-    They are cut where there are few, or where a run would not stay in a core's cache, but not into short runs: each
-    of them lays the other side's planes out anew.
+    They are split where there are few items, or where a run would not stay in a core's cache, but not into short runs:
+    each of them packs the other operand's planes again.
     """
     parts, wanted = 1, PIECES if images == 1 else FEW
     for count in range(2, min(MOST_RUNS, rows // (SHORTEST * min(images, 2))) + 1):
@@ -129,9 +131,9 @@ def image_parts(N, images, rows, numbers):
 
 @also_in_python
 def forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry):
-    """Images of an item of `correlate_volumes`, and the runs that their filters and then their pixels are cut into.
+    """Images of an item of `correlate_volumes`, and the runs of their filters and then of their pixels.
 
-    Pixels are cut where filters are too few for all threads, and each element is read by itself.
+    Pixels are split where filters are too few for all threads and each element is read separately.
     """
     whole = one_element(Z, E, R, P, Q, step, ahead, geometry)
     images = 1 if whole else divisor(N, forward_images(N, K // groups, D * E, P, Q, geometry))
@@ -142,7 +144,7 @@ def forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry):
 
 @also_in_python
 def backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry):
-    """Images of an item of `correlate_volumes_back`, and the runs that their channels are cut into."""
+    """Images of an item of `correlate_volumes_back`, and the runs of their channels."""
     whole = one_element(Z, E, R, P, Q, step, ahead, geometry)
     images = 1 if whole else divisor(N, backward_images(N, K // groups * E, C // groups, Q, geometry))
     return images, image_parts(N, images, C, Z * geometry[0] * geometry[1])
@@ -169,17 +171,17 @@ def backward_items(
 
 
 def pieces() -> int:
-    """Work items of what is made of the filters: a run of them each."""
+    """Work items of filter preparation: one run of filters each."""
     return PIECES
 
 
 def output_planes(N: int, K: int) -> int:
-    """Planes of the output, of which an item writes some."""
+    """Planes of the output; an item writes some of them."""
     return N * K
 
 
 def input_planes(N: int, C: int) -> int:
-    """Planes of the input's gradient, of which an item writes some."""
+    """Planes of the input gradient; an item writes some of them."""
     return N * C
 
 
@@ -187,7 +189,7 @@ def forward_runs(
     N: int, K: int, D: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
     step: Steps, ahead: Steps, gap: Steps,
 ) -> int:  # fmt: skip
-    """Channels of the output, where those of an item of `correlate_volumes` lie side by side."""
+    """Channels of the output, where those of an item of `correlate_volumes` are contiguous."""
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
     images, parts, strips = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
     return N * K if min(images, parts) == 1 and strips == 1 else 0
@@ -197,14 +199,14 @@ def backward_runs(
     N: int, K: int, C: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
     step: Steps, ahead: Steps, gap: Steps,
 ) -> int:  # fmt: skip
-    """Channels of the input's gradient, where those of an item of `correlate_volumes_back` lie side by side."""
+    """Channels of the input gradient, where those of an item of `correlate_volumes_back` are contiguous."""
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
     images, parts = backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry)
     return N * C if min(images, parts) == 1 else 0
 
 
 def for_every_piece(numbers: int, images: int, items: int) -> int:
-    """Numbers of a piece that has `numbers`: as fewer images may be more items, such that there are `PIECES` times."""
+    """Scratch elements per item such that `PIECES` pieces have `numbers` each: fewer images may be more items."""
     return numbers if images == 1 else -(-numbers * PIECES // max(1, min(items, PIECES)))
 
 
@@ -232,7 +234,7 @@ def backward_scratch(
 
 @also_in_python
 def vector_forward_parts(N, K, D, E, P, Q, geometry):
-    """Images of an item of `vectors_of_volumes`, and the runs that their filters are cut into."""
+    """Images of an item of `vectors_of_volumes`, and the runs of their filters."""
     H, W, A, B, stride, _, padding, _, dilation, _ = geometry
     pitch, _ = forward_pitch(W, Q, B, stride, padding, dilation)
     return vector_parts(N, K, K * D * E * A * B, D * E * H * pitch, P * Q)
@@ -240,7 +242,7 @@ def vector_forward_parts(N, K, D, E, P, Q, geometry):
 
 @also_in_python
 def vector_backward_parts(N, K, D, E, P, Q, geometry):
-    """Images of an item of `vectors_of_volumes_back`, and the runs that their channels are cut into."""
+    """Images of an item of `vectors_of_volumes_back`, and the runs of their channels."""
     H, W, A, B, stride, stride_y, padding, _, dilation, _ = geometry
     _, pitch, _ = backward_pitch(W, Q, B, stride, padding, dilation)
     pixels = ((H + stride_y - 1) // stride_y) * ((W + stride - 1) // stride)
@@ -266,12 +268,12 @@ def vector_items_back(
 
 
 def prepared_vectors(K: int, D: int, E: int, A: int, B: int) -> int:
-    """Numbers of the filters, turned for `vectors_of_volumes`."""
+    """Elements of the filters, transposed for `vectors_of_volumes`."""
     return int(turned_numbers(K, D, E * A * B))
 
 
 def prepared_vectors_back(K: int, D: int, E: int, A: int, B: int) -> int:
-    """Numbers of the filters, turned for `vectors_of_volumes_back`."""
+    """Elements of the filters, transposed for `vectors_of_volumes_back`."""
     return prepared_vectors(D, K, E, A, B)
 
 
@@ -303,10 +305,10 @@ def vector_scratch_back(
 
 @also_in_python
 def vectors_suit(filters, numbers, columns, products):
-    """Whether vectors of filters go well with rows of so many pixels and sums of so many products.
+    """Whether vectorizing over filters suits rows of so many pixels and sums of so many products.
 
-    Filters have to fill vectors, and the numbers that all pixels read to stay in the cache. Tiles want even rows, and
-    to turn the sums has to be little beside them, unless rows are short, which fill vectors of pixels badly.
+    Filters have to fill vectors, and the elements that all pixels read have to stay in the cache. Tiles need even rows,
+    and transposing the sums has to be cheap in comparison, unless rows are short, which fill vectors of pixels badly.
     """
     fits = 4 * rounded(filters) <= 5 * filters and numbers <= BAND
     return fits and (columns % 2 == 0 or columns > LANES) and (columns < LANES or products >= LONG_SUM)
@@ -315,34 +317,34 @@ def vectors_suit(filters, numbers, columns, products):
 def vectors_pay(
     K: int, D: int, E: int, H: int, W: int, A: int, B: int, Q: int, groups: int
 ) -> bool:  # fmt: skip
-    """Whether vectors of filters take less time than those of pixels."""
+    """Whether vectorizing over filters is faster than over pixels."""
     return groups == 1 and E * A * B > 1 and bool(vectors_suit(K, D * E * H * W, Q, D * E * A * B))
 
 
 def vectors_pay_back(
     K: int, D: int, E: int, W: int, A: int, B: int, P: int, Q: int, groups: int, step: Steps
 ) -> bool:  # fmt: skip
-    """Whether vectors of channels take less time than those of pixels, for the gradient of the input."""
+    """Whether vectorizing over channels is faster than over pixels, for the gradient of the input."""
     products = K * E * A * B // (step[0] * step[1] * step[2])
     return groups == 1 and E * A * B > 1 and bool(vectors_suit(D, K * E * P * Q, W // step[2], products))
 
 
 def single_channels(K: int, D: int, groups: int) -> bool:
-    """Whether every filter sees one channel, and few filters see the same one."""
+    """Whether the convolution is depthwise, with few filters per channel."""
     return D == 1 and K // groups < ROWS
 
 
 @also_in_python
 def weight_parts(K, D, E, groups):
-    """Runs of the channels and of the filters of a group that are work items, for each tap; by shape only.
+    """Runs of the channels and of the filters of a group that are work items, for each tap; depends on shapes only.
 
-    Each run of the filters turns the images again, so that channels are cut first, and filters into long runs.
+    Each run of the filters transposes the images again, so that channels are split first, and filters into long runs.
     """
     filters, channels, runs = K // groups, max(1, (D + CHANNELS - 1) // CHANNELS), 1
     while groups * channels * E < PIECES and D % (2 * channels * SHORTEST) == 0:
         channels *= 2
     if groups * channels * E == 1 and filters >= 2 * ROWS:
-        runs = 2  # one item would leave all threads but one without work
+        runs = 2  # one item would leave all threads but one idle
     while groups * channels * E * runs < PIECES and filters >= 8 * runs * ROWS:
         runs *= 2
     return channels, runs
@@ -350,7 +352,7 @@ def weight_parts(K, D, E, groups):
 
 @also_in_python
 def run_start(filters, run, runs):
-    """The first filter of a run, where tiles of registers begin."""
+    """The first filter of a run, aligned to register tiles."""
     half = max(1, ROWS // 2)
     return min(filters, (filters * run // runs + half - 1) // half * half)
 
@@ -364,7 +366,7 @@ def weight_items(K, D, E, groups):
 
 @also_in_python
 def weight_shape(H, W, P, Q, geometry):
-    """Rows and columns of windows, and the geometry: for windows of one pixel, a small image is one row."""
+    """Rows and columns of windows, and the geometry: for pointwise windows, a small image is one row."""
     if one_pixel(geometry, P, Q) and P * Q <= ONE_ROW:
         return 1, P * Q, (1, P * Q, 1, 1, 1, 1, 0, 0, 1, 1)
     return P, Q, geometry
@@ -383,10 +385,10 @@ def weight_scratch(
 
 
 def outputs(N: int, K: int, R: int, P: int, Q: int) -> int:
-    """Numbers in the output of a convolution."""
+    """Number of elements of the output of a convolution."""
     return N * K * R * P * Q
 
 
 def filter_slices(K: int) -> int:
-    """Slices of the filters; by shape only."""
+    """Number of filter slices; depends on the shape only."""
     return min(K, SLICES)

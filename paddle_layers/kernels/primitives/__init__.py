@@ -1,1 +1,1 @@
-"""Building blocks that kernels of several families share."""
+"""Building blocks of kernels: BLAS calls, register tiles, vector code, packing."""

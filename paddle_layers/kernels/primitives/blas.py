@@ -1,6 +1,6 @@
-"""BLAS's matrix product for compiled kernels: no interpreter, no copies, one thread for each call.
+"""BLAS matrix products (`gemm`, `gemv`) for compiled kernels: no interpreter, no copies, one thread per call.
 
-SciPy's own BLAS does the work. Kernels cut a product into tiles by shape and run these on the library's threads, so
+The calls go to SciPy's BLAS. Kernels split a product into tiles by shape and run these on the library's threads, so
 BLAS itself must not start any: importing this module limits it to one.
 """
 
@@ -21,7 +21,7 @@ _LETTERS = {"float32": "s", "float64": "d"}
 
 
 def _bind() -> None:
-    """Make the routines known to compiled code, by names that hold in cached code too."""
+    """Registers the routines with the compiler, by names that are also valid in cached code."""
     for routine in ("sgemm", "dgemm", "sgemv", "dgemv"):
         address = get_cython_function_address(scipy.linalg.cython_blas.__name__, routine)
         llvmlite.binding.add_symbol(_PREFIX + routine, address)
@@ -34,14 +34,14 @@ _bind()
 
 
 class _Call:
-    """Builds one call of a Fortran routine, which wants the address of everything."""
+    """Builds a call of a Fortran routine, which takes all arguments by address."""
 
     def __init__(self, builder: Any, precision: Any) -> None:
         self.builder, self.precision = builder, str(precision)
         self.passed: list[Any] = []
 
     def values(self, *values: Any) -> None:
-        """Numbers; whole ones become Fortran's 32 bits."""
+        """Scalars; integers become Fortran's 32 bits."""
         for value in values:
             narrow = self.builder.trunc(value, ir.IntType(32)) if isinstance(value.type, ir.IntType) else value
             self._by_address(narrow)
@@ -53,12 +53,12 @@ class _Call:
         self._by_address(self.builder.select(true, *letters))
 
     def array(self, address: Any) -> None:
-        """An array by the address of its first element."""
+        """An array as the address of its first element."""
         real = ir.FloatType() if self.precision == "float32" else ir.DoubleType()
         self.passed.append(self.builder.inttoptr(address, real.as_pointer()))
 
     def end(self, routine: str) -> None:
-        """The call itself."""
+        """Emits the call."""
         function = ir.FunctionType(ir.VoidType(), [value.type for value in self.passed])
         name = _PREFIX + _LETTERS[self.precision] + routine
         self.builder.call(cgutils.get_or_insert_function(self.builder.module, function, name), self.passed)
@@ -71,7 +71,7 @@ class _Call:
 
 @intrinsic
 def _gemm(typingctx, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):
-    """Fortran's gemm: sizes by value, matrices by address; the type of `alpha` decides between sgemm and dgemm."""
+    """Fortran's gemm: sizes by value, matrices by address; the type of `alpha` selects sgemm or dgemm."""
     i64 = types.int64
     signature = types.void(i64, i64, i64, i64, i64, alpha, i64, i64, i64, i64, alpha, i64, i64)
 
@@ -94,7 +94,7 @@ def _gemm(typingctx, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, 
 
 @intrinsic
 def _gemv(typingctx, trans, m, n, alpha, a, lda, x, step_x, beta, y, step_y):
-    """Fortran's gemv, the product of a matrix and a vector."""
+    """Fortran's gemv, the matrix-vector product."""
     i64 = types.int64
     signature = types.void(i64, i64, i64, alpha, i64, i64, i64, i64, alpha, i64, i64)
 
@@ -118,7 +118,7 @@ def _gemv(typingctx, trans, m, n, alpha, a, lda, x, step_x, beta, y, step_y):
 def vector_product(trans, m, n, a, lda, x, accumulate, y, one):
     """y = x A for the stored matrix A (m x n), or y = x A' where `trans`; y += when accumulating.
 
-    One-thread gemm takes thirty times as long for a single row.
+    One-thread gemm is thirty times slower for a single row.
     """
     beta = one if accumulate else one - one
     _gemv(trans, n, m, one, a, lda, x, 1, beta, y, 1)  # Fortran sees the transpose
@@ -126,10 +126,10 @@ def vector_product(trans, m, n, a, lda, x, accumulate, y, one):
 
 @njit(inline="always")
 def matrix_product(trans_a, trans_b, m, n, k, a, lda, b, ldb, accumulate, c, ldc, one):
-    """C (m x n) = op(A) op(B), or C += when accumulating; rows contiguous.
+    """C (m x n) = op(A) op(B), or C += when accumulating; rows are contiguous.
 
-    `a`, `b`, `c` are addresses of the first elements, `lda`, `ldb`, `ldc` the lengths of the stored rows, `one` is 1
-    in the precision of the matrices.
+    `a`, `b`, `c` are addresses of the first elements, `lda`, `ldb`, `ldc` the leading dimensions (lengths of the stored
+    rows), `one` is 1 in the precision of the matrices.
     """
     beta = one if accumulate else one - one
     _gemm(trans_b, trans_a, n, m, k, one, b, ldb, a, lda, beta, c, ldc)  # Fortran sees the transposes

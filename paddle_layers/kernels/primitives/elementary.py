@@ -1,8 +1,8 @@
-"""Exponentials and logarithms of float32 without branches or calls, so that the compiler turns loops into vector code.
+"""Branch-free float32 exponentials and logarithms without calls, so that the compiler vectorizes loops over them.
 
-Drivers of float32 have these in place of those of `math`. Largest errors, in units of the last place, over all numbers:
-exp 1, expm1 2, tanh 3, log 1, log1p 2, erfc 4; `tests/kernels/test_elementary.py` measures them. NaN, infinities,
-denormal numbers and overflow come out as from `math`. In float64, and as plain Python, they are its functions.
+Drivers of float32 use these instead of those of `math`. Largest errors, in units in the last place (ULP), over all
+floats: exp 1, expm1 2, tanh 3, log 1, log1p 2, erfc 4; `tests/kernels/test_elementary.py` measures them. NaN,
+infinities, denormals and overflow are handled as by `math`. In float64, and as plain Python, they are its functions.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from .compiling import INNER
 
 f32 = np.float32
 ZERO, HALF, ONE, TWO = f32(-0.0), f32(0.5), f32(1), f32(2)
-"""Zero is the negative one, which changes nothing that it is added to."""
+"""Negative zero, the neutral element of addition."""
 PER_OCTAVE = f32(1 / math.log(2))
 OCTAVE_HIGH = f32(0.693359375)
-"""The logarithm of 2 in few bits, so that multiples of it are exact."""
+"""The high bits of log 2, so that multiples of it are exact."""
 OCTAVE_LOW = f32(math.log(2) - 0.693359375)
 ROUNDING = f32(3 << 22)
-"""Added to a small number, it leaves the nearest whole number in the last bits."""
+"""Added to a small value, it leaves the nearest integer in the last bits."""
 E0, E1, E2, E3, E4 = (
     f32(c) for c in (0.5, 0.16666512191295624, 0.0416661873459816, 0.008369598537683487, 0.0013951717410236597)
 )
-"""(exp(r) - 1 - r) / r**2 for |r| <= log(2) / 2, right to 4e-9 of the exponential."""
+"""Polynomial of (exp(r) - 1 - r) / r**2 for |r| <= log(2) / 2, accurate to 4e-9 of the exponential."""
 LARGEST, SMALLEST = f32(89), f32(-104)
-"""Beyond, the exponential is infinite or zero."""
+"""Limits beyond which the exponential is infinite or zero."""
 FLAT = f32(-20)
-"""Below, the exponential minus one is minus one."""
+"""Limit below which the exponential minus one is minus one."""
 ONE_FROM = f32(10)
-"""tanh is 1 from there on."""
+"""Limit from which tanh is 1."""
 L0, L1, L2, L3, L4, L5, L6, L7 = (
     f32(c)
     for c in (
@@ -44,12 +44,12 @@ L0, L1, L2, L3, L4, L5, L6, L7 = (
         *(0.14201761782169342, -0.131601944565773, 0.12761549651622772, -0.07634429633617401),
     )
 )
-"""(log(1 + f) - f + f**2 / 2) / f**3 between the root of 1/2 and that of 2, right to 6e-9 of the logarithm."""
+"""Polynomial of (log(1 + f) - f + f**2 / 2) / f**3 between sqrt(1/2) and sqrt(2), accurate to 6e-9 of the logarithm."""
 TINY, UP, UP_OCTAVES = f32(2.0**-126), f32(2.0**23), f32(23)
-"""Denormal numbers are brought up before their exponent is read."""
+"""Scaling of denormals before their exponent is read."""
 INFINITY, NAN = f32(math.inf), f32(math.nan)
 CENTRE, VANISHED = f32(3), f32(10.1)
-"""erfc is 0 beyond."""
+"""Limit beyond which erfc is 0."""
 C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10 = (
     f32(c)
     for c in (
@@ -58,7 +58,7 @@ C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10 = (
         *(-0.0007775860722176731, -0.0002681290789041668),
     )
 )
-"""(1 + 2a) exp(a**2) erfc(a) as a polynomial of (a - 3) / (a + 3), right to 2e-9."""
+"""(1 + 2a) exp(a**2) erfc(a) as a polynomial of (a - 3) / (a + 3), accurate to 2e-9."""
 N0, N1, N2, N3, N4 = (
     f32(c)
     for c in (1.1283791065216064, -0.37612608075141907, 0.11282838135957718, -0.02675815485417843, 0.004719927906990051)
@@ -74,18 +74,20 @@ def _word(value: int) -> Any:
 
 
 def _power(builder: Any, exponent: Any) -> Any:
-    """2 to a whole number, by its bits."""
+    """2 to an integer power, by its bits."""
     return builder.bitcast(builder.shl(builder.add(exponent, _word(127)), _word(23)), REAL)
 
 
 def _rounded(builder: Any, value: Any) -> Any:
-    """The whole number to whose value `ROUNDING` has been added."""
+    """The integer to whose value `ROUNDING` has been added."""
     return builder.sub(builder.bitcast(value, WORD), _word(int(ROUNDING.view(np.int32))))
 
 
 @intrinsic
 def scaled(typingctx: Any, value: Any, octaves: Any) -> Any:
-    """`value` times 2 to a whole number, given with `ROUNDING` added; in two steps, as the power may be no float32."""
+    """`value` times 2 to an integer power, given with `ROUNDING` added; in two steps, as the power may not be a
+    float32.
+    """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         whole = _rounded(builder, args[1])
@@ -98,7 +100,7 @@ def scaled(typingctx: Any, value: Any, octaves: Any) -> Any:
 
 @intrinsic
 def half_power(typingctx: Any, octaves: Any) -> Any:
-    """Half of 2 to a whole number, given with `ROUNDING` added."""
+    """Half of 2 to an integer power, given with `ROUNDING` added."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _power(builder, builder.sub(_rounded(builder, args[0]), _word(1)))
@@ -108,7 +110,7 @@ def half_power(typingctx: Any, octaves: Any) -> Any:
 
 @intrinsic
 def octave_of(typingctx: Any, value: Any) -> Any:
-    """The exponent of a number whose mantissa is brought between the root of 1/2 and that of 2."""
+    """The binary exponent of a value whose mantissa is normalized to the range from sqrt(1/2) to sqrt(2)."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         bits = builder.sub(builder.bitcast(args[0], WORD), _word(int(f32(0.5**0.5).view(np.int32))))
@@ -119,7 +121,7 @@ def octave_of(typingctx: Any, value: Any) -> Any:
 
 @intrinsic
 def mantissa_of(typingctx: Any, value: Any) -> Any:
-    """That mantissa."""
+    """The mantissa, normalized to the same range."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         bits, root = builder.bitcast(args[0], WORD), _word(int(f32(0.5**0.5).view(np.int32)))
@@ -145,7 +147,7 @@ inlined: Callable[[Any], Any] = njit(fastmath={"contract"}, **INLINED)
 
 @inlined
 def octaves_and_rest(v, more):
-    """exp(v + more) = 2**n (1 + p): n with `ROUNDING` added, and p. `more` is small beside v."""
+    """exp(v + more) = 2**n (1 + p): n with `ROUNDING` added, and p. `more` is small compared to v."""
     octaves = v * PER_OCTAVE + ROUNDING
     n = octaves - ROUNDING
     r = v - n * OCTAVE_HIGH
@@ -159,7 +161,7 @@ def octaves_and_rest(v, more):
 
 @inlined
 def exp_of_sum(v, more):
-    """exp(v + more), of which `more` is small beside v. Comparisons are false for NaN, which passes through."""
+    """exp(v + more), where `more` is small compared to v. Comparisons are false for NaN, which propagates."""
     v = SMALLEST if v < SMALLEST else v
     v = LARGEST if v > LARGEST else v
     octaves, p = octaves_and_rest(v, more)
@@ -174,7 +176,7 @@ def exp_single(v):
 
 @inlined
 def expm1_single(v):
-    """exp(v) - 1, with all digits for small v; half of it is computed, which is finite wherever the whole is."""
+    """exp(v) - 1, without cancellation for small v; computes half of it, which is finite wherever the result is."""
     low = FLAT if v < FLAT else v
     octaves, p = octaves_and_rest(LARGEST if low > LARGEST else low, ZERO)
     half: Any = half_power(octaves)
@@ -212,7 +214,7 @@ def log_single(v):
 
 @inlined
 def log1p_single(v):
-    """log(1 + v), with all digits for small v."""
+    """log(1 + v), without cancellation for small v."""
     u = ONE + v
     lost = v - (u - ONE)
     result = log_single(u)
@@ -221,11 +223,11 @@ def log1p_single(v):
 
 @inlined
 def erfc_single(v):
-    """1 - erf(v), with the digits of its small values: the square in the exponent is kept in two parts."""
+    """1 - erf(v), without cancellation: the square in the exponent is split into two parts."""
     a = abs(v)
     a = VANISHED if a > VANISHED else a
     u = a / (a + CENTRE)
-    q = u + u - ONE  # (a - 3) / (a + 3), without the rounding errors of that for small a
+    q = u + u - ONE  # (a - 3) / (a + 3), without its rounding errors for small a
     p = C9 + q * C10
     p = C8 + q * p
     p = C7 + q * p
@@ -255,7 +257,7 @@ SINGLE = {
     "log1p": log1p_single,
     "erfc": erfc_single,
 }
-"""Functions of `math` that have a form here, by name."""
+"""Functions of `math` with a float32 implementation here, by name."""
 
 
 def exp(v):
@@ -283,7 +285,7 @@ def erfc(v):
 
 
 def _choose_by_type(function: Any) -> None:
-    """Let compiled code take the form in float32 for a float32, and that of `math` for anything else."""
+    """Overload: the float32 implementation for float32, and that of `math` for all other types."""
     single, exact = SINGLE[function.__name__], getattr(math, function.__name__)
 
     def by_polynomial(v):
@@ -326,7 +328,7 @@ def _instruction(name: str) -> Any:
 
 
 def _choose_instruction(function: Any, name: str) -> None:
-    """Let compiled code take an instruction for real numbers, and the Python text for others."""
+    """Overload: an instruction for floating-point values, and the Python source for others."""
     real: Any = _instruction(name)
     text: Any = njit(**INLINED)(function)
 

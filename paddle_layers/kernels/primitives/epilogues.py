@@ -1,8 +1,8 @@
-"""What is done to each sum of a kernel before others read it: `(sum - mean) * factor + shift`, kept between two limits.
+"""Fused epilogues: `clip((sum - mean) * factor + shift, low, high)` of each sum of a kernel.
 
-A norm in the phase test, a bias and relu or relu6 are that. The numbers of all filters stand in a table of five rows:
-mean, factor, shift, low, high (`runtime.passes.epilogues` makes it). A kernel that asks for `epilogue` gets its address
-and the bytes from one row to the next, or `NO_EPILOGUE`.
+Batch normalization in the test phase, a bias and relu or relu6 have this form. The values of all filters are in a table
+of five rows: mean, factor, shift, low, high (computed by `runtime.passes.epilogues`). A kernel with the argument
+`epilogue` gets its address and the row stride in bytes, or `NO_EPILOGUE`.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from .compiling import copied
 from .tiles import HOST
 
 UNROLLED = 4
-"""Vectors that are computed side by side."""
+"""Vectors per unrolled iteration."""
 
 _I64 = ir.IntType(64)
 
 
 @copied
 def from_filter(epilogue, filter_, size):
-    """The epilogue of the filters from one of them on."""
+    """The epilogue of the filters from a given one on."""
     return (epilogue[0] + filter_ * size if epilogue[0] != 0 else 0, epilogue[1])
 
 
 def ended(builder: Any, numbers: list[Any], value: Any) -> Any:
-    """The result for a number or a vector; NaN stays NaN."""
+    """Applies the epilogue to a value or a vector; NaN stays NaN."""
     mean, factor, shift, low, high = numbers
     value = builder.fmul(builder.fsub(value, mean), factor, flags=("contract",))
     value = builder.fadd(value, shift, flags=("contract",))
@@ -41,14 +41,14 @@ def ended(builder: Any, numbers: list[Any], value: Any) -> Any:
 
 
 def row_numbers(builder: Any, table: Any, step: Any, real: Any) -> list[Any]:
-    """The numbers of a filter in the rows of a table."""
+    """The values of a filter in the rows of a table."""
     rows = (builder.add(table, builder.mul(step, ir.Constant(_I64, row))) for row in range(EPILOGUE_ROWS))
     align = 4 if isinstance(real, ir.FloatType) else 8
     return [builder.load(builder.inttoptr(row, real.as_pointer()), align=align) for row in rows]
 
 
 def epilogue_function(module: Any, nbytes: int, real: Any) -> Any:
-    """The function of a run of sums in an LLVM module, which gets it where it has none; arguments as of `end_run`."""
+    """The function for a run of sums in an LLVM module, added if missing; arguments as of `end_run`."""
     name = f"paddle_layers_epilogue_{real}_{nbytes}"
     if name in module.globals:
         return module.globals[name]
@@ -87,7 +87,8 @@ def epilogue_function(module: Any, nbytes: int, real: Any) -> Any:
 
 @intrinsic
 def end_run(typingctx, place, count, table, step, one):
-    """Do it to `count` sums of a filter at `place`; `table` is the address of its mean, `step` the bytes between rows.
+    """Applies the epilogue to `count` sums of a filter at `place`; `table` is the address of its mean, `step` the row
+    stride in bytes.
 
     `one` is 1 in the precision of the sums.
     """

@@ -1,8 +1,9 @@
-"""Helpers of the layers as whole functions of float32: fewer operations, and smaller errors, than their texts.
+"""float32 implementations of layer helpers (sigmoid, GELU): fewer operations and smaller errors than the generic
+source.
 
-What the texts do besides, such as to keep an exponential from overflowing or to double the square in its exponent, is
-known here to be harmless or shared. Largest errors, in units of the last place, over all numbers: sigmoid 3, gelu 6.
-`tests/kernels/test_elementary.py` measures them. NaN and infinities come out as from the texts; so do denormal numbers.
+Guards of the generic source, such as against overflow of an exponential or splitting the square in its exponent, are
+known here to be unnecessary or are shared. Largest errors over all floats, in units in the last place: sigmoid 3, gelu
+6. `tests/kernels/test_elementary.py` measures them. NaN, infinities and denormals are handled as by the generic source.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ E1, E2, E3, E4, E5, E6 = (
         *(-0.0002616950951050967, 2.1630556148011237e-05),
     )
 )
-"""(exp(-r / 2) - 1) / r for |r| <= log(2), right to 2e-9 of the exponential."""
+"""Polynomial of (exp(-r / 2) - 1) / r for |r| <= log(2), accurate to 2e-9 of the exponential."""
 LIFT = 44
-"""Octaves by which powers of 2 are brought up, so that none of them is denormal."""
+"""Exponent offset of powers of 2, so that none of them is denormal."""
 
 SURE, NEVER = f32(50), f32(-104)
-"""Beyond, the logistic function is 1 or 0."""
+"""Limits beyond which the logistic function is 1 or 0."""
 SMALL, SMALLER = f32(2.0**-LIFT), f32(2.0 ** (-2 * LIFT))
 
 PER_SQUARE = f32(0.5 / math.log(2))
 SQUARE_HIGH, SQUARE_LOW = f32(2) * OCTAVE_HIGH, f32(2) * OCTAVE_LOW
 FAR = f32(15)
-"""A normal number is never above it: the probability is no float32."""
+"""Upper limit of a normal variable: the probability of larger values is not a float32."""
 DENSITY_AT_0 = f32(0.3989422804014327 * 2.0**-LIFT)
 P0, P1, P2, P3, P4 = (
     f32(c)
@@ -50,15 +51,15 @@ Q0, Q1, Q2, Q3, Q4, Q5 = (
         *(0.1018577590584755, 0.01031767763197422),
     )
 )
-"""exp(a**2 / 2) times the probability that a normal number is above a >= 0 is about P(a) / Q(a), right to 6e-9.
+"""exp(a**2 / 2) times the probability that a normal variable is above a >= 0 is about P(a) / Q(a), accurate to 6e-9.
 
-Their last digits were searched for, among those that are right to 6e-9, so that rounding errors in `gelu` are small.
+The last digits were searched among coefficients accurate to 6e-9, so that rounding errors in `gelu` are small.
 """
 
 
 @intrinsic
 def lifted(typingctx: Any, value: Any, octaves: Any) -> Any:
-    """`value` times 2 to a whole number and `LIFT`, by its bits; the number is given with `ROUNDING` added."""
+    """`value` times 2 to an integer power plus `LIFT`, by its bits; the exponent is given with `ROUNDING` added."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         more = builder.add(builder.shl(builder.bitcast(args[1], WORD), _word(23)), _word(LIFT << 23))
@@ -80,8 +81,8 @@ def exp_of_half(r):
 
 @inlined
 def sigmoid_single(v):
-    """1 / (1 + exp(-v)); both sides of the fraction are brought down, so that the exponential is finite."""
-    v = NEVER if v < NEVER else v  # comparisons are false for NaN, which passes through
+    """1 / (1 + exp(-v)); both sides of the fraction are scaled down, so that the exponential is finite."""
+    v = NEVER if v < NEVER else v  # comparisons are false for NaN, which propagates
     v = SURE if v > SURE else v
     octaves = ROUNDING - v * PER_OCTAVE
     n = octaves - ROUNDING
@@ -92,7 +93,7 @@ def sigmoid_single(v):
 
 @inlined
 def lifted_density(a):
-    """exp(-a**2 / 2) for 0 <= a <= `FAR`, times 2**`LIFT`: the square is kept in two parts."""
+    """exp(-a**2 / 2) for 0 <= a <= `FAR`, times 2**`LIFT`: the square is split into two parts."""
     b: Any = first_half(a)
     square = b * b
     octaves = ROUNDING - square * PER_SQUARE
@@ -104,7 +105,7 @@ def lifted_density(a):
 
 @inlined
 def ratio(a):
-    """Numerator and denominator of what the density is to be multiplied by."""
+    """Numerator and denominator of the factor of the density."""
     p = P3 + a * P4
     p = P2 + a * p
     p = P1 + a * p
@@ -117,7 +118,7 @@ def ratio(a):
 
 @inlined
 def gelu_single(v):
-    """`v` times the probability that a normal number is smaller: max(v, 0) but for what lies on the other side."""
+    """`v` times the normal CDF: max(v, 0) minus the tail of the other side."""
     a = abs(v)
     a = FAR if a > FAR else a
     p, q = ratio(a)
@@ -126,7 +127,7 @@ def gelu_single(v):
 
 @inlined
 def gelu_derivative_single(v):
-    """That probability, and `v` times the density."""
+    """Normal CDF plus `v` times the density."""
     a = abs(v)
     a = FAR if a > FAR else a
     p, q = ratio(a)
@@ -135,9 +136,9 @@ def gelu_derivative_single(v):
 
 
 SINGLE = {"sigmoid": sigmoid_single, "gelu": gelu_single, "gelu_derivative": gelu_derivative_single}
-"""Helpers of `paddle_layers.layers.helpers` that have a form here, by name."""
+"""Helpers of `paddle_layers.layers.helpers` with a float32 implementation here, by name."""
 
 
 def single_form(helper: Callable[..., Any]) -> Any:
-    """In place of a helper of float32."""
+    """The float32 implementation of a helper."""
     return SINGLE[helper.__name__]

@@ -1,4 +1,4 @@
-"""Runs of numbers interleaved and dealt out by whole vectors: places are addresses in bytes, as in `moves`."""
+"""Interleaving and deinterleaving of runs by whole vectors; addresses are in bytes, as in `moves`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .tiles import VECTOR
 
 
 def _zipper(count: int, *, adding: bool = False) -> Any:
-    """Write the numbers of two runs of `count` in turns, or add them to what is there."""
+    """Interleaves two runs of `count` elements, or adds them to the target."""
 
     def zip_(typingctx: Any, target: Any, one_run: Any, other_run: Any, one: Any) -> Any:
         signature = types.void(types.int64, types.int64, types.int64, one)
@@ -44,7 +44,7 @@ _zip_add_4 = _zipper(4, adding=True)
 
 @once
 def zip_runs(to, left, right, count, adding, size, one):
-    """Write the numbers of two runs in turns, or add them to what is there."""
+    """Interleaves two runs, or adds them to the target."""
     done = 0
     if adding:
         for k in range(0, count - 3, 4):
@@ -71,7 +71,7 @@ def zip_runs(to, left, right, count, adding, size, one):
 
 
 def _unzipper(count: int) -> Any:
-    """Write the numbers of a run of twice `count` to two runs in turns."""
+    """Deinterleaves a run of twice `count` elements into two runs."""
 
     def unzip(typingctx: Any, one_run: Any, other_run: Any, source: Any, one: Any) -> Any:
         signature = types.void(types.int64, types.int64, types.int64, one)
@@ -96,7 +96,7 @@ _unzip_16, _unzip_8, _unzip_4 = (_unzipper(count) for count in (16, 8, 4))
 
 @once
 def unzip_run(left, right, of, count, size, one):
-    """Write the numbers of a run of twice `count` to two runs in turns; the last vectors overlap those before."""
+    """Deinterleaves a run of twice `count` elements into two runs; the last vectors overlap those before."""
     if count >= 16:
         for k in range(0, count - 15, 16):
             _unzip_16(left + k * size, right + k * size, of + 2 * k * size, one)
@@ -118,9 +118,9 @@ def unzip_run(left, right, of, count, size, one):
 
 @intrinsic
 def deal(typingctx, target, target_step, source, one):
-    """Six vectors of every fourth number, the first from the first on, the second from the second on, and so forth.
+    """Six vectors with stride 4: the first from the first element on, the second from the second on, and so on.
 
-    Five vectors are read; the steps between those that are written are in bytes.
+    Five vectors are read; the strides between those that are written are in bytes.
     """
     signature = types.void(*[types.int64] * 3, one)
 

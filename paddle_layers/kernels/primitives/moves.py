@@ -1,6 +1,7 @@
-"""Runs of numbers copied, added, picked and turned by whole vectors: short rows are not worth a compiler's loop.
+"""Vectorized copy, add, strided gather and scatter, transpose and prefetch of runs: short rows do not repay a
+compiler's loop.
 
-Places are addresses in bytes; `size` is that of a number and `one` is 1 in its precision.
+Addresses are in bytes; `size` is the element size and `one` is 1 in its precision.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from paddle_layers.kernels.primitives.compiling import copied, once
 from .tiles import VECTOR, out_of_line
 
 LINE = 64
-"""Bytes of a line of the caches."""
+"""Bytes of a cache line."""
 LANES = 8
-"""Numbers that are moved at once; rows that are shorter go by halves, quarters and single ones."""
+"""Elements that are moved at once; shorter rows use halves, quarters and single elements."""
 
 
 def real_of(precision: Any) -> tuple[Any, int]:
@@ -31,7 +32,7 @@ def place_of(builder: Any, address: Any, real: Any, count: int) -> Any:
 
 
 def _mover(count: int, *, step: int = 1, first: int = 0, adding: bool = False) -> Any:
-    """Copy `count` numbers, every `step`-th from number `first` on, or add them to what is there."""
+    """Copies `count` elements with stride `step` from element `first` on, or adds them to the target."""
 
     def move(typingctx: Any, target: Any, source: Any, one: Any) -> Any:
         signature = types.void(types.int64, types.int64, one)
@@ -62,7 +63,7 @@ _every_second_16, _other_second_16 = (_mover(2 * LANES, step=2, first=first) for
 
 @intrinsic
 def set_zero(typingctx, target, one):
-    """Put a zero there."""
+    """Writes a zero."""
     signature = types.void(types.int64, one)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -75,7 +76,7 @@ def set_zero(typingctx, target, one):
 
 @intrinsic
 def _fetch(typingctx, address):
-    """Ask for a line of memory that will be needed soon, in the second cache."""
+    """Prefetches a cache line into the L2 cache."""
     signature = types.void(types.int64)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -90,14 +91,14 @@ def _fetch(typingctx, address):
 
 @once
 def fetch_run(of, count, size):
-    """Ask for `count` numbers that will be read or written soon; the memory may end before them."""
+    """Prefetches `count` elements; the memory may end before them."""
     for byte in range(0, count * size, LINE):
         _fetch(of + byte)
 
 
 @intrinsic
 def set_entry(typingctx, table, index, left, right):
-    """Write two whole numbers as an entry of a table of offsets."""
+    """Writes two integers as an entry of an offset table."""
     signature = types.void(*[types.int64] * 4)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -112,7 +113,7 @@ def set_entry(typingctx, table, index, left, right):
 
 
 def _get_entry(typingctx: Any, table: Any, index: Any) -> Any:
-    """The two numbers of an entry."""
+    """The two integers of an entry."""
     signature = types.UniTuple(types.int64, 2)(types.int64, types.int64)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -129,7 +130,7 @@ get_entry: Any = intrinsic(_get_entry)
 
 @once
 def zeros(to, count, size, one):
-    """Put `count` zeros there."""
+    """Writes `count` zeros."""
     for _ in range(count):
         set_zero(to, one)
         to += size
@@ -137,7 +138,7 @@ def zeros(to, count, size, one):
 
 @once
 def copy_run(to, of, count, size, one):
-    """Copy `count` numbers; the last vector overlaps the one before it."""
+    """Copies `count` elements; the last vector overlaps the one before it."""
     if count >= 16:
         for k in range(count // 16):
             move_16(to + k * 16 * size, of + k * 16 * size, one)
@@ -162,7 +163,7 @@ def copy_run(to, of, count, size, one):
 
 @once
 def add_run(to, of, count, size, one):
-    """Add `count` numbers to those that are there."""
+    """Adds `count` elements to the target."""
     out_of_line()
     for k in range(count // 8):
         _add_8(to + k * 8 * size, of + k * 8 * size, one)
@@ -176,14 +177,14 @@ def add_run(to, of, count, size, one):
 
 @once
 def pick_second(to, of, count, size, one):
-    """Copy `count` numbers, every second one; nothing behind the last one is read."""
+    """Copies `count` elements with stride 2; nothing after the last one is read."""
     wide = 2 * LANES if count > 2 * LANES else LANES
     for k in range(0, (count - 1) // wide * wide, wide):
         if wide == LANES:
             _every_second(to + k * size, of + 2 * k * size, one)
         else:
             _every_second_16(to + k * size, of + 2 * k * size, one)
-    last = count - wide  # the last ones with one number before them
+    last = count - wide  # the last ones, shifted by one element
     if count <= LANES:
         for k in range(count):
             move_1(to + k * size, of + 2 * k * size, one)
@@ -195,7 +196,7 @@ def pick_second(to, of, count, size, one):
 
 @once
 def pick_run(to, of, count, step, size, one):
-    """Copy `count` numbers that lie `step` numbers apart; nothing behind the last one is read."""
+    """Copies `count` elements with the stride `step`; nothing after the last one is read."""
     done = 0
     if step == 1:
         copy_run(to, of, count, size, one)
@@ -217,9 +218,9 @@ def pick_run(to, of, count, step, size, one):
 
 @once
 def pack_factors(to, of, rows, row_step, channels, channel_step, elements, width, size, one):
-    """Copy the factors of a tile's rows so that they lie side by side, `width` places apart for the next element.
+    """Packs the factors of a tile's rows contiguously, with the stride `width` between elements.
 
-    The elements of a channel are neighbours; steps are in bytes.
+    The elements of a channel are contiguous; steps are in bytes.
     """
     out_of_line()
     for channel in range(channels):
@@ -232,7 +233,7 @@ def pack_factors(to, of, rows, row_step, channels, channel_step, elements, width
 
 @once
 def spread_run(to, of, count, step, adding, size, one):
-    """Copy `count` numbers to places that lie `step` numbers apart, or add them to what is there."""
+    """Copies `count` elements to a target with the stride `step`, or adds them."""
     out_of_line()
     if step == 1 and adding:
         add_run(to, of, count, size, one)
@@ -247,7 +248,7 @@ def spread_run(to, of, count, step, adding, size, one):
 
 
 def _turned(builder: Any, rows: list[Any]) -> list[Any]:
-    """The columns of a square matrix: interleaving its halves turns it, after as many times as its side has bits."""
+    """The columns of a square matrix: repeated interleaving of its halves transposes it, log2(side) times."""
     count = len(rows)
     lanes = ir.VectorType(ir.IntType(32), count)
     low, high = (
@@ -263,7 +264,7 @@ def _turned(builder: Any, rows: list[Any]) -> list[Any]:
 
 @intrinsic
 def turn_square(typingctx, target, target_row, source, source_row, one):
-    """Write the columns of a square of numbers as rows; its side is a vector, the steps between rows are in bytes."""
+    """Transposes a square tile; its side is a vector, the strides between rows are in bytes."""
     signature = types.void(*[types.int64] * 4, one)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -284,9 +285,9 @@ def turn_square(typingctx, target, target_row, source, source_row, one):
 
 @once
 def turn(to, of, rows, columns, of_row, to_row, step, size, one):
-    """Write `columns` columns of a matrix, `step` numbers apart, as rows of `rows` numbers.
+    """Transposes `columns` columns of a matrix, `step` elements apart, to rows of `rows` elements.
 
-    `of_row` and `to_row` are numbers from one row to the next, before and after.
+    `of_row` and `to_row` are the row strides in elements before and after.
     """
     out_of_line()
     side, done = VECTOR // size, 0
@@ -305,10 +306,10 @@ def turn(to, of, rows, columns, of_row, to_row, step, size, one):
 
 @copied
 def give_back(to, to_row, sums, spare, pixels, count, width, adding, size, one):
-    """Write `count` columns of a matrix of sums as rows of `pixels` numbers, or add them to what is there.
+    """Transposes `count` columns of a matrix of sums to rows of `pixels` elements, or adds them to the target.
 
-    `to_row` are bytes from one row to the next, `width` numbers of a row of sums; `spare` is the address of memory for
-    what is to be added.
+    `to_row` is the row stride in bytes, `width` the number of elements of a row of sums; `spare` is the address of a
+    scratch buffer for accumulation.
     """
     if adding:
         turn(spare, sums, pixels, count, width, pixels, 1, size, one)

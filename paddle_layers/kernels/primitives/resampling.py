@@ -1,9 +1,8 @@
-"""Rows in another length: every number is the sum of some neighbours in another row, each with a weight of its own.
+"""1-D resampling of rows: every output element is a weighted sum of adjacent input elements.
 
-Which neighbours and weights stands in a table, a block for each vector of results: where its first neighbours lie, how
-far behind that those of each number do, and a vector of weights for every neighbour. Where the first neighbours of a
-vector lie in two vectors, they are picked from registers, on a core that can; elsewhere they are read one by one. A
-weight of zero is multiplied like a number.
+Indices and weights are in a table, one block per vector of results: the first input index, the relative indices of the
+lanes, and a vector of weights per term. Where the inputs of a vector span two vectors, they are permuted in registers,
+on a CPU that can; otherwise they are gathered from memory. A weight of zero is multiplied like any value.
 """
 
 from __future__ import annotations
@@ -20,25 +19,27 @@ from paddle_layers.kernels.primitives.compiling import also_in_python, compiled,
 from .tiles import HOST, VECTOR, Machine
 
 LANES = 16
-"""Numbers of the widest vectors."""
+"""Lanes of the widest vectors."""
 _I64, _I32 = ir.IntType(64), ir.IntType(32)
 _ARGUMENTS = 6
 
 
 @also_in_python
 def table_numbers(count, terms):
-    """Numbers of the memory of a table for `count` results of `terms` neighbours."""
+    """Scratch elements of a table for `count` results of `terms` terms."""
     return (count + LANES - 1) // LANES * LANES * (2 + terms)
 
 
 @also_in_python
 def slack(terms):
-    """Numbers behind a row that are read, and times zero, if results have `terms` neighbours; so many are written."""
+    """Padding elements after a row that are read, and multiplied by zero, if results have `terms` terms; as many are
+    written.
+    """
     return 2 * LANES + terms
 
 
 class _Row:
-    """The code of a function over a row that is being built."""
+    """Builder of a function over a row."""
 
     def __init__(self, function: Any, machine: Machine, real: Any) -> None:
         self.builder = ir.IRBuilder(function.append_basic_block("entry"))
@@ -55,7 +56,7 @@ class _Row:
         return self.builder.add(address, ir.Constant(_I64, count))
 
     def from_registers(self, place: Any, lanes: Any) -> Any:
-        """The numbers that lie so far behind a place, within two vectors."""
+        """Elements at the relative indices, within two vectors."""
         real = "ps" if self.size == 4 else "pd"
         kind = ir.FunctionType(self.vector, [self.vector, self.whole, self.vector])
         pick = cgutils.get_or_insert_function(self.module, kind, f"llvm.x86.avx512.vpermi2var.{real}.512")
@@ -63,7 +64,7 @@ class _Row:
         return self.builder.call(pick, [low, lanes, high])
 
     def from_memory(self, place: Any, lanes: Any) -> Any:
-        """The numbers that lie so far behind a place."""
+        """Elements at the relative indices, gathered from memory."""
         result = ir.Constant(self.vector, ir.Undefined)
         for lane in range(self.lanes):
             at = self.builder.extract_element(lanes, ir.Constant(_I32, lane))
@@ -74,7 +75,7 @@ class _Row:
 
 
 def resampling_function(module: Any, machine: Machine, real: Any, picks: bool) -> Any:
-    """The function of `resample` in an LLVM module, which gets it where it has none."""
+    """The function of `resample` in an LLVM module, added if missing."""
     name = f"paddle_layers_resample_{real}_{machine.bytes}_{int(picks)}"
     if name in module.globals:
         return module.globals[name]
@@ -131,16 +132,16 @@ def _resample(typingctx, to, of, table, count, terms, picks, one):
 
 @once
 def resample(to, of, table, count, terms, picks, one):
-    """Give `count` numbers of `terms` neighbours each; `picks` is what `set_places` has given.
+    """Computes `count` elements of `terms` terms each; `picks` is the result of `set_places`.
 
-    `to`, `of` and `table` are addresses; `one` is 1 in the precision of the numbers.
+    `to`, `of` and `table` are addresses; `one` is 1 in the precision of the elements.
     """
     _resample(to, of, table, count, terms, picks, one)
 
 
 @intrinsic
 def _set_whole(typingctx, place, value, one):
-    """Write a whole number that is as large as a real one."""
+    """Writes an integer of the size of a floating-point value."""
     signature = types.void(types.int64, types.int64, one)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -155,7 +156,7 @@ def _set_whole(typingctx, place, value, one):
 
 @intrinsic
 def _set_long(typingctx, place, value):
-    """Write a whole number of eight bytes."""
+    """Writes an integer of eight bytes."""
     signature = types.void(types.int64, types.int64)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -167,9 +168,9 @@ def _set_long(typingctx, place, value):
 
 @once
 def set_places(table, firsts, count, terms, size, one):
-    """Write into a table where the first neighbours lie: `firsts` counts from the beginning of the row, and rises.
+    """Writes the first input indices into a table: `firsts` counts from the begin of the row, and is increasing.
 
-    Gives 1 if all are picked from registers, else 0.
+    Returns 1 if all are permuted in registers, else 0.
     """
     lanes, picks = VECTOR // size, 1
     for block in range((count + lanes - 1) // lanes):
@@ -186,6 +187,6 @@ def set_places(table, firsts, count, terms, size, one):
 
 @compiled
 def set_weight(table, k, term, terms, weight):
-    """Write into a table, as a vector of numbers, what result `k` multiplies a neighbour with."""
+    """Writes the weight of a term of result `k` into a table, as a lane of a vector."""
     lanes = VECTOR // table.itemsize
     table[(k // lanes * (2 + terms) + 2 + term) * lanes + k % lanes] = weight

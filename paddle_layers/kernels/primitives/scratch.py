@@ -1,4 +1,4 @@
-"""Scratch memory of a work item, cut into matrices."""
+"""Scratch buffers of work items, divided into matrices."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from paddle_layers.kernels.primitives.compiling import compiled
 
 @compiled
 def part(scratch, item, items):
-    """The scratch memory of a work item."""
+    """The scratch buffer of a work item."""
     size = scratch.size // items
     return scratch[item * size : (item + 1) * size]
 
 
 @compiled
 def take(scratch, at, rows, columns):
-    """A matrix of zeros in the scratch memory, and where the next one begins."""
+    """A matrix of zeros in the scratch buffer, and the begin of the next one."""
     end = at + rows * columns
     scratch[at:end] = 0
     return scratch[at:end].reshape((rows, columns)), end
@@ -23,13 +23,13 @@ def take(scratch, at, rows, columns):
 
 @compiled
 def piece_of(item, items):
-    """Which of the pieces that run side by side has a work item."""
+    """The piece that contains a work item, among those that run concurrently."""
     pieces = min(items, PIECES)
     return (pieces * (item + 1) - 1) // items
 
 
 @compiled
 def place_of_piece(scratch, item, items):
-    """Address of the scratch memory of a work item's piece."""
+    """Address of the scratch buffer of a work item's piece."""
     pieces = min(items, PIECES)
     return scratch.ctypes.data + scratch.size // pieces * piece_of(item, items) * scratch.itemsize

@@ -1,11 +1,10 @@
-"""Register tiles of products: rows of factors times rows of vectors, all sums in registers until they are complete.
+"""Register-tiled micro-kernels of products (GEMM, convolution): all sums stay in registers until they are complete.
 
-`sum over o, i of w[r, o, i] * x[o, i, v]` for the rows `r` of a tile and some neighbouring vectors `v`: convolutions,
-their gradients and matrix products are such sums, and differ in how `o` and `i` step through memory. `o` steps evenly;
-what `i` adds to the two addresses stands in a table. Products of a tile take as long as the core's multipliers need.
+`sum over o, i of w[r, o, i] * x[o, i, v]` for the rows `r` of a tile and some adjacent vectors `v`: convolutions, their
+gradients and matrix products are such sums, with different address patterns of `o` and `i`. `o` has a constant stride;
+the offsets of `i` to the two addresses are in a table. Products of a tile are bound by the multipliers of the core.
 
-The same source gives code for every machine: `Machine` says how wide its vectors are and how many sums its registers
-can hold.
+The same source generates code for every machine: `Machine` describes the vector width and the number of registers.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from paddle_layers.kernels.primitives.compiling import also_in_python, once
 
 
 class Machine(NamedTuple):
-    """What a core has for tiles."""
+    """Vector width and register tile sizes of a CPU."""
 
     bytes: int
     """Bytes of a vector."""
     rows: int
     """Rows of the largest tile, a power of two."""
     vectors: int
-    """Vectors of a row of the largest tile."""
+    """Vectors per row of the largest tile."""
 
 
 def machine_of(features: Mapping[str, bool], triple: str) -> Machine:
-    """The machine with these features of LLVM's; registers left over hold a row's vectors and a factor."""
+    """The machine with these LLVM features; the remaining registers hold the vectors of a row and a factor."""
     if features.get("avx512f"):
         return Machine(64, 8, 3)
     if features.get("avx2") and features.get("fma"):
@@ -48,9 +47,9 @@ ROWS, VECTORS = HOST.rows, HOST.vectors
 LONG = 8
 """Vectors of a tile of one row."""
 LANES = 16
-"""Numbers of the widest vectors of any machine: what is laid out for vectors are as many, or a multiple."""
+"""Lanes of the widest vectors of any machine: packed data are padded to a multiple of it."""
 ENTRY = 4
-"""Numbers that an entry of a table takes."""
+"""Elements per table entry."""
 
 _I64 = ir.IntType(64)
 _ARGUMENTS = 11
@@ -67,14 +66,14 @@ def _constant(value: int) -> Any:
 
 
 def _splat(builder: Any, value: Any, vector: Any) -> Any:
-    """A vector of equal numbers."""
+    """A vector with equal lanes."""
     single = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
     lanes = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None)
     return builder.shuffle_vector(single, single, lanes)
 
 
 class _Tile:
-    """The code of one tile: `rows` x `vectors` sums."""
+    """Builder of one tile: `rows` x `vectors` sums."""
 
     def __init__(self, function: Any, machine: Machine, rows: int, vectors: int, real: Any) -> None:
         self.builder = ir.IRBuilder(function.append_basic_block("entry"))
@@ -91,7 +90,7 @@ class _Tile:
         return self.builder.add(address, self.builder.mul(step, _constant(count)))
 
     def put(self, y: Any, y_row: Any, *, adding: bool) -> None:
-        """Write the sums, or add them to what is there."""
+        """Stores the sums, or adds them to the target."""
         for sum_, (row, _, byte) in zip(self.sums, self.places, strict=True):
             address = self.builder.add(self.offset(y, y_row, row), _constant(byte))
             value = self.builder.load(sum_)
@@ -113,9 +112,9 @@ class _Tile:
 
 
 def tile_function(module: Any, machine: Machine, rows: int, vectors: int, real: Any) -> Any:
-    """The function of a tile in an LLVM module, which gets it where it has none; all arguments are whole numbers.
+    """The function of a tile in an LLVM module, added if missing; all arguments are integers.
 
-    Its arguments are those of `products` from `outer` on, but for the last one.
+    Its arguments are those of `products` from `outer` on, without the last one.
     """
     name = f"paddle_layers_tile_{real}_{machine.bytes}_{rows}x{vectors}"
     if name in module.globals:
@@ -144,9 +143,9 @@ def tile_function(module: Any, machine: Machine, rows: int, vectors: int, real: 
 
 
 def shapes(machine: Machine) -> list[tuple[int, int]]:
-    """Rows and vectors that a tile may have; a single row has many vectors, as sums that wait for one another are slow.
+    """Rows and vectors of the available tiles; a single row has many vectors, as dependent sums are latency-bound.
 
-    Rows are halves of halves, so that few tiles are left for what remains.
+    Rows are repeatedly halved, so that few tiles are needed for the remainder.
     """
     rows = [machine.rows >> k for k in range(machine.rows.bit_length())]
     return [(high, wide) for high in rows for wide in range(1, machine.vectors + 1)] + [(1, LONG)]
@@ -154,7 +153,7 @@ def shapes(machine: Machine) -> list[tuple[int, int]]:
 
 @intrinsic
 def out_of_line(typingctx):
-    """Keep the compiler from copying the function that calls this into each of its callers, which takes it seconds."""
+    """Prevents inlining of the calling function, which would cost seconds of compile time."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         builder.function.attributes.add("noinline")
@@ -165,7 +164,7 @@ def out_of_line(typingctx):
 
 @intrinsic
 def _tile(typingctx, shape, outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate, one):
-    """Call the tile of a shape, `rows * 16 + vectors`."""
+    """Calls the tile of a shape, `rows * 16 + vectors`."""
     signature = types.void(*[types.int64] * (1 + _ARGUMENTS), one)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -189,12 +188,12 @@ def _tile(typingctx, shape, outer, x_outer, w_outer, inner, table, w, w_row, x, 
 def products(
     rows, vectors, spare, outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate, one
 ):  # fmt: skip
-    """Sums of products for `rows` rows of `vectors` vectors; `one` is 1 in the precision of the numbers.
+    """Sums of products for `rows` rows of `vectors` vectors; `one` is 1 in the precision of the elements.
 
-    Addresses and steps are in bytes: `x + o * x_outer + table[i][0]` is the first vector of a term and
-    `w + o * w_outer + table[i][1] + r * w_row` its factor for a row; `y + r * y_row` is where the sums go, or what they
-    are added to when accumulating. The last `spare` bytes of a row's vectors are none of its own: the last tile begins
-    so much earlier, and gives some sums twice, which does not go with accumulating, or with a single vector.
+    Addresses and strides are in bytes: `x + o * x_outer + table[i][0]` is the first vector of a term and
+    `w + o * w_outer + table[i][1] + r * w_row` its factor for a row; `y + r * y_row` is the target of the sums, or what
+    they are added to when accumulating. The last `spare` bytes of a row's vectors are outside the row: the last tile
+    begins so much earlier and computes some sums twice, which is invalid with accumulation or with a single vector.
     """
     out_of_line()
     row = 0
@@ -208,7 +207,7 @@ def products(
             if high == 1 and vectors - at >= LONG:
                 wide = LONG
             elif vectors - at == VECTORS + 1:
-                wide = (VECTORS + 1) // 2  # a tile of a single vector leaves multipliers waiting
+                wide = (VECTORS + 1) // 2  # a tile of a single vector leaves multipliers idle
             if spare > 0 and wide == vectors:
                 wide -= 1  # an overlapping tile needs one before it
             byte = at * VECTOR - (spare if at + wide == vectors else 0)
@@ -222,13 +221,13 @@ def products(
 
 @once
 def vectors_of(count, size):
-    """Vectors that hold `count` numbers of `size` bytes."""
+    """Number of vectors that hold `count` elements of `size` bytes."""
     lanes = VECTOR // size
     return (count + lanes - 1) // lanes
 
 
 def dots_function(module: Any, machine: Machine, count: int, real: Any) -> Any:
-    """The function of `count` dot products with one vector in an LLVM module, which gets it where it has none."""
+    """The function of `count` dot products with one vector in an LLVM module, added if missing."""
     name = f"paddle_layers_dots_{real}_{machine.bytes}_{count}"
     if name in module.globals:
         return module.globals[name]
@@ -259,12 +258,12 @@ def dots_function(module: Any, machine: Machine, count: int, real: Any) -> Any:
 
 
 DOTS = (9, 3, 1)
-"""Dot products that are computed at once: a 3x3 filter's, and what is left of others."""
+"""Numbers of dot products that are computed at once: those of a 3x3 filter, and the remainder of others."""
 
 
 @intrinsic
 def _dots(typingctx, many, vectors, x, table, d, y, one):
-    """Call the function of `many` dot products, one of `DOTS`."""
+    """Calls the function of `many` dot products, one of `DOTS`."""
     signature = types.void(*[types.int64] * 6, one)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -285,9 +284,9 @@ def _dots(typingctx, many, vectors, x, table, d, y, one):
 
 @once
 def add_dots(count, vectors, x, table, d, y, one):
-    """Add the dot products of a run of vectors `d` with others to numbers.
+    """Adds the dot products of a run of vectors `d` with others to elements.
 
-    `y + table[i][1]` has that of `x + table[i][0]`, in bytes; `one` is 1 in the precision of the numbers.
+    `y + table[i][1]` accumulates that of `x + table[i][0]`, in bytes; `one` is 1 in the precision of the elements.
     """
     out_of_line()
     done = 0

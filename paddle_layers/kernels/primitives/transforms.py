@@ -1,8 +1,8 @@
-"""Winograd's transforms of tiles, a vector of tiles at a time.
+"""Winograd transforms of tiles, one vector of tiles at a time.
 
-F(4x4, 3x3): 16 outputs from 36 products where the sum itself takes 144, as in A. Lavin and S. Gray, "Fast Algorithms
+F(4x4, 3x3): 16 outputs from 36 products where the direct sum takes 144, as in A. Lavin and S. Gray, "Fast Algorithms
 for Convolutional Neural Networks" (2015): `y = A' ((G g G') * (B' d B)) A` for 3x3 filters `g` and tiles `d` of 6x6
-pixels. So the gradient of `g` is `G' ((A dy A') * (B' d B)) G`. Each transform is applied to the columns, then to the
+pixels. The gradient of `g` is `G' ((A dy A') * (B' d B)) G`. Each transform is applied to the columns, then to the
 rows.
 """
 
@@ -27,7 +27,7 @@ _FAST = ("contract",)
 
 
 class Lanes:
-    """A vector in code that is being built: what is done to it is done to every tile."""
+    """A vector in generated code, one tile per lane."""
 
     def __init__(self, builder: Any, value: Any) -> None:
         self.builder, self.value = builder, value
@@ -46,8 +46,9 @@ class Lanes:
 
 
 NEAR, FAR = 0.75, 1.5
-"""The polynomials' points beside 0 and infinity are these and their opposites. They are exact in binary, and round to a
-quarter of what the usual 1 and 2 do, which is hardly more than the sum itself."""
+"""Interpolation points of the polynomials besides 0 and infinity: these and their negatives. They are exact in binary,
+and their rounding error is a quarter of that of the usual 1 and 2, hardly more than that of the direct sum.
+"""
 
 
 def pixels(d: list[Lanes]) -> list[Lanes]:
@@ -80,14 +81,14 @@ def outputs(m: list[Lanes]) -> list[Lanes]:
 
 
 def deltas(d: list[Lanes]) -> list[Lanes]:
-    """A d, of gradients of outputs."""
+    """A d, of output gradients."""
     even, odd = d[0] + NEAR**2 * d[2], NEAR * d[1] + NEAR**3 * d[3]
     even_far, odd_far = d[0] + FAR**2 * d[2], FAR * d[1] + FAR**3 * d[3]
     return [d[0], even + odd, even - odd, even_far + odd_far, even_far - odd_far, d[3]]
 
 
 def gradients(m: list[Lanes]) -> list[Lanes]:
-    """G' m, of gradients of elements."""
+    """G' m, of filter gradients."""
     near, far = NEAR**2, FAR**2
     scale, scale_far = 1 / (2 * near * (near - far)), 1 / (2 * far * (far - near))
     even, odd, even_far, odd_far = m[1] + m[2], m[1] - m[2], m[3] + m[4], m[3] - m[4]
@@ -99,13 +100,13 @@ def gradients(m: list[Lanes]) -> list[Lanes]:
 
 
 def _both_ways(transform: Callable[[list[Lanes]], list[Lanes]], rows: list[list[Lanes]]) -> list[list[Lanes]]:
-    """Transform the columns of a matrix, then its rows."""
+    """Transforms the columns of a matrix, then its rows."""
     columns = [transform([row[at] for row in rows]) for at in range(len(rows[0]))]
     return [transform([column[at] for column in columns]) for at in range(len(columns[0]))]
 
 
 def _interleaved(builder: Any, parts: list[Any]) -> list[Any]:
-    """Four vectors whose numbers take turns, as four vectors."""
+    """Interleaves four vectors."""
     count = parts[0].type.count
     for _ in range(2):
         halves = list(zip(parts[:2], parts[2:], strict=True))
@@ -124,13 +125,13 @@ KINDS: dict[str, tuple[int, int, Callable[[list[Lanes]], list[Lanes]]]] = {
     "deltas": (SIDE, EDGE, deltas),
     "gradients": (EDGE, EDGE, gradients),
 }
-"""Rows and columns that a transform reads, vectors from one row to the next, and what it does to a column."""
+"""Rows and columns that a transform reads, vectors per row stride, and the function of a column."""
 
 
 def transform_function(module: Any, lanes: int, kind: str, real: Any) -> Any:
-    """The function of a transform in an LLVM module, which gets it where it has none.
+    """The function of a transform in an LLVM module, added if missing.
 
-    It takes four whole numbers: where the first vector is, bytes to the next one, and the same for the results.
+    It takes four integers: the address of the first vector, the byte stride of vectors, and the same for the results.
     """
     name = f"paddle_layers_winograd_{kind}_{real}_{lanes}"
     if name in module.globals:
@@ -155,7 +156,7 @@ def transform_function(module: Any, lanes: int, kind: str, real: Any) -> Any:
         if kind == "outputs":
             values = _interleaved(builder, values)
         for at, value in enumerate(values):
-            if kind == "outputs":  # neighbouring tiles' outputs of a row lie side by side
+            if kind == "outputs":  # the outputs of a row of adjacent tiles are contiguous
                 target = builder.add(to, builder.mul(to_step, ir.Constant(_I64, row)))
                 target = builder.add(target, ir.Constant(_I64, at * lanes * size))
                 builder.store(value, builder.inttoptr(target, vector.as_pointer()), align=size)
@@ -180,9 +181,9 @@ def _transform(kind: str) -> Any:
 
 
 transform_pixels, transform_elements, transform_outputs, transform_deltas, transform_gradients = map(_transform, KINDS)
-"""`transform(of, of_step, to, to_step, one)`: addresses and steps in bytes; `one` is 1 in the precision.
+"""`transform(of, of_step, to, to_step, one)`: addresses and strides in bytes; `one` is 1 in the precision.
 
 Pixels and products are 36 vectors of tiles in the order of a tile's rows, elements and their gradients are 9. Outputs
-are 4 rows, `to_step` apart, in which the four outputs of each tile lie side by side; of their gradients, the first four
+are 4 rows, `to_step` apart, in which the four outputs of each tile are contiguous; of their gradients, the first four
 of the first four rows of a tile's pixels are read.
 """

@@ -1,6 +1,7 @@
-"""Functions over whole vectors, in a form that the compiler turns into vector code.
+"""Elementwise functions of vectors that the compiler vectorizes.
 
-In float32 the exponential is a polynomial, right to some units of the last place; in float64 it is the C library's.
+In float32 the exponential is a polynomial, accurate to some units in the last place (ULP); in float64 it is the C
+library's.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from paddle_layers.kernels.primitives.compiling import compiled, contracted, reo
 f32 = np.float32
 PER_OCTAVE = f32(1 / math.log(2))
 OCTAVE_HIGH = f32(0.693359375)
-"""The logarithm of 2 in few bits, so that multiples of it are exact."""
+"""The high bits of log 2, so that multiples of it are exact."""
 OCTAVE_LOW = f32(math.log(2) - 0.693359375)
 SIXTH, FIFTH, FOURTH, THIRD, HALF = (f32(1 / math.factorial(n)) for n in (6, 5, 4, 3, 2))
 ONE, TWO = f32(1), f32(2)
 LARGE = f32(88)
-"""The exponential of more is no float32."""
+"""Limit beyond which the exponential is not a float32."""
 FLAT = f32(10)
-"""tanh is 1 from there on."""
+"""Limit from which tanh is 1."""
 
 
 @intrinsic
 def power_of_two(typingctx: Any, exponent: Any) -> Any:
-    """2 to a whole number that is given as float32, by the bits of the result."""
+    """2 to an integer power given as float32, by the bits of the result."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         word = ir.IntType(32)
@@ -85,7 +86,7 @@ def sigmoid_all(values):
         return
     for k in range(values.size):
         v = -f32(values[k])
-        v = LARGE if v > LARGE else v  # comparisons are false for NaN, which passes through
+        v = LARGE if v > LARGE else v  # comparisons are false for NaN, which propagates
         v = -LARGE if v < -LARGE else v
         values[k] = ONE / (TWO + expm1(v))
 
@@ -105,7 +106,9 @@ def tanh_all(values):
 
 @compiled
 def copy(result, values):
-    """result = values; numba's own assignment takes ten times as long for a row, and 1.7 s to compile for the first."""
+    """result = values; numba's own assignment is ten times slower for a row, and takes 1.7 s to compile the first
+    time.
+    """
     for k in range(result.size):
         result[k] = values[k]
 

@@ -1,4 +1,4 @@
-"""Pools of planes: maxima, where they are, and means of windows of 3 x 3 and 2 x 2 pixels; gradients of the latter."""
+"""Pooling of planes: maxima, argmaxima and means of windows of 3 x 3 and 2 x 2 pixels; gradients of the latter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _larger(code: PlaneCode, one: Any, other: Any) -> Any:
 
 
 def maxima(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = the largest pixels of x (H, W) under windows that have one; NaN wins."""
+    """y (P, Q) = maxima of x (H, W) under windows with at least one pixel; NaN wins."""
     x, H, W, y, P, Q, top, left = args
     builder, high = code.builder, machine.rows // 2
     code.outside = ir.Constant(code.vector, [-math.inf] * code.lanes)
@@ -44,13 +44,13 @@ def maxima(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
 
 
 def _wins(code: PlaneCode, value: Any, best: Any) -> Any:
-    """Whether it is the new maximum: the first of equal ones stays, and NaN once it came."""
+    """Whether it is the new maximum: the first of equal values and NaN win."""
     builder = code.builder
     return builder.and_(builder.fcmp_unordered(">", value, best), builder.fcmp_ordered("ord", best, best))
 
 
 def positions(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """where (P, Q), whole numbers = the positions `h * W + w` of the first of the largest pixels under windows."""
+    """where (P, Q), integers = the positions `h * W + w` of the first maximum under each window."""
     x, H, W, where, P, Q, top, left = args
     builder, high, lanes = code.builder, machine.rows // 2, code.lanes
     code.outside = ir.Constant(code.vector, [-math.inf] * lanes)
@@ -91,9 +91,9 @@ def positions(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None
 
 
 def _largest_of_4(code: PlaneCode, args: Any, p: Any, q: Any) -> tuple[Any, list[Any]]:
-    """The largest pixels of windows of 2 x 2 that lie side by side; where they are: right above, right below, below.
+    """Maxima of non-overlapping 2 x 2 windows, and their positions: top right, bottom right, bottom left.
 
-    Where a window hangs over the edge on the right or below, its first pixel is there: no other one wins there.
+    Where a window crosses the right or lower edge, its first pixel is inside: no other one wins there.
     """
     x, H, W = args[:3]
     builder, lanes = code.builder, code.lanes
@@ -116,7 +116,7 @@ def _largest_of_4(code: PlaneCode, args: Any, p: Any, q: Any) -> tuple[Any, list
 
 
 def maxima_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = the largest pixels of x (H, W) under windows of 2 x 2 that lie side by side; NaN wins."""
+    """y (P, Q) = maxima of x (H, W) under non-overlapping 2 x 2 windows; NaN wins."""
     _, _, _, y, P, Q = args
     code.outside = code.number(-math.inf)
     with code.each(ir.Constant(I64, 0), P, 1) as p, code.each(ir.Constant(I64, 0), Q, code.lanes) as q:
@@ -124,7 +124,7 @@ def maxima_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) -> No
 
 
 def positions_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """where (P, Q), whole numbers = the positions of the first of the largest pixels under the same windows."""
+    """where (P, Q), integers = the positions of the first maximum under the same windows."""
     _, _, W, where, P, Q = args
     builder, lanes = code.builder, code.lanes
     whole, wide = ir.VectorType(I32, lanes), ir.VectorType(I64, lanes)
@@ -141,7 +141,9 @@ def positions_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) ->
 
 
 def give_to_places(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """dx (2P, 2Q) = deltas (P, Q) at the positions `where`, one under each window of 2 x 2 pixels, zeros elsewhere."""
+    """dx (2P, 2Q) = deltas (P, Q) scattered to the positions `where`, one under each 2 x 2 window, zeros at all
+    others.
+    """
     deltas, where, P, Q, dx = args
     builder, lanes = code.builder, code.lanes
     whole, W = ir.VectorType(I32, lanes), code.times(Q, 2)
@@ -151,7 +153,7 @@ def give_to_places(code: PlaneCode, machine: Machine, stride: int, args: Any) ->
         mask, column = code.mask(q, Q), code.times(q, 2)
         delta = code.load(code.place(deltas, p, Q, q), mask)
         place = code.load_whole(code.add(where, code.times(code.add(builder.mul(p, Q), q), 8)), mask)
-        first = builder.add(builder.mul(code.times(p, 2), W), column)  # that of the vector's first window
+        first = builder.add(builder.mul(code.times(p, 2), W), column)  # position of the vector's first window
         place = builder.sub(place, builder.add(code.splat(builder.trunc(first, I32)), counted))
         masks = [code.mask(code.add(column, part), W) for part in (0, lanes)]
         for row in range(2):
@@ -166,7 +168,7 @@ def give_to_places(code: PlaneCode, machine: Machine, stride: int, args: Any) ->
 
 
 def give_to_all(code: PlaneCode, machine: Machine, stride: int, args: Any, factor: float = 1.0) -> None:
-    """dx (2P, 2Q) = deltas (P, Q) times a factor, for each pixel under their windows of 2 x 2 pixels."""
+    """dx (2P, 2Q) = deltas (P, Q) times a factor, for each pixel under their 2 x 2 windows."""
     deltas, P, Q, dx = args
     builder, lanes, W = code.builder, code.lanes, code.times(args[2], 2)
     with code.each(ir.Constant(I64, 0), P, 1) as p, code.each(ir.Constant(I64, 0), Q, lanes) as q:
@@ -179,9 +181,9 @@ def give_to_all(code: PlaneCode, machine: Machine, stride: int, args: Any, facto
 
 
 def _counted(code: PlaneCode, start: Any, extent: Any, before: Any, behind: Any) -> Any:
-    """What windows of `SIDE` count along an axis: pixels, and so much before and behind them; 1 where that is nothing.
+    """Pixels of windows of `SIDE` along an axis, plus the counted padding before and after; 1 if that is nothing.
 
-    Whole numbers, or vectors of them.
+    Integers, or vectors of integers.
     """
     builder, kind = code.builder, start.type
     one, side = (ir.Constant(kind, n if kind == I64 else [n] * code.lanes) for n in (1, SIDE))
@@ -192,7 +194,7 @@ def _counted(code: PlaneCode, start: Any, extent: Any, before: Any, behind: Any)
 
 
 def means(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = the sums of the pixels of x (H, W) under windows, over what these count: `_counted` of both axes."""
+    """y (P, Q) = sums of the pixels of x (H, W) under windows, divided by `_counted` of both axes."""
     x, H, W, y, P, Q, top, left, *reach = args
     builder, high, lanes = code.builder, machine.rows // 2, code.lanes
     behind = ir.Constant(ir.VectorType(I32, lanes), [stride * lane for lane in range(lanes)])
@@ -220,7 +222,7 @@ def means(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
 
 
 def means_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = the means of windows of 2 x 2 pixels that lie side by side in x, whose rows have W pixels."""
+    """y (P, Q) = means of non-overlapping 2 x 2 windows in x, whose rows have W pixels."""
     x, W, y, P, Q = args
     builder, lanes = code.builder, code.lanes
     with code.each(ir.Constant(I64, 0), P, 1) as p, code.each(ir.Constant(I64, 0), Q, lanes) as q:

@@ -1,4 +1,4 @@
-"""Windows of a plane side by side, a row for each element of a filter, and the sums of what such rows have."""
+"""im2col and col2im of a plane with stride 1: one row per filter element."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from .tiles import Machine
 
 
 def lay_windows(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """The matrix (A, B, P, Q) of the windows (P, Q) of a filter of A x B elements in x (P + A - 1, Q + B - 1)."""
+    """im2col: the matrix (A, B, P, Q) of the windows (P, Q) of a filter of A x B elements in x (P + A - 1, Q + B -
+    1).
+    """
     x, A, B, matrix, P, Q = args
     zero, builder = ir.Constant(I64, 0), code.builder
     W = code.add(Q, B, -1)
@@ -24,7 +26,7 @@ def lay_windows(code: PlaneCode, machine: Machine, stride: int, args: Any) -> No
 
 
 def sum_windows(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """dx (P + A - 1, Q + B - 1) = the sums of what the matrix has for each pixel, or dx += these where `adding`."""
+    """col2im: dx (P + A - 1, Q + B - 1) = sums of the matrix elements of each pixel, or dx += these where `adding`."""
     matrix, A, B, P, Q, dx, adding = args
     builder, zero, one = code.builder, ir.Constant(I64, 0), ir.Constant(I64, 1)
     H, W, adds = code.add(P, A, -1), code.add(Q, B, -1), builder.trunc(adding, BIT)

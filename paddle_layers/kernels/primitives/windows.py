@@ -1,6 +1,6 @@
-"""3x3 windows of a plane, some rows at a time: correlations with one filter and their gradients; and maxima.
+"""Depthwise 3x3 convolution of a plane, some rows at a time, and its gradients; dispatch of the pooling functions.
 
-As elsewhere, a padded zero is multiplied like a number.
+As in the other kernels, padding is multiplied like any value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .tiles import HOST, Machine
 
 
 def _correlate(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = the correlation of x (H, W) with a filter, or y += where `adding`; then the epilogue of a table."""
+    """y (P, Q) = the convolution of x (H, W) with a filter, or y += where `adding`; then the epilogue of a table."""
     x, H, W, w, w_step, y, P, Q, top, left, adding, table, step = args
     builder, high = code.builder, machine.rows // 2
     ends = builder.icmp_unsigned("!=", table, ir.Constant(I64, 0))
@@ -53,7 +53,7 @@ def _correlate(code: PlaneCode, machine: Machine, stride: int, args: Any) -> Non
 
 
 def _dots(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """Add to the gradient of a filter what a plane of deltas (P, Q) gives with pixels (H, W)."""
+    """Adds the filter gradient of a plane of deltas (P, Q) and pixels (H, W)."""
     x, H, W, deltas, P, Q, dw, top, left = args
     builder, high = code.builder, machine.rows // 2
     sums = code.sums(SIDE * SIDE)
@@ -70,7 +70,7 @@ def _dots(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
             h = code.add(builder.sub(code.times(p, stride), top), row)
             with code.inside(h, H):
                 pixels = load(code.place(x, h, W, ir.Constant(I64, 0)))
-                pixels = [builder.select(mask, pixel, code.zero) for pixel in pixels]  # none times an infinite one
+                pixels = [builder.select(mask, pixel, code.zero) for pixel in pixels]  # no 0 * inf
                 for a, at in meeting(row, stride, high):
                     for b in range(SIDE):
                         code.add_product(sums[a * SIDE + b], builder.load(own[at]), pixels[b])
@@ -81,10 +81,10 @@ def _dots(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
 
 
 def _spread(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """dx (H, W) = the gradient of a correlation whose windows are two pixels apart, or dx += where `adding`.
+    """dx (H, W) = the input gradient of a convolution with stride 2, or dx += where `adding`.
 
     With the padding, the pixels of row 2i are under row 0 of windows i and row 2 of windows i - 1, those of row 2i + 1
-    under row 1 of windows i; so it is with columns.
+    under row 1 of windows i; columns are analogous.
     """
     deltas, P, Q, w, dx, H, W, top, left, adding = args
     builder, high, lanes = code.builder, machine.rows // 4, code.lanes
@@ -96,7 +96,7 @@ def _spread(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
         for border, extent in ((top, H), (left, W))
     )
     with code.each(i_first, i_last, high) as i, code.each(j_first, j_last, lanes) as j:
-        sums = code.sums(4 * high)  # even and odd rows, in each even and odd columns
+        sums = code.sums(4 * high)  # even and odd rows, each with even and odd columns
         code.fetch(code.place(deltas, i, Q, j), high, Q, 1)
         code.fetch(code.place(dx, code.times(i, 2), W, code.times(j, 2)), 2 * high, W, 2, writing=True)
         before = code.add(j, -1)
@@ -148,11 +148,11 @@ KINDS: dict[str, tuple[Callable[..., None], int, int]] = {
     "lay_windows": (window_rows.lay_windows, 1, 6),
     "sum_windows": (window_rows.sum_windows, 1, 7),
 }
-"""What builds a function, the columns from one window to the next, and how many whole numbers it takes."""
+"""Builder of a function, the column stride of windows, and the number of its integer arguments."""
 
 
 def window_function(module: Any, machine: Machine, kind: str, real: Any) -> Any:
-    """The function of a kind in an LLVM module, which gets it where it has none."""
+    """The function of a kind in an LLVM module, added if missing."""
     name = f"paddle_layers_windows_{kind}_{real}_{machine.bytes}"
     if name in module.globals:
         return module.globals[name]
@@ -167,7 +167,7 @@ def window_function(module: Any, machine: Machine, kind: str, real: Any) -> Any:
 
 
 def _caller(kind: str) -> Any:
-    """An intrinsic that calls the function of a kind: a tuple of its whole numbers, and 1 in the precision."""
+    """An intrinsic that calls the function of a kind: a tuple of its integers, and 1 in the precision."""
 
     def call(typingctx: Any, given: Any, one: Any) -> Any:
         count = KINDS[kind][2]
@@ -190,11 +190,11 @@ maxima, maxima_2, maxima_of_4, positions, positions_2, positions_of_4, give_to_p
 )
 give_to_all, means_of_4, means, means_2 = (_caller(kind) for kind in list(KINDS)[13:17])
 lay_windows, sum_windows = (_caller(kind) for kind in list(KINDS)[17:])
-"""Calls with the numbers `x H W w w_step y P Q top left adding table step`, `x H W deltas P Q dw top left`,
+"""Calls with the arguments `x H W w w_step y P Q top left adding table step`, `x H W deltas P Q dw top left`,
 `deltas P Q w dx H W top left adding`, for maxima and positions `x H W y P Q top left`, but `of_4` `x H W y P Q`,
 `deltas where P Q dx`, `deltas P Q dx` to give each pixel a fourth or all, for means `x W y P Q` `of_4` and
-`x H W y P Q top left` with what counts above, below, before and behind the pixels, `x A B matrix P Q` and
-`matrix A B P Q dx adding`: addresses, `w_step` in bytes from one element of the filter to the next, `top` and `left`
-the padding, `adding` 0 or 1, `table` and `step` the two of an epilogue. Windows of pools are 3 x 3 pixels, or 2 x 2
-side by side `of_4`.
+`x H W y P Q top left` with the counted padding above, below, before and after the pixels, `x A B matrix P Q` and
+`matrix A B P Q dx adding`: addresses, `w_step` the byte stride of filter elements, `top` and `left` the padding,
+`adding` 0 or 1, `table` and `step` those of an epilogue. Pooling windows are 3 x 3 pixels, or non-overlapping 2 x 2
+`of_4`.
 """

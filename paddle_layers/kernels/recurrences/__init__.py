@@ -1,1 +1,1 @@
-"""Tuned kernels of the layers in layers/recurrences."""
+"""Tuned kernels of the recurrent layers."""

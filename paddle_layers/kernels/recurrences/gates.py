@@ -1,6 +1,6 @@
-"""What the gradients of recurrent layers have in common: each of their gates has deltas, rows of one width.
+"""Shared gradient kernels of recurrent layers: deltas of the gate pre-activations.
 
-A delta is the gradient of the loss by the sum that goes into a gate or unit.
+A delta is the gradient of the loss with respect to the pre-activation of a gate or unit.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ SLICES = 8
 
 
 def slices(T: int) -> int:
-    """Slices of the rows; by shape only."""
+    """Number of row slices; depends on the shape only."""
     return min(T, SLICES)
 
 
 @also_in_python
 def parts_of(units):
-    """Parts of a gate's columns, by shape only."""
+    """Parts of the columns of a gate; depends on the shape only."""
     return max(1, min(SLICES, units // 256))
 
 
 @compiled
 def take_before(first, last, past, y, initial, before_of, starts):
-    """The row before each row of some slices; where there is none, the initial one of the sequence, or zeros."""
+    """The previous row of each row of some slices; at the first step the initial state of the sequence, or zeros."""
     T = y.shape[0]
     count = min(T, SLICES)
     for t in range(T * first // count, T * last // count):
@@ -41,7 +41,7 @@ def take_before(first, last, past, y, initial, before_of, starts):
 
 @compiled
 def put_side_by_side(first, last, result, gates, accumulate):
-    """The gates' rows of some slices, one gate beside the other."""
+    """Concatenates the rows of the gates of some slices."""
     T, K = gates[0].shape
     count = min(T, SLICES)
     for t in range(T * first // count, T * last // count):
@@ -55,7 +55,7 @@ def put_side_by_side(first, last, result, gates, accumulate):
 
 @compiled
 def add_products(dweight, gate, part, past, delta, accumulate):
-    """A part of a gate's columns in the gradient of the weight: one product over all rows."""
+    """A part of the columns of a gate in the weight gradient: one product over all rows."""
     T, K = past.shape
     left, right = K * part // parts_of(K), K * (part + 1) // parts_of(K)
     size, wide = past.itemsize, dweight.shape[1]
@@ -77,7 +77,7 @@ def add_rows(total, rows, accumulate):
 
 @contracted
 def through_gate(delta, behind, gate, other):
-    """The delta of a logistic gate's sum, from that of the gate's product with `other`."""
+    """Backward pass of a logistic gate: delta of its pre-activation, from that of the gate's product with `other`."""
     one = gate.dtype.type(1)
     for k in range(delta.size):
         delta[k] = behind[k] * other[k] * (gate[k] * (one - gate[k]))
@@ -85,7 +85,7 @@ def through_gate(delta, behind, gate, other):
 
 @contracted
 def through_tanh(delta, behind, value, gate):
-    """The delta of the sum in a tanh of this value, from that of its product with `gate`."""
+    """Backward pass of tanh: delta of its pre-activation, from that of its product with `gate`."""
     one = gate.dtype.type(1)
     for k in range(delta.size):
         delta[k] = behind[k] * gate[k] * (one - value[k] * value[k])

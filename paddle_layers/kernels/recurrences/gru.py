@@ -1,6 +1,6 @@
-"""grumemory in blocks of sequences, with its weight in panels.
+"""GRU (`grumemory`) in blocks of sequences, with a packed weight.
 
-Where the reset comes before the product, a step has two products, since the candidate reads gates; where it comes
+If the reset gate is applied before the product, a step has two products, since the candidate depends on gates; if
 after, one.
 """
 
@@ -24,12 +24,12 @@ from .panels import pack, padded, panel_product
 from .sequence_blocks import block, blocks, blocks_of, most_of, put_initial, still_there
 
 WORTH_IT = 1 << 16
-"""Multiplications below which the point function stays: what a step gains does not pay the compiler."""
+"""Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
 GATES = 3
 
 
 def is_usual(act: str, gate_act: str, reset_after: bool) -> bool:
-    """The functions that units and gates have by default, and Paddle's order of reset and product."""
+    """Whether units and gates have their default activations, and reset and product are in Paddle's order."""
     return (act, gate_act, reset_after) == ("tanh", "sigmoid", False)
 
 
@@ -39,35 +39,37 @@ def resets_first(reset_after: bool) -> bool:
 
 
 def products(T: int, K: int) -> int:
-    """Multiplications with the weight."""
+    """Number of multiplications with the weight."""
     return GATES * T * K * K
 
 
 def numbers(T: int, K: int) -> int:
-    """Numbers of a row for each gate."""
+    """Number of elements per row and gate."""
     return GATES * T * K
 
 
 def forward_scratch(S: int, K: int) -> int:
-    """Numbers that an item needs: weights, sums, outputs, recalled outputs."""
+    """Scratch elements of an item: weights, pre-activations, outputs, reset outputs."""
     most = int(most_of(S))
     return (K + most) * int(padded(2 * K, 4) + padded(K, 4)) + 2 * most * K
 
 
 def backward_scratch(S: int, K: int) -> int:
-    """Numbers that an item needs: weights, deltas of outputs, of recalled ones and of sums, outputs before."""
+    """Scratch elements of an item: weights, deltas of outputs, of reset outputs and of pre-activations, previous
+    outputs.
+    """
     most = int(most_of(S))
     return (3 * K + 2 * most) * int(padded(K, 4)) + 5 * most * K
 
 
 def tiles(K: int) -> int:
-    """Tiles of the weight's gradient."""
+    """Number of tiles of the weight gradient."""
     return GATES * int(parts_of(K))
 
 
 @contracted
 def blend(output, share, new):
-    """output += share * (new - output), written so that a share of 1 leaves nothing of the old."""
+    """output += share * (new - output), exact for a share of 1."""
     one = output.dtype.type(1)
     for k in range(output.size):
         output[k] = (one - share[k]) * output[k] + share[k] * new[k]
@@ -151,7 +153,7 @@ def grumemory_deltas(
                 dh = outputs[r][:K]
                 add_to(dh, dy[t])
                 add_to(dh, carried[r])
-                if initial is not None:  # nothing else reads it
+                if initial is not None:  # not read by anything else
                     copy(output_delta[t], dh)
                 through_update(gate_deltas[r][:K], carried[r], dh, update[t], candidate[t], past)
                 through_tanh(new_deltas[r], dh, candidate[t], update[t])
@@ -170,7 +172,9 @@ def grumemory_deltas(
 
 @contracted
 def through_update(delta, carried, dh, gate, new, past):
-    """From the delta of the output to those of the update gate's sum and of the output of the row before."""
+    """Backward pass of the update gate: from the delta of the output to those of the gate's pre-activation and of the
+    previous output.
+    """
     one = gate.dtype.type(1)
     for k in range(delta.size):
         delta[k] = dh[k] * (new[k] - past[k]) * (gate[k] * (one - gate[k]))
@@ -214,7 +218,7 @@ def grumemory_dbias(first, last, dbias, update_delta, reset_delta, candidate_del
 
 
 def is_usual_after(act: str, gate_act: str, reset_after: bool) -> bool:
-    """The functions that units and gates have by default, and PyTorch's order of reset and product."""
+    """Whether units and gates have their default activations, and reset and product are in PyTorch's order."""
     return (act, gate_act, reset_after) == ("tanh", "sigmoid", True)
 
 
@@ -224,13 +228,15 @@ def resets_last(reset_after: bool) -> bool:
 
 
 def forward_scratch_after(S: int, K: int) -> int:
-    """Numbers that an item needs: weights, sums, outputs."""
+    """Scratch elements of an item: weights, pre-activations, outputs."""
     most = int(most_of(S))
     return (K + most) * int(padded(GATES * K, 4)) + most * K
 
 
 def backward_scratch_after(S: int, K: int) -> int:
-    """Numbers that an item needs: weights, deltas of outputs and of the sums, what is carried, outputs before."""
+    """Scratch elements of an item: weights, deltas of outputs and of pre-activations, the carried delta, previous
+    outputs.
+    """
     most = int(most_of(S))
     return (GATES * K + most) * int(padded(K, 4)) + (GATES + 2) * most * K
 
@@ -310,7 +316,7 @@ def grumemory_deltas_after(
                 dh, own_deltas, new = outputs[r][:K], deltas[r], candidate_delta[t]
                 add_to(dh, dy[t])
                 add_to(dh, carried[r])
-                if initial is not None:  # nothing else reads it
+                if initial is not None:  # not read by anything else
                     copy(output_delta[t], dh)
                 through_update(own_deltas[:K], carried[r], dh, update[t], candidate[t], past)
                 through_tanh(new, dh, candidate[t], update[t])

@@ -1,4 +1,4 @@
-"""gru_step over whole rows: products by BLAS, gates as vector code."""
+"""GRU cell (`gru_step`): products by BLAS, vectorized gates."""
 
 from __future__ import annotations
 
@@ -10,62 +10,62 @@ from paddle_layers.kernels.tuned import tuned
 from .gates import add_products, add_rows, parts_of, put_side_by_side, slices, through_gate
 
 WORTH_IT = 1 << 12
-"""Multiplications below which the point function stays."""
+"""Minimum number of multiplications for the tuned kernel."""
 BLOCK = 64
-"""Rows of a product: fewer are not worth packing the weights for them."""
+"""Rows of a product: fewer do not repay packing the weights."""
 GATES = 3
 
 
 def blocks(N: int) -> int:
-    """Blocks of rows, by shape only."""
+    """Blocks of rows; depends on the shape only."""
     return max(1, N // BLOCK)
 
 
 def products(N: int, K: int) -> int:
-    """Multiplications with the weight of a gate."""
+    """Number of multiplications with the weight of a gate."""
     return N * K * K
 
 
 def numbers(N: int, K: int) -> int:
-    """Numbers of a row for each gate."""
+    """Number of elements per row and gate."""
     return GATES * N * K
 
 
 def slices_of(N: int) -> int:
-    """Slices of the rows."""
+    """Number of row slices."""
     return slices(N)
 
 
 def tiles(K: int) -> int:
-    """Tiles of the weight's gradient."""
+    """Number of tiles of the weight gradient."""
     return GATES * int(parts_of(K))
 
 
 def parts_of_bias(B: int, K: int) -> int:
-    """Parts of the bias: one for each gate, and with `reset_after` one for what is recalled."""
+    """Parts of the bias: one per gate, and with `reset_after` one for the recurrent part of the candidate."""
     return B // K
 
 
 def logistic(gate_act: str) -> bool:
-    """The function that gates have by default."""
+    """Whether gates have their default activation."""
     return gate_act == "sigmoid"
 
 
 def hyperbolic(act: str) -> bool:
-    """The function that units have by default."""
+    """Whether units have their default activation."""
     return act == "tanh"
 
 
 @compiled
 def bounds(block, rows):
-    """First row of a block and the row behind its last."""
+    """First row of a block and one past its last."""
     count = max(1, rows // BLOCK)
     return rows * block // count, rows * (block + 1) // count
 
 
 @compiled
 def add_gate(sums, values, weight, gate, transposed, begin, end):
-    """Add the product of some rows with a gate's weight, or with its transpose."""
+    """Adds the product of some rows with a gate's weight, or with its transpose."""
     K, D = weight.shape
     size = weight.itemsize
     matrix_product(

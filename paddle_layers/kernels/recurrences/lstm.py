@@ -1,4 +1,4 @@
-"""lstmemory in blocks of sequences, with its weight in panels."""
+"""LSTM (`lstmemory`) in blocks of sequences, with a packed weight."""
 
 from __future__ import annotations
 
@@ -22,39 +22,41 @@ from .panels import pack, padded, panel_product
 from .sequence_blocks import block, blocks, blocks_of, most_of, put_initial, still_there
 
 WORTH_IT = 1 << 16
-"""Multiplications below which the point function stays: what a step gains does not pay the compiler."""
+"""Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
 GATES = 4
 
 
 def is_usual(act: str, gate_act: str, state_act: str) -> bool:
-    """The functions that units and gates have by default."""
+    """Whether units and gates have their default activations."""
     return (act, gate_act, state_act) == ("tanh", "sigmoid", "tanh")
 
 
 def products(T: int, K: int) -> int:
-    """Multiplications with the weight."""
+    """Number of multiplications with the weight."""
     return 4 * T * K * K
 
 
 def numbers(T: int, K: int) -> int:
-    """Numbers of a row for each gate."""
+    """Number of elements per row and gate."""
     return 4 * T * K
 
 
 def forward_scratch(S: int, K: int) -> int:
-    """Numbers that an item needs: weights, sums, outputs, states before the first rows."""
+    """Scratch elements of an item: weights, pre-activations, outputs, initial cell states."""
     most = int(most_of(S))
     return (K + most) * int(padded(4 * K, 4)) + 2 * most * K
 
 
 def backward_scratch(S: int, K: int) -> int:
-    """Numbers that an item needs: weights, deltas of outputs, sums and states, states before, a function's values."""
+    """Scratch elements of an item: weights, deltas of outputs, pre-activations and cell states, previous cell states,
+    activations.
+    """
     most = int(most_of(S))
     return (4 * K + most) * int(padded(K, 4)) + (6 * most + 1) * K
 
 
 def tiles(K: int) -> int:
-    """Tiles of the weight's gradient."""
+    """Number of tiles of the weight gradient."""
     return GATES * int(parts_of(K))
 
 
@@ -146,7 +148,7 @@ def lstmemory_deltas(
                 through_tanh(da, dc, candidate[t], input_gate[t])
                 through_gate(di, dc, input_gate[t], candidate[t])
                 through_gate(df, dc, forget_gate[t], past)
-                if initial_state is not None:  # nothing else reads it
+                if initial_state is not None:  # not read by anything else
                     copy(state_delta[t], dc)
                 multiply_by(dc, forget_gate[t])
                 if peepholes:
@@ -160,7 +162,9 @@ def lstmemory_deltas(
 
 @contracted
 def through_output(do, dc, dh, shown, gate):
-    """From the delta of the output to those of its gate's sum and, added, of the state."""
+    """Backward pass of the output gate: from the delta of the output to those of the gate's pre-activation and,
+    accumulated, of the cell state.
+    """
     one = gate.dtype.type(1)
     for k in range(do.size):
         do[k] = dh[k] * shown[k] * (gate[k] * (one - gate[k]))
@@ -197,7 +201,7 @@ def lstmemory_dbias(
     first, last, dbias, candidate_delta, input_delta, forget_delta, output_delta, initial_state, state, before_of,
     S_start, accumulate, peepholes
 ):  # fmt: skip
-    """Each item has a gate: its bias, and its peephole where it has one."""
+    """One item per gate: its bias, and its peephole if it has one."""
     T, K = state.shape
     for gate in range(first, last):
         delta = (candidate_delta, input_delta, forget_delta, output_delta)[gate]

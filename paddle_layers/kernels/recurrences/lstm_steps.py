@@ -1,4 +1,4 @@
-"""lstm_step over whole rows: its gates as vector code."""
+"""LSTM cell (`lstm_step`): vectorized gates."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from .gates import SLICES, add_rows, put_side_by_side, slices, through_gate, thr
 from .lstm import GATES, is_usual, through_output
 
 WORTH_IT = 1 << 10
-"""Numbers below which the point function stays."""
+"""Minimum number of elements for the tuned kernel."""
 
 
 def slices_of(N: int) -> int:
-    """Slices of the rows."""
+    """Number of row slices."""
     return slices(N)
 
 
 def numbers(N: int, K: int) -> int:
-    """Numbers of a row for each gate."""
+    """Number of elements per row and gate."""
     return 4 * N * K
 
 
 def row_of_each(K: int) -> int:
-    """Numbers that an item needs: the sums of a row, and the values of a function."""
+    """Scratch elements of an item: the pre-activations of a row, and activations."""
     return (GATES + 1) * K
 
 
 @compiled
 def slice_bounds(item, rows):
-    """Rows of a slice, by shape only."""
+    """Rows of a slice; depends on the shape only."""
     count = min(rows, SLICES)
     return rows * item // count, rows * (item + 1) // count
 
@@ -104,7 +104,7 @@ def lstm_step_dx(first, last, dx, candidate_delta, input_delta, forget_delta, ou
 def lstm_step_dbias(
     first, last, dbias, candidate_delta, input_delta, forget_delta, output_delta, previous, state, accumulate, peepholes
 ):  # fmt: skip
-    """Each item has a gate: its bias, and its peephole where it has one."""
+    """One item per gate: its bias, and its peephole if it has one."""
     N, K = state.shape
     for gate in range(first, last):
         delta = (candidate_delta, input_delta, forget_delta, output_delta)[gate]

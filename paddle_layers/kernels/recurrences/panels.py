@@ -1,7 +1,7 @@
-"""Products with one matrix that is used many times: it is packed once into panels, a product reads them as they lie.
+"""Matrix products with a weight that is packed once into panels and used many times.
 
-BLAS packs its operands anew in every call, which costs as much as the product itself where one has few rows, as the
-rows of one step of a recurrence.
+BLAS packs its operands again in every call, which costs as much as the product itself where one has few rows, such as
+those of one step of a recurrence.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
 from paddle_layers.kernels.primitives.vectors import copy
 
 WIDTH = 128
-"""Bytes of a panel's row: two of the widest registers."""
+"""Bytes of a panel row: two of the widest registers."""
 ROWS = 8 if binding.get_host_cpu_features().get("avx512f") else 3
-"""Rows of a product that are computed at once: with two registers for each, as many as a core can hold."""
+"""Rows of a product that are computed at once: with two registers each, as many as a core can hold."""
 
 
 def _tile(rows: int) -> Any:
@@ -64,7 +64,7 @@ def _tile(rows: int) -> Any:
 
 
 def _splat(builder: Any, value: Any, vector: Any) -> Any:
-    """A vector of equal numbers."""
+    """A vector with equal lanes."""
     lane = ir.Constant(ir.IntType(32), 0)
     single = builder.insert_element(ir.Constant(vector, ir.Undefined), value, lane)
     lanes = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None)
@@ -98,14 +98,14 @@ def tile(rows, depth, a, lda, panel, c, ldc, one):
 
 @also_in_python
 def padded(columns, size):
-    """Columns rounded up to whole panels of numbers of `size` bytes; 4 give the most."""
+    """Columns rounded up to whole panels of elements of `size` bytes; 4 gives the maximum."""
     width = WIDTH // size
     return (columns + width - 1) // width * width
 
 
 @compiled
 def pack(panels, matrix, transposed):
-    """Lay the columns of a matrix, or of its transpose, out in panels; what is missing in the last one is zero."""
+    """Packs the columns of a matrix, or of its transpose, into panels; the last one is padded with zeros."""
     depth, columns = matrix.shape
     if transposed:
         depth, columns = columns, depth

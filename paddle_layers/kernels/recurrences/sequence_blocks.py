@@ -1,7 +1,7 @@
-"""Sequences in blocks: the rows that the sequences of a block have at a step are one matrix.
+"""Sequence batching: the rows of a block of sequences at a time step are one matrix.
 
-Sequences are sorted by length and cut into blocks. A work item takes one block through all of its steps, so threads
-never wait for each other; the sequences that still have rows come first, so nothing is padded.
+Sequences are sorted by length and divided into blocks. A work item takes one block through all of its steps, so threads
+never wait for each other; the sequences that are still active come first, so nothing is padded.
 """
 
 from __future__ import annotations
@@ -12,33 +12,33 @@ from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
 from paddle_layers.kernels.primitives.vectors import copy
 
 BLOCKS = 8
-"""Blocks of a large batch: each has a packed weight of its own."""
+"""Number of blocks of a large batch: each has a separate packed weight."""
 USUAL = 16
-"""Sequences of a block, as long as there are fewer than `BLOCKS` of these; blocks of a small batch have four."""
+"""Sequences per block, as long as there are fewer than `BLOCKS` blocks; blocks of a small batch have four."""
 
 
 @also_in_python
 def blocks_of(sequences):
-    """Blocks of a batch, by shape only; never more for fewer sequences."""
+    """Number of blocks of a batch; depends on the shape only and does not decrease with more sequences."""
     return min((sequences + 3) // 4, max(4, min(BLOCKS, (sequences + USUAL - 1) // USUAL)))
 
 
 @also_in_python
 def most_of(sequences):
-    """The most sequences that a block of a batch of this size, or of a smaller one, has."""
+    """Maximum number of sequences per block of a batch of at most this size."""
     return max(USUAL, (sequences + BLOCKS - 1) // BLOCKS)
 
 
 def blocks(S: int) -> int:
-    """Blocks of a batch."""
+    """Number of blocks of a batch."""
     return int(blocks_of(S))
 
 
 @compiled
 def block(item, starts, reverse):
-    """The sequences of a block, the longest first: numbers, first rows, lengths, and the step to their next rows.
+    """The sequences of a block, the longest first: indices, first rows, lengths, and the stride to their next rows.
 
-    The first item takes the longest sequences, the second the shortest and so on: neighbours run on one thread.
+    The first item takes the longest sequences, the second the shortest and so on: adjacent items run on one thread.
     """
     sequences = starts.size - 1
     count = blocks_of(sequences)
@@ -51,7 +51,7 @@ def block(item, starts, reverse):
 
 @compiled
 def put_initial(into, initial, chosen):
-    """The rows that these sequences begin with, where they are given; else `into` stays as it is, zero."""
+    """The initial states of these sequences, if there are any; else `into` stays zero."""
     if initial is not None:
         for r in range(chosen.size):
             copy(into[r], initial[chosen[r]])
@@ -59,7 +59,7 @@ def put_initial(into, initial, chosen):
 
 @compiled
 def still_there(lengths, step):
-    """How many sequences have a row at this step; `lengths` fall."""
+    """Number of active sequences at this step; `lengths` are decreasing."""
     count = lengths.size
     while count > 0 and lengths[count - 1] <= step:
         count -= 1

@@ -1,4 +1,4 @@
-"""recurrent in blocks of sequences, with its weight in panels."""
+"""Simple RNN (`recurrent`) in blocks of sequences, with a packed weight."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from .panels import pack, padded, panel_product
 from .sequence_blocks import block, blocks, blocks_of, most_of, put_initial, still_there
 
 WORTH_IT = 1 << 16
-"""Multiplications below which the point function stays: what a step gains does not pay the compiler."""
+"""Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
 
 
 def is_tanh(act: str) -> bool:
-    """The function that units have by default."""
+    """Whether units have their default activation."""
     return act == "tanh"
 
 
 def products(T: int, K: int) -> int:
-    """Multiplications with the weight."""
+    """Number of multiplications with the weight."""
     return T * K * K
 
 
 def numbers(T: int, K: int) -> int:
-    """Numbers of the output."""
+    """Number of elements of the output."""
     return T * K
 
 
 def scratch_numbers(S: int, K: int) -> int:
-    """Numbers that an item needs: weight, sums, rows of the step before."""
+    """Scratch elements of an item: weight, pre-activations, rows of the previous step."""
     most = int(most_of(S))
     return (K + most) * int(padded(K, 4)) + most * K
 
 
 def tiles(K: int) -> int:
-    """Tiles of the weight's gradient."""
+    """Number of tiles of the weight gradient."""
     return int(parts_of(K))
 
 
@@ -93,7 +93,7 @@ def recurrent_delta(first, last, delta, y, dy, weight, scratch, S_start, reverse
 
 @contracted
 def through_unit(delta, later, dy, y):
-    """The delta of a unit's sum, from those of its output in this row and in later ones."""
+    """Delta of a unit's pre-activation, from those of its output in this row and in later ones."""
     one = y.dtype.type(1)
     for k in range(delta.size):
         delta[k] = (dy[k] + later[k]) * (one - y[k] * y[k])

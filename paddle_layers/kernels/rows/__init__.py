@@ -1,1 +1,1 @@
-"""Tuned kernels of the layers in layers/rows."""
+"""Tuned kernels of the dense layers."""

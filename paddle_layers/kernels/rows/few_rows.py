@@ -1,6 +1,6 @@
-"""Products of a few rows with a large weight, which goes through a core once: tiles of registers, without copies.
+"""Skinny matrix products: few rows times a large weight that is read once, with register tiles and without packing.
 
-BLAS first copies the weight into an order of its own, which for few rows takes longer than the products.
+BLAS first packs the weight, which for few rows takes longer than the products.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from paddle_layers.kernels.primitives.moves import fetch_run, give_back, set_ent
 from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, VECTOR, VECTORS, products, rounded
 
 MOST = 128
-"""Rows that are few."""
+"""Maximum number of rows."""
 BLOCK = 64
-"""Rows of the weight of a block, whose columns for a tile stay in the first cache."""
+"""Weight rows of a block, whose columns for a tile stay in the L1 cache."""
 HALF = BLOCK // 2
-"""The same for as few rows, whose products take less time than the block takes to come: it is asked for in time."""
+"""The same for half as many rows, whose products are faster than the loads of the block: it is prefetched."""
 SUMMED = 512
-"""Products that are summed up before they are added to the others: rounding grows less."""
+"""Products per partial sum: limits the growth of rounding errors."""
 
 
 def few_rows(N: int, K: int) -> bool:
@@ -25,18 +25,18 @@ def few_rows(N: int, K: int) -> bool:
 
 
 def table_numbers() -> int:
-    """Numbers of scratch memory for the output and for the weight's gradient: a table of rows."""
+    """Scratch elements for the output and for the weight gradient: a table of rows."""
     return max(BLOCK, MOST) * ENTRY
 
 
 def numbers_of_dx(N: int, K: int) -> int:
-    """Numbers of scratch memory for the input's gradient: a table, the turned gradients, two blocks of sums."""
+    """Scratch elements for the input gradient: a table, the transposed gradients, two blocks of sums."""
     return LANES * ENTRY + (K + 2 * BLOCK) * int(rounded(N))
 
 
 @copied
 def multiply_rows(y, x, weight, left, right, sizes, adding, place, size, one):
-    """Columns `left` to `right` of y (N, K) = x (N, C) weight (C, K), or of y += it; `place` is scratch memory."""
+    """Columns `left` to `right` of y (N, K) = x (N, C) weight (C, K), or of y += it; `place` is the scratch buffer."""
     N, C, K = sizes
     most, high = VECTORS * (VECTOR // size), HALF if N <= HALF else BLOCK
     for row in range(high):
@@ -54,7 +54,7 @@ def multiply_rows(y, x, weight, left, right, sizes, adding, place, size, one):
 
 @copied
 def multiply_rows_back(dx, dy, weight, first, last, sizes, adding, place, size, one):
-    """Columns `first` to `last` of dx (N, C) = dy (N, K) times the turned weight, or of dx += it."""
+    """Columns `first` to `last` of dx (N, C) = dy (N, K) times the transposed weight, or of dx += it."""
     N, C, K = sizes
     wide = rounded(N)
     turned = place + LANES * ENTRY * size
@@ -78,7 +78,7 @@ def multiply_rows_back(dx, dy, weight, first, last, sizes, adding, place, size, 
 
 @copied
 def add_outer_products(dweight, x, dy, first, last, sizes, adding, place, size, one):
-    """Rows `first` to `last` of dweight (C, K) = the turned x (N, C) times dy (N, K), or of dweight += it."""
+    """Rows `first` to `last` of dweight (C, K) = the transposed x (N, C) times dy (N, K), or of dweight += it."""
     N, C, K = sizes
     for row in range(N):
         set_entry(place, row, row * K * size, row * C * size)

@@ -1,4 +1,4 @@
-"""top_k in one pass: the best values so far, in their order; a value that is not among them costs a comparison."""
+"""Top-k selection (`top_k`) in one pass: the sorted best values so far; any other value costs one comparison."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from paddle_layers.kernels.primitives.compiling import compiled, inlined
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 13
-"""Comparisons of the point function below which it stays."""
+"""Minimum number of comparisons of the point function for the tuned kernel."""
 
 
 def rows(N: int) -> int:
-    """One item for each row."""
+    """Work items: one per row."""
     return N
 
 
 def comparisons(N: int, C: int, B: int) -> int:
-    """Operations of as many passes as there are places, along one axis of each row."""
+    """Operations of k passes along one axis of each row."""
     return N * C * B
 
 
 @inlined
 def is_ahead(v, best, largest):
-    """Whether a value comes before another one, numbers both."""
+    """Whether a value comes before another one; neither is NaN."""
     return v > best if largest else v < best
 
 

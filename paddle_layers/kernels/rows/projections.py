@@ -1,9 +1,10 @@
-"""fc by BLAS, cut into tiles of rows or columns, whichever there are more of; one row is cut along its sums.
+"""Fully connected layer (`fc`) by BLAS: tiles of rows or columns, whichever are more; a single row is split along the
+reduction (split-K).
 
-A few rows of whole vectors go by tiles of registers.
+A few rows of whole vectors use register tiles.
 
-A part of a row's sums reads neighbouring rows of the weight, so memory is read in its order: 9216 to 4096 comes at 58
-GB/s on two cores in 8 parts, at 34 in 8 tiles of columns.
+A part of the sums of a row reads adjacent rows of the weight, so memory is read in order: 9216 to 4096 reaches 58 GB/s
+on two cores in 8 parts, and 34 in 8 tiles of columns.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from .few_rows import (
 )
 
 WORTH_IT = 1 << 16
-"""Multiplications below which the point function stays: what a step gains does not pay the compiler."""
+"""Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
 ONE_ROW_WORTH_IT = 1 << 12
-"""The same for one row: there the point function takes numbers that lie a row of the weight apart."""
+"""The same for one row: there the point function reads the weight with a stride of one row."""
 FEW_WORTH_IT = 1 << 23
-"""The same for a few rows, beside BLAS."""
+"""The same for a few rows, compared to BLAS."""
 TILES = 8
 PART = 1 << 16
-"""Multiplications of a part of a row's sums, at least."""
+"""Minimum number of multiplications of a part of a row's sums."""
 
 
 def multiplications(N: int, C_i: int, K: int) -> int:
@@ -41,71 +42,73 @@ def multiplications(N: int, C_i: int, K: int) -> int:
 
 
 def one_row(N: int) -> bool:
-    """Whether it is the product of a vector."""
+    """Whether it is a vector-matrix product."""
     return N == 1
 
 
 def parts_of_row(C_i: int, K: int) -> int:
-    """Parts of the sums of one row, by shape only."""
+    """Parts of the sums of one row; depends on the shape only."""
     return max(1, min(TILES, C_i * K // PART))
 
 
 def one_long_row(N: int, C_i: int, K: int) -> bool:
-    """Whether it is the product of a vector that is worth several parts."""
+    """Whether it is a vector-matrix product that is worth several parts."""
     return N == 1 and parts_of_row(C_i, K) > 1
 
 
 def numbers_of_row(K: int) -> int:
-    """Numbers of a row of the output: so many sums has a part, and so many runs of one each the row itself."""
+    """Number of elements of a row of the output: the sums of a part, and the runs of one element of the row itself."""
     return K
 
 
 @also_in_python
 def tiles(rows, columns):
-    """Tiles of a matrix of the result, by shape only: 16 rows or columns at least, and long runs of a vector."""
+    """Number of tiles of a result matrix; depends on the shape only: at least 16 rows or columns, and long runs of a
+    vector.
+    """
     return max(1, min(TILES, columns // 512 if rows == 1 else max(rows, columns) // 16))
 
 
 def tiles_of_y(N: int, K: int) -> int:
-    """Tiles of the output."""
+    """Number of tiles of the output."""
     return int(tiles(N, K))
 
 
 def tiles_of_dx(N: int, C_i: int) -> int:
-    """Tiles of the input's gradient."""
+    """Number of tiles of the input gradient."""
     return int(tiles(N, C_i))
 
 
 def rows_of_y(N: int, K: int) -> int:
-    """Runs of the output that the tiles are made of: its rows, where rows are cut."""
+    """Runs of the output that the tiles consist of: its rows, where rows are split."""
     return N if N > K else 0
 
 
 def rows_of_dx(N: int, C_i: int) -> int:
-    """The same for the input's gradient."""
+    """The same for the input gradient."""
     return N if C_i < N else 0
 
 
 def tiles_of_dweight(C_i: int, K: int) -> int:
-    """Tiles of the weight's gradient."""
+    """Number of tiles of the weight gradient."""
     return int(tiles(C_i, K))
 
 
 @also_in_python
 def runs_of_columns(K):
-    """Runs of the output's columns where rows are few, of a vector at least."""
+    """Runs of the output columns where rows are few, at least one vector each."""
     return max(1, min(TILES, K // LANES))
 
 
 @also_in_python
 def runs_of_inputs(C_i):
-    """Runs of the weight's rows where rows are few."""
+    """Runs of the weight rows where rows are few."""
     return max(1, min(TILES, C_i // LANES))
 
 
 @compiled
 def tile_bounds(tile, rows, columns):
-    """Rows and columns of a tile: the longer side is cut, so that little is packed twice."""
+    """Rows and columns of a tile: the longer side is split, so that little is packed twice."""
     count = tiles(rows, columns)
     if rows > columns:
         return rows * tile // count, rows * (tile + 1) // count, 0, columns

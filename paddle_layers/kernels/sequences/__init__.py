@@ -1,1 +1,1 @@
-"""Tuned kernels of the layers in layers/sequences."""
+"""Tuned kernels of the sequence layers."""

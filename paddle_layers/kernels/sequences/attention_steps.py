@@ -1,4 +1,6 @@
-"""attention_step by BLAS: neighbouring places that lie in one row are a product, and no score is computed twice."""
+"""Incremental attention over a key-value cache (`attention_step`) by BLAS: one product per run of contiguous positions,
+no score computed twice.
+"""
 
 from __future__ import annotations
 
@@ -13,27 +15,27 @@ from paddle_layers.kernels.tuned import tuned
 from .attentions import factor_of
 
 WORTH_IT = 1 << 13
-"""Multiplications below which the point function stays."""
+"""Minimum number of multiplications for the tuned kernel."""
 
 
 def texts(N: int) -> int:
-    """One item for each text."""
+    """Work items: one per sequence."""
     return N
 
 
 def multiplications(N: int, K: int, D: int, E: int) -> int:
-    """Operations of all products, if all places are filled."""
+    """Operations of all products, if all positions are filled."""
     return N * K * (D + E)
 
 
 def scores(K: int, num_heads: int) -> int:
-    """Numbers of scratch: a score for each head and place."""
+    """Scratch elements: one score per head and position."""
     return num_heads * (K + 1)
 
 
 @compiled
 def head_scores(scores, stride, places, query, n, keys, row, H, one):
-    """The products of a text's query with the keys of some places, which lie in one row; of each head."""
+    """Products of a sequence's query with the keys of some positions, which are contiguous; of each head."""
     D, size = query.shape[1], query.itemsize
     width = D // H
     key = keys.ctypes.data + (row + places[0]) * D * size
@@ -44,7 +46,7 @@ def head_scores(scores, stride, places, query, n, keys, row, H, one):
 
 @compiled
 def add_values(y, n, weights, stride, places, values, row, H, one):
-    """y[n] += weight * value, of the same places."""
+    """y[n] += weight * value, of the same positions."""
     E, size = y.shape[1], y.itemsize
     depth = E // H
     value = values.ctypes.data + (row + places[0]) * E * size
@@ -55,7 +57,7 @@ def add_values(y, n, weights, stride, places, values, row, H, one):
 
 @compiled
 def to_weights(line, count, H, stride, factor):
-    """Scores of places become weights whose sum is one, for each head."""
+    """Softmax of the scores over positions, per head."""
     for h in range(H):
         own = line[h * stride : h * stride + count]
         peak = own[0]
@@ -71,7 +73,7 @@ def to_weights(line, count, H, stride, factor):
 
 @compiled
 def end_of_run(row, n, first, count):
-    """The places from `first` to this one lie in one row."""
+    """End of the run of contiguous positions from `first` on."""
     last = first + 1
     while last < count and row[n, last] == row[n, first]:
         last += 1
@@ -80,7 +82,7 @@ def end_of_run(row, n, first, count):
 
 @compiled
 def is_kept(row, n, count):
-    """Whether all places of a text are there."""
+    """Whether all positions of a sequence are filled."""
     if count > row.shape[1]:
         return False
     last = row.dtype.type(0)

@@ -1,4 +1,6 @@
-"""multi_head_attention by BLAS: blocks of queries against blocks of keys, one head of one sequence after the other."""
+"""Multi-head attention (`multi_head_attention`) by BLAS: blocks of queries against blocks of keys, one head of one
+sequence at a time.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,14 @@ from paddle_layers.kernels.primitives.vectors import exp_all
 from paddle_layers.kernels.tuned import tuned
 
 BLOCK = 64
-"""Rows of queries and of keys that are multiplied at once; their scores stay in a core's cache."""
+"""Queries and keys per block; their scores stay in a core's cache."""
 PARTS = 32
 WORTH_IT = 1 << 16
-"""Multiplications below which the point functions stay."""
+"""Minimum number of multiplications for the tuned kernel."""
 
 
 def parts(S: int, H: int) -> int:
-    """Parts of the heads of all sequences; by shape only."""
+    """Parts of the heads of all sequences; depends on shapes only."""
     return min(S * H, PARTS)
 
 
@@ -27,12 +29,12 @@ def multiplications(T: int, K: int, S: int, D: int) -> int:
 
 
 def scores() -> int:
-    """Numbers of scratch: the scores of a block and their gradients."""
+    """Scratch elements: the scores of a block and their gradients."""
     return 2 * BLOCK * BLOCK
 
 
 def replaces(function):
-    """A kernel for one of the layer's functions."""
+    """Decorator of a kernel for one of the layer's functions."""
     return tuned("multi_head_attention", function, items=parts, scratch=scores, work=multiplications, least=WORTH_IT)
 
 
@@ -48,7 +50,7 @@ def products(column, left, first, right, other, h, width, one):
 
 @compiled
 def to_probabilities(column, rows, others, peak, norm, h, shift, causal, factor):
-    """Scores become probabilities; `shift` is the difference of the places of row and key 0 in their sequence."""
+    """Softmax probabilities of the scores; `shift` is the position difference of row 0 and key 0 in their sequence."""
     for i in range(rows[1] - rows[0]):
         at = rows[0] + i
         seen = min(others[1] - others[0], shift + i + 1) if causal else others[1] - others[0]
@@ -59,7 +61,7 @@ def to_probabilities(column, rows, others, peak, norm, h, shift, causal, factor)
 
 @compiled
 def to_dscores(column, dscores, rows, others, delta, h, factor):
-    """Gradients of the products, in the place of the gradients of the probabilities."""
+    """Gradients of the scores, which overwrite the gradients of the probabilities."""
     for i in range(rows[1] - rows[0]):
         mean = delta[rows[0] + i, h]
         for j in range(others[1] - others[0]):
@@ -75,7 +77,7 @@ def head_bounds(unit, H, S_start, R_start):
 
 @compiled
 def add_to_sum(peak, total, t, h, line, factor):
-    """Add the exponentials of some scores, which take their places, to those of the ones before."""
+    """Replaces some scores by their exponentials and adds these to the running sums (online softmax)."""
     best = line[0]
     for j in range(1, len(line)):
         best = max(best, line[j])
@@ -90,7 +92,7 @@ def add_to_sum(peak, total, t, h, line, factor):
 
 @compiled
 def block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor):
-    """The probabilities of a block of keys for a block of queries."""
+    """Probabilities of a block of keys for a block of queries."""
     width, one = query.shape[1] // peak.shape[1], query.dtype.type(1)
     products(column, query, rows, keys, others, h, width, one)
     to_probabilities(column, rows, others, peak, norm, h, (rows[0] - begin) - (others[0] - low), causal, factor)
@@ -112,26 +114,26 @@ def add_product(trans, column, rows, others, source, target, h, one):
 
 @compiled
 def clear(target, begin, end, h):
-    """Zeros in the columns of a head."""
+    """Sets the columns of a head to zero."""
     depth = target.shape[1] // h[1]
     target[begin:end, h[0] * depth : (h[0] + 1) * depth] = target.dtype.type(0)
 
 
 @compiled
 def factor_of(query, H, scale):
-    """What the products are multiplied by."""
+    """Scale of the scores."""
     return query.dtype.type(1) / math.sqrt(query.dtype.type(query.shape[1] // H)) if scale is None else scale
 
 
 @compiled
 def last_key(rows, begin, low, high, causal):
-    """The end of the keys that a block of queries sees."""
+    """End of the keys that a block of queries attends to."""
     return min(high, low + rows[1] - begin) if causal else high
 
 
 @compiled
 def two_blocks(scratch, part):
-    """Scratch of a part: a block of scores and one of their gradients."""
+    """Scratch elements of a part: a block of scores and one of their gradients."""
     size = BLOCK * BLOCK
     return scratch[2 * part * size : (2 * part + 1) * size], scratch[(2 * part + 1) * size : (2 * part + 2) * size]
 
@@ -183,7 +185,7 @@ def add_by_dscores(
     trans, first, last, target, source, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, keep, H,
     scale, causal,
 ):  # fmt: skip
-    """The same with the gradients of the products in the place of the probabilities."""
+    """The same with the gradients of the scores instead of the probabilities."""
     one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
     count, (column, dscores) = min(units, PARTS), two_blocks(scratch, first)
     for unit in range(units * first // count, units * last // count):

@@ -1,1 +1,1 @@
-"""Everything that a batch brings: values, rows, starts, steps."""
+"""Batches: feeds, rows, sequence starts and steps of recurrent groups."""

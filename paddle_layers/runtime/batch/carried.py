@@ -1,4 +1,4 @@
-"""Values that go on from batch to batch: data layers are fed the rows that another value had in the batch before."""
+"""State carried from batch to batch: data layers are fed the rows that another value had in the previous batch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = NDArray[Any]
 
 
 class Carried:
-    """Rows by phase and data layer; there are none before the first batch of a phase."""
+    """Rows by phase and data layer; empty before the first batch of a phase."""
 
     def __init__(self, network: Network) -> None:
         self.values = carried_values(network.nodes)
@@ -29,7 +29,7 @@ class Carried:
         self.rows: dict[tuple[str, str], Array] = {}
 
     def check(self, graphs: Iterable[Graph]) -> None:
-        """Raises `ShapeError` where a phase has nothing to carry, or rows of another type or of other samples."""
+        """Raises `ShapeError` if the carried value is missing in a phase, or has another type or other samples."""
         pairs = [(graph, *pair) for graph in graphs for pair in self._of(graph)]
         for graph, name, value in pairs:
             found = graph.values.get(value)
@@ -42,7 +42,7 @@ class Carried:
                 raise ShapeError(f"data layer `{name}` is {type_}, but `{value}`, which it carries, is {found.type}")
 
     def feed(self, phase: str, graph: Graph, feeds: Mapping[str, Any], dtype: str) -> Mapping[str, Any]:
-        """The feeds of a batch, with the rows of the batch before where none are given. Raises `FeedError`."""
+        """The feeds of a batch, completed with rows of the previous batch. Raises `FeedError`."""
         missing = [name for name, _ in self._of(graph) if name not in feeds]
         if not missing:
             return feeds
@@ -52,7 +52,7 @@ class Carried:
         return {**feeds, **found}
 
     def note(self, phase: str, graph: Graph, read: Callable[[str], Array]) -> None:
-        """Keep the rows that the next batch is fed."""
+        """Stores the rows that the next batch is fed."""
         # In one assignment: an interrupt must not leave the rows of two batches.
         self.rows = self.rows | {(phase, name): np.array(read(value)) for name, value in self._of(graph)}
 
@@ -61,7 +61,7 @@ class Carried:
         return {"/".join(key): rows for key, rows in self.rows.items()}
 
     def restore(self, saved: Mapping[str, Array]) -> None:
-        """Go on from what `saved` gave."""
+        """Restores the result of `saved`."""
         self.rows = {(key.partition("/")[0], key.partition("/")[2]): rows for key, rows in saved.items()}
 
     def _of(self, graph: Graph) -> Iterable[tuple[str, str]]:
@@ -80,7 +80,7 @@ class Carried:
 
 
 def _samples(given: Any) -> int | None:
-    """How many samples a feed has, as far as that is known before it is checked."""
+    """Number of samples of a feed, as far as it is known before validation."""
     if hasattr(given, "shape"):
         return int(given.shape[0]) if given.shape else None
     return len(given) if hasattr(given, "__len__") else None

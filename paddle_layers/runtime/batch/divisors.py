@@ -1,4 +1,4 @@
-"""The divisors of the losses of a batch, before its pass: a step of several batches divides by their sums."""
+"""Loss divisors of a batch before its pass: a step of several batches divides by their sums."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .writing import write_batch
 
 
 def batch_divisors(phase: Phase, batch: Batch, key: Callable[[str], int]) -> dict[str, float]:
-    """The divisors by the name of the loss, without the weight; `key` is that of the pass to come."""
+    """The divisors by the name of the loss, without the weight; `key` is that of the next pass."""
     make_entries(batch, phase.graph, key)
     phase.select(batch.of)
     if batch.reserve(phase.graph):

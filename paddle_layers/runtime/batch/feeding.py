@@ -1,4 +1,4 @@
-"""Check what is fed and bring it into the plan's buffers."""
+"""Validation and conversion of feeds for the buffers of a plan."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LEVELS = ("plain rows", "sequences", "nested sequences")
 
 
 class Batch(BatchRows):
-    """Checked feeds of one step."""
+    """Validated feeds of one step."""
 
     def __init__(self, graph: Graph, feeds: Mapping[str, Any], dtype: str) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class Batch(BatchRows):
             check_equal_rows(self, layer, first, second)
 
     def reserve(self, graph: Graph) -> bool:
-        """Have memory for the rows. True when a capacity grew."""
+        """Reserves capacity for the rows. True if a capacity grew."""
         grown = [domain.reserve(self.of(domain)) for domain in graph.domains]
         return any(grown)
 
@@ -105,20 +105,20 @@ class Batch(BatchRows):
 
 @functools.lru_cache(maxsize=8)
 def _up_to(count: int) -> Ints:
-    """Starts of samples of one row each."""
+    """Starts of samples with one row each."""
     starts = np.arange(count + 1)
     starts.flags.writeable = False
     return starts
 
 
 def check_gradients(graph: Graph, rows: Rows, given: Any, dtype: str) -> dict[str, NDArray[Any]]:
-    """The gradients that the caller gives by output. Raises `FeedError`, and `TypeError` for what is no dict."""
+    """The output gradients passed by the caller. Raises `FeedError`, and `TypeError` if they are not a dict."""
     check_names("gradients", given, "by the names of outputs")
     return {name: _checked_gradient(graph, rows, name, array, dtype) for name, array in given.items()}
 
 
 def _checked_gradient(graph: Graph, rows: Rows, name: str, given: Any, dtype: str) -> NDArray[Any]:
-    """A gradient that the caller gives for an output. Raises `FeedError` when it does not fit the last batch."""
+    """An output gradient passed by the caller. Raises `FeedError` if it does not fit the last batch."""
     value = graph.values.get(name)
     if value is None or value.type.kind != "DENSE":
         raise FeedError(f"`{name}` is no dense output of the network")
@@ -138,7 +138,7 @@ def _checked(type_: Type, rows: Any, extra: IgnoredLabels, dtype: str) -> Any:
     if type_.kind in ("SPARSE", "SPARSE_INT"):
         return _checked_csr(type_, as_csr(rows), dtype)
     array = as_array(rows)
-    if array.shape == (0,):  # a list without rows does not say what they would be
+    if array.shape == (0,):  # the row shape of an empty list is unknown
         array = np.zeros((0, *type_.dims), np.int64)
     if type_.kind == "INT":
         return _checked_ids(array, type_, extra)
@@ -147,12 +147,12 @@ def _checked(type_: Type, rows: Any, extra: IgnoredLabels, dtype: str) -> Any:
         if array.ndim > 2 or math.prod(array.shape[1:]) != 1 or math.prod(type_.dims) != 1:
             wanted = ", ".join(["rows", *map(str, type_.dims)])
             raise FeedError(f"has the shape {array.shape}; it takes ({wanted}){_fit(array, type_)}")
-        array = array.reshape(len(array), *type_.dims)  # one value in a row, written as `y` or as `y[:, None]`
+        array = array.reshape(len(array), *type_.dims)  # one value per row, written as `y` or as `y[:, None]`
     return finite(array, dtype) if array.dtype.kind == "f" else array
 
 
 def _fit(array: NDArray[Any], type_: Type) -> str:
-    """What to write where rows have another shape than the data layer takes."""
+    """The remedy for rows of another shape than the data layer's."""
     if array.shape == type_.dims:
         return "; a single row is a batch, too: feed array[None]"
     if len(type_.dims) > 1 and array.ndim > 1 and len(array) and array[0].size == type_.columns:
@@ -167,7 +167,7 @@ def _real(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def finite(array: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """The numbers in the precision of the network, if all of them are numbers there."""
+    """The values in the precision of the network, if all of them are finite in it."""
     with np.errstate(over="ignore", invalid="ignore"):
         converted = array.astype(dtype, copy=False)
         if np.isfinite(converted.sum()) or np.isfinite(converted).all():  # a sum needs no memory, but may overflow
@@ -199,7 +199,7 @@ def _checked_ids(array: NDArray[Any], type_: Type, extra: IgnoredLabels) -> NDAr
 
 
 def _id_rows(array: NDArray[Any], type_: Type) -> NDArray[Any]:
-    """Ids in the shape that the data layer takes."""
+    """Ids in the shape of the data layer."""
     if array.shape[1:] == type_.dims:
         return array
     if not type_.dims and (array.ndim == 1 or array.size == len(array)):

@@ -1,4 +1,4 @@
-"""Sparse rows that are made for operations, of what is fed: before a pass, on the host."""
+"""Prepared sparse entries: sparse rows computed from feeds on the host, before a pass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .values import Csr
 
 
 def make_entries(batch: BatchRows, graph: Graph, key: Callable[[str], int]) -> None:
-    """Put the entries that layers make into a batch; `key` gives the seed of an operation in this step."""
+    """Adds the entries that layers prepare to a batch; `key` gives the seed of an operation in this step."""
     for name, made in graph.made_entries.items():
         op, value = made.op, made.value
         given = {**op.attributes, **op.binding.sizes, **dict.fromkeys(op.layer.inputs)}

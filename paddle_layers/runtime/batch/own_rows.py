@@ -1,4 +1,4 @@
-"""Rows that operations make for their outputs: their starts follow from starts, and from values fed or computed."""
+"""Dynamic row counts: outputs whose rows follow from sequence starts and from values that are fed or computed."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Array = NDArray[Any]
 
 
 class OutgrownError(Exception):
-    """Rows made in the middle of a pass need larger buffers than the plan has; the domains know how large."""
+    """Rows created during a pass exceed the capacity of the plan; the domains have the required capacity."""
 
 
 def make_early_rows(batch: BatchRows, graph: Graph) -> None:
-    """Rows that follow from what is fed; of others, a guess: none of the rows that are given is taken twice."""
+    """Creates rows that follow from feeds; others are estimated as if no input row was used twice."""
     for made in graph.made_rows:
         if made.late and isinstance(made, OwnRows):
             given = [batch.counts[domain] for domain in {value.domain for value in made.op.inputs}]
@@ -42,7 +42,7 @@ def make_early_rows(batch: BatchRows, graph: Graph) -> None:
 
 
 def make_late_rows(batch: BatchRows, made: OwnRows, plan: Plan) -> None:
-    """Rows that follow from values computed so far in a pass. Raises `OutgrownError`, `FeedError`."""
+    """Creates rows that follow from values computed so far in a pass. Raises `OutgrownError`, `FeedError`."""
     values = {name: _read(batch, plan, value) for name, value in made.values.items()}
     values |= {name: _read_temp(batch, plan, ref) for name, ref in plan.decisive[made.op].items()}
     _make_rows(batch, plan.graph, made, values)
@@ -57,7 +57,7 @@ def make_late_rows(batch: BatchRows, made: OwnRows, plan: Plan) -> None:
 
 
 def _make_following_rows(batch: BatchRows, graph: Graph, first: OwnRows) -> list[Domain]:
-    """Make the rows, and the steps of recurrent groups, that wait for nothing but the starts of rows just made."""
+    """Creates the rows, and the steps of recurrent groups, that only depend on the starts of rows just created."""
     new: list[Domain] = []
     for made in graph.made_rows[graph.made_rows.index(first) + 1 :]:
         waits = isinstance(made, OwnRows) and made.computed
@@ -76,20 +76,20 @@ def _fed(batch: BatchRows, made: OwnRows) -> dict[str, Array]:
 
 
 def _read(batch: BatchRows, plan: Plan, value: Value) -> Array:
-    """The rows of a value in the middle of a pass; a device is waited for."""
+    """The rows of a value during a pass; waits for the device."""
     if value.name in batch.arrays:
         return np.asarray(batch.arrays[value.name])
     return plan.read(plan.values[value.name]).reshape(batch.of(value.domain), *value.type.dims)
 
 
 def _read_temp(batch: BatchRows, plan: Plan, ref: Ref) -> Array:
-    """A temporary that an operation has computed to say how many rows it makes."""
+    """A temporary in which an operation has computed its number of rows."""
     assert isinstance(ref.owner, Buffer)
     return plan.read(ref.owner).reshape([batch.size(size) for size in ref.shape])
 
 
 def _make_rows(batch: BatchRows, graph: Graph, made: OwnRows, values: Mapping[str, Array]) -> None:
-    """Take the starts that the definition's function gives."""
+    """Sets the starts that the definition's function returns."""
     op = made.op
     for layer, first, second in graph.equal_rows:
         if layer == op.name:
@@ -112,11 +112,11 @@ def _make_rows(batch: BatchRows, graph: Graph, made: OwnRows, values: Mapping[st
 
 
 def _checked(batch: BatchRows, op: Op, name: str, array: Array) -> Array:
-    """Places in sequences as whole numbers. Raises `FeedError` for one that its sequence, or the batch, lacks."""
+    """Positions in sequences as integers. Raises `FeedError` for one outside of its sequence or of the batch."""
     row = op.layer.inputs[name].places
     if row is None:
         return array
-    if array.ndim == 1:  # ids: numbers of rows of the batch
+    if array.ndim == 1:  # ids: row indices in the batch
         count = batch.counts[op.rows[row]]
         if (array >= count).any():
             raise FeedError(f"layer `{op.name}`: `{name}` holds {array.max()}, but the batch has {count} rows, from 0")
@@ -133,7 +133,7 @@ def _checked(batch: BatchRows, op: Op, name: str, array: Array) -> Array:
 
 
 def check_equal_rows(batch: BatchRows, layer: str, first: Domain, second: Domain) -> None:
-    """Raise `FeedError` where rows or sequences that a layer combines differ; late rows are looked at when made."""
+    """Raises `FeedError` if rows or sequences that a layer combines differ; late rows are checked when created."""
     late = [domain for domain in (first, second) if domain.late]
     if any((domain, domain.parent or domain) not in batch.starts for domain in late):
         return

@@ -1,4 +1,4 @@
-"""Values of the last pass, out of the memory of a plan."""
+"""Reading of values of the last pass from the memory of a plan."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .rows import BatchRows
 
 
 def rows_of(plan: Plan, buffer: Buffer, value: Value) -> NDArray[Any]:
-    """What a buffer has for the rows of a value: a view on the CPU, elsewhere a copy."""
+    """The rows of a value in a buffer: a view on the CPU, otherwise a copy."""
     return plan.read(buffer).reshape(plan.rows.of(value.domain), *value.type.dims)
 
 
 def read_value(plan: Plan, batch: BatchRows, value: Value) -> Any:
-    """A value as arrays of its own, in sequences where it is in such; sparse rows as they were fed."""
-    if value.entries is not None:  # sparse rows are fed, and none are computed
+    """A value as newly allocated arrays, as sequences where it has them; sparse rows as they were fed."""
+    if value.entries is not None:  # sparse rows are only fed, never computed
         return batch.in_sequences(value, batch.fed_sparse(value))
     return batch.in_sequences(value, rows_of(plan, plan.values[value.name], value).copy())

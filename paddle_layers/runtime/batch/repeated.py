@@ -1,7 +1,7 @@
-"""Passes over arrays of the same shapes as those of the pass before: they are copied in, and nothing is planned anew.
+"""Fast path for repeated shapes: arrays of the same shapes as in the previous pass are copied in without planning.
 
-For a small network most of the time of a call goes to what a batch says: how many rows there are, which sequences,
-whether the plan fits. Of arrays without sequences the shapes say all of it.
+For a small network most of the time of a call is spent on batch metadata: number of rows, sequences, whether the plan
+fits. For arrays without sequences the shapes determine all of it.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ Array = NDArray[Any]
 
 class _Feed(NamedTuple):
     place: Array
-    """Where the plan reads it."""
+    """Its location in the plan."""
     ids: int
-    """How many ids there are; 0 for real numbers."""
+    """Number of ids in the range; 0 for floating-point values."""
 
     def takes(self, given: Any) -> bool:
-        """Whether an array can be copied as it is. What is wrong with others is for `Batch` to say."""
+        """Whether an array can be copied directly. `Batch` reports errors in others."""
         if type(given) is not np.ndarray or given.shape != self.place.shape or given.dtype != self.place.dtype:
             return False
         return bool(all_below(given.ravel(), self.ids) if self.ids else all_finite(given.ravel()))
 
 
 class RepeatedPass(NamedTuple):
-    """A pass in the phase test that can be made again: its plan and batch, where feeds go and outputs lie."""
+    """A repeatable pass of the test phase: its plan, batch, and the locations of feeds and outputs."""
 
     plan: Plan
     batch: Batch
@@ -47,7 +47,9 @@ class RepeatedPass(NamedTuple):
 
     @classmethod
     def of(cls, graph: Graph, plan: Plan, batch: Batch, outputs: Iterable[Value]) -> Self | None:
-        """What there is after a pass; None where more than the shapes of feeds says how a batch lies over the plan."""
+        """The repeatable pass after a pass; `None` if more than the shapes of feeds determines how a batch maps to the
+        plan.
+        """
         outputs, indices = list(outputs), plan.index_arrays
         if not isinstance(plan.table, Table) or plan.table.has_keys or graph.made_rows or graph.made_entries:
             return None
@@ -64,13 +66,13 @@ class RepeatedPass(NamedTuple):
         return cls(plan, batch, feeds, {value.name: rows_of(plan, plan.values[value.name], value) for value in outputs})
 
     def takes(self, given: Mapping[str, Any]) -> bool:
-        """Whether the feeds of a batch are like those of the last one."""
+        """Whether the feeds of a batch have the shapes of the last one."""
         if type(given) is not dict or given.keys() != self.feeds.keys():
             return False
         return all(feed.takes(given[name]) for name, feed in self.feeds.items())
 
     def copy(self, given: Mapping[str, Any]) -> None:
-        """Copy the feeds of a batch in, which `takes` has looked at."""
+        """Copies the feeds of a batch, which `takes` has accepted."""
         for name, feed in self.feeds.items():
             feed.place[...] = given[name]
         self.batch.arrays.update(given)

@@ -1,4 +1,4 @@
-"""What the feeds of a batch say about the graph: other sizes."""
+"""Dynamic input sizes: graphs for feeds of other sizes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def changed_types(graph: Graph, feeds: Mapping[str, Any]) -> dict[str, Type]:
 
 
 def _check_channels(name: str, sizes: tuple[int, ...], wanted: Type) -> None:
-    """Raises `FeedError` for images with the channels last, which some networks would take for others."""
+    """Raises `FeedError` for channels-last images, which some networks would misinterpret."""
     if channels_last(sizes, wanted.dims):
         shown = Type.dense(*sizes, level=0)
         raise FeedError(
@@ -49,7 +49,7 @@ def _check_channels(name: str, sizes: tuple[int, ...], wanted: Type) -> None:
 
 
 def _shape(given: Any, level: int) -> tuple[int, ...]:
-    """The shape of the rows that are fed, or of the first of them in a list; () where there are none."""
+    """The shape of the fed rows, or of the first one in a list; () for an empty list."""
     if isinstance(given, Sequences):
         given = given.data
     elif level and isinstance(given, (list, tuple)):
@@ -58,12 +58,12 @@ def _shape(given: Any, level: int) -> tuple[int, ...]:
         return ()
     try:
         return as_array(given).shape
-    except FeedError:  # which is for the one who takes the feeds to tell
+    except FeedError:  # reported later by the reader of the feeds
         return ()
 
 
 def graph_for(phase: Phase, feeds: Mapping[str, Any], parameters: ParameterSet, carried: Carried) -> Graph | None:
-    """The graph for feeds of other sizes than before; None where their sizes are the same. Raises `FeedError`."""
+    """The graph for feeds of other sizes; `None` if their sizes are unchanged. Raises `FeedError`."""
     changed = changed_types(phase.graph, feeds)
     if not changed:
         return None
@@ -75,7 +75,7 @@ def graph_for(phase: Phase, feeds: Mapping[str, Any], parameters: ParameterSet, 
 def _rebuilt(
     graph: Graph, changed: Mapping[str, Type], network: Network, parameters: ParameterSet, carried: Carried
 ) -> Graph:
-    """The graph for other types of feeds. Raises `FeedError` when the network does not take them."""
+    """The graph for other types of feeds. Raises `FeedError` if the network does not accept them."""
     types = {name: changed.get(name, value.type) for name, value in graph.feeds.items()}
     try:
         rebuilt = build_graph(network, parameters, types)

@@ -1,4 +1,4 @@
-"""The rows of a batch with its arrays."""
+"""Row metadata of a batch with its arrays."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .values import Csr, Sequences
 
 @dataclass(eq=False)
 class BatchRows(Rows):
-    """Arrays by name: those that are fed, and indices that follow from the starts of sequences."""
+    """Arrays by name: feeds, and indices derived from sequence starts."""
 
     arrays: dict[str, Any] = field(default_factory=dict)
 
     def fed_sparse(self, value: Value) -> Csr:
-        """The sparse rows of a data layer; without values where all are ones."""
+        """The sparse rows of a data layer; without values if all are ones."""
         rows = self.arrays[value.name]
         return Csr(rows.start, rows.id, rows.value if value.type.kind == "SPARSE" else None)
 
     def in_sequences(self, value: Value, rows: Any) -> Any:
-        """The rows of a value in the sequences that it has."""
+        """The rows of a value as sequences."""
         if value.type.level == 0:
             return rows
         inner, *outer = value.domain.ancestors()

@@ -1,4 +1,4 @@
-"""The steps of recurrent groups for the sequences of a batch: which rows run in which step."""
+"""Step layouts of recurrent groups for the sequences of a batch: which rows run in which step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Ints = NDArray[np.int64]
 
 
 def stand_by(steps: Steps, batch: BatchRows) -> None:
-    """Have no steps until the starts are known; how many rows there will be is a guess."""
+    """Sets empty steps until the starts are known; the number of rows is an estimate."""
     parts = 1 if steps.outer is None else len(batch.layouts[steps.outer].first)
     nothing = np.zeros(0, np.int64)
     batch.layouts[steps] = _layout(nothing, nothing, np.zeros(parts + 1, np.int64))
@@ -26,7 +26,7 @@ def stand_by(steps: Steps, batch: BatchRows) -> None:
 
 
 def lay_out(steps: Steps, batch: BatchRows) -> None:
-    """Find the order of the steps from the starts of the sequences."""
+    """Computes the order of the steps from the sequence starts."""
     starts, arrays, rows = batch.starts, batch.arrays, batch.counts
     begin = starts[steps.items, steps.sequences]
     lengths = np.diff(begin)
@@ -90,14 +90,14 @@ def _inverse(order: Ints) -> Ints:
 
 
 def _gathered(begin: Ints, which: Ints) -> tuple[Ints, Ints]:
-    """Starts and rows of the sequences `which`, one after the other."""
+    """Starts and rows of the sequences `which`, concatenated."""
     lengths = np.diff(begin)[which]
     starts = np.append(0, np.cumsum(lengths)).astype(np.int64)
     return starts, np.repeat(begin[:-1][which] - starts[:-1], lengths) + np.arange(starts[-1])
 
 
 def _layout(part: Ints, step: Ints, sequences: Ints) -> Layout:
-    """Steps from the part and the number of the step of each row, which both rise."""
+    """Steps from the part and the step index of each row, which are both increasing."""
     changed = (np.diff(part, prepend=-1) != 0) | (np.diff(step, prepend=-1) != 0)
     first = np.flatnonzero(changed)
     last = np.append(first[1:], len(part))

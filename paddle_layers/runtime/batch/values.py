@@ -1,4 +1,4 @@
-"""What is fed: arrays, sequences end to end without padding, sparse rows."""
+"""Types of feeds: arrays, concatenated sequences without padding, sparse rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = NDArray[Any]
 
 
 class FeedError(ValueError):
-    """Something fed does not fit the network."""
+    """A feed does not fit the network."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Csr:
 
 @dataclass(frozen=True)
 class Sequences:
-    """Sequences end to end: sequence s holds the rows `starts[s]` to `starts[s + 1]` of `data`.
+    """Concatenated sequences without padding: sequence s holds the rows `starts[s]` to `starts[s + 1]` of `data`.
 
-    Nested: sequence s holds the sub-sequences `starts[s]` to `starts[s + 1]`, which `sub_starts` cuts out of `data`.
+    Nested: sequence s holds the sub-sequences `starts[s]` to `starts[s + 1]`, whose bounds in `data` are `sub_starts`.
     """
 
     data: Array | Csr
@@ -51,7 +51,7 @@ class Sequences:
 
 
 def as_sequences(value: Any, level: int, *, sparse: bool = False) -> Any:
-    """Lists of rows as `Sequences`; what is one already stays as it is. Raises `FeedError` for anything else.
+    """Lists of rows as `Sequences`; `Sequences` are returned unchanged. Raises `FeedError` for anything else.
 
     Rows of a sequence may be an array, and sparse ones a SciPy matrix or a `Csr`.
     """
@@ -77,7 +77,7 @@ def as_sequences(value: Any, level: int, *, sparse: bool = False) -> Any:
 
 
 def join_csr(parts: Sequence[Csr]) -> Csr:
-    """Sparse rows one part after the other; a part without entries may have values or not."""
+    """Concatenates sparse rows; a part without entries may have values or not."""
     lengths = [np.diff(part.start) for part in parts]
     start = np.cumsum([0, *np.concatenate([np.zeros(0, np.int64), *lengths])], dtype=np.int64)
     values = [part.value for part in parts if part.value is not None]
@@ -97,7 +97,7 @@ def _joined(parts: Sequence[Array]) -> Array:
 
 
 def as_array(given: Any) -> Array:
-    """What is given as an array. Raises `FeedError` for what NumPy makes none of, and for single values."""
+    """Converts to an array. Raises `FeedError` for what NumPy cannot convert, and for scalars."""
     try:
         array = np.asarray(given)
     except (TypeError, ValueError, OverflowError) as error:
@@ -108,7 +108,7 @@ def as_array(given: Any) -> Array:
 
 
 def checked_starts(starts: Any, total: int | None) -> NDArray[np.int64]:
-    """Starts as 64-bit integers: they begin with 0, never fall, and end with `total`. Raises `FeedError`."""
+    """Starts as 64-bit integers: they begin with 0, never decrease, and end with `total`. Raises `FeedError`."""
     array = as_array(starts)
     if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) < 1:
         raise FeedError("has starts that are no list of whole numbers")
@@ -118,9 +118,9 @@ def checked_starts(starts: Any, total: int | None) -> NDArray[np.int64]:
 
 
 def as_csr(value: Any) -> Csr:
-    """Lists of column numbers, of (column, value) pairs, or a SciPy sparse matrix as `Csr`. Raises `FeedError`.
+    """Lists of column indices, of (column, value) pairs, or a SciPy sparse matrix as `Csr`. Raises `FeedError`.
 
-    Its starts are sound; which columns there are is for the data layer to say.
+    Its starts are valid; the range of columns is checked by the data layer.
     """
     if isinstance(value, Csr):
         ids = as_array(value.id)

@@ -1,4 +1,4 @@
-"""Index arrays of a batch, written into the memory of a plan: starts of sequences, sparse entries, used ids."""
+"""Index arrays of a batch, written to the memory of a plan: sequence starts, sparse entries, used ids."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 
 def write_batch(plan: Plan, batch: BatchRows) -> None:
-    """Copy all that a batch brings into the buffers of a plan."""
+    """Copies a batch to the buffers of a plan."""
     for name, array in batch.arrays.items():
         if isinstance(array, Csr):
             _write_sparse(plan, name, array)
@@ -32,7 +32,7 @@ def write_batch(plan: Plan, batch: BatchRows) -> None:
 
 
 def write_made_rows(plan: Plan, batch: BatchRows, new: Iterable[Domain]) -> None:
-    """Copy what describes rows that are made in the middle of a pass."""
+    """Copies the metadata of rows that are created during a pass."""
     made = set(new)
     _write_sequences(plan, batch, {key: begin for key, begin in batch.starts.items() if not made.isdisjoint(key)})
     indices = [value for group in plan.graph.groups if group.rows in made for value in group.indices]
@@ -43,11 +43,11 @@ def write_made_rows(plan: Plan, batch: BatchRows, new: Iterable[Domain]) -> None
 
 
 def write_used_ids(plan: Plan, batch: BatchRows) -> bool:
-    """Between the passes: which rows of a batch use which id. True when sizes changed."""
+    """Between the passes: writes which rows of a batch use which id. True if sizes changed."""
     for name, use in plan.index_arrays.uses.items():
-        given = batch.arrays.get(name)  # asking the device for what was fed would wait for it
+        given = batch.arrays.get(name)  # reading feeds back from the device would wait for it
         ids = given.id if isinstance(given, Csr) else given
-        if ids is None:  # an operation computed them
+        if ids is None:  # computed by an operation
             ids = plan.read(plan.index_arrays.ids[name])
         starts = given.start if isinstance(given, Csr) else np.arange(len(ids) + 1)
         parts = transposed(starts, ids)
@@ -64,7 +64,7 @@ def write_used_ids(plan: Plan, batch: BatchRows) -> bool:
 def _write_sequences(plan: Plan, batch: BatchRows, starts: Starts) -> None:
     for key, buffer in plan.index_arrays.sequences.items():
         begin = starts.get((key.leaf, key.group))
-        if begin is None:  # made in the middle of the pass
+        if begin is None:  # created during the pass
             continue
         array = sequence_array(key, begin)
         if key.steps is not None:
@@ -73,9 +73,9 @@ def _write_sequences(plan: Plan, batch: BatchRows, starts: Starts) -> None:
 
 
 def _write_indices(plan: Plan, batch: BatchRows, arrays: Mapping[str, Any]) -> None:
-    """Rows counted from the first row of each step."""
+    """Row indices relative to the first row of each step."""
     for value, steps, buffer in plan.index_arrays.indices.values():
-        if value.name in arrays:  # else made in the middle of the pass
+        if value.name in arrays:  # otherwise created during the pass
             plan.write(buffer, index_in_steps(value, StepRows(batch, steps), arrays[value.name]))
 
 
@@ -86,7 +86,7 @@ def _write_sparse(plan: Plan, name: str, rows: Csr) -> None:
 
 
 def transposed(starts: Ints, ids: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Which rows use an id: used ids, starts, rows, places of the entries. Stable, so sums keep their order."""
+    """Which rows use an id: used ids, starts, rows, entry positions. Stable, so sums keep their order."""
     count = len(ids)
     ordered, order = np.divmod(np.sort(ids.astype(np.int64) * count + np.arange(count)), max(count, 1))
     first = np.flatnonzero(np.diff(ordered, prepend=-1 if not count else ordered[0] - 1))
@@ -104,7 +104,7 @@ def sequence_array(key: SequenceKey, begin: Ints) -> Ints:
 
 
 def _neighbours(starts: Ints, reverse: bool) -> Ints:
-    """The row before each row in its sequence, or -1."""
+    """The previous row of each row in its sequence, or -1."""
     rows = np.arange(starts[-1]) + (1 if reverse else -1)
     filled = np.diff(starts) > 0
     rows[(starts[1:] - 1)[filled] if reverse else starts[:-1][filled]] = -1
@@ -112,7 +112,7 @@ def _neighbours(starts: Ints, reverse: bool) -> Ints:
 
 
 def sequences_in_steps(key: SequenceKey, steps: StepRows, begin: Ints, absolute: Ints) -> Ints:
-    """Starts of each step's sequences, sequence of each row, or the row before: from those of all steps."""
+    """Sequence starts of each step, sequence of each row, or the previous row, derived from those of all steps."""
     groups, rows = steps.range_of(key.group), steps.range_of(key.leaf)
     assert groups is not None
     assert rows is not None
@@ -125,7 +125,7 @@ def sequences_in_steps(key: SequenceKey, steps: StepRows, begin: Ints, absolute:
 
 
 def index_in_steps(value: Value, steps: StepRows, absolute: Ints) -> Ints:
-    """Rows of another domain, counted from the first that the step has."""
+    """Row indices of another domain, relative to the first row of the step."""
     assert value.points_to is not None
     own, other = steps.range_of(value.domain), steps.range_of(value.points_to)
     assert own is not None

@@ -1,4 +1,4 @@
-"""The devices that there are: each is a folder of this one with `missing()` and `open_device()`."""
+"""Devices: each is a subpackage with `missing()` and `open_device()`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from paddle_layers.runtime.memory.blocks import DeviceError
 from .protocol import Device
 
 NAMES = ("cuda", "cpu")
-"""The folders, the fastest first."""
+"""The subpackages, fastest first."""
 DEVICES = (*reversed(NAMES), "auto")
-"""What a user may ask for; `auto` is the first device that lacks nothing here."""
+"""Valid device names; `auto` is the first available device."""
 
 
 def open_device(name: str, number: int = 0) -> Device:
-    """The device of this name, one of `DEVICES`; of several cards that of this number, counted round.
+    """The device of this name, one of `DEVICES`; of several GPUs the one with this number, modulo their count.
 
-    Raises `DeviceError` with what it lacks here.
+    Raises `DeviceError` with the missing requirements.
     """
     if name not in DEVICES:
         raise DeviceError(f"there is no device {name!r}; there is {', '.join(map(repr, DEVICES))}")
@@ -32,5 +32,5 @@ def open_device(name: str, number: int = 0) -> Device:
 
 
 def _module(name: str) -> Any:
-    """The folder of a device, which may import what is heavy."""
+    """The module of a device; its import may be slow."""
     return importlib.import_module(f".{name}", __name__)

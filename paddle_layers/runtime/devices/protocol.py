@@ -1,4 +1,4 @@
-"""What a net asks of a device: memory, compiled launches, and to wait until they are done."""
+"""Device protocol: memory, compiled launches, synchronization."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ Progress = Callable[[int, int, str], None]
 
 
 class LaunchTable(Protocol):
-    """Launches ready to run; only what a batch or a step changes is written again."""
+    """Launches ready to run; only what changes with a batch or a step is rewritten."""
 
     def set_rows(self, rows: Rows) -> None:
-        """Bring sizes and totals to the rows of a batch."""
+        """Updates sizes and totals for the rows of a batch."""
 
     def set_keys(self, key: Callable[[str], int]) -> None:
-        """Draw the keys of random operations for a step."""
+        """Generate the random keys of operations for a step."""
 
     def set_numbers(self, values: Mapping[str, float]) -> None:
-        """Write the real numbers that are new in every step."""
+        """Writes the floating-point scalars of a step."""
 
     def run(self, start: int, stop: int) -> None:
-        """Run launches `start` to `stop`, in order; it does not wait for the device."""
+        """Runs launches `start` to `stop`, in order; asynchronous."""
 
 
 class Device(Allocator, Protocol):
-    """Where a net's numbers lie and its launches run."""
+    """Memory and execution of a net."""
 
     name: str
     whole_rows: bool
-    """Whether a work item had better be a row, with an inner loop over its columns, than an element."""
+    """Whether work items should be rows, with an inner loop over columns, rather than elements."""
 
     def compile(self, launches: Sequence[Launch], dtype: str, progress: Progress | None) -> None:
-        """Compile what launches need, so that their tables are made at once."""
+        """Compiles what launches need, so that their tables are created quickly."""
 
     def table(self, launches: Sequence[Launch], dtype: str, address: Callable[[Ref], int]) -> LaunchTable:
         """Compiled launches with their arguments."""
 
     def free_bytes(self) -> int | None:
-        """Bytes that can be allocated; None where nobody can say."""
+        """Bytes that can be allocated; `None` if unknown."""
 
     def synchronise(self) -> None:
-        """Wait until everything that was launched is done. Raises `DeviceError` when a launch failed."""
+        """Waits until all launches have finished. Raises `DeviceError` if a launch failed."""

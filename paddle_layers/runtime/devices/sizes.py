@@ -1,4 +1,4 @@
-"""Sizes of a table of launches, which follow from the rows of a batch."""
+"""Sizes in a launch table that depend on the rows of a batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paddle_layers.runtime.graph.rows import Rows
 
 
 class Sizes:
-    """Extents of a table, written in one go: `extra + rows * factor`."""
+    """Extents of a table, written at once: `extra + rows * factor`."""
 
     def __init__(self, extents: Sequence[Extent]) -> None:
         moving = [(at, e) for at, e in enumerate(extents) if e.domain is not None]
@@ -27,7 +27,7 @@ class Sizes:
         self.scratch = [(at, e) for at, e in enumerate(extents) if isinstance(e, ScratchSize)]
 
     def write(self, table: NDArray[np.int64], rows: Rows) -> None:
-        """Write the sizes for the rows of a batch; entries without a size (keys) are left alone."""
+        """Writes the sizes for the rows of a batch; entries without a size (keys) are unchanged."""
         table[self.fixed_places] = self.fixed
         if len(self.places):
             counts = np.array([rows.of(domain) for domain in self.domains], np.int64)

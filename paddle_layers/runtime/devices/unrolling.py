@@ -1,4 +1,4 @@
-"""Loops written out: which launch runs in which step, and where each step's rows lie in the arrays."""
+"""Loop unrolling: which launch runs in which step, and the row offsets of each step in the arrays."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Section:
-    """Launches `first` to `last` of a table, which run again and again."""
+    """Launches `first` to `last` of a table, which run repeatedly."""
 
     first: int
     last: int
     loops: tuple[tuple[Steps, ...], ...]
-    """For each launch the groups around it, the outermost first."""
+    """For each launch the surrounding groups, the outermost first."""
     backward: bool
 
     def program(self, rows: Rows) -> tuple[Ints, Ints]:
-        """Launches in the order in which they run, and the step of each in its innermost group."""
+        """Launches in execution order, and the step of each in its innermost group."""
         layout = rows.layouts[self.loops[0][0]]
         return self._runs(rows, np.arange(self.first, self.last), 0, range(len(layout.first)))
 
@@ -70,15 +70,15 @@ def sections_of(launches: Sequence[Launch]) -> list[Section]:
 
 
 class Moved(NamedTuple):
-    """Where a step's part of an array begins, in elements from the start of the array, and of the boot values."""
+    """Offset of a step's part of an array, in elements from the start of the array, and of the boot values."""
 
     elements: Ints
     boot: Ints | None = None
-    """For each step the place in the boot values; -1 where it is not the first."""
+    """For each step the index in the boot values; -1 if it is not the first."""
 
 
 def moved(ref: Ref, steps: StepRows) -> Moved:
-    """How far each step moves an array: to its first row; starts have one number more for each step."""
+    """Offset of an array in each step: its first row; starts have one extra element per step."""
     rows = ref.shape[0]
     width = int(np.prod([size.extra for size in ref.shape[1:]], dtype=np.int64))
     count = len(steps.layout.first)
@@ -101,7 +101,7 @@ def _lagged(owner: Lagged, steps: StepRows, width: int) -> Moved:
 
 
 def addresses(ref: Ref, group: StepRows, address: Callable[[Ref], int], itemsize: int) -> Ints:
-    """Where an array begins in each step."""
+    """Address of an array in each step."""
     begin = moved(ref, group)
     found: Ints = address(ref) + begin.elements * itemsize
     if begin.boot is None:
@@ -139,5 +139,5 @@ def _in_steps(number: Callable[[RowsOf], int], domains: Sequence[Domain], group:
 
 
 def share(group: StepRows) -> NDArray[np.float64]:
-    """How much of the capacity for the rows of all steps each step takes."""
+    """Fraction of the capacity for the rows of all steps that each step uses."""
     return group.layout.counts / max(group.steps.rows.capacity, 1)

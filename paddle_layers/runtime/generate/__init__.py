@@ -1,1 +1,1 @@
-"""From point functions to the text of drivers, kept on the disk."""
+"""Code generation: from point functions to the source code of drivers, cached on disk."""

@@ -1,4 +1,4 @@
-"""From a line of a driver back to the line of the point function that its author wrote."""
+"""Source mapping: from a line of a driver to the line of the author's point function."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Place(NamedTuple):
     file: str
     line: int
     inside: bool
-    """Whether the driver's line is one of the author's, and not of the loop around it."""
+    """Whether the driver's line is one of the author's, and not of the surrounding loop."""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
 
 
 def author_place(kernel: Kernel, text: str, line: int) -> Place | None:
-    """Where the text stands that line `line` of a driver was made from; the function's first line for its loop."""
+    """Location of the source of driver line `line`; the function's first line for its loop."""
     for program in kernel.programs:
         first = text[: text.find(f"\ndef {program.tree.name}(") + 1].count("\n") + 1
         if program.place is not None and first <= line < first + len(program.text.splitlines()):
@@ -41,7 +41,7 @@ def author_place(kernel: Kernel, text: str, line: int) -> Place | None:
 
 
 def _source_line(program: Program, line: int) -> int:
-    """The line, in the text as it was read, of what stands in line `line` of the specialised text."""
+    """The line, in the unmodified source, of line `line` of the specialized source."""
     pairs = zip(ast.walk(program.tree), ast.walk(ast.parse(program.text).body[0]), strict=False)
     near = [(new.lineno, old.lineno) for old, new in pairs if isinstance(old, ast.stmt) and isinstance(new, ast.stmt)]
     return max((pair for pair in near if pair[0] <= line), default=(0, 1))[1]
@@ -49,7 +49,7 @@ def _source_line(program: Program, line: int) -> int:
 
 @contextlib.contextmanager
 def at_the_author(code: Kernel | TunedCall, text: str) -> Iterator[None]:
-    """Within it, numba's complaint of a driver becomes a `DefinitionError` at the line of a plugin's function."""
+    """Context manager: numba's error in a driver becomes a `DefinitionError` at the line of a plugin's function."""
     from numba.core.errors import NumbaError
 
     try:
@@ -62,7 +62,7 @@ def at_the_author(code: Kernel | TunedCall, text: str) -> Iterator[None]:
 
 
 def _at_author(kernel: Kernel, text: str, error: Exception) -> DefinitionError | None:
-    """What the complaint means to the author; None where the function is the library's own."""
+    """The error for the author; `None` if the function is the library's own."""
     found = re.search(r'File "[^"\n]*", line (\d+):', str(error))
     place = author_place(kernel, text, int(found[1]) if found else 0)
     if place is None or Path(place.file).is_relative_to(LIBRARY):
@@ -72,7 +72,7 @@ def _at_author(kernel: Kernel, text: str, error: Exception) -> DefinitionError |
 
 
 def _reason(message: str, place: Place) -> str:
-    """The innermost complaint in a line."""
+    """The innermost error message in one line."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("Failed in ")] or ["no reason is given"]
     call = next((line.removeprefix(">>> ") for line in lines if line.startswith(">>> ")), "")

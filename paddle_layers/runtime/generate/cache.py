@@ -1,7 +1,7 @@
-"""Driver files on disk: named by the hash of their own text, so a result can be neither stale nor missed.
+"""Driver cache on disk: files are named by the hash of their source, so a result can be neither stale nor missed.
 
-They are code: a folder or file that another user may have written is not used. A cache that can't be used is replaced
-by a temporary one, with a warning.
+They are code: a folder or file that another user may have written is not used. An unusable cache is replaced by a
+temporary one, with a warning.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from .private_files import is_trusted, make_private_folder, why_distrusted
 
 VARIABLE = "PADDLE_LAYERS_CACHE"
 FORMAT = "2"
-"""Changes when the meaning of a driver's text changes."""
+"""Format version, increased when the meaning of a driver's source changes."""
 HOME = "~"
 COMPILED = "__pycache__"
-"""Where Python and numba keep what they make of a driver, beside it."""
+"""Folder in which Python and numba cache compiled drivers, next to them."""
 
 
 def cache_folder() -> Path:
-    """The user's cache folder (`$PADDLE_LAYERS_CACHE` overrides it); a temporary one when that can't be used."""
+    """The user's cache folder (`$PADDLE_LAYERS_CACHE` overrides it); a temporary one if that is unusable."""
     return _REPLACED.get(wanted := _wanted_folder(), wanted)
 
 
@@ -48,7 +48,7 @@ def _wanted_folder() -> Path:
 
 
 def driver_path(kind: str, name: str, text: str) -> Path:
-    """Where the driver of this text lives."""
+    """Path of the driver with this source."""
     import numba
 
     digest = hashlib.sha256(f"{FORMAT} {numba.__version__}\n{text}".encode()).hexdigest()[:16]
@@ -56,14 +56,14 @@ def driver_path(kind: str, name: str, text: str) -> Path:
 
 
 def try_folder(kind: str) -> Path:
-    """The folder for a kind of drivers; in a temporary cache where the wanted one can't be used."""
+    """The folder for a kind of drivers; in a temporary cache if the regular one is unusable."""
     _try(kind)
     return cache_folder() / kind
 
 
 @functools.cache
 def _try(kind: str) -> None:
-    """Make the folders for a kind of drivers; give the cache up where others may write, or the user may not."""
+    """Creates the folders for a kind of drivers; gives up the cache if others may write to it, or the user may not."""
     with _IMPORTING.current:
         root = cache_folder()
         try:
@@ -80,7 +80,7 @@ def _try(kind: str) -> None:
 
 
 def give_up(root: Path, error: OSError) -> None:
-    """Use a temporary cache from now on, in place of the one in `root`."""
+    """Switches to a temporary cache instead of the one in `root`."""
     if root in _REPLACED or root in _REPLACED.values():
         return
     temporary = _REPLACED[root] = Path(tempfile.mkdtemp(prefix="paddle_layers_"))
@@ -95,12 +95,12 @@ def give_up(root: Path, error: OSError) -> None:
 
 
 def is_compiled(path: Path) -> bool:
-    """Whether numba has a result for the driver at `path`; that of another machine is compiled anew when loaded."""
+    """Whether numba has a cached result for the driver at `path`; that of another machine is recompiled when loaded."""
     return any(file.endswith(".nbi") for file in _made_of(path))
 
 
 def _made_of(path: Path) -> list[str]:
-    """Files that Python and numba made of a driver."""
+    """Cache files of Python and numba for a driver."""
     folder = path.parent / COMPILED
     try:
         return _by_driver(str(folder), folder.stat().st_mtime_ns).get(path.stem, [])
@@ -110,7 +110,7 @@ def _made_of(path: Path) -> list[str]:
 
 @functools.lru_cache(maxsize=4)
 def _by_driver(folder: str, _changed: int) -> Mapping[str, list[str]]:
-    """What was made of each driver: a folder of thousands of files is read once, and anew when it has `_changed`."""
+    """Cache files by driver: a folder of thousands of files is listed once, and again when it has `_changed`."""
     found: dict[str, list[str]] = {}
     for name in os.listdir(folder):
         if ".tmp" not in name and not name.endswith(ENDING):  # being written by another process
@@ -119,14 +119,14 @@ def _by_driver(folder: str, _changed: int) -> Mapping[str, list[str]]:
 
 
 def kept_result(path: Path) -> bytes | None:
-    """What `keep_result` wrote; None when there is nothing that can be trusted, or it is damaged."""
+    """The file written by `keep_result`; `None` if it is missing, untrusted or damaged."""
     data = path.read_bytes() if is_trusted(path) else b""
     begin = data.find(b"\n") + 1
     return data[begin:] if begin and data[: begin - 1].decode(errors="replace") == sum_of(data[begin:]) else None
 
 
 def keep_file(path: Path, data: bytes) -> None:
-    """Write a file of the cache whole or not at all; several processes may race."""
+    """Writes a file of the cache atomically; several processes may race."""
     make_private_folder(path.parent)
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     try:
@@ -140,7 +140,7 @@ def keep_file(path: Path, data: bytes) -> None:
 
 
 def keep_result(path: Path, data: bytes) -> None:
-    """Write a file that this run can do without: when that fails, the cache is given up."""
+    """Writes an optional file: on failure, the cache is given up."""
     with _IMPORTING.current:
         try:
             keep_file(_place(path), f"{sum_of(data)}\n".encode() + data)
@@ -149,15 +149,15 @@ def keep_result(path: Path, data: bytes) -> None:
 
 
 def load_driver(path: Path, text: str) -> ModuleType:
-    """Write the driver if it is not there, atomically, and import it; several processes may race."""
+    """Writes the driver atomically if it is missing, and imports it; several processes may race."""
     name = f"paddle_layers_driver_{path.parent.name}_{path.stem}"
-    with _IMPORTING.current:  # a module is in `sys.modules` before it has run: another thread would find it half made
+    with _IMPORTING.current:  # a module is in `sys.modules` before it has run: another thread would get a partial one
         if name in sys.modules:
             return sys.modules[name]
         try:
             return _import(name, _place(path), text)
         except OSError as error:
-            if error.errno is None:  # not the disk: a library that can't be loaded
+            if error.errno is None:  # not a file error: a library that cannot be loaded
                 raise
             give_up(path.parents[1], error)
         with _named(_place(path)):
@@ -166,7 +166,7 @@ def load_driver(path: Path, text: str) -> ModuleType:
 
 @contextlib.contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """An error of the disk that names no file is about this one: what is nowhere to be written can't be run."""
+    """A file error without a file name is about this file: code that cannot be written anywhere cannot run."""
     try:
         yield
     except OSError as error:
@@ -176,7 +176,7 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def _place(path: Path) -> Path:
-    """The same file in the temporary cache, once the one that it was meant for is given up."""
+    """The same file in the temporary cache, after the regular one is given up."""
     root = path.parents[1]
     return _REPLACED[root] / path.parent.name / path.name if root in _REPLACED else path
 
@@ -203,7 +203,9 @@ def _import(name: str, path: Path, text: str) -> ModuleType:
 
 @contextlib.contextmanager
 def _kept_private(path: Path) -> Iterator[None]:
-    """What numba keeps of a driver lies beside it, wherever other functions are kept, and is the user's alone."""
+    """numba's results are cached next to the driver, wherever other functions are cached, and are private to the
+    user.
+    """
     folder = path.parent / COMPILED
     before = folder.stat().st_mtime_ns
     with numba_keeps_in(""):
@@ -217,31 +219,31 @@ def _sums_of(path: Path) -> Path:
 
 
 def keep_private(files: Iterable[Path], listed: Path) -> None:
-    """Make files that numba has just written the user's alone, and list their check sums."""
+    """Makes files that numba has just written private to the user, and lists their checksums."""
     written = list(files)
     for file in written:
         with contextlib.suppress(FileNotFoundError):
-            os.chmod(file, 0o600)  # numba writes as the umask says
+            os.chmod(file, 0o600)  # numba applies the umask
     text = sums_text(written)
     if not is_trusted(listed) or listed.read_bytes() != text:  # another process may have changed other files
         keep_file(listed, text)
 
 
 def list_again(drivers: Iterable[Path]) -> None:
-    """List what a process made of drivers that may have been ended before it could: its files are whole, or not there.
+    """Lists the results of a process that may have been killed before it could: its files are complete or missing.
 
-    What is not listed would be taken for damaged, and made anew by the next run.
+    Unlisted files would be considered damaged, and compiled again by the next run.
     """
     _by_driver.cache_clear()  # a folder that changes twice within a tick of the clock has the same time
     for path in drivers:
-        with contextlib.suppress(OSError):  # then they are made anew
+        with contextlib.suppress(OSError):  # then they are compiled again
             if made := _made_of(path):
                 keep_private(map(Path, made), _sums_of(path))
 
 
 @contextlib.contextmanager
 def numba_keeps_in(folder: str) -> Iterator[None]:
-    """Within it, numba chooses this folder for functions that are to be kept; empty: beside their modules."""
+    """Context manager: numba uses this cache folder for functions; empty: next to their modules."""
     from numba.core import config
 
     settings: Any = config  # a module that fills itself
@@ -253,5 +255,5 @@ def numba_keeps_in(folder: str) -> Iterator[None]:
 
 
 _REPLACED: dict[Path, Path] = {}
-"""Temporary caches by those that can't be used."""
+"""Temporary caches by the unusable ones."""
 _IMPORTING = ForkSafeLock()

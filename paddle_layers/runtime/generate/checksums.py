@@ -1,7 +1,7 @@
-"""What is run as code is what was written: numba and Python load whatever they find in their files.
+"""Checksums of cached code: numba and Python load any content of their files.
 
-A list has the name and the check sum of each file. What is cut short, as after a power failure, or has a wrong bit is
-removed before it is loaded, and so made anew.
+A list has the name and the checksum of each file. Truncated files, as after a power failure, and files with a wrong bit
+are removed before they are loaded, and so compiled again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ENDING = ".sums"
 
 
 def remove_damaged(files: Iterable[Path], listed: Path) -> None:
-    """Remove files that are not as listed, or that another user may have written."""
+    """Removes files that do not match the list, or that another user may have written."""
     sums = _read(listed) if is_trusted(listed) else {}
     for file in files:
         if not is_trusted(file) or sums.get(file.name) != sum_of(file.read_bytes()):
@@ -25,7 +25,7 @@ def remove_damaged(files: Iterable[Path], listed: Path) -> None:
 
 
 def sums_text(files: Iterable[Path]) -> bytes:
-    """The list of these files; one that another process has just removed is left out."""
+    """The list of these files; one that another process has just removed is skipped."""
     lines = []
     for file in sorted(files):
         with contextlib.suppress(FileNotFoundError):
@@ -34,7 +34,7 @@ def sums_text(files: Iterable[Path]) -> bytes:
 
 
 def sum_of(data: bytes) -> str:
-    """The check sum of a file's content."""
+    """The checksum of a file's content."""
     return hashlib.sha256(data).hexdigest()
 
 

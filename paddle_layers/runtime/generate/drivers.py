@@ -1,4 +1,4 @@
-"""Driver text: a specialised point function inside the loop nest of a device."""
+"""Driver source: a specialized point function inside the loop nest of a device."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Array(NamedTuple):
     ndim: int
     dtype: str = "real"
     ones: int = 0
-    """How many of the last axes are known to have one element each: neighbours are then those of the axis before."""
+    """Number of trailing axes with exactly one element: adjacent elements are then those of the axis before."""
 
 
 Spec = Array | tuple[Array, ...] | str
@@ -32,14 +32,14 @@ class PythonCall(NamedTuple):
     call: Callable[..., Any]
     op: str
     constants: tuple[tuple[str, bool | str | None], ...]
-    """Arguments that are no numbers."""
+    """Arguments that are not numbers."""
     ids: tuple[int, ...]
-    """How many ids each target has; 0 where it has none."""
+    """Number of ids of each target; 0 for floating-point targets."""
 
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """All that the text of a driver depends on; equal where the text is the same."""
+    """Everything that determines the source of a driver; equal if the source is the same."""
 
     name: str
     origin: str
@@ -49,23 +49,23 @@ class Kernel:
     """Index arguments without `which`."""
     targets: tuple[str, ...]
     args: Mapping[str, Spec]
-    """Targets first, then what the function reads; the order is the order of the argument tables."""
+    """Targets first, then what the function reads, in the order of the argument tables."""
     accumulate: bool = False
     scan: str | None = None
     procedure: bool = False
-    """The function writes its targets itself."""
+    """Whether the function writes its targets itself."""
     sequence: tuple[str, str] | None = field(default=None)
     """Index of the sequence and the array that gives it (`("s", "T_map")`), or the starts when scanning."""
     along: str | None = None
-    """Index that counts in a part of the targets: it begins at `begin_` and is `width_` wide."""
+    """Index that counts in a part of the targets: from `begin_` on, `width_` wide."""
     used_rows: str | None = None
     """Array of the row numbers that the first index counts."""
     factor: str | None = None
     """Argument that the result is multiplied by."""
     apart: bool = False
-    """Targets never lie in the memory of other arguments: a driver that expects it is right, too, but slower."""
+    """Targets never alias other arguments: a driver that permits aliasing is also correct, but slower."""
     python: PythonCall | None = None
-    """What is called in the place of the program, which then is no element function."""
+    """Python function that replaces the program, which then is not an element function."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Kernel) and self._parts == other._parts
@@ -75,7 +75,7 @@ class Kernel:
 
     @functools.cached_property
     def _parts(self) -> tuple[Hashable, ...]:
-        """Mappings count with their order, which is that of the argument tables."""
+        """Mappings are compared with their order, which is that of the argument tables."""
         values = (getattr(self, name) for name in self.__dataclass_fields__)
         return tuple(tuple(value.items()) if isinstance(value, Mapping) else value for value in values)
 
@@ -86,7 +86,7 @@ class Kernel:
 
     @property
     def ones(self) -> tuple[str, ...]:
-        """The last indices, if their axes have one element: they stay 0, and a loop goes over the index before."""
+        """The last indices, if their axes have one element: they stay 0, and a loop runs over the index before."""
         target = self.args[self.targets[0]]
         if self.procedure or self.scan or self.along or not isinstance(target, Array) or not target.ones:
             return ()
@@ -98,12 +98,12 @@ class Kernel:
 
     @property
     def sizes(self) -> list[str]:
-        """How far each index goes."""
+        """Size of each index."""
         shape = f"{self.targets[0]}.shape"
         return ["width_" if index == self.along else f"{shape}[{axis}]" for axis, index in enumerate(self.indices)]
 
     def store(self, result: str | None = None, index: str = "{}") -> list[str]:
-        """Lines that store one element; they compute it, unless its name is given. `index` goes round the indices."""
+        """Lines that store one element; they compute it, unless its name is given. `index` wraps the indices."""
         at = list(self.indices) or ["0"]
         if self.used_rows:
             at[0] = f"{self.used_rows}[{at[0]}]"
@@ -119,25 +119,25 @@ class Kernel:
 
 @dataclass(frozen=True)
 class TunedCall:
-    """A tuned kernel with what is known of its arguments."""
+    """A tuned kernel with the known properties of its arguments."""
 
     name: str
     tuned: Tuned
     args: Mapping[str, Spec]
     constants: Mapping[str, Any]
-    """Arguments that are folded into the text: None, truth values and words."""
+    """Arguments that are folded into the source: None, booleans and strings."""
     targets: tuple[str, ...]
 
 
 def python_text(kernel: Kernel, dtype: str) -> str:
-    """What stands for the text of a kernel that no compiler takes."""
+    """Placeholder source of a kernel that is not compiled."""
     assert kernel.python is not None
     reason = "it is a Python function, which runs on the host"
     return f'"""{kernel.name} from {kernel.origin}, {dtype}: {hash(kernel)}."""\nraise TypeError("{reason}")\n'
 
 
 def unravel(indices: Sequence[str], sizes: Sequence[str], rest: str, cast: str = "{}") -> list[str]:
-    """Lines that split a flat number into indices; the first index takes what is left. `cast` goes round sizes."""
+    """Lines that split a flat index into indices; the first index takes the rest. `cast` wraps sizes."""
     lines = []
     for axis in range(len(indices) - 1, 0, -1):
         size = cast.format(sizes[axis])
@@ -147,12 +147,12 @@ def unravel(indices: Sequence[str], sizes: Sequence[str], rest: str, cast: str =
 
 
 def header(kernel: Kernel, dtype: str, device: str) -> list[str]:
-    """What a driver's text begins with."""
+    """First lines of a driver."""
     return [f'"""{kernel.name} from {kernel.origin}, {dtype}, {device}. Generated: do not edit."""', "import math", ""]
 
 
 def functions(programs: Iterable[Program], decorator: str | None) -> list[str]:
-    """Lines of functions, each below a decorator."""
+    """Lines of functions, each with a decorator."""
     lines = []
     for program in programs:
         lines += ["", *([decorator] if decorator else []), *program.text.splitlines()]
@@ -160,12 +160,12 @@ def functions(programs: Iterable[Program], decorator: str | None) -> list[str]:
 
 
 def indent(lines: list[str], depth: int) -> list[str]:
-    """The lines, further to the right."""
+    """Indents the lines."""
     return [INDENT * depth + line for line in lines]
 
 
 def sequence_line(kernel: Kernel) -> list[str]:
-    """The line that looks up the sequence of a row, where the function asks for it."""
+    """The line that looks up the sequence of a row, if the function needs it."""
     if kernel.sequence is None:
         return []
     index, mapping = kernel.sequence
@@ -173,7 +173,7 @@ def sequence_line(kernel: Kernel) -> list[str]:
 
 
 def scan_lines(kernel: Kernel, columns: str, barrier: str | None) -> list[str]:
-    """Rows of sequence `t_` in order; `reverse_` turns the order round."""
+    """Rows of sequence `t_` in order; `reverse_` reverses it."""
     assert kernel.sequence is not None
     index, starts = kernel.sequence
     row, target = kernel.indices[0], kernel.targets[0]

@@ -1,4 +1,4 @@
-"""What a launch does to the elements of a channel, as the table of `kernels.primitives.epilogues`."""
+"""Fusion of elementwise launches into the epilogue table of a kernel (`kernels.primitives.epilogues`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .drivers import Array, Kernel
 from .merging import is_own, value_of
 
 ROW = "row_"
-"""The index that counts mean, factor, shift, low and high."""
+"""Row index of the table: mean, factor, shift, low and high."""
 
 
 class _Affine(NamedTuple):
@@ -26,9 +26,10 @@ class _Affine(NamedTuple):
 
 
 def table_kernel(kernel: Kernel, source: str, zeros: Collection[str]) -> Kernel | None:
-    """The kernel that computes the table of `kernel`, which maps its own elements of `source`; None if it has none.
+    """The kernel that computes the epilogue table of `kernel`, an elementwise map of `source`; `None` if it is not
+    affine.
 
-    It goes through rows, channels and places. `zeros` are arguments that are 0.
+    It loops over rows, channels and positions. `zeros` are arguments that are 0.
     """
     value = value_of(kernel)
     if value is None or len(kernel.indices) != 3:
@@ -61,7 +62,7 @@ def table_kernel(kernel: Kernel, source: str, zeros: Collection[str]) -> Kernel 
 
 
 def _plain(value: ast.expr, given: Mapping[str, ast.expr]) -> ast.expr:
-    """An expression without names that are given a value, and without roundings of what is real already."""
+    """An expression with its assigned names substituted, and without rounding of floating-point values."""
 
     class Plain(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -78,7 +79,7 @@ def _plain(value: ast.expr, given: Mapping[str, ast.expr]) -> ast.expr:
 
 
 def _limits(value: ast.expr, zeros: Collection[str]) -> tuple[ast.expr, ast.expr, ast.expr]:
-    """The limits between which relu and relu6 keep a value, and that value; without them infinite ones."""
+    """The limits of relu and relu6, and the limited value; infinite ones without them."""
     match value:
         case ast.IfExp(
             ast.Compare(left, [ast.Gt()], [low]), kept, ast.Call(ast.Name("times"), [ast.Name(slope), other])
@@ -121,7 +122,7 @@ def _joined(first: ast.expr | None, operator: ast.operator, other: ast.expr) -> 
 
 
 def _of_channel(value: ast.expr, kernel: Kernel) -> bool:
-    """Whether all places of a channel have the same: numbers, and elements of vectors of channels."""
+    """Whether an expression is constant per channel: numbers, and elements of vectors of channels."""
     channel = kernel.indices[1]
     vectors = {name for name, spec in kernel.args.items() if isinstance(spec, Array) and spec.ndim == 1}
     known = {"real", "math", *(name for name, spec in kernel.args.items() if spec == "real")}

@@ -1,9 +1,9 @@
-"""What numba makes of functions of the package itself: it lies in the cache, as what it makes of drivers does.
+"""Compilation cache of the package's numba functions, in the same cache folder as the drivers.
 
-It is made anew when a file beside that of the function changes: what a function calls lies there.
+A function is recompiled when a file in its folder changes: its callees are defined there.
 
-numba's own place is beside the module, where it outlives the package: Python then finds a folder `paddle_layers`
-without modules there, and takes it for the library in place of an editable install.
+numba's default location is next to the module, where the cache survives uninstallation: Python then finds a folder
+`paddle_layers` without modules, and imports it instead of an editable install.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .checksums import ENDING, remove_damaged
 
 F = TypeVar("F")
 LIBRARY = "library"
-"""The folder in the cache."""
+"""The subfolder of the cache."""
 
 
 def kept(function: F) -> F:
-    """Keep what numba compiles of a function in the cache."""
+    """Caches numba's results for a function."""
     compiled: Any = function
     folder = try_folder(LIBRARY)
     with numba_keeps_in(str(folder)):
@@ -32,7 +32,7 @@ def kept(function: F) -> F:
 
 
 class _Cache(FunctionCache):
-    """numba's, with check sums; a disk that takes nothing costs the result of this run only."""
+    """numba's cache with checksums; a write error only costs the result of this run."""
 
     def __init__(self, function: Any, root: Path) -> None:
         super().__init__(function)
@@ -43,12 +43,12 @@ class _Cache(FunctionCache):
         self._listed = Path(self.cache_path) / f"{self._base}{ENDING}"
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """What is kept for a signature, unless it is damaged."""
+        """The cached result for a signature, unless it is damaged."""
         remove_damaged(self._files(), self._listed)
         return super().load_overload(signature, context)
 
     def save_overload(self, signature: Any, data: Any) -> None:
-        """Keep what was compiled."""
+        """Caches a compiled result."""
         try:
             super().save_overload(signature, data)
             keep_private(self._files(), self._listed)

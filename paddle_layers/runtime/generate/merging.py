@@ -1,4 +1,4 @@
-"""One kernel for what two compute one behind the other, element by element: what is passed on stays in a register."""
+"""Kernel fusion of two elementwise kernels: the intermediate value stays in a register."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from paddle_layers.define.functions.program import Program
 from .drivers import Array, Kernel, Spec
 
 RESERVED = ("math", "real", "double", "numba")
-"""Names that mean something in every driver."""
+"""Names with a meaning in every driver."""
 
 
 class Merged(NamedTuple):
-    """A kernel that does the work of two."""
+    """A kernel fused from two."""
 
     kernel: Kernel
     leads: int
-    """Which of the two it has the indices of; with other indices, the arrays of the other one get the same shape."""
+    """Which of the two has the indices of the fused kernel; arrays of the other one get the same shape."""
     names: tuple[Mapping[str, str], ...]
-    """Of each, what the arguments are called that are left."""
+    """For each, the names of its remaining arguments."""
 
 
 class Value(NamedTuple):
-    """What a function gives: an expression of its arguments, and of names that are given a value before."""
+    """The result of a function: an expression of its arguments, and of names that are assigned before."""
 
     given: Mapping[str, ast.expr]
     result: ast.expr
 
     def nodes(self) -> Iterator[ast.AST]:
-        """All parts of the expressions."""
+        """All nodes of the expressions."""
         for part in (*self.given.values(), self.result):
             yield from ast.walk(part)
 
 
 @functools.lru_cache(maxsize=1 << 12)
 def merged_kernel(first: Kernel, second: Kernel, passed: tuple[str, ...]) -> Merged | None:
-    """The second kernel with the first one's result in the place of its own element of `passed`, its arguments.
+    """The second kernel with the first one's result instead of its element of `passed`, and its arguments.
 
-    Both go through as many elements, in the same order, of one target. None where a function is no plain expression, or
-    where the indices differ and no one reads nothing but its own element of each array.
+    Both iterate over the same elements, in the same order, of one target. `None` if a function is not a plain
+    expression, or if the indices differ and one of them reads more than its own element of an array.
     """
     one, other = value_of(first), value_of(second)
     if one is None or other is None or _differing_helpers(first, second):
@@ -63,7 +63,7 @@ def merged_kernel(first: Kernel, second: Kernel, passed: tuple[str, ...]) -> Mer
     behind = _Renamed(names[1], second.indices, lead.indices, dict.fromkeys(passed, value))
     body = [
         *before.assignments(one),
-        _assign(value, ast.Call(_name("real"), [before.of(one.result)], [])),  # rounded as it is in memory
+        _assign(value, ast.Call(_name("real"), [before.of(one.result)], [])),  # rounded as in memory
         *behind.assignments(other),
         ast.Return(behind.of(other.result)),
     ]
@@ -95,7 +95,7 @@ def _function(arguments: list[ast.arg], body: list[ast.stmt]) -> Program:
 
 
 def value_of(kernel: Kernel) -> Value | None:
-    """What a kernel stores; None where it has loops or assigns a name twice."""
+    """The expression that a kernel stores; `None` if it has loops or assigns a name twice."""
     *before, last = kernel.program.tree.body
     if not isinstance(last, ast.Return) or last.value is None:
         return None
@@ -103,7 +103,7 @@ def value_of(kernel: Kernel) -> Value | None:
     given: dict[str, ast.expr] = {}
     for statement in reversed(before):
         if isinstance(statement, ast.If) and not statement.orelse and isinstance(statement.body[0], ast.Return):
-            if statement.body[0].value is None or given:  # what is computed behind it may not be for all elements
+            if statement.body[0].value is None or given:  # code that follows may not run for all elements
                 return None
             result = ast.IfExp(statement.test, statement.body[0].value, result)
         elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
@@ -119,7 +119,7 @@ def value_of(kernel: Kernel) -> Value | None:
 
 
 def _is_flat(kernel: Kernel, value: Value) -> bool:
-    """Whether the indices say which element is meant, and nothing else; so that others may stand for them."""
+    """Whether the indices only select the element, so that others may replace them."""
     own = {id(part) for node in value.nodes() if is_own(node, kernel.indices) for part in ast.walk(node)}
     arrays = {name for name, spec in kernel.args.items() if isinstance(spec, Array)}
     names = (node for node in value.nodes() if isinstance(node, ast.Name) and node.id in {*arrays, *kernel.indices})
@@ -135,7 +135,9 @@ def is_own(node: ast.AST, indices: tuple[str, ...]) -> bool:
 
 
 class _Renamed(ast.NodeTransformer):
-    """Expressions of one kernel in the other's names and indices; `passed` are arrays whose own element has a name."""
+    """Rewrites expressions of one kernel with the other's names and indices; `passed` are arrays whose own element has
+    a name.
+    """
 
     def __init__(
         self, names: Mapping[str, str], indices: tuple[str, ...], others: tuple[str, ...], passed: Mapping[str, str]
@@ -144,7 +146,7 @@ class _Renamed(ast.NodeTransformer):
         self.indices, self.others, self.passed = indices, others, passed
 
     def assignments(self, value: Value) -> list[ast.stmt]:
-        """Of the names that are given a value."""
+        """The assigned names."""
         return [_assign(self.names[name], self.of(part)) for name, part in value.given.items()]
 
     def of(self, value: ast.expr) -> ast.expr:
@@ -172,13 +174,13 @@ def _target(kernel: Kernel) -> Array:
 
 
 def _differing_helpers(first: Kernel, second: Kernel) -> bool:
-    """Whether a name means two functions."""
+    """Whether a name refers to two different functions."""
     both = first.helpers.keys() & second.helpers.keys()
     return any(first.helpers[name].text != second.helpers[name].text for name in both)
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """The name, or one like it that is not taken; it is then."""
+    """The name, or a similar unused one; it is then used."""
     tried = itertools.chain([name], (f"{name}{number}" for number in itertools.count(2)))
     found = next(one for one in tried if one not in taken)
     taken.add(found)

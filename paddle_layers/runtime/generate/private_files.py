@@ -1,4 +1,4 @@
-"""Files that are run as code: nobody but the user, or root, may have written them."""
+"""Trust in cached code: only the user or root may have written it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make the folder and those above it that are missing, for the user alone whatever the umask."""
+    """Creates the folder and missing parents, private to the user whatever the umask."""
     if folder.is_dir():
         return
     for missing in reversed([path for path in (folder, *folder.parents) if not path.exists()]):
@@ -20,9 +20,11 @@ def make_private_folder(folder: Path) -> None:
 
 
 def why_distrusted(path: Path) -> str:
-    """Why what lies here, or where a link here leads, may be another's work; empty if it can't. Raises `OSError`."""
+    """Why the file here, or the target of a link, may be written by another user; empty if trusted. Raises
+    `OSError`.
+    """
     facts = path.stat()
-    if not hasattr(os, "getuid"):  # Windows keeps the folders of users apart by other means
+    if not hasattr(os, "getuid"):  # Windows separates the folders of users by other means
         return ""
     if facts.st_uid not in (ROOT, os.getuid()):
         return "it belongs to another user"
@@ -33,7 +35,7 @@ def why_distrusted(path: Path) -> str:
 
 
 def is_trusted(path: Path) -> bool:
-    """Whether there is such a file and nobody else may have written it."""
+    """Whether the file exists and only the user may have written it."""
     try:
         return not why_distrusted(path)
     except OSError:

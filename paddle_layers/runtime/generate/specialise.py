@@ -1,4 +1,6 @@
-"""The specialised copy of a point function: what is known when the network is built is folded into its text."""
+"""Specialization of point functions by constant folding: what is known when the network is built is folded into the
+source.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,13 @@ _EXTREMES = {
     "max": Program.parse("def max(a, b):\n    return b if b > a or b != b else a"),
     "min": Program.parse("def min(a, b):\n    return b if b < a or b != b else a"),
 }
-"""What `max` and `min` are in drivers: NaN passes on, on every device; the built-in ones drop it here or there."""
+"""Implementations of `max` and `min` in drivers: they propagate NaN on every device; the built-in ones do not
+always.
+"""
 
 
 class _Fold(ast.NodeTransformer):
-    """Fold absent inputs, phases and choices; keep float literals in the precision of the tensors."""
+    """Folds absent inputs, phases and choices; keeps float literals in the precision of the tensors."""
 
     def __init__(self, known: Mapping[str, Any]) -> None:
         self.known = known
@@ -57,7 +61,7 @@ class _Fold(ast.NodeTransformer):
         if isinstance(left, ast.Constant) and isinstance(right, ast.Constant):
             folded = _compare(op, left.value, right.value)
             return node if folded is None else ast.Constant(folded)
-        if isinstance(right, ast.Constant) and right.value is None:  # a value that is there
+        if isinstance(right, ast.Constant) and right.value is None:  # a value that exists
             return ast.Constant(isinstance(op, ast.IsNot))
         return node
 
@@ -123,15 +127,15 @@ def _compare(op: ast.cmpop, left: Any, right: Any) -> bool | None:
 
 
 def specialise(program: Program, known: Mapping[str, Hashable], call: Callable[..., Any]) -> Program:
-    """The program with the arguments in `known` and the module's numbers folded in; unreached code is gone.
+    """The program with the arguments in `known` and the module's constants folded in; dead code is eliminated.
 
-    Arguments that are not read any more are gone, too.
+    Arguments that are no longer read are removed, too.
     """
     return _specialised(program, tuple(known.items()), _numbers(call), all_arguments=False)
 
 
 def _numbers(call: Callable[..., Any]) -> tuple[tuple[str, float], ...]:
-    """Numbers of the module that a function reads, as they are now."""
+    """Module constants that a function reads, with their current values."""
     scope = call.__globals__
     found = ((name, scope.get(name)) for name in call.__code__.co_names)
     return tuple((n, value) for n, value in found if isinstance(value, (int, float)) and not isinstance(value, bool))
@@ -155,7 +159,7 @@ def _specialised(
 
 
 def _until_return(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Statements after a return that always happens read nothing."""
+    """Statements after an unconditional return are dead."""
     for at, statement in enumerate(body):
         if isinstance(statement, ast.Return):
             return body[: at + 1]
@@ -163,7 +167,7 @@ def _until_return(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def helper_programs(call: Callable[..., Any]) -> dict[str, Program]:
-    """Specialised helpers that a point function calls, in an order in which each is defined before its use."""
+    """Specialized helpers of a point function, in order of definition before use."""
     found: dict[str, Program] = {}
 
     def visit(function: Callable[..., Any]) -> None:
@@ -182,5 +186,5 @@ def helper_programs(call: Callable[..., Any]) -> dict[str, Program]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _parsed(helper: Callable[..., Any], _code: CodeType, name: str) -> Program:
-    """The text of a helper, parsed once, and again when its module is loaded again: `_code` is another one then."""
+    """The AST of a helper, cached until its module is reloaded: `_code` is another object then."""
     return Program.of(helper).named(name)

@@ -1,1 +1,1 @@
-"""What is computed: values, operations, rows, recurrent groups."""
+"""Computation graph: values, operations, rows, recurrent groups."""

@@ -1,4 +1,4 @@
-"""From a checked network to the graph that the runtime works with."""
+"""Graph construction from a validated network."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def build_graph(network: Network, parameters: ParameterSet, feed_types: Mapping[str, Type]) -> Graph:
-    """Bind every node. `feed_types` replaces types of data layers. Raises `ShapeError` as inference does."""
+    """Binds every node. `feed_types` replaces types of data layers. Raises `ShapeError` as inference does."""
     graph = Graph(Domain("samples"), [], {}, {}, {}, [])
     builder = Builder(graph, parameters)
     for node in network.nodes:
@@ -38,14 +38,14 @@ def build_graph(network: Network, parameters: ParameterSet, feed_types: Mapping[
 def parameter_shapes(
     network: Network, dtype: str, level: int = 0, stages: Iterable[str] = ()
 ) -> dict[str, tuple[int, ...]]:
-    """The shape of each parameter and state by its name, in both phases; nothing is allocated."""
+    """Shape of each parameter and state by name, in both phases; nothing is allocated."""
     return parameter_shapes_and_forms(network, dtype, level, stages)[0]
 
 
 def parameter_shapes_and_forms(
     network: Network, dtype: str, level: int = 0, stages: Iterable[str] = ()
 ) -> tuple[dict[str, tuple[int, ...]], dict[str, Form]]:
-    """As `parameter_shapes`, and what each is in PyTorch."""
+    """As `parameter_shapes`, with the PyTorch form of each."""
     parameters, stages = ParameterSet(dtype), tuple(stages)
     graphs = [build_graph(network.select(phase, level, stages), parameters, {}) for phase in ("train", "test")]
     return {name: parameter.shape for name, parameter in parameters.by_name.items()}, torch_forms(graphs)
@@ -74,13 +74,13 @@ def _add_losses(graph: Graph, node: Node) -> None:
 
 
 class Builder:
-    """Adds nodes to a graph; names of what is inside of a layer begin with the layer's name and a dot."""
+    """Adds nodes to a graph; names of nested layers begin with the name of the outer layer and a dot."""
 
     def __init__(self, graph: Graph, parameters: ParameterSet) -> None:
         self.graph, self.parameters = graph, parameters
 
     def add(self, node: Node, scope: NamedValues, prefix: str) -> None:
-        """The operations of a node; its outputs enter the scope."""
+        """Adds the operations of a node; its outputs enter the scope."""
         inputs, first = tuple(scope[name] for name in node.inputs), len(self.graph.ops)
         if node.inside is not None:
             inside = _inside_for(node, node.inside, inputs, prefix + node.name)
@@ -98,7 +98,7 @@ class Builder:
             message = f"layer `{prefix}{node.name}` would have {len(outputs)} outputs, not {len(node.output_names)}"
             raise ShapeError(message)
         for name, value in zip(node.output_names, outputs, strict=True):
-            value.name = prefix.replace(".", "/") + name  # `a.b` is an output of `a`, `a/b` one of a layer inside
+            value.name = prefix.replace(".", "/") + name  # `a.b` is an output of `a`, `a/b` a nested layer
             scope[name] = value
 
     def operation(
@@ -109,7 +109,7 @@ class Builder:
         inputs: tuple[Value, ...],
         node: Node | None = None,
     ) -> Op:
-        """One use of a layer; the settings of its parameters are those of `node`."""
+        """Adds one use of a layer; the settings of its parameters are those of `node`."""
         try:
             binding = layer.complete().bind_axes([value.type for value in inputs], attributes)
         except ShapeError as error:
@@ -127,7 +127,7 @@ class Builder:
         return op
 
     def _inside(self, node: Node, inside: Inside, inputs: tuple[Value, ...], prefix: str) -> tuple[Value, ...]:
-        """The parts of a layer made of layers, or the steps of a recurrent group."""
+        """Adds the parts of a composite layer, or the steps of a recurrent group."""
         if node.definition.name == "recurrent_group":
             return add_group(self, node, inside, inputs, prefix)
         scope = dict(zip(inside.inputs, inputs, strict=True))
@@ -139,7 +139,7 @@ class Builder:
         return self._own(prefix, [scope[name] for name in inside.outputs], inputs)
 
     def _propagate(self, node: Node, inputs: tuple[Value, ...], ops: Sequence[Op]) -> None:
-        """What the config says of the gradient of a layer's input holds for all that read it inside."""
+        """Applies the config's setting for the gradient of a layer's input to all nested readers."""
         for value, wanted in zip(inputs, node.propagate_down, strict=False):
             for op in ops:
                 said = op.propagate or (None,) * len(op.inputs)
@@ -148,7 +148,7 @@ class Builder:
                 )
 
     def _own(self, prefix: str, values: Sequence[Value], inputs: tuple[Value, ...]) -> tuple[Value, ...]:
-        """Values that may take the names of the layer's outputs: made inside, and each only once."""
+        """Values that may take the names of the layer's outputs: created inside, and each only once."""
         linear = registries["layer"]["linear"]
         found: list[Value] = []
         for place, value in enumerate(values):
@@ -175,7 +175,7 @@ def _at_layer(error: ShapeError, name: str) -> ShapeError:
 
 
 def _check_numbers(name: str, attributes: Mapping[str, Any], dtype: str) -> None:
-    """Raises `ShapeError` for a number that becomes infinite in the precision of the net."""
+    """Raises `ShapeError` for a value that overflows in the precision of the net."""
     for attribute, value in attributes.items():
         if isinstance(value, float) and too_large(value, dtype):
             message = f"layer `{name}`: `{attribute}` is {value:g}, which is too large for {dtype}"
@@ -183,7 +183,7 @@ def _check_numbers(name: str, attributes: Mapping[str, Any], dtype: str) -> None
 
 
 def _followers(node: Node) -> list[tuple[str, LayerDefinition, Mapping[str, Any]]]:
-    """Operations that the framework puts behind a node: activation, dropout, clipping of the gradient."""
+    """Operations that the framework appends to a node: activation, dropout, clipping of the gradient."""
     found: list[tuple[str, LayerDefinition, Mapping[str, Any]]] = []
     if node.activation is not None:
         found.append(("act", *node.activation))
@@ -198,7 +198,7 @@ def _followers(node: Node) -> list[tuple[str, LayerDefinition, Mapping[str, Any]
 def _row_domains(graph: Graph, op: Op) -> dict[str, Domain]:
     """The domain of each row axis; inputs that share an axis must have equal rows.
 
-    Inputs in sequences come first: what groups their rows is then known by the starts that are fed with them.
+    Inputs with sequences come first: the grouping of their rows is then known by the fed starts.
     """
     rows: dict[str, Domain] = {}
     for name, input_ in sorted(op.layer.inputs.items(), key=lambda item: item[1].axes[0].group is None):
@@ -221,7 +221,7 @@ def _row_domains(graph: Graph, op: Op) -> dict[str, Domain]:
 
 
 def _own_rows(graph: Graph, op: Op) -> OwnRows:
-    """New domains for rows that no input has."""
+    """New domains for dynamic row counts."""
     groups = {row: (op.rows[row], op.group_of(row)) for row in op.layer.groups if row in op.rows}
     asked = [name for name in op.layer.hook_names["starts"] if name in op.layer.inputs and op.argument(name)]
     values = {name: op.argument(name)[0] for name in asked}
@@ -237,7 +237,7 @@ def _own_rows(graph: Graph, op: Op) -> OwnRows:
 
 
 def _made_entries(graph: Graph, op: Op, name: str, entries: Entries) -> MadeEntries:
-    """A sparse value whose rows are made of feeds. Raises `ShapeError` for an input that the network computes."""
+    """A sparse value that is prepared from feeds. Raises `ShapeError` for an input that the network computes."""
     row, ids = entries.axes
     fed: dict[str, str] = {}
     for asked in op.layer.hook_names["entries"]:

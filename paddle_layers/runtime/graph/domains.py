@@ -1,4 +1,4 @@
-"""Row domains: which rows a value has. Rows are only known when data are fed; the plan is made before."""
+"""Row domains: the rows of a value. Row counts are only known when data are fed; the plan is made before."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class Domain:
     name: str
     parent: Domain | None = None
     capacity: int = 0
-    """Rows for which there is memory."""
+    """Number of rows with reserved memory."""
     late: bool = False
-    """Whether an operation makes the rows from what is known in the middle of a pass only."""
+    """Whether an operation creates the rows from values that are only known during a pass."""
     chosen_rows: int = 0
-    """Rows for which kernels are chosen; 0: those of the capacity."""
+    """Row count for kernel selection; 0: the capacity."""
 
     def ancestors(self) -> list[Domain]:
         """The domains that group this one, innermost first."""
@@ -33,7 +33,7 @@ class Domain:
         return len(self.ancestors())
 
     def reserve(self, rows: int) -> bool:
-        """Have memory for so many rows; the capacity grows geometrically. True when it grew."""
+        """Reserves memory for so many rows; the capacity grows geometrically. True if it grew."""
         if rows <= self.capacity:
             return False
         self.capacity = rows if self.capacity == 0 else max(rows, self.capacity * 3 // 2)
@@ -41,7 +41,7 @@ class Domain:
 
 
 RowsOf = Callable[[Domain], int]
-"""How many rows a domain has: at capacity, in a batch, or in a step."""
+"""Number of rows of a domain: at capacity, in a batch, or in a step."""
 
 
 @dataclass(frozen=True)
@@ -61,27 +61,27 @@ class Extent:
         return Extent(self.extra * times, self.domain, self.factor * times)
 
     def at(self, rows: RowsOf) -> int:
-        """The size for given rows."""
+        """The size for a number of rows."""
         return self.extra + (rows(self.domain) * self.factor if self.domain else 0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScratchSize(Extent):
-    """Size of scratch memory: `extra` elements are allocated, a batch uses as many as its own rows need.
+    """Size of a scratch buffer: `extra` elements are allocated, a batch uses as many as its rows need.
 
-    A kernel divides its scratch memory among its work items, and a batch below capacity may have fewer of them.
+    A kernel divides its scratch buffer among its work items, and a batch below capacity may have fewer of them.
     """
 
     needed: Callable[[RowsOf], int]
-    """Elements for given rows."""
+    """Elements for a number of rows."""
     domains: tuple[Domain, ...]
-    """Whose rows decide."""
+    """The domains of these rows."""
 
     def __mul__(self, times: int) -> Extent:
         return self if times == 1 else super().__mul__(times)
 
     def at(self, rows: RowsOf) -> int:
-        """Elements for given rows; those that are allocated at most."""
+        """Elements for a number of rows, at most the allocated ones."""
         return min(self.needed(rows), self.extra)
 
 
@@ -96,14 +96,14 @@ def capacity_of(domain: Domain) -> int:
 
 
 LATE_ROWS = 1 << 20
-"""Rows for which kernels are chosen where the rows are made in the pass itself: no kernel for few rows may run."""
+"""Row count for kernel selection where rows are created during the pass: no kernel for few rows may run."""
 
 
 def rounded_rows(domain: Domain, rows: int) -> int:
-    """Rows for which kernels are chosen: the next power of two, so that few choices have to be made."""
+    """Row count for kernel selection: the next power of two, so that few selections have to be made."""
     return LATE_ROWS if domain.late else 1 << max(rows - 1, 0).bit_length()
 
 
 def chosen_rows_of(domain: Domain) -> int:
-    """Rows for which kernels are chosen; unlike the capacity, they do not depend on earlier batches."""
+    """Row count for kernel selection; unlike the capacity, it does not depend on earlier batches."""
     return domain.chosen_rows or rounded_rows(domain, domain.capacity)

@@ -1,4 +1,4 @@
-"""A network as the runtime sees it: values with rows, operations with bound axes, parameters."""
+"""Computation graph of a network: values with rows, operations with bound axes, parameters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .value import Value
 
 @dataclass(eq=False)
 class Op:
-    """One use of a layer; activation and dropout of a node are operations of their own."""
+    """One use of a layer; activation and dropout of a node are separate operations."""
 
     name: str
     layer: LayerDefinition
@@ -31,27 +31,27 @@ class Op:
     params: dict[str, tuple[Parameter, ...]] = field(default_factory=dict)
     states: dict[str, Parameter] = field(default_factory=dict)
     propagate: tuple[bool | None, ...] = ()
-    """What the config says of each input: true forces its gradient, false blocks it; None, or empty: as needed."""
+    """The config's setting for each input: true forces its gradient, false blocks it; None, or empty: as needed."""
     entries: dict[str, Value] = field(default_factory=dict)
-    """Sparse rows that are made for it before a pass."""
+    """Prepared sparse entries of the operation."""
     steps: Steps | None = None
     """The recurrent group in whose steps the operation runs one by one; None: on all rows at once."""
     carried: Value | None = None
-    """For a memory: the value whose rows of the step before are its output."""
+    """For a memory: the value whose rows of the previous step are its output."""
 
     def argument(self, name: str) -> tuple[Value, ...]:
-        """Values given for an input; for entries, those that are made."""
+        """Values of an input; for prepared entries, those."""
         if name in self.entries:
             return (self.entries[name],)
         return tuple(self.inputs[place] for place in self.binding.positions[name])
 
     def group_of(self, row: str) -> Domain:
-        """What groups a row axis into its sequences."""
-        outer = self.rows[row].ancestors() or [self.rows[row]]  # a sample is in a group of its own
+        """Domain that groups a row axis into its sequences."""
+        outer = self.rows[row].ancestors() or [self.rows[row]]  # each sample is a separate group
         return outer[-1 if self.binding.levels[self.layer.groups[row]] == 0 else 0]
 
     def output(self, name: str) -> tuple[Value, ...]:
-        """Values of an output; several for a repeatable one, none for one that is not there."""
+        """Values of an output; several for a repeatable one, none for an absent one."""
         names = list(self.layer.outputs)
         if self.layer.outputs[name].repeatable:
             return self.outputs
@@ -60,41 +60,41 @@ class Op:
 
 
 class MadeEntries(NamedTuple):
-    """Sparse rows that are made for an operation before a pass, of what is fed."""
+    """Prepared sparse entries: sparse rows computed from feeds for an operation before a pass."""
 
     op: Op
     value: Value
     inputs: dict[str, str]
-    """Names of the feeds that they are made of, by input."""
+    """Names of the feeds that they are computed from, by input."""
     prepared: Any
-    """What is the same for all batches."""
+    """The part that is the same for all batches."""
 
 
 class OwnRows(NamedTuple):
-    """Rows that an operation makes for its output: how their starts are computed."""
+    """Dynamic row count of an operation's output: how its starts are computed."""
 
     op: Op
     domains: tuple[Domain, ...]
-    """The rows, after those of sequences that are new as well."""
+    """The rows, after those of new sequences."""
     groups: dict[str, tuple[Domain, Domain]]
-    """Rows of the inputs and what groups them, by axis."""
+    """Rows of the inputs and their groups, by axis."""
     values: dict[str, Value]
-    """Inputs whose values decide, by name."""
+    """Inputs whose values determine the rows, by name."""
     temps: tuple[str, ...]
-    """Temporaries of the operation that decide."""
+    """Temporaries of the operation that determine the rows."""
     late: bool
-    """Whether the starts are known in the middle of a pass only."""
+    """Whether the starts are only known during a pass."""
     computed: bool
-    """Whether this is because what decides is computed."""
+    """Whether this is because they depend on computed values."""
 
     def is_ready(self, starts: Container[tuple[Domain, Domain]]) -> bool:
-        """Whether the starts are known from which the new ones follow."""
+        """Whether the starts that the new ones depend on are known."""
         return all((leaf, group) in starts for leaf, group in self.groups.values())
 
 
 @dataclass(eq=False)
 class Graph:
-    """Operations in order, values by name, the feeds, the losses; nothing is added when it is built."""
+    """Operations in order, values by name, the feeds, the losses; immutable after construction."""
 
     samples: Domain
     ops: list[Op]
@@ -103,26 +103,26 @@ class Graph:
     losses: dict[str, float]
     """Weight by value name."""
     equal_rows: list[tuple[str, Domain, Domain]]
-    """Domains that a layer needs to agree: the layer's name and both."""
+    """Domains that a layer requires to be equal: the layer's name and both."""
     made_rows: list[OwnRows | Steps] = field(default_factory=list)
-    """Rows that operations and recurrent groups make, in order."""
+    """Rows created by operations and recurrent groups, in order."""
 
     made_entries: dict[str, MadeEntries] = field(default_factory=dict)
-    """Sparse rows that are made for operations, by the name of the value."""
+    """Prepared sparse entries of operations, by the name of the value."""
 
     @cached_property
     def own_rows(self) -> list[OwnRows]:
-        """Rows that operations make."""
+        """Dynamic row counts of operations."""
         return [made for made in self.made_rows if isinstance(made, OwnRows)]
 
     @cached_property
     def groups(self) -> list[Steps]:
-        """The steps of recurrent groups; those of a group come before those of the groups inside."""
+        """The steps of recurrent groups; outer groups come before nested ones."""
         return [made for made in self.made_rows if not isinstance(made, OwnRows)]
 
     @cached_property
     def domains(self) -> list[Domain]:
-        """All domains: those that feeds bring, outermost first, then those that are made."""
+        """All domains: those of feeds, outermost first, then created ones."""
         found = [self.samples]
         for value in self.feeds.values():
             found += [*reversed(value.domain.ancestors()), value.domain]
@@ -133,7 +133,7 @@ class Graph:
 
     @cached_property
     def extra_ids(self) -> dict[str, IgnoredLabels]:
-        """For each value of ids, the labels outside its range that every layer which reads it ignores."""
+        """For each value of ids, the labels outside its range that all its readers ignore."""
         return common_labels(
             LabelReader(op.name, op.layer.name, op.attributes, tuple(v.name for v in op.inputs if v.type.kind == "INT"))
             for op in self.ops

@@ -1,4 +1,4 @@
-"""Recurrent groups as operations: what depends on the step before runs step by step, all else on all steps at once."""
+"""Recurrent groups as operations: loop-carried computations run step by step, all others on all steps at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from paddle_layers.config.wiring.nodes import Inside, Node
 
 NamedValues = dict[str, Value]
-"""Values by the names under which the layers of one network know them."""
+"""Values by their names in the layers of one network."""
 MEMORY = "memory"
 SPARSE_IN_STEPS = (
     "layer `{}` reads sparse rows together with what the step before gave; bring the sparse rows through an `fc` first"
@@ -25,23 +25,23 @@ SPARSE_IN_STEPS = (
 
 
 class Builder(Protocol):
-    """What adds the nodes of a step to a graph."""
+    """Adds the nodes of a step to a graph."""
 
     graph: Graph
 
     def add(self, node: Node, scope: NamedValues, prefix: str) -> None:
-        """The operations of a node; its outputs enter the scope."""
+        """Adds the operations of a node; its outputs enter the scope."""
 
     def operation(
         self, name: str, layer: LayerDefinition, attributes: Mapping[str, Any], inputs: tuple[Value, ...]
     ) -> Op:
-        """One use of a layer."""
+        """Adds one use of a layer."""
 
 
 def add_group(
     builder: Builder, node: Node, inside: Inside, inputs: tuple[Value, ...], prefix: str
 ) -> tuple[Value, ...]:
-    """The operations of a recurrent group; gives its outputs, in the order of the sequences again."""
+    """Adds the operations of a recurrent group; returns its outputs, in the original order of the sequences."""
     return _Group(builder, node, inside, inputs, prefix).outputs()
 
 
@@ -68,13 +68,13 @@ class _Group:
         self._sort([op for _, op in made])
 
     def outputs(self) -> tuple[Value, ...]:
-        """What the step gives, as sequences again."""
+        """The outputs of the step, as sequences."""
         return tuple(self._gathered(name) for name in self.inside.outputs)
 
     def _op(self, name: str, owner: type, *inputs: Value) -> Value:
         return self.builder.operation(f"{self.prefix}{name}", definition_of(owner), {}, inputs).outputs[0]
 
-    # ---- in and out
+    # ---- inputs and outputs
 
     def _stepped(self, name: str, value: Value) -> Value:
         steps = self.steps
@@ -118,8 +118,8 @@ class _Group:
     # ---- memories
 
     def _memory(self, part: Node, given: NamedValues) -> Op:
-        """An operation whose output is copied step by step from its boot value and from what it carries."""
-        # Not the declared type: a batch may have other sizes, and so what is there before the first step.
+        """An operation whose output is copied step by step from its boot value and from the value it carries."""
+        # Not the declared type: a batch may have other sizes, and so does the boot value.
         (type_,) = part.definition.infer([given[other].type for other in part.inputs], part.attributes)
         name = self.prefix + part.name
         boot = [self._boot(part.name, given[other]) for other in part.inputs]
@@ -138,10 +138,10 @@ class _Group:
             return self._op(f"{name} before the first step", ReorderIds, value, steps.order)
         return self._op(f"{name} before the first step", Reorder, value, steps.order, steps.rank)
 
-    # ---- what has to run step by step
+    # ---- step-by-step operations
 
     def _sort(self, memories: Sequence[Op]) -> None:
-        """Put the operations that lie between a memory and what a memory carries into the steps' loop."""
+        """Moves the operations between a memory and the value it carries into the loop over steps."""
         graph = self.builder.graph
         units = _units(graph.ops[self.first :])
         after = _reached(units, [value for op in memories for value in op.outputs])
@@ -160,7 +160,7 @@ class _Group:
         graph.ops[self.first :] = [*head, *loop, *tail]
 
     def _check_sparse(self, op: Op) -> None:
-        """Refuse what would need the sparse rows of one step: items of a sum are computed before the loop."""
+        """Rejects uses of the sparse rows of one step: items of a sum are computed before the loop."""
         sparse = {place for place, value in enumerate(op.inputs) if value.entries is not None}
         single = [name for name, field in op.layer.inputs.items() if not field.repeatable]
         if sparse and any(sparse & set(op.binding.positions[name]) for name in single):
@@ -179,7 +179,7 @@ class _Group:
 
 
 def _check_carried(memory: Op, of: str) -> None:
-    """Raises `ShapeError` where steps would read rows of another size than the step before has written."""
+    """Raises `ShapeError` if steps would read rows of another size than the previous step has written."""
     found, type_ = memory.carried, memory.outputs[0].type
     if found is not None and found.type != type_:
         message = f"memory `{memory.name}` is {type_}, but `{of}`, which it remembers, is {found.type}"
@@ -187,7 +187,7 @@ def _check_carried(memory: Op, of: str) -> None:
 
 
 def _units(ops: Iterable[Op]) -> list[list[Op]]:
-    """Operations that stay together: those of a group's steps, and each other one by itself."""
+    """Groups of operations that must stay together: those of a group's steps, and each other one separately."""
     units: list[list[Op]] = []
     for op in ops:
         outermost = _outermost(op)
@@ -210,7 +210,7 @@ def _read_by(op: Op) -> tuple[Value, ...]:
 
 
 def _reached(units: Sequence[list[Op]], values: Iterable[Value]) -> set[int]:
-    """Places of the units that depend on the values."""
+    """Indices of the units that depend on the values."""
     known = set(values)
     found = set()
     for place, unit in enumerate(units):
@@ -221,7 +221,7 @@ def _reached(units: Sequence[list[Op]], values: Iterable[Value]) -> set[int]:
 
 
 def _leading(units: Sequence[list[Op]], values: Iterable[Value]) -> set[int]:
-    """Places of the units on which the values depend."""
+    """Indices of the units on which the values depend."""
     known = set(values)
     found = set()
     for place in reversed(range(len(units))):

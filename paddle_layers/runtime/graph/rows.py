@@ -1,4 +1,4 @@
-"""What a batch says of the rows of a graph: how many there are, where sequences start, which rows run in which step."""
+"""Row metadata of a batch: row counts, sequence starts, rows per step."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from .steps import Layout, Steps
 
 Ints = NDArray[np.int64]
 Starts = dict[tuple[Domain, Domain], Ints]
-"""Starts of sequences by the domain of the rows and that of what groups them."""
+"""Sequence starts by the domain of the rows and that of their groups."""
 
 
 @dataclass(eq=False)
 class Rows:
-    """The rows of a batch. Graphs and plans hold none of this: a batch is laid over them."""
+    """The rows of a batch. Graphs and plans are independent of them: a batch is bound to a plan."""
 
     counts: dict[Domain, int] = field(default_factory=dict)
     starts: Starts = field(default_factory=dict)
     layouts: dict[Steps, Layout] = field(default_factory=dict)
     """The steps of recurrent groups."""
     ids: dict[Domain, Ints] = field(default_factory=dict)
-    """For rows that stand for used ids: which, rising. They are known when the backward pass begins."""
+    """For rows that represent used ids: these ids, in increasing order. They are known at the begin of the backward
+    pass.
+    """
     whole: dict[Domain, float] = field(default_factory=dict)
-    """Rows of the batch of which these are a part, where others have the rest."""
+    """Rows of the batch of which these are a part, where other processes have the rest."""
 
     def of(self, domain: Domain) -> int:
-        """How many rows a domain has; none before they are known."""
+        """Number of rows of a domain; 0 before it is known."""
         return self.counts.get(domain, 0)
 
     def size(self, extent: Extent) -> int:
@@ -46,11 +48,11 @@ class StepRows(NamedTuple):
 
     @property
     def layout(self) -> Layout:
-        """Which rows run in which step."""
+        """Rows per step."""
         return self.rows.layouts[self.steps]
 
     def range_of(self, domain: Domain) -> tuple[Ints, Ints] | None:
-        """First row and the row behind the last that each step has of a domain; None for one that is not inside."""
+        """First row and one past the last of each step in a domain; `None` for a domain outside of the group."""
         layout = self.layout
         if domain is self.steps.rows:
             return layout.first, layout.last

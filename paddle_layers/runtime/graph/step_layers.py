@@ -1,4 +1,4 @@
-"""Layers of the framework itself that bring rows into the order of a recurrent group's steps, and back."""
+"""Internal layers that permute rows to the order of a recurrent group's steps, and back."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ C = TypeVar("C", bound=type)
 
 
 def internal(owner: C) -> C:
-    """A layer that no config can name: it is not registered."""
+    """Decorator of an internal layer: it is not registered, so no config can use it."""
     DerivedLayer(owner.__name__.lower(), owner)
     return owner
 
 
 def definition_of(owner: type) -> LayerDefinition:
-    """The definition that belongs to an internal layer's class."""
+    """The definition of an internal layer's class."""
     found: LayerDefinition = vars(owner)["__layer__"]
     return found
 
 
 @internal
 class Reorder:
-    """The same rows in another order: `y[r] = x[index[r]]`."""
+    """Permutes rows: `y[r] = x[index[r]]`."""
 
     x = Input("T ...", "rows", seq=(0, 1, 2))
     index = Input("R", "row of `x` for each row of `y`", kinds=("INT",), seq=(0, 1, 2))
@@ -45,7 +45,7 @@ def reorder_dx(t, i, dy, inverse):
 
 @internal
 class ReorderIds:
-    """Ids in another order, some of them perhaps several times."""
+    """Gathers ids, some of them perhaps several times."""
 
     x = Input("T ...", "ids", kinds=("INT",), seq=(0, 1, 2))
     index = Input("R", "row of `x` for each row of `y`", kinds=("INT",), seq=(0, 1, 2))
@@ -65,7 +65,7 @@ def reorder_ids_y(r, i, x, index):
 
 @internal
 class Repeat:
-    """The row of a sequence in each of its steps: `y[r] = x[sequence[r]]`."""
+    """Repeats the row of a sequence in each of its steps: `y[r] = x[sequence[r]]`."""
 
     x = Input("S ...", "one row per sequence")
     sequence = Input("R", "the sequence to which a row of the steps belongs", kinds=("INT",))
@@ -89,7 +89,7 @@ def repeat_dx(s, i, dy, place, T_start):
 
 @internal
 class RepeatSequence:
-    """A whole sequence in each step: `y[q] = x[index[q]]`, as many copies as the sequence has steps."""
+    """Repeats a whole sequence in each step: `y[q] = x[index[q]]`, as many copies as the sequence has steps."""
 
     x = Input("U:S ...", "rows of sequences that every step sees whole", seq=(1,))
     index = Input("Q:R", "row of `x` for each row of `y`", kinds=("INT",), seq=(1,))

@@ -1,7 +1,8 @@
-"""The steps of a recurrent group: its sequences side by side, the longest first, one row of each in a step.
+"""Steps of a recurrent group: its sequences in parallel, sorted by decreasing length, one row of each per step.
 
-The rows of all steps lie one step after the other. Since the longest sequences come first, the rows of a step and the
-first rows of the step before belong to the same sequences: no padding, and the value before is the first rows there.
+The rows of all steps are stored step after step. Since the longest sequences come first, the rows of a step and the
+first rows of the previous step belong to the same sequences: no padding, and the previous value of row r is row r
+there.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Ints = NDArray[np.int64]
 
 
 class Copies(NamedTuple):
-    """A sequence that every step sees whole: its rows, those of its copies, and the row that each copies."""
+    """A sequence that every step reads whole: its rows, those of its copies, and the row that each copies."""
 
     source: Domain
     domain: Domain
@@ -29,7 +30,7 @@ class Copies(NamedTuple):
 
 
 class SparseRows(NamedTuple):
-    """Fed sparse rows in the order of the steps, which the host brings about; `order` says which row is where."""
+    """Fed sparse rows in the order of the steps, permuted by the host; `order` maps the rows."""
 
     source: Value
     made: Value
@@ -37,12 +38,14 @@ class SparseRows(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The steps of a batch. A part is what runs in one step of the group around; without one there is one part."""
+    """The steps of a batch. A part consists of the steps in one step of the surrounding group; without one there is one
+    part.
+    """
 
     first: Ints
     """First row of each step."""
     last: Ints
-    """The row behind the last one of each step."""
+    """One past the last row of each step."""
     parts: Ints
     """The first step of each part, and the number of steps."""
     sequences: Ints
@@ -60,7 +63,7 @@ class Layout(NamedTuple):
 
     @property
     def following(self) -> Ints:
-        """Rows of the step that follows in the same part; 0 behind the last."""
+        """Rows of the following step in the same part; 0 after the last."""
         counts = np.append(self.counts[1:], 0)
         counts[self.parts[1:][np.diff(self.parts) > 0] - 1] = 0
         return counts
@@ -74,7 +77,7 @@ class Layout(NamedTuple):
 
 
 class Steps:
-    """The rows of a recurrent group, known anew with every batch.
+    """The rows of a recurrent group, computed for every batch.
 
     `items` are what a step takes one of from each of the `sequences`: rows, or sub-sequences with the rows `leaf`.
     """
@@ -132,25 +135,25 @@ class Steps:
 
     @property
     def domains(self) -> list[Domain]:
-        """The rows that the group brings."""
+        """The domains that the group creates."""
         own = [self.rows, self.longest_first, self.opening, self.following, *(copy.domain for copy in self.copies)]
         own += [rows.made.entries for rows in self.sparse if rows.made.entries is not None]
         return [*own, self.leaf_rows] if self.leaf is not None else own
 
     @property
     def late(self) -> bool:
-        """Whether the starts are known in the middle of a pass only."""
+        """Whether the starts are only known during a pass."""
         return self.rows.late
 
     def is_ready(self, starts: Container[tuple[Domain, Domain]]) -> bool:
-        """Whether the starts are known from which the steps follow."""
+        """Whether the starts that the steps depend on are known."""
         pairs = [(self.items, self.sequences), *((copy.source, self.sequences) for copy in self.copies)]
         if self.leaf is not None:
             pairs.append((self.leaf, self.items))
         return all((rows, group) in starts for rows, group in pairs)
 
     def holds(self, domain: Domain) -> bool:
-        """Whether each step has rows of its own of a domain."""
+        """Whether each step has separate rows of a domain."""
         if domain in (self.rows, self.following):
             return True
         for group in self.inner:

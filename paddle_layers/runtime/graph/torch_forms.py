@@ -1,4 +1,6 @@
-"""What each parameter of a graph is in PyTorch: of recurrent layers, and of the maps before them, this is not local."""
+"""PyTorch forms of the parameters of a graph: for recurrent layers, and the linear layers before them, this is not
+local.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from .value import Value
 _PEEPHOLES = "PyTorch's LSTM has no peepholes: write `peepholes: false`"
 _RESETS_BEFORE = "PyTorch's GRU resets what the product has given: write `reset_after: true`"
 _OTHER_GATES = 'the gates of PyTorch\'s GRU are sigmoids: write `gate_act: "sigmoid"`'
-"""Our update gate is 1 minus PyTorch's, which only of a sigmoid are the sums with the other sign."""
+"""Our update gate is 1 minus PyTorch's, which only for a sigmoid means negated pre-activations."""
 
 
 def torch_forms(graphs: Iterable[Graph]) -> dict[str, Form]:
@@ -50,13 +52,13 @@ def _form(op: Op, field: str, gates: Gates | None) -> Form:
 
 
 def _gates_behind(op: Op, readers: Mapping[Value, list[str]]) -> Gates | None:
-    """Of an `fc` whose columns are the gates of a recurrent layer and nothing else: these gates."""
+    """For an `fc` whose columns are the gates of a recurrent layer and nothing else: these gates."""
     behind = set(readers.get(op.outputs[0], ())) if op.layer.name == "fc" else set()
     return GATES.get(behind.pop()) if len(behind) == 1 else None
 
 
 def _readers(graph: Graph) -> dict[Value, list[str]]:
-    """The types of the layers that read each value."""
+    """Types of the layers that read each value."""
     found: dict[Value, list[str]] = {}
     for op in graph.ops:
         for value in op.inputs:

@@ -1,4 +1,4 @@
-"""What an operation computes, or what is fed."""
+"""Values of a graph: outputs of operations, and feeds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .domains import Domain
 
 @dataclass(eq=False)
 class Value:
-    """An array with rows, as the graph knows it."""
+    """An array with rows, as a node of the graph."""
 
     name: str
     type: Type
@@ -19,4 +19,4 @@ class Value:
     entries: Domain | None = None
     """Domain of the entries of a sparse value."""
     points_to: Domain | None = None
-    """For ids that are rows: whose."""
+    """For ids that are row indices: the domain of these rows."""

@@ -1,1 +1,1 @@
-"""What is launched: specialised functions with their arguments, over buffers."""
+"""Launches: specialized functions with their arguments, over buffers."""

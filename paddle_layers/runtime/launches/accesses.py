@@ -1,4 +1,4 @@
-"""Which memory a launch touches, and whether each of its elements touches its own place there only."""
+"""Memory accesses of launches, and whether each element accesses only its own element of an array."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ class Access(NamedTuple):
     """One array that a launch reads or writes."""
 
     owner: object
-    """The buffer, the parameter with its part, or the address: equal where the memory is the same."""
+    """The buffer, the parameter with its part, or the address: equal if the memory is the same."""
     writes: bool
     own: bool
-    """Element i of the launch touches element i of the array and no other, counted in the order of the memory."""
+    """Element i of the launch accesses element i of the array and no other, in memory order."""
 
 
 def accesses(launch: Launch) -> list[Access]:
-    """All that a launch touches, an array that it reads and writes twice."""
+    """All accesses of a launch; an array that it reads and writes occurs twice."""
     code = launch.code
     touched = _of_kernel(launch, code) if isinstance(code, Kernel) else _of_tuned(launch, code)
     return [access for ref, writes, own in touched for access in _accesses(ref, writes, own)]
 
 
 def elements(launch: Launch) -> Extent:
-    """Elements of a launch's first target."""
+    """Number of elements of a launch's first target."""
     target = launch.args[0]
     assert isinstance(target, Ref)
     return _size(target)

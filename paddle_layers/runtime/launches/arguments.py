@@ -1,4 +1,4 @@
-"""Arguments of launches: whose memory, which sizes, which numbers."""
+"""Arguments of launches: memory, sizes, scalars."""
 
 from __future__ import annotations
 
@@ -21,20 +21,22 @@ class Held(NamedTuple):
 
     @property
     def address(self) -> int:
-        """Where it lies on the device."""
+        """Its address on the device."""
         return self.parameter.address(self.part)
 
 
 class Lagged(NamedTuple):
-    """Rows of another step of a recurrent group: those of the step before, in the first step `boot`; or of the next."""
+    """Rows of another step of a recurrent group: those of the previous step, in the first step `boot`; or of the
+    next.
+    """
 
     buffer: Buffer
     boot: Buffer | None = None
-    """None: the rows of the next step are meant."""
+    """None: the rows of the next step."""
 
 
 class Ref(NamedTuple):
-    """An array argument: whose memory, and the shape in which it is seen."""
+    """An array argument: its memory, and its shape."""
 
     owner: Owner
     shape: tuple[Extent, ...]
@@ -42,48 +44,48 @@ class Ref(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """Memory that somebody else holds."""
+    """Memory owned by others."""
 
     address: int
 
 
 Owner = Buffer | Held | Fixed | Lagged
-"""Whose memory an array is."""
+"""Owner of an array's memory."""
 
 
 class Key(NamedTuple):
-    """A whole number that is new in every step: the key of an operation's random numbers."""
+    """An integer that changes in every step: the random key of an operation."""
 
     op: str
 
 
 class Rate(NamedTuple):
-    """A real number `weight / rows`."""
+    """A floating-point value `weight / rows`."""
 
     weight: float
     domain: Domain | None
 
     def share(self, rows: Rows) -> float:
-        """The number for the rows of a batch, which may have none."""
+        """The value for the rows of a batch, which may have none."""
         return self.weight / max(rows.whole.get(self.domain, rows.of(self.domain)), 1) if self.domain else self.weight
 
 
 class Setting(NamedTuple):
-    """A real number that is new in every step: the value of that name times a factor."""
+    """A floating-point value that changes in every step: the named setting times a factor."""
 
     name: str
     factor: float = 1.0
 
 
 Constant = bool | str | None
-"""What is folded into the text of a driver: choices, and what is absent."""
+"""A constant folded into the source of a driver: choices, and absent arguments."""
 
 Argument = Ref | tuple[Ref, ...] | Extent | tuple[Extent | float, ...] | float | Key | Rate | Setting | Constant
-"""What an argument of a launch may be."""
+"""All kinds of arguments of a launch."""
 
 
 def plain_argument(value: Any) -> Argument:
-    """An attribute as an argument: constants stay, whole numbers become sizes."""
+    """An attribute as an argument: constants stay, integers become sizes."""
     if value is None or isinstance(value, (bool, str, float)):
         return value
     if isinstance(value, tuple):
@@ -92,19 +94,19 @@ def plain_argument(value: Any) -> Argument:
 
 
 def split_constants(values: Mapping[str, Argument]) -> tuple[dict[str, Constant], dict[str, Argument]]:
-    """The values that are folded into a driver's text, and the arguments that are left."""
+    """The constants folded into a driver's source, and the remaining arguments."""
     constants = {name: value for name, value in values.items() if value is None or isinstance(value, (bool, str))}
     return constants, {name: value for name, value in values.items() if name not in constants}
 
 
 def last_ones(ref: Ref) -> int:
-    """How many of the last axes have one element each; the first axis is none of them."""
+    """Number of trailing axes with one element each; the first axis never counts."""
     wide = [at for at, size in enumerate(ref.shape) if at == 0 or size != Extent(1)]
     return len(ref.shape) - 1 - wide[-1] if wide else 0
 
 
 def spec_of(value: Argument, *, sizes: bool = False) -> Spec:
-    """What the generator has to know of an argument; `sizes`: also which axes have one element."""
+    """Argument description for the code generator; `sizes`: including axes with one element."""
     if isinstance(value, Ref):
         return Array(len(value.shape), value.dtype, last_ones(value) if sizes else 0)
     if isinstance(value, tuple) and value and isinstance(value[0], Ref):
@@ -124,14 +126,14 @@ def refs_of(value: Argument) -> list[Ref]:
 
 
 def with_owners(value: Argument, change: Callable[[Owner], Owner]) -> Argument:
-    """An argument whose arrays lie in other memory."""
+    """An argument with its arrays in other memory."""
     if isinstance(value, Ref):
         return value._replace(owner=change(value.owner))
     return tuple(ref._replace(owner=change(ref.owner)) for ref in refs_of(value)) or value
 
 
 def uses(value: Argument) -> list[Buffer]:
-    """The buffers behind an argument."""
+    """The buffers of an argument."""
     owners: list[Any] = []
     for ref in refs_of(value):
         owners += ref.owner if isinstance(ref.owner, Lagged) else (ref.owner,)

@@ -1,4 +1,4 @@
-"""Buffers of a plan, the memory they lie in, and who may take it over."""
+"""Buffers of a plan, their storage, and in-place takeovers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOREVER = 1 << 60
 
 @dataclass(eq=False)
 class Buffer:
-    """Memory for `extent` elements. It lives from its first write to its last use, counted in launches."""
+    """Memory for `extent` elements. It is live from its first write to its last use, counted in launches."""
 
     name: str
     extent: Extent
@@ -23,20 +23,20 @@ class Buffer:
     last: int = -1
     storage: Storage | None = None
     same_as: Buffer | None = None
-    """A buffer with the same values as long as both are read, or of which this is a part: both are one memory."""
+    """A buffer with the same values as long as both are read, or that contains this one: both share memory."""
     begin: int = 0
-    """Elements of `same_as` before it."""
+    """Offset in `same_as`, in elements."""
     in_place: str = ""
-    """Whose memory it takes, or why it takes none; empty where nothing has memory to take over."""
+    """The buffer whose memory it takes over, or why it does not; empty if there is no candidate."""
 
     @property
     def root(self) -> Buffer:
-        """The buffer whose memory it is."""
+        """The buffer that owns its memory."""
         return self if self.same_as is None else self.same_as.root
 
     @property
     def shift(self) -> int:
-        """Bytes before it in its storage."""
+        """Offset in its storage, in bytes."""
         return 0 if self.same_as is None else self.begin * self.itemsize + self.same_as.shift
 
     @property
@@ -50,21 +50,21 @@ class Buffer:
         return self.extent.capacity * self.itemsize
 
     def use(self, at: int) -> None:
-        """Note a read or write by launch `at`."""
+        """Records a read or write by launch `at`."""
         self.first, self.last = min(self.first, at), max(self.last, at)
 
     def keep(self) -> None:
-        """Let nobody else have this memory: it is filled from outside before the pass."""
+        """Excludes the memory from sharing: it is filled from outside before the pass."""
         self.first, self.last = -1, FOREVER
 
     def keep_result(self) -> None:
-        """Let nobody have this memory after its last write: it can be read after the pass."""
+        """Excludes the memory from sharing after its last write: it can be read after the pass."""
         self.last = FOREVER
 
 
 @dataclass(eq=False)
 class Storage:
-    """Memory that one or, by in-place use, several buffers have one after the other."""
+    """Memory of one buffer or, by in-place use, several buffers in turn."""
 
     buffers: list[Buffer]
     first: int
@@ -80,7 +80,7 @@ class Storage:
 
 @dataclass
 class Takeover:
-    """At launch `at`, `taker` may have the memory of `giver` if that is the giver's last use."""
+    """At launch `at`, `taker` may reuse the memory of `giver` if that is the giver's last use."""
 
     at: int
     giver: Buffer

@@ -1,4 +1,4 @@
-"""Point functions of the framework itself, and launches of functions over flat ranges."""
+"""Built-in point functions of the framework, and launches of functions over flat ranges."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from .launch import Launch
 
 
 def fill_value(i, y, value):
-    """The same number everywhere."""
+    """Fills with a constant."""
     return value
 
 
 def add_value(i, y, x):
-    """A copy; the driver may add it instead."""
+    """Copies; the driver may accumulate instead."""
     return x[i]
 
 
 def first_rows(i, y, x, n):
-    """The first n numbers, and zeros behind them."""
+    """Copies the first n elements, followed by zeros."""
     return x[i] if i < n else 0.0
 
 
 def gradient_squares(i, squares, gradient, n, block):
-    """Sum of the squares of a block of numbers, in float64."""
+    """Sum of the squares of a block, in float64."""
     total = double(0)
     for j in range(i * block, min(i * block + block, n)):
         total += double(gradient[j]) * double(gradient[j])
@@ -46,7 +46,7 @@ def root_of_squares(i, norm, squares, blocks):
 
 
 def norm_factor(i, factor, squares, blocks, limit):
-    """What brings the norm down to the limit; 1 where it is below."""
+    """Scale that clips the norm to the limit; 1 if it is below."""
     total = double(0)
     for j in range(blocks):
         total += squares[j]
@@ -55,24 +55,24 @@ def norm_factor(i, factor, squares, blocks, limit):
 
 
 def scale_gradient(i, gradient, factor):
-    """Times a factor that was computed before."""
+    """Multiplies by a factor that was computed before."""
     return gradient[i] * factor[0]
 
 
 def clamp_gradient(i, gradient, limit):
-    """At most the limit to either side; NaN stays."""
+    """Clips to plus or minus the limit; NaN stays."""
     if gradient[i] > limit:
         return limit
     return -limit if gradient[i] < -limit else gradient[i]
 
 
 def running_sum(i, total, x, kept):
-    """What was added up before, if it is kept, and what comes."""
+    """Adds to the previous sum, if it is kept."""
     return total[i] + x[i] if kept > 0 else x[i]
 
 
 def has_non_finite(i, found, x, n, block):
-    """1 for a block with a NaN or an infinity: only these differ from themselves by something else than 0."""
+    """1 for a block with a NaN or an infinity: only these differ from themselves by a non-zero value."""
     first = max(i * block, 0)
     wrong = real(0.0)
     for j in range(first, min(first + block, n)):
@@ -81,17 +81,17 @@ def has_non_finite(i, found, x, n, block):
 
 
 def towards(i, average, x, share):
-    """A share of the way from the average to what comes; all of it where the share is 1."""
+    """Moving average: moves the average toward a value by a fraction; the value itself for a fraction of 1."""
     return average[i] + share * (x[i] - average[i]) if share < 1 else x[i]
 
 
 def masked(i, x, mask):
-    """Zero where the mask is."""
+    """Sets to zero where the mask is zero."""
     return x[i] * mask[i]
 
 
 def unit_factor(i, factor, value, outer, inner, units, limit):
-    """What brings the norm of a unit down to the limit; 1 where it is below."""
+    """Scale that clips the norm of a unit to the limit; 1 if it is below."""
     total = double(0)
     for a in range(outer):
         for b in range(inner):
@@ -102,7 +102,7 @@ def unit_factor(i, factor, value, outer, inner, units, limit):
 
 
 def scale_units(i, value, factor, inner, units):
-    """Times the factor of its unit."""
+    """Multiplies by the factor of its unit."""
     return value[i] * factor[i // inner % units]
 
 
@@ -115,12 +115,12 @@ def column_sum(i, total, x):
 
 
 def seed_value(i, y, divisor, weight):
-    """The gradient of the loss by a cost whose sum is divided by a number of its own."""
+    """Gradient of the total loss with respect to a loss whose sum has a separate divisor."""
     return real(double(weight) / max(divisor[0], double(1)))
 
 
 BLOCK = 4096
-"""Numbers that are squared and added up one after the other: the same sum at any number of threads."""
+"""Elements per partial sum of squares: the same sum at any number of threads."""
 SQUARES = Function("builtin", (), gradient_squares)
 NORM = Function("builtin", (), root_of_squares)
 NORM_FACTOR = Function("builtin", (), norm_factor)
@@ -154,7 +154,7 @@ def flat_launch(
     accumulate: bool = False,
     factor: str | None = None,
 ) -> Launch:
-    """A launch of a function of `i` over flat arrays; `args` holds the targets and what the function asks for."""
+    """A launch of a function of `i` over flat arrays; `args` holds the targets and what the function requests."""
     constants, live = split_constants(args)
     owners = [value.owner for value in live.values() if isinstance(value, Ref)]
     kernel = Kernel(

@@ -1,6 +1,6 @@
-"""Choices of kernels by the rows of a batch, noted while a plan is made, so that later batches can be checked.
+"""Kernel selection by the rows of a batch, recorded while a plan is made, so that later batches can be checked.
 
-A plan may run a batch if the same kernels are chosen for it. Then a result depends on the batch alone: not on the
+A plan may run a batch if the same kernels are selected for it. Then a result depends on the batch alone: not on the
 capacity of the plan, which earlier batches have determined.
 """
 
@@ -18,14 +18,14 @@ T = TypeVar("T")
 
 
 class Choice(NamedTuple):
-    """A choice and how to make it again, with the switches that held when it was made."""
+    """A selection and the function to repeat it, with the switches at that time."""
 
     choose: Callable[[RowsOf], object]
     chosen: object
     context: Context
 
     def holds(self) -> bool:
-        """Whether it is the same for the rows for which kernels are chosen now."""
+        """Whether it is the same for the current selection rows."""
         return bool(self.context.run(self.choose, chosen_rows_of) == self.chosen)
 
 
@@ -33,12 +33,12 @@ _NOTED: ContextVar[list[Choice] | None] = ContextVar("choices of the plan that i
 
 
 def noting(choices: list[Choice]) -> AbstractContextManager[None]:
-    """Within it, choices are noted."""
+    """Context manager: selections are recorded."""
     return switched(_NOTED, choices)
 
 
 def choose(chooser: Callable[[RowsOf], T]) -> T:
-    """Choose for the rows for which kernels are chosen now, and note it."""
+    """Selects for the current selection rows, and records it."""
     chosen = chooser(chosen_rows_of)
     noted = _NOTED.get()
     if noted is not None:

@@ -1,4 +1,6 @@
-"""What a launch computes as the definition says it, whichever kernel does the work: that is what is counted."""
+"""Abstract computation of a launch as defined by the layer, whichever kernel implements it: the basis of operation
+counts.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,13 @@ class Computation(NamedTuple):
 
     function: Function
     program: Program
-    """Its specialised text."""
+    """Its specialized source."""
     sizes: Mapping[str, Extent]
-    """How far each index goes."""
+    """Size of each index."""
     args: Mapping[str, Argument]
     accumulate: bool
     sequence: tuple[str, Domain, Domain] | None = None
-    """The index of the sequence that a row belongs to, the rows and what groups them; it is no axis of the target.
+    """The index of the sequence of a row, the rows and their groups; it is not an axis of the target.
 
-    A scan may not ask for the index, which is empty then.
+    A scan may not request the index, which is empty then.
     """

@@ -1,4 +1,4 @@
-"""Launches of the functions of a definition, specialised for an operation, with their arguments."""
+"""Launches of a definition's functions, specialized for an operation, with bound arguments."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from .tuned_launches import tuned_launches
 
 
 def make_launches(scope: Scope, function: Function, item: int | None, *, accumulate: bool = False) -> list[Launch]:
-    """Specialise a function for an operation (and an item of its repeatable input) and bind its arguments.
+    """Specializes a function for an operation (and an item of its repeatable input) and binds its arguments.
 
-    That is one launch, but for tuned kernels of two steps.
+    That is one launch, but for two-step tuned kernels.
     """
     targets = [scope.resolve(target, function, item) for target in function.target_names]
     if function.python:
@@ -67,7 +67,7 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
 
 
 def _tuned_kernel(scope: Scope, function: Function, item: int | None) -> Tuned | None:
-    """The tuned kernel for the rows for which kernels are chosen."""
+    """The tuned kernel for the current selection rows."""
     place = (scope.op.layer.name, function.name, scope.device)
     if not has_tuned(*place):
         return None
@@ -77,7 +77,7 @@ def _tuned_kernel(scope: Scope, function: Function, item: int | None) -> Tuned |
 def _index_sizes(
     scope: Scope, function: Function, item: int | None, sequence_index: str | None, args: Mapping[str, Argument]
 ) -> dict[str, Extent]:
-    """How far each index of a function goes."""
+    """Size of each index of a function."""
     target, layer = args[function.target_names[0]], scope.op.layer
     assert isinstance(target, Ref)
     if function.role == "fill":
@@ -103,7 +103,7 @@ def _kernel(
     sequence_index: str | None,
     accumulate: bool,
 ) -> tuple[Kernel, dict[str, Argument]]:
-    """What the driver is made from, and the arguments that it takes besides those that the function asks for."""
+    """The kernel of the driver, and the arguments that it takes besides those that the function requests."""
     layer, used_rows = scope.op.layer, None
     sequence, extra = _sequence(scope, function, sequence_index)
     extra = {name: value for name, value in extra.items() if name not in args}
@@ -138,7 +138,7 @@ def _kernel(
 def _sequence(
     scope: Scope, function: Function, sequence_index: str | None
 ) -> tuple[tuple[str, str] | None, dict[str, Argument]]:
-    """Where rows lie in sequences: the index of these with the name of an array, by which a driver finds them."""
+    """Grouping of rows into sequences: the sequence index and the name of an array by which a driver finds it."""
     row = function.targets[0].axes[0].name if function.targets[0].axes else ""
     group = scope.op.layer.groups.get(row)
     if group is None or not (function.scan or sequence_index):
@@ -148,7 +148,7 @@ def _sequence(
 
 
 def _with_long_rows(scope: Scope, kernel: Kernel, args: Mapping[str, Argument]) -> tuple[Kernel, dict[str, Argument]]:
-    """A bias whose target has several axes behind its own: they are one, as rows of an image leave vectors empty."""
+    """A bias whose target has several trailing axes: they are flattened, as image rows alone leave vectors empty."""
     bias, name = scope.op.layer.bias, kernel.targets[0]
     target = args[name]
     assert bias is not None
@@ -167,12 +167,12 @@ def _with_long_rows(scope: Scope, kernel: Kernel, args: Mapping[str, Argument]) 
 
 @functools.lru_cache(maxsize=1 << 10)
 def _parsed(text: str) -> Program:
-    """One program for one text: kernels are equal where their programs are the same."""
+    """One program per source: kernels are equal if their programs are the same."""
     return Program.parse(text)
 
 
 def _has_rows_of(target: Argument, used: Ref) -> bool:
-    """Whether a gradient has a row for each used id, and not one for each row of the parameter."""
+    """Whether a gradient is sparse: one row per used id, not one per row of the parameter."""
     return isinstance(target, Ref) and target.shape[0] == used.shape[0]
 
 
@@ -203,7 +203,7 @@ def _work_items(scope: Scope, function: Function, args: Mapping[str, Argument]) 
 
 
 def _guess_work(launch: Launch, function: Function, kernel: Kernel, args: Mapping[str, Argument]) -> None:
-    """How many operations a launch takes, roughly: it decides how it is cut."""
+    """Estimate of the operations of a launch, which determines how it is split."""
     sizes = {name: value.capacity for name, value in args.items() if isinstance(value, Extent)}
     each = operations(kernel.program, kernel.helpers, sizes)
     launch.weight = max(launch.columns, 1) * each
@@ -215,13 +215,13 @@ def _guess_work(launch: Launch, function: Function, kernel: Kernel, args: Mappin
 
 
 def _largest(args: Mapping[str, Argument]) -> int:
-    """Elements of the largest array: what is read whole takes at least as many operations."""
+    """Elements of the largest array: a lower bound of the operations where arrays are read whole."""
     refs = [ref for value in args.values() for ref in refs_of(value)]
     return max((math.prod(size.capacity for size in ref.shape) for ref in refs), default=0)
 
 
 def _note_uses(launch: Launch, function: Function, kernel: Kernel, args: Mapping[str, Argument]) -> None:
-    """Which buffers are read and written, and which may be taken over by a target."""
+    """Records which buffers are read and written, and which a target may take over."""
     for name, value in args.items():
         if name in function.target_names:
             launch.writes += uses(value)

@@ -1,4 +1,4 @@
-"""Index arrays that launches ask for: starts of sequences, entries of sparse rows, rows that use an id."""
+"""Index arrays of launches: sequence starts, entries of sparse rows, rows that use an id."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class SequenceKey(NamedTuple):
     group: Domain
     reverse: bool = False
     steps: Steps | None = None
-    """The group whose steps see their own rows only, counted from the first of them."""
+    """The group whose steps only see their own rows, counted from the first of them."""
 
 
 class Used:
-    """The transpose of a value of ids or of a sparse value; it is made anew before every backward pass.
+    """The transpose of a value of ids or of a sparse value; it is recomputed before every backward pass.
 
-    `entry` is the place of an entry among those of all rows; it is there where a function asks for it.
+    `entry` is the position of an entry among those of all rows; it exists if a function requests it.
     """
 
     def __init__(self, value: Value, dtype: str) -> None:
@@ -48,7 +48,7 @@ class Used:
 
 
 class IndexArrays:
-    """The index arrays that the launches of a plan ask for, each of them once."""
+    """The index arrays that the launches of a plan request, each of them once."""
 
     def __init__(self, dtype: str) -> None:
         self.dtype = dtype
@@ -61,14 +61,14 @@ class IndexArrays:
         """Buffers of values of ids that are transposed."""
 
     def sequence(self, key: SequenceKey) -> Ref:
-        """Starts of sequences (`starts`), sequence of each row (`map`) or the row before (`before`)."""
+        """Sequence starts (`starts`), sequence of each row (`map`) or the previous row (`before`)."""
         extent = rows_of(key.group, 1, 1) if key.kind == "starts" else rows_of(key.leaf)
         capacity = extent if key.steps is None or key.kind != "starts" else starts_capacity(key.group, key.steps)
         buffer = self.sequences.setdefault(key, Buffer(f"{key.kind} of {key.leaf.name}", capacity, "int64"))
         return Ref(buffer, (extent,), "int64")
 
     def index(self, value: Value, steps: Steps) -> Buffer:
-        """Ids that are rows, counted from the first row of each step."""
+        """Ids that are row indices, relative to the first row of each step."""
         made = value, steps, Buffer(f"{value.name} in a step", rows_of(value.domain), "int64")
         return self.indices.setdefault((value, steps), made)[2]
 

@@ -1,4 +1,4 @@
-"""One launch: what is to be compiled, its arguments, and the memory that it reads and writes."""
+"""Launch: code to be compiled, its arguments, and the memory that it reads and writes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Loop(NamedTuple):
-    """The steps of a recurrent group, from the first to the last or back."""
+    """The steps of a recurrent group, in forward or reverse order."""
 
     steps: Steps
     backward: bool
@@ -26,47 +26,47 @@ class Loop(NamedTuple):
 
 @dataclass
 class Launch:
-    """A call of a driver, to be put into the plan's tables."""
+    """A call of a driver, to be added to the plan's tables."""
 
     name: str
     op: str
     code: Kernel | TunedCall
-    """What the driver of a device is made from."""
+    """Kernel from which a device's driver is generated."""
     args: list[Argument]
     total: Extent | None
     columns: int = 1
     """Elements of a work item of a point function."""
     items: Callable[[RowsOf], int] | None = None
-    """Work items of a tuned kernel for given rows."""
+    """Work items of a tuned kernel for a number of rows."""
     runs: Callable[[RowsOf], int] | None = None
-    """Of a tuned kernel: into how many equal runs its items cut the target, or 0."""
+    """For a tuned kernel: number of equal runs into which its items divide the target, or 0."""
     domains: tuple[Domain, ...] = ()
-    """Of a tuned kernel: whose rows decide."""
+    """For a tuned kernel: domains that determine its work items."""
     weight: int = 1
-    """Guess at the operations of an item."""
+    """Estimate of the operations of an item."""
     work: int = 0
-    """Guess at the operations of the whole launch, at the capacity of the domains, from below."""
+    """Lower estimate of the operations of the whole launch, at the capacity of the domains."""
     reads: list[Buffer] = field(default_factory=list)
     writes: list[Buffer] = field(default_factory=list)
-    """Scratch memory too; parameters and their gradients are no buffers."""
+    """Including the scratch buffer; parameters and their gradients are not buffers."""
     takeovers: list[tuple[Buffer, Buffer]] = field(default_factory=list)
     loop: Loop | None = None
-    """The steps in which it runs again and again."""
+    """The steps in which it is repeated."""
     joins: bool = False
-    """Whether it runs block by block with the launch before it."""
+    """Whether it is fused with the previous launch, block by block."""
     fused: str = ""
-    """In words: the launches that run block by block together, or why this one does not with the one before."""
+    """Description: the launches that are fused, or why this one is not fused with the previous one."""
     computes: tuple[Computation, ...] = ()
-    """What it stands for, to be counted; a launch that does the work of several has theirs."""
+    """The computation that it represents, for counting; a fused launch has several."""
 
     def mark(self, at: int) -> list[Takeover]:
-        """Note the uses of buffers by this launch; gives the possible takeovers."""
+        """Records the uses of buffers by this launch; returns the possible takeovers."""
         for buffer in (*self.reads, *self.writes):
             buffer.use(at)
         return [Takeover(at, giver, taker) for giver, taker in self.takeovers]
 
     def move(self, buffers: Mapping[Buffer, Buffer]) -> None:
-        """Use other buffers in place of those whose memory is, by its root, that of these; outside of loops only."""
+        """Replaces buffers by others, matched by their roots; outside of loops only."""
 
         def moved(buffer: Buffer) -> Buffer:
             return buffers.get(buffer.root, buffer)
@@ -80,5 +80,5 @@ class Launch:
 
 
 def buffers_of(launches: Sequence[Launch]) -> list[Buffer]:
-    """All buffers that launches use, each once."""
+    """All buffers of launches, each once."""
     return list(dict.fromkeys(b for launch in launches for b in (*launch.reads, *launch.writes)))

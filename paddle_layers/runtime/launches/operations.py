@@ -1,4 +1,4 @@
-"""Roughly how many operations an element takes, by the text of its function: it decides what is cut for threads."""
+"""Operation estimates per element from the source of a function, which determine how launches are split for threads."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from typing import NamedTuple
 from paddle_layers.define.functions.program import Program
 
 ROUNDS = 8
-"""Rounds of a loop whose number is not known before it runs."""
+"""Iterations of a loop whose number is unknown."""
 ELEMENTARY = 16
-"""Operations of a function such as `math.exp`, as vector code has it."""
+"""Operations of a function such as `math.exp`, vectorized."""
 
 
 def operations(program: Program, helpers: Mapping[str, Program], sizes: Mapping[str, int]) -> int:
-    """Operations of the dearest place in a text, at least 1: rounds of the loops around it, times what is called there.
+    """Operations of the most expensive place in a program, at least 1: iterations of the surrounding loops times its
+    cost.
 
-    `sizes` are those that loops may go to, by name.
+    `sizes` are the possible loop bounds, by name.
     """
     return max(
         math.prod(max(sizes.get(end, ROUNDS), 1) for end in ends)
@@ -29,19 +30,19 @@ def operations(program: Program, helpers: Mapping[str, Program], sizes: Mapping[
 
 
 class _Place(NamedTuple):
-    """A place in a text, within loops."""
+    """A place in a program, inside loops."""
 
     ends: tuple[str, ...]
-    """Of each loop around it the name of how far it goes; empty where no name stands there."""
+    """Name of the bound of each surrounding loop; empty if it is not a name."""
     called: str
-    """The function that is called there, a helper maybe, or empty."""
+    """The called function, possibly a helper, or empty."""
     other: int
-    """Operations where it is no helper."""
+    """Operations if it is not a helper."""
 
 
 @functools.lru_cache(maxsize=1 << 12)
 def _places(program: Program) -> frozenset[_Place]:
-    """All that differ in what they say of the operations."""
+    """All places with different costs."""
     found = set()
     stack: list[tuple[ast.AST, tuple[str, ...]]] = [(program.tree, ())]
     while stack:
@@ -56,7 +57,7 @@ def _places(program: Program) -> frozenset[_Place]:
 
 
 def _end(loop: ast.For | ast.While) -> str:
-    """The name of the size that a loop goes through; empty for any other loop."""
+    """Name of the size that bounds a loop; empty for any other loop."""
     if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and len(loop.iter.args) == 1:
         end = loop.iter.args[0]
         if isinstance(end, ast.Name):

@@ -1,4 +1,4 @@
-"""The gradient of a parameter by rows: one for each id that a batch uses, in the memory of a plan."""
+"""Sparse gradients: one row per id that a batch uses, in the memory of a plan."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class Memory(Protocol):
-    """Where the buffers of a plan lie."""
+    """Access to the buffers of a plan."""
 
     def read(self, buffer: Buffer, rows: Rows | None = None) -> NDArray[Any]:
         """The rows of a batch, by default those of the last one."""
 
     def write(self, buffer: Buffer, values: NDArray[Any]) -> None:
-        """Fill a buffer from its start."""
+        """Fills a buffer from its start."""
 
     def address(self, ref: Ref) -> int:
         """Address of an array argument."""
@@ -38,49 +38,49 @@ class Memory(Protocol):
 
 @dataclass(eq=False)
 class RowGradient:
-    """The gradient of a parameter in a plan: one row for each id that the batch uses."""
+    """The sparse gradient of a parameter in a plan: one row per id that the batch uses."""
 
     parameter: Parameter
     use: Used
     rows: Ref
-    """As the layer sees it: the ids, then the other axes."""
+    """Shape as the layer requests it: the ids, then the other axes."""
     plan: Memory | None = None
     batch: Rows = field(default_factory=Rows)
     """The rows of the last backward pass."""
 
     @property
     def ids(self) -> NDArray[np.int64]:
-        """Numbers of the rows, rising."""
+        """Row numbers, in increasing order."""
         return self.batch.ids.get(self.use.ids, np.zeros(0, np.int64))
 
     def read(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Numbers of the rows, and the rows: copies."""
+        """Row numbers, and the rows: copies."""
         assert self.plan is not None
         assert isinstance(self.rows.owner, Buffer)
         flat = self.plan.read(self.rows.owner, self.batch)
         return self.ids.copy(), flat.reshape(len(self.ids), *self.parameter.shape[1:]).copy()
 
     def poison(self) -> None:
-        """Fill the memory of the rows with NaN."""
+        """Fills the memory of the rows with NaN."""
         assert self.plan is not None
         assert isinstance(self.rows.owner, Buffer)
         self.plan.write(self.rows.owner, np.full(self.batch.size(self.rows.owner.extent), np.nan))
 
     @property
     def flat(self) -> Ref:
-        """All numbers of the rows, for launches that are not of the plan."""
+        """All elements of the rows, for launches outside of the plan."""
         assert isinstance(self.rows.owner, Buffer)
         return self._fixed(self.rows.owner, self.rows.owner.extent)
 
     @property
     def table(self) -> Ref:
-        """The rows with one axis of columns, for launches that are not of the plan."""
+        """The rows with one axis of columns, for launches outside of the plan."""
         width = self.parameter.size // max(self.parameter.shape[0], 1)
         return self.flat._replace(shape=(self.rows.shape[0], Extent(width)))
 
     @property
     def used(self) -> Ref:
-        """The ids, for launches that are not of the plan."""
+        """The ids, for launches outside of the plan."""
         buffer = self.use.buffers["id"]
         return self._fixed(buffer, buffer.extent)._replace(dtype="int64")
 
@@ -90,7 +90,7 @@ class RowGradient:
 
 
 def make_row_gradient(scope: Scope, function: Function, item: int, dtype: str) -> RowGradient:
-    """Memory for the gradient of a parameter, as a function computes it from the used ids."""
+    """Memory for the sparse gradient of a parameter, as a function computes it from the used ids."""
     assert function.used is not None
     target = function.targets[0]
     parameter = scope.op.params[target.name][item]

@@ -1,4 +1,4 @@
-"""What the names mean that a point function asks for, in one operation of one plan."""
+"""Name resolution: the values that a point function requests by parameter name, in one operation of one plan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .index_arrays import IndexArrays, SequenceKey
 
 
 class Scope:
-    """What the names mean in one operation of one plan."""
+    """The meaning of names in one operation of one plan."""
 
     def __init__(
         self, op: Op, training: bool, tensors: dict[str, list[Ref]], index_arrays: IndexArrays, device: str
@@ -29,7 +29,7 @@ class Scope:
         """The steps in which what is made now runs; None: it runs on all rows at once."""
 
     def shape(self, field_: Field, item: int = 0) -> tuple[Extent, ...]:
-        """How a point function sees the field: rows first, `...` merged, axes of width 1 left out."""
+        """Shape of a field for a point function: rows first, `...` merged, axes of width 1 omitted."""
         op, axes = self.op, field_.axes
         if not axes:
             return (Extent(1),)
@@ -47,7 +47,7 @@ class Scope:
         return tuple(shape)
 
     def rows(self, name: str) -> Extent:
-        """How many rows of an axis there are; those of `N...` have several elements each."""
+        """Number of rows of an axis; those of `N...` have several elements each."""
         return rows_of(self.op.rows[name], product(self.op.binding.merged.get(name, ())))
 
     def size(self, name: str, item: int | None) -> Argument:
@@ -60,7 +60,7 @@ class Scope:
         return Extent(size)
 
     def resolve(self, name: str, function: Function, item: int | None) -> Argument:
-        """The argument that a function asks for by name."""
+        """The argument that a function requests by name."""
         layer = self.op.layer
         if name in self.tensors or name in layer.fields or (name[1:] in layer.fields and name[0] == "d"):
             return self._tensor(name, function, item)
@@ -106,13 +106,13 @@ class Scope:
         return self.index_arrays.sparse(self.value(stem, item), part)
 
     def sequence(self, kind: str, row: str, *, reverse: bool = False) -> Ref:
-        """Starts of the sequences of a row axis (`starts`), sequence of each row (`map`) or the row before."""
+        """Sequence starts of a row axis (`starts`), sequence of each row (`map`) or the previous row."""
         leaf, group = self.op.rows[row], self.op.group_of(row)
         steps = self.steps if self.steps is not None and self.steps.holds(group) else None
         return self.index_arrays.sequence(SequenceKey(kind, leaf, group, reverse, steps))
 
     def value(self, name: str, item: int | None) -> Value:
-        """The value given for an input, or for the item of a repeatable one."""
+        """The value of an input, or of the item of a repeatable one."""
         field = self.op.layer.inputs.get(name)
         return self.op.argument(name)[item or 0 if field is not None and field.repeatable else 0]
 
@@ -120,7 +120,7 @@ class Scope:
 def host_sizes(scope: Scope, item: int | None, rows: RowsOf = capacity_of) -> dict[str, Any]:
     """Axis sizes and attributes as plain numbers for the host functions of tuned kernels.
 
-    `rest` is the size of `...`, `training` whether it is the phase train.
+    `rest` is the size of `...`, `training` whether the phase is train.
     """
     sizes: dict[str, Any] = {**scope.op.attributes, "training": scope.training}
     for name in (*scope.op.layer.axis_names, *scope.op.layer.groups.values()):

@@ -1,4 +1,4 @@
-"""Launches of memories: what carries values, and gradients, from one step of a recurrent group to another."""
+"""Launches of memories: recurrent state, and its gradients, carried between the steps of a recurrent group."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .launch import Launch, Loop
 
 
 def memory_launch(op: Op, output: Buffer, boot: Buffer, carried: Buffer) -> Launch:
-    """The rows of a memory in a step: the first rows of what it carries, in the step before."""
+    """The rows of a memory in a step: the first rows of the carried value in the previous step."""
     kind = "int64" if output.dtype == "int64" else "real"
     given = Ref(Lagged(carried, boot), (output.extent,), kind)
     return simple_launch(ADD, op.name, [Ref(output, (output.extent,), kind), given])
 
 
 def carried_gradient(op: Op, gradient: Buffer, memory: Buffer, *, accumulate: bool) -> Launch:
-    """The gradient of what a memory carries, in a step: that of the memory in the next step."""
+    """The gradient of a carried value in a step: that of the memory in the next step."""
     assert op.steps is not None
     rows = rows_of(op.steps.following, _width(op))
     args: list[Argument] = [Ref(gradient, (gradient.extent,)), Ref(Lagged(memory), (memory.extent,)), rows]
@@ -39,7 +39,7 @@ def boot_gradient(op: Op, gradient: Buffer, memory: Buffer, *, accumulate: bool)
 
 
 def boot_extent(op: Op) -> Extent:
-    """Numbers of a memory's boot values."""
+    """Number of elements of a memory's boot values."""
     assert op.steps is not None
     return rows_of(op.steps.longest_first, _width(op))
 
@@ -49,20 +49,20 @@ def _width(op: Op) -> int:
 
 
 def in_loop(launches: Sequence[Launch], steps: Steps | None, *, backward: bool) -> Sequence[Launch]:
-    """Mark launches that run again in every step."""
+    """Marks launches that are repeated in every step."""
     for launch in launches:
         launch.loop = Loop(steps, backward) if steps is not None else None
     return launches
 
 
 def runs_by_rows(op: Op, function: Function) -> bool:
-    """Whether what a function computes has rows, so that a step can have its own."""
+    """Whether the result of a function has rows, so that each step can have its own."""
     axes = function.targets[0].axes
     return bool(axes) and axes[0].name in op.rows
 
 
 def chain(steps: Steps | None) -> list[Steps]:
-    """A group and those around it, the outermost first."""
+    """A group and the surrounding ones, the outermost first."""
     found: list[Steps] = []
     while steps is not None:
         found.insert(0, steps)
@@ -77,7 +77,7 @@ def lagging(launches: Iterable[Launch]) -> list[Buffer]:
 
 
 def loop_bounds(launches: Sequence[Launch]) -> list[tuple[int, int]]:
-    """First launch and the one behind the last of every outermost loop."""
+    """First launch and one past the last of every outermost loop."""
     bounds: list[tuple[int, int]] = []
     before: tuple[object, ...] = ()
     for at, launch in enumerate(launches):

@@ -1,4 +1,4 @@
-"""Launches of tuned kernels, which take the place of a point function."""
+"""Launches of tuned kernels, which replace a point function."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tuned_launches(
     args: Mapping[str, Argument],
     accumulate: bool,
 ) -> list[Launch]:
-    """The launch of a tuned kernel, or the two of one in two steps; they share what the kernel needs besides."""
+    """The launch of a tuned kernel, or the two of a two-step one; they share scratch buffers."""
     sizes = host_sizes(scope, item)
     args = {**args}
     if tuned.scratch is not None:
@@ -46,7 +46,7 @@ def tuned_launches(
 
 
 def _memory(scope: Scope, name: str, extent: Extent) -> Ref:
-    """Memory of a kernel's own."""
+    """Private buffers of a kernel."""
     return Ref(Buffer(name, extent, scope.index_arrays.dtype), (extent,))
 
 
@@ -65,7 +65,7 @@ def _tuned_launch(
     folded, resolved = split_constants({name: scope.resolve(name, function, item) for name in asked})
     constants |= folded
     args |= resolved
-    if tuned.prepared is not None:  # what is written comes first
+    if tuned.prepared is not None:  # targets come first
         args = {"prepared": args.pop("prepared"), **args}
     specs = {name: spec_of(value) for name, value in args.items()}
     call = TunedCall(f"{function.name}_tuned", tuned, specs, constants, function.target_names)

@@ -1,1 +1,1 @@
-"""Numbers that outlive a pass: blocks of memory, parameters, their files."""
+"""Persistent memory: blocks, parameters, and weights files."""

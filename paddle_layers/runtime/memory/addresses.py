@@ -1,4 +1,4 @@
-"""Memory by its address."""
+"""Array views of memory addresses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 
 def array_at(address: int, shape: Sequence[int], dtype: Any) -> NDArray[Any]:
-    """The host memory at an address as an array; whoever holds the memory has to outlive it."""
+    """The host memory at an address as an array; the owner of the memory has to outlive it."""
     kind = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
     if size == 0:

@@ -1,4 +1,4 @@
-"""Notices that parameters may have other numbers than before, so that what was computed of them is computed anew."""
+"""Change tracking of parameters, so that cached results that depend on them are recomputed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 
 class Lent:
-    """What all views of an array that a user holds rest on: it lives as long as one of them does."""
+    """Base object of all views of an array that a user holds: it lives as long as one of them does."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array
@@ -20,7 +20,7 @@ class Lent:
 
 
 class Changes:
-    """Counts what may have changed the parameters of a net."""
+    """Counts possible changes of the parameters of a net."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -28,10 +28,10 @@ class Changes:
 
     @contextlib.contextmanager
     def made(self, really: bool = True) -> Iterator[None]:
-        """Within it parameters change.
+        """Context manager: parameters change inside.
 
-        It is counted at its end, since another thread may compute from both old and new numbers meanwhile, and at its
-        beginning, since an interrupt may come before the end is counted.
+        It is counted at the end, since another thread may compute from both old and new values meanwhile, and at the
+        begin, since an interrupt may come before the end is counted.
         """
         self._count += really
         try:
@@ -49,7 +49,7 @@ class Changes:
         return np.asarray(lent)
 
     def version(self) -> int:
-        """A number that is the same as before only if nothing can have changed since it was asked for."""
+        """A number that is unchanged only if nothing can have changed since the last call."""
         if self._lent:
             self._count += 1
         return self._count

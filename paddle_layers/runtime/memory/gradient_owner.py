@@ -1,4 +1,4 @@
-"""Which thread the gradients of parameters belong to: all threads of a net share their memory."""
+"""Thread ownership of the parameter gradients: all threads of a net share their memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 
 class GradientOwner:
-    """The thread that made the last backward pass, and whether it came to its end."""
+    """The thread that ran the last backward pass, and whether it completed."""
 
     def __init__(self) -> None:
         self._thread: threading.Thread | None = None
@@ -16,14 +16,14 @@ class GradientOwner:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Within it a backward pass of this thread overwrites the gradients."""
+        """Context manager: a backward pass of this thread overwrites the gradients."""
         self._complete = False
         self._thread = threading.current_thread()
         yield
         self._complete = True
 
     def check(self) -> None:
-        """Raises `RuntimeError` where the gradients are not those of this thread's last backward pass."""
+        """Raises `RuntimeError` if the gradients are not those of this thread's last backward pass."""
         if self._thread is not None and self._thread is not threading.current_thread():
             raise RuntimeError(
                 "the last backward pass was made by another thread: give every thread that trains a Net of its own"

@@ -1,4 +1,4 @@
-"""How PyTorch names and lays out what a layer has learned, where that is not as here."""
+"""PyTorch's names and layouts of parameters, where they differ from ours."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 LAYOUTS = ("paddle_layers", "torch")
 COUNTER = ".num_batches_tracked"
-"""What a batch norm of PyTorch counts beside its averages; nothing here depends on it."""
+"""`num_batches_tracked` of PyTorch's batch norm; nothing here depends on it."""
 
 
 @dataclass(frozen=True)
 class Gates:
-    """Columns of the gates of a recurrent unit, in runs as long as there are units.
+    """Order of the gate columns of a recurrent unit, in runs of one unit count each.
 
-    Our run i is PyTorch's run `order[i]`, with the sign `signs[i]`. `recall`: our bias has a fourth run, for what the
-    candidate recalls, where PyTorch's has it in the place of the candidate.
+    Our run i is PyTorch's run `order[i]`, with the sign `signs[i]`. `recall`: our bias has a fourth run, for the
+    recurrent part of the candidate, where PyTorch's has it instead of the candidate.
     """
 
     order: tuple[int, ...]
@@ -29,17 +29,17 @@ class Gates:
 
 @dataclass(frozen=True)
 class Form:
-    """A parameter as PyTorch has it: its name there, and how its array lies."""
+    """PyTorch's form of a parameter: its name and array layout."""
 
     name: str
     transposed: bool = False
     gates: Gates | None = None
     missing: str = ""
-    """Why it has no form there; nothing where it has one."""
+    """Why it has no form there; empty if it has one."""
     padding: int | None = None
-    """The row of a table that is 0 for its layer, whatever the table has there: `padding_idx` gives it as it is."""
+    """The row of a table that is 0 for its layer, whatever the table contains: `padding_idx` returns it unchanged."""
     padding_is_read: bool = False
-    """Another layer reads that row as well."""
+    """Whether another layer reads that row as well."""
 
     def joined(self, other: Form) -> Form:
         """The form of a parameter that two layers share."""
@@ -52,13 +52,13 @@ class Form:
         return replace(self, padding=padding, padding_is_read=True)
 
     def shape(self, ours: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape there of one that is `ours` here."""
+        """The shape in PyTorch of a parameter with the shape `ours` here."""
         if self.gates is not None and self.gates.recall:
             return (ours[0] // 4 * 3,)
         return ours[::-1] if self.transposed else ours
 
     def read(self, theirs: Array) -> Array:
-        """Ours, of an array as it lies there."""
+        """Our array from PyTorch's layout."""
         array = theirs.T if self.transposed else theirs
         if self.gates is None:
             return array
@@ -69,7 +69,7 @@ class Form:
         return np.concatenate(ours, axis=-1)
 
     def written(self, ours: Array) -> Array:
-        """As it lies there. Raises `ValueError` for numbers that have no place there."""
+        """PyTorch's layout of our array. Raises `ValueError` for values that it cannot represent."""
         array = self._without_padding(ours)
         if self.gates is not None:
             runs = np.split(array, len(self.gates.order) + self.gates.recall, axis=-1)
@@ -103,7 +103,7 @@ FORMS = {
     ("position_embedding", "table"): Form("weight"),
     ("recurrent", "weight"): Form("weight", transposed=True),
 }
-"""By layer and parameter; all others have the same names and shapes, those of layers that PyTorch lacks too."""
+"""By layer and parameter; all others have the same names and shapes, including layers that PyTorch lacks."""
 GATES = {
     "recurrent": Gates((0,), (1,)),
     "lstmemory": Gates((2, 0, 1, 3), (1, 1, 1, 1)),

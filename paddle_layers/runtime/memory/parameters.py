@@ -1,4 +1,4 @@
-"""Parameters and states: parts of flat arenas, drawn by initializers that depend on seed and name only."""
+"""Parameters and states in flat arenas, with initial values that depend on seed and name only."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 DRAWN = 1 << 18
-"""First values that are drawn at a time: 2 MiB, which stay in the cache until they are converted."""
+"""Initial values generated at a time: 2 MiB, which stay in the cache until they are converted."""
 
 
 class RowGradients(Protocol):
-    """A gradient that has only the rows that a batch uses."""
+    """A sparse gradient with only the rows that a batch uses."""
 
     @property
     def ids(self) -> NDArray[np.int64]:
-        """Numbers of the rows, rising."""
+        """Row numbers, in increasing order."""
 
     def read(self) -> tuple[Array, Array]:
-        """Numbers of the rows, and the rows: copies."""
+        """Row numbers, and the rows: copies."""
 
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
 class Parameter:
-    """Numbers of a layer that outlive a step. States (`trained` is false) and frozen parameters have no gradient."""
+    """Persistent values of a layer. States (`trained` is false) and frozen parameters have no gradient."""
 
     name: str
     shape: tuple[int, ...]
@@ -58,23 +58,23 @@ class Parameter:
     blocks: dict[str, Block] = field(default_factory=dict)
     """The arenas of `value` and `gradient`."""
     by_rows: bool = False
-    """Whether the gradient has only the rows that a batch uses. It is then in no arena, but in the plans."""
+    """Whether the gradient is sparse. It is then in no arena, but in the plans."""
     row_gradient: RowGradients | None = None
-    """What the last backward pass gave, where it is by rows."""
+    """The result of the last backward pass, if sparse."""
     changes: Changes = field(default_factory=Changes)
-    """Noted for all parameters of a net together."""
+    """Shared by all parameters of a net."""
     gradient_owner: GradientOwner = field(default_factory=GradientOwner)
-    """Noted for all parameters of a net together."""
+    """Shared by all parameters of a net."""
     before_read: Callable[[NDArray[np.int64] | None], None] | None = None
-    """Called before somebody reads these rows of the value, or all of them; whoever owes them something sets it."""
+    """Called before these rows of the value, or all of them, are read; set by optimizers with pending steps."""
 
     @property
     def value(self) -> Array:
-        """The numbers: a view on the CPU, elsewhere a copy that is read-only. Assign to it to change them.
+        """The values: a view on the CPU, otherwise a read-only copy. Assign to it to change them.
 
-        Ask for it again after a step: the pending steps of an optimizer are made when it is asked for. What is written
-        to a view is noticed as long as it, or a view of it, is held; one that is held makes passes of the phase test
-        compute anew what depends on parameters only.
+        Read it again after a step: pending steps of an optimizer are made on access. Writes to a view are detected as
+        long as it, or a view of it, is alive; meanwhile passes of the test phase recompute what depends on parameters
+        only.
         """
         self.catch_up()
         return self.changes.lend(self.stored)
@@ -86,7 +86,7 @@ class Parameter:
 
     @property
     def stored(self) -> Array:
-        """As `value`, but as it lies in memory, without pending steps: not to be written to."""
+        """As `value`, but the raw memory without pending steps: not to be written to."""
         return self.blocks["value"].read(self.offset, self.size, self.dtype).reshape(self.shape)
 
     @stored.setter
@@ -96,10 +96,10 @@ class Parameter:
             self.blocks["value"].write(self.offset, checked, self.dtype)
 
     def _checked(self, values: Any) -> Array:
-        """Numbers of the parameter's shape; a single one stands for all. Raises `ValueError`."""
+        """Values with the parameter's shape; a scalar is broadcast. Raises `ValueError`."""
         try:
             array = np.asarray(values)
-        except ValueError as error:  # rows of different lengths
+        except ValueError as error:  # ragged rows
             raise ValueError(f"`{self.name}` takes an array: {first_line(error)}") from None
         if array.dtype.kind not in "fiub":
             raise ValueError(f"`{self.name}` takes real numbers; what is assigned has the data type {array.dtype}")
@@ -108,16 +108,16 @@ class Parameter:
             meant = "; write array.T" if same and array.shape == self.shape[::-1] and array.ndim > 1 else ""
             raise ValueError(f"`{self.name}` has the shape {self.shape}; what is assigned has {array.shape}{meant}")
         whole = np.broadcast_to(array, self.shape)
-        if too_large(array, self.dtype):  # of a single number, the first place that takes it is named
+        if too_large(array, self.dtype):  # for a scalar, the first affected index is named
             raise ValueError(f"`{self.name}` {too_large(whole, self.dtype)}")
         return whole
 
     @property
     def gradient(self) -> Array | None:
-        """The gradient of the last backward pass, as `value`; None where there is none.
+        """The gradient of the last backward pass, as `value`; `None` if it does not exist.
 
-        It is a copy where `gradient_rows` has it. Raises `RuntimeError` where another thread made that pass, or an
-        interrupt ended it.
+        It is a copy if it is in `gradient_rows`. Raises `RuntimeError` if another thread ran that pass, or an interrupt
+        ended it.
         """
         self.gradient_owner.check()
         if self.by_rows:
@@ -128,9 +128,9 @@ class Parameter:
 
     @property
     def gradient_rows(self) -> tuple[Array, Array] | None:
-        """Numbers of the rows that the last batch used, rising, and their gradients; all others are zero.
+        """Row numbers of the last batch, in increasing order, and their gradients; all other rows are zero.
 
-        None where the gradient is not by rows, and before the first backward pass. Raises `RuntimeError` as `gradient`.
+        `None` if the gradient is not sparse, and before the first backward pass. Raises `RuntimeError` as `gradient`.
         """
         self.gradient_owner.check()
         return None if self.row_gradient is None else self.row_gradient.read()
@@ -143,24 +143,24 @@ class Parameter:
         return dense
 
     def catch_up(self, rows: NDArray[np.int64] | None = None) -> None:
-        """Bring these rows up to date, or all of them."""
+        """Brings these rows up to date, or all of them."""
         if self.before_read is not None:
             self.before_read(rows)
 
     def address(self, part: str) -> int:
-        """Where `value` or `gradient` lies on the device."""
+        """Device address of `value` or `gradient`."""
         return self.blocks[part].address + self.offset
 
     @property
     def size(self) -> int:
-        """How many numbers."""
+        """Number of elements."""
         return math.prod(self.shape)
 
     @property
     def fans(self) -> tuple[int, int]:
-        """Inputs that one output adds up, and outputs that one input reaches.
+        """Fan-in and fan-out: inputs per output, and outputs per input.
 
-        Axes of the parameter that are axes of the layer's output count outputs, the others inputs.
+        Axes of the parameter that are axes of the layer's output count as outputs, the others as inputs.
         """
         output = next(iter(self.layer.outputs.values()))
         made = {axis.name for axis in output.axes}
@@ -172,7 +172,7 @@ class Parameter:
         return fan_in, self.size // max(inputs[0], 1) if inputs else self.size
 
     def initialize(self, seed: int) -> None:
-        """Draw the first values: the same for a seed and a name, whatever else the network holds."""
+        """Generates the initial values: the same for a seed and a name, whatever else the network contains."""
         from paddle_layers.layers.initializers import Fans
 
         definition, attributes = self.initializer()
@@ -203,7 +203,7 @@ class Parameter:
 
 
 class ParametersByName(dict[str, Parameter]):
-    """Parameters by name, to be looked up: what is assigned goes to the `value` of one."""
+    """Parameters by name, for lookup: assignments set the `value` of a parameter."""
 
     def __missing__(self, name: str) -> Parameter:
         near = nearest(str(name), self)
@@ -235,9 +235,9 @@ class ParameterSet:
     def add(
         self, name: str, field: Param | State, layer: LayerDefinition, shape: tuple[int, ...], settings: Any
     ) -> Parameter:
-        """The parameter of this name, made at the first call.
+        """The parameter of this name, created at the first call.
 
-        Raises `ShapeError` when its shape differs, and for a new one when memory is allocated already.
+        Raises `ShapeError` if its shape differs, and for a new one after allocation.
         """
         found = self.by_name.get(self.aliases.get(name, name))
         share = settings.share if settings is not None else None
@@ -262,7 +262,7 @@ class ParameterSet:
 
     @property
     def trained(self) -> list[Parameter]:
-        """Parameters that have a gradient, in the order of the arena: those whose gradient is by rows are last."""
+        """Parameters with a gradient, in the order of the arena: those with sparse gradients are last."""
         trained = [parameter for parameter in self.by_name.values() if parameter.trained]
         return sorted(trained, key=lambda parameter: parameter.by_rows)
 
@@ -272,22 +272,24 @@ class ParameterSet:
         return ParametersByName((name, one) for name, one in self.by_name.items() if isinstance(one.definition, State))
 
     def copy_states(self) -> dict[str, Array]:
-        """The numbers of all states, for `restore_states`."""
+        """The values of all states, for `restore_states`."""
         return {name: state.stored.copy() for name, state in self.states.items()}
 
     def restore_states(self, values: Mapping[str, Array]) -> None:
-        """Give states the numbers that they had."""
+        """Restores the values of states."""
         for name, value in values.items():
             self.by_name[name].value = value
 
     def release_gradients(self) -> None:
-        """Free the arena of the gradients: plans have them from now on, as long as they need them."""
+        """Frees the arena of the gradients: plans hold them from now on, as long as they need them."""
         for parameter in self.trained:
             parameter.blocks.pop("gradient", None)  # they share one dict
         del self.gradients
 
     def allocate(self, seed: int, device: Allocator, for_gradients: Allocator) -> None:
-        """Make the arenas and draw the first values; those that are trained lie together, as do their gradients."""
+        """Allocates the arenas and generates the initial values; trained parameters are contiguous, as are their
+        gradients.
+        """
         try:
             self._allocate(device, for_gradients)
         except DeviceError as error:
@@ -315,7 +317,7 @@ class ParameterSet:
 
 
 def _lay_out(parameters: list[Parameter], itemsize: int) -> int:
-    """Offsets in one arena, each a multiple of 64 bytes. Gives its bytes."""
+    """Offsets in one arena, each a multiple of 64 bytes. Returns its bytes."""
     offset = 0
     for parameter in parameters:
         parameter.offset = offset

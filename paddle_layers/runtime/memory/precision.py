@@ -1,4 +1,4 @@
-"""What fits into the precision of a net."""
+"""Overflow checks: values that do not fit into the precision of a net."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 PART = 1 << 18
-"""Numbers of an array that are looked at together."""
+"""Elements of an array that are checked together."""
 
 
 def too_large(values: Any, dtype: str) -> str | None:
-    """What is wrong with numbers of which one becomes infinite in the precision of a net, or None."""
+    """Error message for values of which one overflows in the precision of a net, or `None`."""
     array = np.asarray(values)
     if array.dtype.kind != "f" or array.dtype.itemsize <= np.dtype(dtype).itemsize:
         return None
@@ -23,7 +23,7 @@ def too_large(values: Any, dtype: str) -> str | None:
 
 
 def _first_lost(array: NDArray[Any], dtype: str) -> tuple[int, ...] | None:
-    """Where the first number is that becomes infinite; a large array is looked at in parts, to copy little of it."""
+    """Index of the first value that overflows; a large array is checked in parts, to copy little of it."""
     if array.size > PART and len(array) > 1:
         step = max(1, PART * len(array) // array.size)
         for first in range(0, len(array), step):

@@ -1,4 +1,4 @@
-"""Tensors in safetensors files: written whole or not at all, and read with a plain word when something is wrong."""
+"""Tensors in safetensors files: atomic writes, and plain errors for invalid files."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from paddle_layers.define.output_folders import LinkError, open_folder
 Tensors = dict[str, NDArray[Any]]
 
 TYPES = ("F16", "BF16", "F32", "F64", "BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64")
-"""Types of numbers that are read; BF16, which NumPy lacks, becomes float32 exactly."""
+"""Supported data types; BF16, which NumPy lacks, becomes float32 exactly."""
 _SLACK = 1 << 24
 """Bytes besides the tensors."""
 _MOST_AXES = 32
-"""What every version of NumPy can hold."""
+"""Maximum in all versions of NumPy."""
 
 
 class Stored(NamedTuple):
-    """A tensor as a file has it: its shape, and one of `TYPES`."""
+    """Shape and data type of a tensor in a file; the type is one of `TYPES`."""
 
     shape: tuple[int, ...]
     dtype: str
 
 
 class WeightsError(ValueError):
-    """A file of weights can't be read: missing, cut short, or of another kind. The message is one line."""
+    """A weights file cannot be read: missing, truncated, or of another kind. The message is one line."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message_line(message))
 
 
 class SaveError(OSError):
-    """Something could not be saved; what stood there before is unchanged."""
+    """Something could not be saved; the previous file is unchanged."""
 
     def __str__(self) -> str:
         return str(self.args[1])
@@ -52,22 +52,24 @@ class SaveError(OSError):
 def write_tensors(
     path: str | Path, tensors: Mapping[str, NDArray[Any]], facts: Mapping[str, str] | None = None
 ) -> None:
-    """Write arrays by name, with `facts` in the header. Raises `SaveError`; an older file then stays as it was."""
+    """Writes arrays by name, with `facts` (metadata) in the header. Raises `SaveError`; an older file is then
+    unchanged.
+    """
     from safetensors.numpy import save
 
     try:
         whole = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-        # safetensors ends the process where it gets no memory for its copy, and Python's of each tensor: ask first
+        # safetensors aborts the process if it gets no memory for its copy, and Python's of each tensor: check first
         np.empty(2 * sum(array.nbytes for array in whole.values()) + _SLACK, np.uint8)
         data = save(whole)
     except MemoryError:
         raise save_error(Path(path), OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))) from None
-    # safetensors before 0.5 reads no file of facts alone
+    # safetensors before 0.5 cannot read a file of metadata only
     write_file(Path(path), *(_with_facts(data, facts) if facts and whole else (data,)))
 
 
 def _with_facts(data: bytes, facts: Mapping[str, str]) -> tuple[bytes, memoryview]:
-    """A file with facts in its header, in two parts: safetensors writes them in another order in every process."""
+    """A file with metadata in its header, in two parts: safetensors writes it in another order in every process."""
     end = 8 + int.from_bytes(data[:8], "little")
     whole = {"__metadata__": dict(facts), **json.loads(data[8:end])}
     header = json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
@@ -76,7 +78,7 @@ def _with_facts(data: bytes, facts: Mapping[str, str]) -> tuple[bytes, memoryvie
 
 
 def read_tensors(path: str | Path, names: Iterable[str] | None = None) -> tuple[Tensors, dict[str, str]]:
-    """The arrays by name, all or those asked for, and the facts of the header. Raises `WeightsError` with the file."""
+    """The arrays by name, all or the requested ones, and the metadata. Raises `WeightsError` with the file."""
     with _opened(path) as file:
         stored = {name: _checked(path, name, file.get_slice(name)) for name in names or _names(file)}
         brief = [name for name, one in stored.items() if one.dtype == "BF16"]
@@ -86,7 +88,7 @@ def read_tensors(path: str | Path, names: Iterable[str] | None = None) -> tuple[
 
 
 def read_header(path: str | Path) -> tuple[dict[str, Stored], dict[str, str]]:
-    """Shape and type of each array by its name, and the facts: the header, nothing else. Raises `WeightsError`."""
+    """Shape and type of each array by name, and the metadata: the header only. Raises `WeightsError`."""
     with _opened(path) as file:
         stored = {name: _checked(path, name, file.get_slice(name)) for name in _names(file)}
         return stored, dict(file.metadata() or {})
@@ -130,7 +132,7 @@ def _opened(path: str | Path) -> Iterator[Any]:
 
 
 def _checked(path: str | Path, name: str, stored: Any) -> Stored:
-    """A tensor that NumPy can hold; that the file has its bytes was checked when it was opened."""
+    """A tensor that NumPy can represent; that the file has its bytes was checked when it was opened."""
     dtype, shape = stored.get_dtype(), stored.get_shape()
     if dtype not in TYPES:
         raise WeightsError(
@@ -142,7 +144,7 @@ def _checked(path: str | Path, name: str, stored: Any) -> Stored:
 
 
 def write_file(path: Path, *data: bytes | memoryview) -> None:
-    """Write a file whole or not at all: beside it first, to the disk, then renamed. Raises `SaveError`."""
+    """Writes a file atomically: to a temporary file next to it, synced to disk, then renamed. Raises `SaveError`."""
     try:
         with open_folder(path.parent) as folder:
             folder.write(path.name, *data)
@@ -151,7 +153,7 @@ def write_file(path: Path, *data: bytes | memoryview) -> None:
 
 
 def save_error(path: Path, error: OSError) -> SaveError:
-    """The error to raise when `path` could not be written."""
+    """The exception for a failed write to `path`."""
     if isinstance(error, SaveError):
         return error
     full = " Free some space, or write elsewhere." if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""

@@ -1,4 +1,4 @@
-"""Weights in PyTorch's own files, which are pickles: read by its loader that makes nothing but tensors of them."""
+"""Weights in PyTorch's pickle files, read by its loader with `weights_only`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .tensorfiles import Stored, Tensors, WeightsError
 ENDINGS = (".pt", ".pth", ".bin")
 _ZIP = b"PK\x03\x04"
 LARGEST_RATIO = 16
-"""How many times more bytes the members of a file announce at most, and half of what its tensors do."""
+"""Maximum ratio of the announced bytes of the members to the file size, and half of that for its tensors."""
 _LOWEST = (2, 6)
-"""The first version whose loader of weights alone is not known to run code (CVE-2025-32434)."""
+"""The first version whose weights-only loader is not known to run code (CVE-2025-32434)."""
 _TYPES = {
     **{"float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64", "bool": "BOOL", "uint8": "U8"},
     **{"int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64"},
@@ -25,9 +25,9 @@ _TYPES = {
 
 
 def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
-    """The tensors of a state_dict as arrays, and how the file has them. Raises `WeightsError`."""
+    """The tensors of a state_dict as arrays, and their types in the file. Raises `WeightsError`."""
     torch = _import_torch(path)
-    # A bare pickle is read from memory, where no string can ask for more bytes than the file has.
+    # A bare pickle is read from memory, where no string can request more bytes than the file has.
     source = path if _is_checked_archive(path) else io.BytesIO(path.read_bytes())
     try:
         found = torch.load(source, map_location="cpu", weights_only=True)
@@ -36,7 +36,7 @@ def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
             f"{path} holds more than weights, or is damaged, and is not loaded: what it asks for may be code. Where "
             f"you trust it, save its state_dict alone: torch.save(model.state_dict(), ...)"
         ) from None
-    except Exception as error:  # torch.load raises many kinds for damaged bytes, and documents none
+    except Exception as error:  # torch.load raises many exceptions for damaged bytes, and documents none
         raise WeightsError(f"{path} is no file that PyTorch can load: {first_line(error)[:200]}") from None
     state = _state_of(torch, path, found)
     arrays: Tensors = {}
@@ -51,16 +51,16 @@ def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
 
 
 def _is_checked_archive(path: Path) -> bool:
-    """Whether it is a zip archive, whose members announce no more than is allowed. Raises `WeightsError`."""
+    """Whether it is a zip archive, whose members announce no more than permitted. Raises `WeightsError`."""
     try:
         with path.open("rb") as file:
-            if file.read(len(_ZIP)) != _ZIP:  # as PyTorch tells archives from bare pickles
+            if file.read(len(_ZIP)) != _ZIP:  # as PyTorch distinguishes archives from bare pickles
                 return False
             with zipfile.ZipFile(file) as archive:
                 claimed, held = sum(member.file_size for member in archive.infolist()), path.stat().st_size
     except FileNotFoundError:
         raise WeightsError(f"there is no file {path}") from None
-    except Exception as error:  # zipfile raises several kinds for damaged bytes
+    except Exception as error:  # zipfile raises several exceptions for damaged bytes
         raise WeightsError(f"{path} is no file that PyTorch can load: {first_line(error)[:200]}") from None
     if claimed > LARGEST_RATIO * held:
         raise WeightsError(
@@ -71,7 +71,7 @@ def _is_checked_archive(path: Path) -> bool:
 
 
 def _checked_kind(torch: Any, name: str, tensor: Any) -> str:
-    """The data type of a tensor whose numbers are all there. Raises `WeightsError`."""
+    """The data type of a tensor whose elements are all present. Raises `WeightsError`."""
     kind = _TYPES.get(str(tensor.dtype).removeprefix("torch."), "")
     if tensor.is_nested:
         raise WeightsError(f"{name} is a nested tensor; save its parts by themselves, `tensor.unbind()`")
@@ -86,7 +86,7 @@ def _checked_kind(torch: Any, name: str, tensor: Any) -> str:
 
 
 def _check_total(path: Path, state: dict[str, Any]) -> None:
-    """Check the size of all tensors together: they may share numbers of the file. Raises `WeightsError`."""
+    """Checks the size of all tensors together: they may share storage in the file. Raises `WeightsError`."""
     held = path.stat().st_size
     total = sum(tensor.numel() * max(tensor.element_size(), 4) for tensor in state.values())
     if total > 2 * LARGEST_RATIO * held:
@@ -112,7 +112,7 @@ def _import_torch(path: Path) -> Any:
 
 
 def _state_of(torch: Any, path: Path, found: Any) -> dict[str, Any]:
-    """The tensors by name: the whole file, or the one part of a checkpoint that has nothing but tensors."""
+    """The tensors by name: the whole file, or the one part of a checkpoint that consists of tensors only."""
     if _is_state(torch, found):
         return dict(found)
     parts = found if isinstance(found, dict) else {}
@@ -128,7 +128,7 @@ def _state_of(torch: Any, path: Path, found: Any) -> dict[str, Any]:
 
 
 def _is_state(torch: Any, found: Any) -> bool:
-    """Whether it is a state_dict with something in it."""
+    """Whether it is a non-empty state_dict."""
     return (
         isinstance(found, dict)
         and bool(found)

@@ -1,4 +1,4 @@
-"""Files of weights, whoever wrote them: safetensors, several of them with an index, and PyTorch's own."""
+"""Weights files of any origin: safetensors, sharded safetensors with an index, and PyTorch's own."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .tensorfiles import Stored, Tensors, WeightsError, read_header, read_tensor
 from .torchfiles import ENDINGS, read_state
 
 INDEX = ".index.json"
-"""How the name of a file ends that says which tensors are in which of several files beside it."""
+"""File name suffix of an index, which assigns tensors to several files next to it."""
 _LONGEST_INDEX = 1 << 26
-"""Bytes of an index; one of a million tensors has as many."""
+"""Maximum size of an index in bytes, enough for a million tensors."""
 MARK = {"format": "paddle_layers"}
-"""Facts of a file with our names and layouts."""
+"""Metadata of a file with our names and layouts."""
 DATA = "paddle_layers.data"
-"""The fact of a file that says what the ids and columns of its training data are called."""
+"""Metadata key of the names of ids and columns of the training data."""
 
 
 @dataclass(frozen=True)
 class WeightsFile:
-    """What is in a file, or in those that an index names; `read` gives arrays by name, and raises `WeightsError`."""
+    """Contents of a file, or of those in an index; `read` returns arrays by name, and raises `WeightsError`."""
 
     path: str
     tensors: Mapping[str, Stored]
@@ -38,17 +38,17 @@ class WeightsFile:
 
     @property
     def data(self) -> str:
-        """What the file says of its training data, as it was written; nothing to be trusted."""
+        """The file's description of its training data, unmodified and untrusted."""
         return self.facts.get(DATA, "")
 
     @property
     def ours(self) -> bool:
-        """Whether this library wrote it, so that there is no question how its matrices lie."""
+        """Whether this library wrote it, so that the layout of matrices is known."""
         return MARK.items() <= self.facts.items()
 
 
 def open_weights(path: str | Path) -> WeightsFile:
-    """Read what a file says of its tensors; no numbers, but of a file of PyTorch. Raises `WeightsError`."""
+    """Reads the tensor metadata of a file; tensors are only read for PyTorch files. Raises `WeightsError`."""
     name = str(path)
     if name.lower().endswith(INDEX):
         return _sharded(Path(path))
@@ -59,7 +59,7 @@ def open_weights(path: str | Path) -> WeightsFile:
     return WeightsFile(name, stored, lambda names: read_tensors(path, names)[0], facts)
 
 
-# ---- several files
+# ---- sharded files
 
 
 def _sharded(path: Path) -> WeightsFile:
@@ -83,7 +83,7 @@ def _read_shards(homes: Mapping[str, Path], names: Iterable[str]) -> Tensors:
 
 
 def _read_index(path: Path) -> dict[str, Path]:
-    """The file of each tensor. Raises `WeightsError` for what is no index, and for files that are not beside it."""
+    """The file of each tensor. Raises `WeightsError` for an invalid index, and for files that are not next to it."""
     try:
         if path.stat().st_size > _LONGEST_INDEX:
             raise WeightsError(f"{path} is too large for an index of weights")
@@ -101,7 +101,7 @@ def _read_index(path: Path) -> dict[str, Path]:
 
 
 def _plain(path: Path, home: Any) -> str:
-    """The name of a file beside the index: an index says nothing of other folders."""
+    """The name of a file next to the index: an index cannot refer to other folders."""
     good = isinstance(home, str) and home.endswith(".safetensors") and home.isprintable()
     if not good or any(one in home for one in "/\\:") or home.startswith("."):
         raise WeightsError(f"{path}: {str(home)[:80]!r} is no name of a safetensors file beside the index")

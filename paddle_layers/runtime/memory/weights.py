@@ -1,4 +1,4 @@
-"""Parameters and states in files: each finds its weights by name, or the user says otherwise."""
+"""Saving and loading of weights: parameters and states are matched by name, or by explicit renames."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from .weightfiles import DATA, MARK, WeightsFile, open_weights
 Shape = tuple[int, ...]
 Shapes = Mapping[str, Shape]
 Names = Mapping[str, str] | None
-"""New names by old ones, where there are some."""
+"""New names by old ones, if any."""
 Forms = Mapping[str, Form]
 OURS, TORCH = LAYOUTS
 _SHOWN = 20
-"""Problems that a message lists; of more it gives the number."""
+"""Maximum number of listed problems; the rest is counted."""
 _SAME = Form("")
 
 
 class PatternProblem(NamedTuple):
-    """What is wrong with a pattern: one of `field`, `rename` or `leave_out`, by its position there."""
+    """A problem of a pattern: one of `field`, `rename` or `leave_out`, by its position there."""
 
     field: str
     position: int
@@ -40,7 +40,7 @@ class PatternProblem(NamedTuple):
 
 
 class PatternError(WeightsError):
-    """Patterns of `rename` and `leave_out` that mean nothing, or too much: all of the `problems`."""
+    """Patterns of `rename` and `leave_out` that match nothing, or too much: all of the `problems`."""
 
     def __init__(self, problems: Sequence[PatternProblem]) -> None:
         self.problems = [one._replace(message=message_line(one.message)) for one in problems]
@@ -52,7 +52,7 @@ class PatternError(WeightsError):
 
 
 class MismatchError(WeightsError):
-    """Weights that don't fit the network: `summary`, one of `problems` for each weight, and `help`."""
+    """Weights that do not fit the network: `summary`, one of `problems` for each weight, and `help`."""
 
     def __init__(self, summary: str, problems: Sequence[str], help: str) -> None:
         more = [f"... and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
@@ -67,24 +67,24 @@ class MismatchError(WeightsError):
 
 @dataclass(frozen=True)
 class LoadReport:
-    """What was read: names of parameters and states, those that kept their values, and weights that were left out."""
+    """Result of loading: names of loaded parameters and states, those that kept their values, and ignored weights."""
 
     loaded: tuple[str, ...]
     missing: tuple[str, ...]
     unexpected: tuple[str, ...]
     sources: Mapping[str, str]
-    """The name in the file of each that was read."""
+    """Name in the file of each loaded parameter."""
     types: Mapping[str, str] = field(default_factory=dict)
-    """The type of numbers in the file of each that was read, such as `F32` or `BF16`."""
+    """Data type in the file of each loaded parameter, such as `F32` or `BF16`."""
 
     @property
     def plain(self) -> bool:
-        """Whether everything was read, and by its own name."""
+        """Whether everything was loaded, and by its own name."""
         return not self.missing and not self.unexpected and all(name == own for name, own in self.sources.items())
 
 
 def save_weights(path: str, parameters: ParameterSet, forms: Forms, *, rename: Mapping[str, str], layout: str) -> None:
-    """Write all values by name, in our layout or in that of PyTorch. Raises `SaveError`, `WeightsError`."""
+    """Writes all values by name, in our layout or in that of PyTorch. Raises `SaveError`, `WeightsError`."""
     check_layout(layout)
     if layout == TORCH:
         tensors = {}
@@ -106,7 +106,7 @@ def save_weights(path: str, parameters: ParameterSet, forms: Forms, *, rename: M
 
 
 def write_weights(path: str, tensors: Tensors, *, layout: str = OURS, data: str = "") -> None:
-    """Write weights by name, with a note of how they lie: ours are then read without a question. Raises `SaveError`."""
+    """Writes weights by name, with a mark of our layout, which avoids ambiguity when loading. Raises `SaveError`."""
     facts = MARK if layout == OURS else {"format": "pt"}
     write_tensors(path, tensors, facts | {DATA: data} if data else facts)
 
@@ -120,7 +120,7 @@ def load_weights(
     leave_out: Iterable[str],
     layout: str | None,
 ) -> LoadReport:
-    """Read values by name; nothing is changed unless all of them fit. Raises `WeightsError`."""
+    """Reads values by name; nothing is changed unless all of them fit. Raises `WeightsError`."""
     known, file = parameters.by_name, open_weights(path)
     wanted = {name: one.shape for name, one in known.items()}
     report = match_weights(file, wanted, forms, rename=rename, leave_out=leave_out, layout=layout)
@@ -139,7 +139,7 @@ def load_weights(
 
 
 def converted(report: LoadReport, dtype: str) -> str:
-    """What became of numbers that the file has in another precision, such as `, bfloat16 made float32 exactly`."""
+    """Description of conversions from another precision, such as `, bfloat16 made float32 exactly`."""
     names = {"F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64"}
     found = sorted({names[one] for one in report.types.values() if one in names} - {dtype})
     rounded = [one for one in found if one == "float64"]
@@ -151,7 +151,7 @@ def converted(report: LoadReport, dtype: str) -> str:
 
 
 def check_layout(layout: str | None) -> None:
-    """Raises `WeightsError` for a layout that there is not."""
+    """Raises `WeightsError` for an unknown layout."""
     if layout is not None and layout not in LAYOUTS:
         raise WeightsError(f"`layout` is {layout!r}; there are {listed(LAYOUTS)}")
 
@@ -165,10 +165,10 @@ def match_weights(
     leave_out: Iterable[str],
     layout: str | None,
 ) -> LoadReport:
-    """Which weights of a file are for which of the `wanted`, by what it says of them. Raises `WeightsError`.
+    """Matches the weights of a file with the `wanted` ones, by metadata. Raises `WeightsError`.
 
-    `forms` are those of PyTorch, in which the file's are with the `layout` "torch". Without a layout they are as here,
-    and something has to show that.
+    `forms` are those of PyTorch, which the file has with the `layout` "torch". Without a layout they are as here, and
+    the file has to provide evidence for that.
     """
     check_layout(layout)
     path, stored = file.path, file.shapes
@@ -204,14 +204,14 @@ def match_weights(
 
 
 def _there(name: str, form: Form) -> str:
-    """The name of a parameter with the last part that PyTorch has for it."""
+    """The name of a parameter with PyTorch's last component."""
     layer, own = _stem(name)
-    numbered = own[-1:].isdigit()  # of several inputs each has a weight, which no module of PyTorch has
+    numbered = own[-1:].isdigit()  # one weight per input, which no module of PyTorch has
     return name if numbered or not form.name else f"{layer}.{form.name}"
 
 
 def _named_here(path: str, sources: Mapping[str, str], wanted: Shapes, forms: Forms) -> dict[str, str]:
-    """The names in the file by ours, where they have the last part that PyTorch gives them, as `bn.weight`."""
+    """The names in the file by ours, for those with PyTorch's last component, such as `bn.weight`."""
     ours = {_there(name, forms.get(name, _SAME)): name for name in wanted}
     found: dict[str, str] = {}
     for name, source in sources.items():
@@ -223,14 +223,14 @@ def _named_here(path: str, sources: Mapping[str, str], wanted: Shapes, forms: Fo
 
 
 def _check_forms(path: str, loaded: Iterable[str], forms: Forms) -> None:
-    """Raises `WeightsError` for a layer that is another one in PyTorch, though the shapes are the same."""
+    """Raises `WeightsError` for a layer that differs in PyTorch, though the shapes are the same."""
     for name in loaded:
         if missing := forms.get(name, _SAME).missing:
             raise WeightsError(f"{path}: `{name}` is not what PyTorch has of this shape: {missing}")
 
 
 def _check_evidence(path: str, loaded: Iterable[str], wanted: Shapes, forms: Forms) -> None:
-    """Raises `WeightsError` where nothing shows that matrices lie as here, and not as PyTorch writes them."""
+    """Raises `WeightsError` if nothing shows that matrices have our layout, and not PyTorch's."""
     turned = [name for name in loaded if forms.get(name, _SAME).transposed]
     square = [name for name in turned if forms[name].shape(wanted[name]) == wanted[name]]
     if square and len(square) == len(turned):
@@ -261,7 +261,7 @@ def _left_out(
 def _renamed(
     path: str, names: Sequence[str], rename: Mapping[str, str], problems: list[PatternProblem]
 ) -> dict[str, str]:
-    """The names in the file by those they have in the network; the first of the renames that fits is taken."""
+    """The names in the file by those in the network; the first matching rename is used."""
     check_names("rename", rename, "of new names by old ones")
     if other := [new for new in rename.values() if not isinstance(new, str)]:
         raise TypeError(f"rename is a dict of new names by old ones, so its values are strings, not {brief(other[0])}")
@@ -289,12 +289,12 @@ def _renamed(
 
 @dataclass(frozen=True)
 class _Mismatch:
-    """What does not fit, in words, and the words of the training file that would make it fit."""
+    """Messages for mismatches, and the settings of the training file that would fix them."""
 
     file: WeightsFile
     wanted: Shapes
     there: Shapes
-    """The shapes that the wanted ones have in the file's layout."""
+    """The required shapes in the file's layout."""
     forms: Forms
     sources: Mapping[str, str]
     layout: str | None
@@ -320,7 +320,7 @@ class _Mismatch:
         return MismatchError(f"{self.file.path} holds weights of another network", problems, help_)
 
     def _why(self, name: str) -> str:
-        """What a shape looks like that is not the one that is wanted."""
+        """Likely reason for a wrong shape."""
         ours, found = self.wanted[name], self.file.shapes[self.sources[name]]
         if self.layout != TORCH and self._turned(name):
             return ": transposed, as PyTorch writes it"
@@ -335,7 +335,7 @@ class _Mismatch:
         return form.transposed and form.shape(self.wanted[name]) == self.file.shapes[self.sources[name]]
 
     def _layout_help(self, other: Sequence[str], extra: Sequence[str]) -> str:
-        """The layout that the file seems to have, if it is not the one that is said."""
+        """The layout that the file seems to have, if it is not the specified one."""
         turned = self.layout is None and any(map(self._turned, other))
         counted = self.layout is None and any(self.sources[name].endswith(COUNTER) for name in extra)
         if turned or counted:
@@ -347,7 +347,7 @@ class _Mismatch:
         return f"the file is one of several: give {shard}, their index; " if shard else ""
 
     def _index_beside(self) -> str:
-        """The index of the files that this one is of, by the names that they usually have."""
+        """The index of the files that this one belongs to, by their usual names."""
         path = Path(self.file.path)
         stem, _, rest = path.name.partition("-0")
         index = path.with_name(f"{stem}.safetensors.index.json")
@@ -355,7 +355,7 @@ class _Mismatch:
 
 
 def _help(meant: Mapping[str, str], unread: Sequence[str]) -> str:
-    """What to write, with the first weight of another name, and the first that is not there, as examples."""
+    """The remedy, with the first weight of another name, and the first missing one, as examples."""
     words = []
     for first, second in list(meant.items())[:1]:
         (old, old_end), (new, new_end) = _stem(first), _stem(second)
@@ -369,7 +369,7 @@ def _help(meant: Mapping[str, str], unread: Sequence[str]) -> str:
 
 
 def _stem(name: str) -> tuple[str, str]:
-    """The layer of a parameter, and its name there."""
+    """The layer of a parameter, and the parameter's name there."""
     layer, _, own = name.rpartition(".")
     return layer, own
 

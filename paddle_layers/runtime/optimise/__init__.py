@@ -1,1 +1,1 @@
-"""Optimizers and regularizers at work on the parameters of a net."""
+"""Optimizers and regularizers: updates of the parameters of a net."""

@@ -1,4 +1,4 @@
-"""Gradients of several batches added up, so that one step is that of the batch that they would be together."""
+"""Gradient accumulation over several batches, equivalent to one larger batch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Gradients = Sequence[RowGradient | None]
 
 
 class Accumulation:
-    """The sum of the gradients since the last step; gradients by rows are spread over whole tables.
+    """The sum of the gradients since the last step; sparse gradients are scattered into whole tables.
 
     Each pass has divided the losses by the divisors of the whole step, so the sum is the gradient of the step.
     """
@@ -46,7 +46,7 @@ class Accumulation:
         self._finishing.set_rows(Rows({}))
 
     def add(self, gradients: Gradients) -> None:
-        """Add the gradients of a backward pass. Raises `NonFiniteGradients`, and adds nothing then."""
+        """Adds the gradients of a backward pass. Raises `NonFiniteGradients`, and adds nothing then."""
         if self._adding is None or gradients != self._gradients:
             self._gradients, launches = gradients, self._add_launches(gradients)
             self._adding = self._device.table(launches, self._dtype, _address)
@@ -62,11 +62,11 @@ class Accumulation:
         self._begun = True
 
     def discard(self) -> None:
-        """Forget what was added: the next sum begins anew."""
+        """Discards the sum: the next one begins with zero."""
         self._begun = False
 
     def finish(self) -> None:
-        """Put the sum where the step looks for gradients; what is added next begins anew."""
+        """Moves the sum to the gradients of the step; the next sum begins with zero."""
         self._finishing.run(0, 1)
         self._begun = False
 

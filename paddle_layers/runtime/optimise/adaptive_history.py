@@ -1,20 +1,20 @@
-"""Many steps of Adam without a gradient as few: the moves of a weight whose mean of gradients fades.
+"""Lazy Adam: many steps without a gradient are applied at once, from the decay of the first moment.
 
 In step k after its last gradient a weight moves by `scale_k * m_k / (sqrt(v_k) + epsilon_k)`, with m_k = m * mean^k and
-sqrt(v_k) = sqrt(v) * g_k, g_k = squares^(k/2). The sum over k has no closed form for all v, since epsilon is in the
-way. But g_k / epsilon_k hardly changes from step to step. Against a step c it is larger by a factor 1 + d_k, and
+sqrt(v_k) = sqrt(v) * g_k, g_k = squares^(k/2). The sum over k has no closed form for all v, because of epsilon. But g_k
+/ epsilon_k hardly changes from step to step. Compared to a step c it is larger by a factor 1 + d_k, and
 
-    sqrt(v) * g_k + epsilon_k = epsilon_k / epsilon_c * p * (1 + x * d_k),
-    p = sqrt(v) * g_c + epsilon_c,   x = sqrt(v) * g_c / p, between 0 and 1.
+sqrt(v) * g_k + epsilon_k = epsilon_k / epsilon_c * p * (1 + x * d_k), p = sqrt(v) * g_c + epsilon_c, x = sqrt(v) * g_c
+/ p, between 0 and 1.
 
 1 / (1 + x * d) is the geometric series of -x * d, so that a block of steps is a polynomial of x, divided by p, whose
 coefficients are sums over its steps: `scale_k * epsilon_c / epsilon_k * mean^k * d_k^j`.
 
-**The bound.** What the series leaves out behind its J-th term is (-x * d)^J times the move itself. A block holds the
-steps with |d| <= u^(1/J), where u is half the distance from 1 to the next number of the data type: so every move is
-right to a factor 1 ± u, as if it were rounded once. And when a mean has faded for K steps, the moves left are less than
-`largest scale * m / (sqrt(v) + epsilon)` times f^K / (1 - f), with f = mean / sqrt(squares), since epsilon_k falls no
-faster than g_k, as an `AdaptiveStep` promises. They are left out once that factor is at most u.
+**Error bound.** The remainder of the series after its J-th term is (-x * d)^J times the move itself. A block holds the
+steps with |d| <= u^(1/J), where u is half the distance from 1 to the next value of the data type: so every move is
+accurate to a factor 1 ± u, as if it were rounded once. And when a mean has decayed for K steps, the remaining moves are
+less than `largest scale * m / (sqrt(v) + epsilon)` times f^K / (1 - f), with f = mean / sqrt(squares), since epsilon_k
+falls no faster than g_k, as an `AdaptiveStep` promises. They are omitted once that factor is at most u.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from paddle_layers.define import AdaptiveStep
 
 Ints = NDArray[np.int64]
 TERMS = {"float32": 6, "float64": 13}
-"""Terms of the series: a block of Adam's usual steps is longer than a mean takes to fade, in both data types."""
+"""Terms of the series: a block of Adam's usual steps is longer than the decay of a mean, in both data types."""
 LONGEST = 256
-"""Steps of a block. Each new step goes into the sums from every step of its block."""
+"""Maximum number of steps per block. Each new step updates the sums from every step of its block."""
 FACTORS = 5
-"""Numbers before the coefficients: factors of value, mean and squares over the block, g_c and epsilon_c."""
+"""Elements before the coefficients: factors of value, mean and squares over the block, g_c and epsilon_c."""
 SMALLEST = 1e-100
-"""In the place of a factor of squares that is zero: it cannot be divided by."""
+"""Instead of a zero factor of squares: it cannot be divided by."""
 
 
 class AdaptiveHistory:
-    """The steps that some rows have not made yet, in blocks."""
+    """Pending steps of some rows, in blocks."""
 
     def __init__(self, steps: int, dtype: str) -> None:
         self.terms = TERMS[dtype]
@@ -57,7 +57,7 @@ class AdaptiveHistory:
         """Steps in which a mean fades."""
 
     def add(self, step: AdaptiveStep) -> int:
-        """Remember a step. Gives the first step whose sums have changed."""
+        """Records a step. Returns the first step whose sums have changed."""
         if self.steps == 0:
             self.lifetime = self._lifetime(step)
         if self.blocks == 0 or not self._fits(step):
@@ -70,17 +70,19 @@ class AdaptiveHistory:
         return start
 
     def forget(self) -> None:
-        """All rows have made all steps."""
+        """Clears the history: all rows have made all steps."""
         self.tails[: self.blocks] = 1.0
         self.steps = self.blocks = 0
 
     def blocks_from(self, done: Ints) -> tuple[Ints, Ints]:
-        """For rows that have made so many steps: the first of their blocks, and that behind which nothing moves."""
+        """For rows that have made so many steps: the first of their blocks, and the block from which on nothing
+        moves.
+        """
         starts = self.starts[: self.blocks]
         return np.searchsorted(starts, done, "right") - 1, np.searchsorted(starts, done + self.lifetime)
 
     def saved(self) -> dict[str, NDArray[Any]]:
-        """What `restore` needs."""
+        """State for `restore`."""
         return {
             "sums": self.sums[: self.steps],
             "starts": self.starts[: self.blocks],
@@ -89,7 +91,7 @@ class AdaptiveHistory:
         }
 
     def restore(self, found: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from what was saved. Raises `ValueError` for anything else."""
+        """Restores a saved state. Raises `ValueError` for anything else."""
         sums = stored(found, "sums", (None, self.sums.shape[1]), "f")
         starts = stored(found, "starts", (None,), "iu")
         tails = stored(found, "tails", (len(starts), 3), "f")
@@ -108,28 +110,28 @@ class AdaptiveHistory:
         return math.ceil(math.log(self.roundoff * (1 - fading)) / math.log(fading)) if fading else 1
 
     def _root(self, step: AdaptiveStep, steps: int) -> float:
-        """The factor g of the root of the squares after so many steps."""
+        """The factor g of the square root of the second moment after so many steps."""
         return math.sqrt(max(step.squares, SMALLEST)) ** steps
 
     def _deviation(self, step: AdaptiveStep) -> float:
-        """The d of a step behind the open block."""
+        """The d of a step after the open block."""
         start = self.starts[self.blocks - 1]
         root, epsilon = self.sums[start, 3:FACTORS]
         return float(self._root(step, int(self.steps + 1 - start)) / root * epsilon / step.epsilon - 1)
 
     def _fits(self, step: AdaptiveStep) -> bool:
-        """Whether the step can go into the open block."""
+        """Whether the step fits into the open block."""
         short = self.steps - self.starts[self.blocks - 1] < LONGEST
         return bool(short and abs(self._deviation(step)) <= self.spread)
 
     def _open(self, step: AdaptiveStep) -> None:
-        """Begin a block at the step. Its c is behind it: since g falls, d goes from +spread to -spread."""
+        """Begins a block at the step. Its c is later: since g falls, d goes from +spread to -spread."""
         self.starts[self.blocks] = self.steps
         self.blocks += 1
         self.sums[self.steps, 3:FACTORS] = self._root(step, 1) / (1 + self.spread), step.epsilon
 
     def _extend(self, start: int, step: AdaptiveStep) -> None:
-        """Sums from before the step on, that are empty yet."""
+        """Adds empty sums from before the step on."""
         new = self.sums[self.steps]
         root, epsilon = self.sums[start, 3:FACTORS]
         new[:] = 0.0

@@ -1,4 +1,4 @@
-"""Averages of the parameters over the steps, used in place of the last ones: in tests, and for what is saved."""
+"""Weight averaging over the steps (EMA or window), for evaluation and saved weights."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Array = NDArray[Any]
 
 
 class Average:
-    """An average of everything that learns: fading by `decay`, or the mean over a `window` of the last steps.
+    """Average of all trained parameters: exponential with `decay` (EMA), or the mean over a `window` of the last steps.
 
-    The window is that share of the steps so far, at most `max_window` of them. As in Paddle two sums make it: a new one
-    begins where the window is full, and the average is over both, so it reaches back for one window to two.
+    The window is that fraction of the steps so far, at most `max_window` of them. As in Paddle two sums implement it: a
+    new one begins when the window is full, and the average is over both, so it covers one window to two.
     """
 
     def __init__(
@@ -48,15 +48,15 @@ class Average:
         self._table.set_rows(Rows({}))
 
     def begin(self) -> None:
-        """Start from the first values."""
+        """Starts from the initial values."""
         self.states["average"].write(self._arena.values.read())
 
     def note(self) -> None:
-        """Take the parameters as they are behind a step."""
+        """Adds the parameters after a step to the average."""
         self._steps += 1
         self._now += 1
         share = 1.0 / self._now
-        if self._decay is not None:  # short at first, as nothing is known of what the first values are worth
+        if self._decay is not None:  # short at first, as initial values have no weight
             share = 1.0 - min(self._decay, (1 + self._steps) / (10 + self._steps))
         self._table.set_numbers({"share": share})
         self._table.run(0, 1)
@@ -66,7 +66,7 @@ class Average:
 
     @contextlib.contextmanager
     def used(self) -> Iterator[None]:
-        """The parameters are their averages as long as the context is open."""
+        """Context manager: the parameters are replaced by their averages."""
         kept = self._arena.values.read().copy()
         changes = self._arena.changes
         with changes.made():
@@ -78,12 +78,12 @@ class Average:
                 self._arena.values.write(kept)
 
     def saved(self) -> dict[str, Array]:
-        """What `restore` needs beside the states."""
+        """State for `restore`, besides the states."""
         counts = np.array([self._steps, self._now, self._before], np.float64)
         return {"average_counts": counts}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Go on from `saved`, whose arrays the device has. Raises `ValueError` for counts that are none."""
+        """Restores `saved`, whose arrays are on the device. Raises `ValueError` for invalid counts."""
         counts = arrays["average_counts"]
         if not np.all((counts >= 0) & (counts < 2**53) & (counts == np.floor(counts))):
             raise ValueError("`average_counts` has to hold whole numbers from 0 on")

@@ -15,11 +15,11 @@ from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import Parameter
 
 ARENA = "gradients"
-"""The name under which the dense gradients are checked, which lie in one piece."""
+"""Name of the dense gradients, which are contiguous, in checks."""
 
 
 class NonFiniteGradients(FloatingPointError):
-    """Gradients that hold NaN or infinity; the step that would use them is not made."""
+    """Gradients contain NaN or infinity; the step that would use them is not made."""
 
     def __init__(self, names: list[str]) -> None:
         more = f" and of {len(names) - 1} other parameters" if len(names) > 1 else ""
@@ -28,9 +28,10 @@ class NonFiniteGradients(FloatingPointError):
 
 
 class FiniteCheck:
-    """A flag for each block of some arrays, which launches set where the block holds NaN or infinity.
+    """A flag per block of some arrays, which launches set if the block contains NaN or infinity.
 
-    The pass reads the gradients once: 11 GB/s on two cores beside 25 to 60 bytes a number of an optimizer's own step.
+    The pass reads the gradients once: 11 GB/s on two cores, in addition to the 25 to 60 bytes per element of an
+    optimizer step.
     """
 
     def __init__(self, sizes: Mapping[str, int], device: Device, dtype: str) -> None:
@@ -40,7 +41,7 @@ class FiniteCheck:
         self._flags = Flat(device, int(self._first[-1]), dtype)
 
     def launch(self, name: str, array: Ref) -> Launch:
-        """Set the flags of an array, of which there are as many numbers as was said, or fewer."""
+        """Sets the flags of an array of at most the declared size."""
         at = self._names.index(name)
         first, count = self._first[at], self._first[at + 1] - self._first[at]
         address = self._flags.block.address + int(first) * np.dtype(self._dtype).itemsize
@@ -49,12 +50,12 @@ class FiniteCheck:
         return simple_launch(NON_FINITE, name, [flags, array, array.shape[0], Extent(BLOCK)])
 
     def found(self) -> list[str]:
-        """The names of the arrays with such numbers."""
+        """Names of the arrays with such values."""
         blocks = np.flatnonzero(self._flags.read())
         return [self._names[at] for at in dict.fromkeys(np.searchsorted(self._first, blocks, "right") - 1)]
 
     def raise_found(self, trained: Sequence[Parameter]) -> None:
-        """Raise `NonFiniteGradients` with the parameters that have such numbers, those of the last layers first."""
+        """Raises `NonFiniteGradients` with the affected parameters, those of the last layers first."""
         if names := self.found():
             if ARENA in names:
                 dense = (one for one in reversed(trained) if not one.by_rows)

@@ -1,4 +1,4 @@
-"""Gradients by rows of several processes as one: the ids of all of them, rows of the same id added up.
+"""Reduction of sparse gradients over several processes: union of the ids, sums of the rows of equal ids.
 
 The rows of a plan have memory for the ids of the process's own batch; those of all processes need more.
 """
@@ -27,9 +27,9 @@ Ints = NDArray[np.int64]
 
 
 def merged_rows(ids: Ints, rows: NDArray[Any], counts: Sequence[int]) -> tuple[Ints, NDArray[Any]]:
-    """The ids, rising, and sums of the rows of each, which are added up in the order in which they are given.
+    """The ids in increasing order, and sums of the rows of each, which are added in the order of the processes.
 
-    `ids` and `rows` are those of one process after the other, each with so many as `counts` says, all of them distinct.
+    `ids` and `rows` are the concatenation over processes, each with `counts` distinct ones.
     """
     found = np.unique(ids)
     sums = np.zeros((len(found), *rows.shape[1:]), rows.dtype)
@@ -40,7 +40,7 @@ def merged_rows(ids: Ints, rows: NDArray[Any], counts: Sequence[int]) -> tuple[I
 
 
 class JoinedRows:
-    """Memory for rows that come from all processes; it grows with them."""
+    """Growing memory for rows of all processes."""
 
     def __init__(self, device: Allocator, dtype: str) -> None:
         self._device, self._dtype = device, dtype
@@ -48,7 +48,7 @@ class JoinedRows:
         self._gradients: dict[Parameter, RowGradient] = {}
 
     def put(self, parameter: Parameter, ids: Ints, rows: NDArray[Any]) -> None:
-        """Let the next step of an optimizer find these rows in the place of those of the last backward pass."""
+        """Replaces the rows of the last backward pass by these for the next step of an optimizer."""
         gradient = self._gradients.get(parameter)
         if gradient is None or gradient.use.ids.capacity < len(ids):
             gradient = self._gradients[parameter] = self._larger(parameter, gradient, len(ids))
@@ -74,7 +74,7 @@ class JoinedRows:
         shape = (rows_of(use.ids), *own.rows.shape[1:])
         return RowGradient(parameter, use, Ref(rows, shape), plan=self)
 
-    # ---- as the memory of a plan
+    # ---- the interface of a plan's memory
 
     def read(self, buffer: Buffer, rows: Rows | None = None) -> NDArray[Any]:
         """The rows of a batch in a buffer."""
@@ -82,7 +82,7 @@ class JoinedRows:
         return self._blocks[buffer].read(0, rows.size(buffer.extent), buffer.dtype)
 
     def write(self, buffer: Buffer, values: NDArray[Any]) -> None:
-        """Fill a buffer from its start."""
+        """Fills a buffer from its start."""
         self._blocks[buffer].write(0, values, buffer.dtype)
 
     def address(self, ref: Ref) -> int:

@@ -1,4 +1,4 @@
-"""What holds single parameters within limits: norms of gradients and of units, and numbers that stay zero."""
+"""Constraints on single parameters: gradient clipping, max-norm of units, pruning masks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .norms import Norms
 
 
 class Limits:
-    """The limits that the settings of parameters ask for, and the masks of those that are pruned."""
+    """The constraints in the settings of parameters, and the masks of pruned ones."""
 
     def __init__(self, parameters: Sequence[Parameter], device: Device, dtype: str) -> None:
         self._device, self._dtype = device, dtype
@@ -35,14 +35,16 @@ class Limits:
         }
 
     def begin(self) -> None:
-        """Decide by the first values which numbers stay zero."""
+        """Computes the pruning masks from the initial values."""
         for parameter in self._pruned:
             mask = mask_of(parameter.value, _setting(parameter, "prune") or 0.0)
             self.masks[parameter.name].write(mask.ravel())
             parameter.value = parameter.value * mask
 
     def on_gradient(self, parameter: Parameter, gradient: Ref, norms: Norms, *, by_rows: bool = False) -> list[Launch]:
-        """What becomes of a gradient before the penalty; one `by_rows` is no whole table, and is not masked."""
+        """Launches that constrain a gradient before the penalty; one `by_rows` is not a whole table, and is not
+        masked.
+        """
         launches: list[Launch] = []
         if (limit := _setting(parameter, "clip")) is not None:
             launches.append(simple_launch(CLAMP, parameter.name, [gradient, limit]))
@@ -51,7 +53,7 @@ class Limits:
         return launches if by_rows else launches + self._masked(parameter, gradient)
 
     def on_value(self, parameter: Parameter, value: Ref) -> list[Launch]:
-        """What becomes of the value behind the step."""
+        """Launches that constrain the value after the step."""
         launches: list[Launch] = []
         if parameter.name in self._factors:
             outer, units, inner = map(Extent, units_of(parameter))
@@ -66,22 +68,22 @@ class Limits:
 
 
 def needs_all_rows(parameter: Parameter) -> bool:
-    """Whether a limit looks at rows that a batch does not use."""
+    """Whether a constraint depends on rows that a batch does not use."""
     return _setting(parameter, "max_norm") is not None or _setting(parameter, "prune") is not None
 
 
 def mask_of(value: NDArray[Any], share: float) -> NDArray[np.float64]:
-    """0 for this share of the numbers, rounded down: the smallest, of equal ones the first; 1 for the others."""
+    """0 for this fraction of the elements, rounded down: the smallest, among equal ones the first; 1 for the others."""
     mask = np.ones(value.size)
     mask[np.argsort(np.abs(value), axis=None, kind="stable")[: int(share * value.size)]] = 0.0
     return mask.reshape(value.shape)
 
 
 def units_of(parameter: Parameter) -> tuple[int, int, int]:
-    """A parameter as numbers of its units: how many parts, units in a part, numbers of a unit side by side.
+    """The layout of a parameter's units: number of parts, units per part, contiguous elements per unit.
 
-    A unit is a filter or a column, what leads to one number of the output; a row of a table that is looked up by ids; a
-    bias as a whole, and so a parameter whose units have no axis of their own, such as that of `conv_trans`.
+    A unit is a filter or a column (all weights of one output), or a row of an embedding table; a bias as a whole, and
+    so a parameter without a unit axis, such as that of `conv_trans`.
     """
     shape, layer = parameter.shape, parameter.layer
     if layer.inputs and all(set(one.kinds) == {"INT"} for one in layer.inputs.values()):

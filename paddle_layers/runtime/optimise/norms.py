@@ -1,4 +1,4 @@
-"""Norms of gradients and parameters, computed on the device: the same at any number of threads."""
+"""Norms of gradients and parameters, computed on the device: deterministic for any number of threads."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from paddle_layers.runtime.memory.blocks import Flat
 
 
 class Norms:
-    """Makes launches that compute norms, and holds the memory that they need."""
+    """Creates launches that compute norms, and holds their memory."""
 
     def __init__(self, device: Device, dtype: str) -> None:
         self._device, self._dtype = device, dtype
         self._held: list[Flat] = []
 
     def norm(self, name: str, array: Ref) -> tuple[Ref, list[Launch]]:
-        """The norm of an array, as an array of one number, and what computes it."""
+        """The norm of an array, as an array of one element, and the launches that compute it."""
         squares, launches = self._squares(name, [array])
         norm = self._flat(1, self._dtype)
         return norm, [*launches, simple_launch(NORM, name, [norm, squares, squares.shape[0]])]
 
     def clip(self, name: str, arrays: Sequence[Ref], limit: float) -> list[Launch]:
-        """Scale arrays by one factor where their norm, that of all together, is above the limit."""
+        """Global norm clipping: scales arrays by one factor if their joint norm exceeds the limit."""
         squares, launches = self._squares(name, arrays)
         factor = self._flat(1, self._dtype)
         launches.append(simple_launch(NORM_FACTOR, name, [factor, squares, squares.shape[0], limit]))

@@ -1,10 +1,10 @@
-"""Pending steps: those of rows that no batch uses, made before anybody looks at these rows.
+"""Pending (lazy) optimizer steps: steps of unused rows of a table, applied before these rows are read.
 
-An optimizer moves a weight even where its gradient is zero: by momentum, by decay. To do this for all rows of a table
-in every step takes time for all of them. So it is remembered how many steps each row has made, and what the steps were,
-in the form that the optimizer declares (`define/definitions/lazy_updates.py`). A row makes its pending steps when a
-batch is about to use it, and all rows do when somebody asks for the parameter. That takes no longer for many steps than
-for few, and the result is that of the dense step, but for rounding.
+An optimizer moves a weight even if its gradient is zero: by momentum, by decay. Doing this for all rows of a table in
+every step is expensive. So the number of steps of each row is recorded, and the steps, in the form that the optimizer
+declares (`define/definitions/lazy_updates.py`). A row makes its pending steps when a batch is about to use it, and all
+rows do when the parameter is read. That takes no longer for many steps than for few, and the result is that of the
+dense step, up to rounding.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .row_forms import adaptive_launch, linear_launch
 
 Ints = NDArray[np.int64]
 HISTORY = 1 << 14
-"""Steps that are remembered; then all rows make theirs. It is so rare that it takes no time to speak of."""
+"""Maximum number of recorded steps; then all rows make theirs, which is so rare that its cost is negligible."""
 CHUNK = 1 << 14
 """Rows that make their steps at a time."""
 
@@ -56,15 +56,15 @@ class PendingSteps(ABC):
 
     @abstractmethod
     def _remember(self, step: Any) -> None:
-        """Take one more step."""
+        """Records a step."""
 
     @abstractmethod
     def _write(self, done: Ints) -> None:
-        """Give the kernel what it needs for rows that have made so many steps."""
+        """Writes the kernel's arguments for rows that have made so many steps."""
 
     @abstractmethod
     def _forget(self) -> None:
-        """All rows have made all steps."""
+        """Clears the history: all rows have made all steps."""
 
     @abstractmethod
     def _saved(self) -> dict[str, NDArray[Any]]:
@@ -72,10 +72,10 @@ class PendingSteps(ABC):
 
     @abstractmethod
     def _restore(self, found: Mapping[str, NDArray[Any]]) -> None:
-        """Take the steps that `_saved` gave."""
+        """Restores the steps of `_saved`."""
 
     def add(self, step: LinearStep | AdaptiveStep, moved: Ints) -> None:
-        """Remember a step, which the rows `moved` have made."""
+        """Records a step, which the rows `moved` have made."""
         if self._steps == HISTORY:
             self.make()
         self._remember(step)
@@ -83,7 +83,7 @@ class PendingSteps(ABC):
         self._done[moved] = self._steps
 
     def make(self, rows: Ints | None = None) -> None:
-        """Make the pending steps of these rows; without any named those of all, and the steps are forgotten."""
+        """Makes the pending steps of these rows; without any, those of all rows, and the steps are cleared."""
         if self._steps == 0:
             return
         if rows is None:
@@ -100,11 +100,11 @@ class PendingSteps(ABC):
             self._done[behind] = self._steps
 
     def saved(self) -> dict[str, NDArray[Any]]:
-        """What `restore` needs; nothing where no step is pending."""
+        """State for `restore`; empty if no step is pending."""
         return {"done": self._done, **self._saved()} if self._steps else {}
 
     def restore(self, found: Mapping[str, NDArray[Any]]) -> None:
-        """Take the pending steps that `saved` gave. Raises `ValueError` for others."""
+        """Restores the pending steps of `saved`. Raises `ValueError` for others."""
         self._restore(found)
         done = stored(found, "done", self._done.shape, "iu")
         if not np.all((done >= 0) & (done <= self._steps)):
@@ -125,7 +125,7 @@ class PendingSteps(ABC):
 
 
 class LinearSteps(PendingSteps):
-    """Steps that are linear maps of value and states: those of several steps multiply up to one."""
+    """Steps that are linear maps of value and states: several steps are a product of matrices."""
 
     def _launch(self) -> Launch:
         size = len(self._tables)
@@ -166,7 +166,7 @@ class LinearSteps(PendingSteps):
 
 
 class AdaptiveSteps(PendingSteps):
-    """Steps along a fading mean: blocks of them are made at once, see `adaptive_history`."""
+    """Steps along a decaying mean: blocks of them are made at once, see `adaptive_history`."""
 
     def _launch(self) -> Launch:
         self._history = history = AdaptiveHistory(HISTORY, self._dtype)

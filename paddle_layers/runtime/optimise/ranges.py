@@ -1,4 +1,4 @@
-"""Parameters that lie side by side and are updated alike, so that one launch updates them all."""
+"""Contiguous parameters with the same update, so that one launch updates them all."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 
 
 class Updated(Protocol):
-    """A part of the arena, and how it is updated."""
+    """A part of the arena, and its update."""
 
     @property
     def name(self) -> str:
-        """Of what errors and plans speak."""
+        """Name in errors and plans."""
 
     @property
     def settings(self) -> Any:
-        """Those of the parameter, or None."""
+        """Settings of the parameter, or None."""
 
     @property
     def offset(self) -> int:
@@ -26,12 +26,12 @@ class Updated(Protocol):
 
     @property
     def size(self) -> int:
-        """How many numbers."""
+        """Number of elements."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """Neighbours in the arena with what lies between them: zeros, which an update leaves alone."""
+    """Adjacent parameters in the arena including the padding between them: zeros, which an update does not change."""
 
     name: str
     settings: Any
@@ -40,7 +40,7 @@ class Range:
 
 
 def ranges(parameters: Iterable[Updated], factors: Callable[[Updated], Hashable], dtype: str) -> list[Range]:
-    """The parameters, given in the order of the arena, as few ranges: neighbours with equal factors are one."""
+    """The parameters, in the order of the arena, as few ranges: adjacent ones with equal factors are merged."""
     found: list[Range] = []
     itemsize = np.dtype(dtype).itemsize
     for parameter in parameters:

@@ -1,8 +1,8 @@
-"""Functions of one weight, turned into kernels over some rows of a parameter.
+"""Sparse optimizer kernels: functions of one weight, applied to some rows of a parameter.
 
-`ids_` holds the numbers of the rows. Values and states are whole tables; a gradient by rows has one row for each id.
-Names that end in `_` are the kernels' own, so that no attribute of an optimizer can have them.
-A work item is a whole row where the device's threads like inner loops over numbers that lie together, else a weight.
+`ids_` holds the row numbers. Values and states are whole tables; a sparse gradient has one row per id. Names that end
+in `_` are reserved for the kernels, so that no attribute of an optimizer can have them. A work item is a whole row if
+the device prefers inner loops over contiguous elements, else a weight.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Arguments = Mapping[str, Argument]
 
 
 def step_launch(function: Function, name: str, tables: Sequence[str], args: Arguments, whole_rows: bool) -> Launch:
-    """The step of an optimizer by the rows of `gradient`."""
+    """The step of an optimizer on the rows of `gradient`."""
     cells = _cells(tables)
     step = _Scalar(function, args)
     lines = [f"{_join(cells)} = {step.call({**cells, 'gradient': 'gradient[u_, k_]'})}"]
@@ -32,14 +32,14 @@ def step_launch(function: Function, name: str, tables: Sequence[str], args: Argu
 
 
 def penalty_launch(function: Function, name: str, args: Arguments, whole_rows: bool) -> Launch:
-    """Add `decay_mult_` times the penalty of a regularizer to the rows of `gradient`."""
+    """Adds `decay_mult_` times the penalty of a regularizer to the rows of `gradient`."""
     penalty = _Scalar(function, args)
     lines = [f"gradient[u_, k_] += decay_mult_ * {penalty.call(_cells(['value']))}"]
     return _launch(f"{function.name}_rows", lines, ["gradient"], name, args, whole_rows, penalty)
 
 
 def linear_launch(name: str, tables: Sequence[str], args: Arguments, whole_rows: bool) -> Launch:
-    """Multiply value and states of each weight of row u by the matrix `maps_[u]`, which lies flat."""
+    """Multiplies value and states of each weight of row u by the flattened matrix `maps_[u]`."""
     size = len(tables)
     cells = _cells(tables)
     head = [f"m{at}_ = maps_[u_, {at}]" for at in range(size * size)]
@@ -52,9 +52,9 @@ def linear_launch(name: str, tables: Sequence[str], args: Arguments, whole_rows:
 def adaptive_launch(
     name: str, tables: Sequence[str], args: Arguments, factors: int, terms: int, whole_rows: bool
 ) -> Launch:
-    """Move the weights of row u by the blocks of steps `first_[u]` to `last_[u]`, then multiply by the tails.
+    """Moves the weights of row u by the blocks of steps `first_[u]` to `last_[u]`, then multiplies by the tails.
 
-    A row of `sums_` holds the factors of value, mean and squares, the two numbers of the divisor, then as many
+    A row of `sums_` holds the factors of value, mean and squares, the two values of the divisor, then as many
     coefficients as there are terms; see `adaptive_history`.
     """
     value, mean, squares = _cells(tables).values()
@@ -65,7 +65,7 @@ def adaptive_launch(
         series = f"(c{at}_ - x_ * {series})"
     moves = [
         f"inverse_ = real(1.0) / (math.sqrt({squares}) * root_ + epsilon_)",
-        "x_ = real(1.0) - epsilon_ * inverse_",  # as a quotient it would be NaN where the squares are infinite
+        "x_ = real(1.0) - epsilon_ * inverse_",  # as a quotient it would be NaN for infinite squares
         f"{value} = value_ * {value} - {mean} * inverse_ * {series}",
         f"{mean} *= mean_",
         f"{squares} *= squares_",
@@ -78,12 +78,12 @@ def adaptive_launch(
 
 
 def spread_launch(name: str, args: Arguments, whole_rows: bool) -> Launch:
-    """Put the rows of `gradient` into the table `dense`."""
+    """Scatters the rows of `gradient` into the table `dense`."""
     return _launch("spread_rows", ["dense[row_, k_] = gradient[u_, k_]"], ["dense"], name, args, whole_rows)
 
 
 def add_rows_launch(name: str, args: Arguments, whole_rows: bool) -> Launch:
-    """Add the rows of `gradient` to the table `dense`."""
+    """Adds the rows of `gradient` to the table `dense`."""
     return _launch("add_rows", ["dense[row_, k_] += gradient[u_, k_]"], ["dense"], name, args, whole_rows)
 
 
@@ -96,7 +96,7 @@ def _join(cells: Mapping[str, str]) -> str:
 
 
 class _Scalar:
-    """A function of one weight as a helper that takes and gives numbers: `x[i]` becomes `x`."""
+    """A function of one weight as a scalar helper: `x[i]` becomes `x`."""
 
     def __init__(self, function: Function, args: Arguments) -> None:
         constants, _ = split_constants(args)
@@ -105,7 +105,7 @@ class _Scalar:
         self.helpers = {**helper_programs(function.call), "weight_": program}
 
     def call(self, given: Mapping[str, str]) -> str:
-        """The call with these expressions, and the arguments of the kernel for the others."""
+        """The call with these expressions, and the kernel arguments for the others."""
         return f"weight_({', '.join(given.get(name, name) for name in self.names)})"
 
 
@@ -131,9 +131,10 @@ def _launch(
     head: Sequence[str] = (),
     after: tuple[Sequence[str], Sequence[str]] = ((), ()),
 ) -> Launch:
-    """A launch of the lines for row u of the ids, row `row` of the tables, column k. What is in `head` holds for a row.
+    """A launch of the lines for row u of the ids, row `row` of the tables, column k. The lines of `head` run once per
+    row.
 
-    A `head` that begins with a loop goes round the loop over the columns. `after` is another head with its lines.
+    A `head` that begins with a loop surrounds the loop over the columns. `after` is another head with its lines.
     """
     _, live = split_constants(args)
     ids, table = live["ids_"], live[targets[0]]

@@ -1,4 +1,4 @@
-"""Optimizers and regularizers at work: their functions over the ranges of the flat arenas."""
+"""Optimizer step of a net: optimizer and regularizer functions over ranges of the flat arenas."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from paddle_layers.runtime.net import Net
 
 PENDING = "pending/"
-"""What the names of arrays begin with that hold pending steps."""
+"""Prefix of the names of arrays with pending steps."""
 Gradients = list[RowGradient | None]
 
 
 class Updater:
-    """Changes the parameters of a net by their gradients.
+    """Updates the parameters of a net from their gradients.
 
-    Order as in Caffe: gradients are clipped by the norm of all of them, then by value, each by what its parameter says,
-    the penalty is added, then the optimizer makes its step; norms of units are limited at last. `regularizer` has a
+    Order as in Caffe: gradients are clipped by their global norm, then by value, each according to its parameter, the
+    penalty is added, then the optimizer makes its step; norms of units are constrained last. `regularizer` has a
     definition and attributes, `clip` has `norm` and `value`, each may be None. With `accumulate` each backward pass is
     followed by `add`, and a step is for all of them. `average` has `decay`, `window` and `max_window`. Raises
-    `ValueError` for a parameter with a momentum of its own where the optimizer has none.
+    `ValueError` for a parameter with a separate momentum if the optimizer has none.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class Updater:
         return self._states
 
     def catch_up(self) -> None:
-        """Make all pending steps of rows that no batch has used since."""
+        """Makes all pending steps of rows that no batch has used since."""
         for update in self._row_updates:
             update.parameter.catch_up()
 
     def saved(self) -> dict[str, NDArray[Any]]:
-        """Arrays from which `restore` goes on with the same bits: the states, and pending steps.
+        """Arrays for a bit-exact `restore`: the states, and pending steps.
 
-        They are views where they can be: look at no parameter before they are written.
+        They are views where possible: do not access parameters before they are written.
         """
         self._begin()
         arrays = {name: flat.read() for name, flat in self._fixed().items()}
@@ -112,7 +112,7 @@ class Updater:
         return arrays
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from `saved`, after the parameters have been loaded."""
+        """Restores `saved`, after the parameters have been loaded."""
         self._begun = True
         for name, flat in self._fixed().items():
             flat.write(arrays[name])
@@ -124,7 +124,7 @@ class Updater:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Numbers in each array of `saved` whose size does not change: all but pending steps."""
+        """Size of each array of `saved` whose size does not change: all but pending steps."""
         counts = {"average_counts": 3} if self.average is not None else {}
         return {name: flat.size for name, flat in self._fixed().items()} | counts
 
@@ -133,7 +133,7 @@ class Updater:
         return {**self._states, **masks, **(self.average.states if self.average is not None else {})}
 
     def _begin(self) -> None:
-        """What rests on the first values, which may have been loaded since."""
+        """Initialization from the initial values, which may have been loaded since."""
         if not self._begun:
             self._begun = True
             self._limits.begin()
@@ -141,18 +141,18 @@ class Updater:
                 self.average.begin()
 
     def add(self) -> None:
-        """Add the gradients of the last backward pass to those of the step."""
+        """Adds the gradients of the last backward pass to those of the step."""
         assert self._accumulation is not None, "it was not asked for"
         self.arena.gradient_owner.check()
         self._accumulation.add(self._row_gradients())
 
     def discard(self) -> None:
-        """Forget the gradients that were added since the last step."""
+        """Discards the gradients that were accumulated since the last step."""
         if self._accumulation is not None:
             self._accumulation.discard()
 
     def averaged(self) -> contextlib.AbstractContextManager[None]:
-        """The parameters are their averages as long as the context is open, if there are averages."""
+        """Context manager: the parameters are replaced by their averages, if there are averages."""
         if self.average is None:
             return contextlib.nullcontext()
         self._begin()
@@ -160,10 +160,10 @@ class Updater:
         return self.average.used()
 
     def update_in_backward(self, net: Net) -> None:
-        """Let backward passes make the steps, which `begin_step` announces, where they need one gradient at a time.
+        """Lets backward passes make the steps, announced by `begin_step`, if they need one gradient at a time.
 
-        All is as before where gradients are clipped together, added up or by rows, and where the first step makes masks
-        of first values, between its forward and its backward pass.
+        Nothing changes if gradients are clipped by their global norm, accumulated or sparse, and if the first step
+        computes masks of initial values, between its forward and its backward pass.
         """
         together = self._clip is not None and self._clip.norm is not None
         if together or self._accumulation is not None or self._row_updates or self._limits.masks:
@@ -175,7 +175,7 @@ class Updater:
             net.update_in_backward(self._early)
 
     def _update_of(self, parameter: Parameter, gradient: Ref) -> list[Launch]:
-        """The step of a parameter by itself; its launches are the same as those of a range that it is a part of."""
+        """The step of a single parameter; its launches are the same as those of a range that contains it."""
         value = Ref(Held(parameter, "value"), (Extent(parameter.size),), gradient.dtype)
         launches = [self._check.launch(parameter.name, gradient)]
         launches += self._by_value([gradient]) + self._limits.on_gradient(parameter, gradient, self._norms)
@@ -184,7 +184,7 @@ class Updater:
         return launches + self._limits.on_value(parameter, value)
 
     def begin_step(self, rate: float, count: int, momentum: float | None = None) -> None:
-        """Announce a step, before its forward pass, for backward passes that make it; arguments as those of `step`."""
+        """Announces a step, before its forward pass, for backward passes that make it; arguments as for `step`."""
         if self._early is not None:
             self._begin()
             self._early.numbers = self._numbers(rate, count, momentum)
@@ -196,9 +196,9 @@ class Updater:
         return {"rate": rate, "count": float(count), "momentum": momentum}
 
     def step(self, rate: float, count: int, momentum: float | None = None) -> None:
-        """One step with the learning rate `rate`; `count` is the number of the step, from 1.
+        """Makes one step with the learning rate `rate`; `count` is the number of the step, from 1.
 
-        `momentum` is that of this step where it is scheduled; parameters with one of their own keep it. Raises
+        `momentum` is that of this step if it is scheduled; parameters with a separate one keep it. Raises
         `NonFiniteGradients`: nothing has changed then, unless the backward pass has made the step.
         """
         self.arena.gradient_owner.check()
@@ -229,16 +229,16 @@ class Updater:
             update.note(rate, float(count), momentum)
 
     def _found(self) -> Gradients:
-        """Gradients by rows that a step has to do with; another plan has others."""
+        """Sparse gradients of a step; another plan has others."""
         return self._row_gradients() if self._accumulation is None else [None for _ in self._row_updates]
 
     def _row_gradients(self) -> Gradients:
-        """Gradients by rows of the last backward pass."""
+        """Sparse gradients of the last backward pass."""
         found = (update.parameter.row_gradient for update in self._row_updates)
         return [gradient if isinstance(gradient, RowGradient) else None for gradient in found]
 
     def _rows(self) -> Rows:
-        """How many rows each gradient by rows has."""
+        """Number of rows of each sparse gradient."""
         return Rows({gradient.use.ids: len(gradient.ids) for gradient in self._gradients if gradient is not None})
 
     def _build(self, gradients: Gradients) -> None:
@@ -270,7 +270,7 @@ class Updater:
         return {name: _ref(flat, parameter) for name, flat in {"value": self.arena.values, **self._states}.items()}
 
     def _clipping(self, arrays: Sequence[Ref]) -> list[Launch]:
-        """By the norm of all gradients, then by value."""
+        """Clipping by the global norm, then by value."""
         launches = []
         if self._clip is not None and self._clip.norm is not None:
             launches += self._norms.clip("gradients", arrays, self._clip.norm)
@@ -283,7 +283,7 @@ class Updater:
 
 
 def _ref(flat: Flat, parameter: Updated | None = None) -> Ref:
-    """All of an arena, or a parameter's part of it."""
+    """A whole arena, or a parameter's part of it."""
     dtype = "float64" if flat.dtype == "float64" else "real"
     if parameter is None:
         return Ref(Fixed(flat.block.address), (Extent(flat.size),), dtype)

@@ -1,4 +1,4 @@
-"""What an optimizer and a regularizer do to one parameter, by a dense gradient or by rows of it."""
+"""Update of one parameter by an optimizer and a regularizer, from a dense or sparse gradient."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ log = logging.getLogger("paddle_layers")
 
 
 class Penalty(NamedTuple):
-    """A regularizer with its attributes, and what it is multiplied by."""
+    """A regularizer with its attributes, and its factor."""
 
     definition: Any
     attributes: Mapping[str, Any]
@@ -40,13 +40,13 @@ class Penalty(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How parameters are updated; `regularizer` has a definition and attributes, or is None."""
+    """Update rules of parameters; `regularizer` has a definition and attributes, or is `None`."""
 
     optimizer: Elementwise
     attributes: Mapping[str, Any]
     regularizer: Any
     scheduled: bool = False
-    """Whether the momentum is new in every step."""
+    """Whether the momentum changes in every step."""
 
     @property
     def step(self) -> Function:
@@ -56,7 +56,7 @@ class Rules(NamedTuple):
         return self.optimizer.function
 
     def penalty(self, parameter: Updated) -> Penalty | None:
-        """What is added to the gradient: the parameter's own penalty, or the regularizer's; None for none."""
+        """The penalty that is added to the gradient: the parameter's own, or the regularizer's; or None."""
         settings, regularizer = parameter.settings, self.regularizer
         own = {name: getattr(settings, name, None) or 0.0 for name in ("l1", "l2")}
         if settings is not None and (settings.l1, settings.l2) != (None, None):
@@ -72,7 +72,7 @@ class Rules(NamedTuple):
         return Penalty(regularizer.definition, regularizer.attributes, factor)
 
     def attributes_of(self, parameter: Updated) -> Mapping[str, Any]:
-        """The attributes of the optimizer for a parameter, which may have a momentum of its own."""
+        """The attributes of the optimizer for a parameter, which may have a separate momentum."""
         own = getattr(parameter.settings, "momentum", None)
         if own is None:
             return self.attributes
@@ -87,23 +87,23 @@ class Rules(NamedTuple):
         return self.scheduled and getattr(parameter.settings, "momentum", None) is None
 
     def ranges(self, parameters: Sequence[Updated], dtype: str) -> Sequence[Updated]:
-        """The parameters, given in the order of the arena, as few parts of it: neighbours updated alike are one.
+        """The parameters, in the order of the arena, as few parts of it: adjacent ones with the same update are merged.
 
-        Where a zero between them would be moved, or norms of a parameter count, each is updated by itself.
+        If padding would be moved, or norms of a parameter matter, each is updated separately.
         """
         if self.optimizer.direction is not None or not self.rest_at_zero():
             return parameters
         return ranges(parameters, self._alike, dtype)
 
     def _alike(self, parameter: Updated) -> Hashable:
-        """Equal for parameters that are updated alike."""
+        """Key that is equal for parameters with the same update."""
         settings = parameter.settings
         own = (settings.l1, settings.l2, settings.momentum) if settings is not None else (None, None, None)
         decay = settings.decay_mult if settings is not None and self.regularizer is not None else 1.0
         return rate_factor(parameter), decay, own
 
     def rest_at_zero(self) -> bool:
-        """Whether a zero with a gradient of zero stays one, and the states beside it, too."""
+        """Whether a zero with a zero gradient stays zero, and its states, too."""
         zero = [0.0]
         given = {"value": zero, "gradient": zero, "rate": 1.0, "count": 1.0, **self.attributes}
         moved = [_at_zero(self.step, {**given, **dict.fromkeys(self.optimizer.states, zero)})]
@@ -113,23 +113,23 @@ class Rules(NamedTuple):
 
 
 def _at_zero(function: Function, given: Mapping[str, Any]) -> bool:
-    """Whether a function of a weight, run as Python, gives anything but zeros."""
+    """Whether a function of a weight, run as Python, returns only zeros."""
     try:
         found = function.call(0, *(given[name] for name in function.args[1:]))
-    except ArithmeticError:  # a kernel gives NaN or infinity there
+    except ArithmeticError:  # a kernel returns NaN or infinity there
         return True
     return bool(np.any(np.asarray(found) != 0.0))
 
 
 def rate_factor(parameter: Updated) -> float:
-    """What the learning rate is multiplied by."""
+    """Factor of the learning rate."""
     return parameter.settings.lr_mult if parameter.settings is not None else 1.0
 
 
 def update_launches(
     rules: Rules, parameter: Updated, tables: Mapping[str, Ref], gradient: Ref, norms: Norms
 ) -> list[Launch]:
-    """The penalty and the step by a dense gradient; `tables` are the value and the states."""
+    """The penalty and the step for a dense gradient; `tables` are the value and the states."""
     name, launches = parameter.name, []
     if penalty := rules.penalty(parameter):
         function, args = _penalty(penalty, tables["value"], gradient)
@@ -149,7 +149,7 @@ def update_launches(
 def row_launches(
     rules: Rules, parameter: Updated, tables: Mapping[str, Ref], gradient: Ref, ids: Ref, whole_rows: bool
 ) -> list[Launch]:
-    """The penalty and the step for the rows of these ids, by a gradient that has only them."""
+    """The penalty and the step for the rows of these ids, for a sparse gradient."""
     name, launches = parameter.name, []
     if penalty := rules.penalty(parameter):
         function, args = _penalty(penalty, tables["value"], gradient)
@@ -167,7 +167,7 @@ def _penalty(penalty: Penalty, value: Ref, gradient: Ref) -> tuple[Function, dic
 
 
 def _offered(rules: Rules, parameter: Updated, tables: Mapping[str, Ref], gradient: Ref) -> dict[str, Argument]:
-    """What a step may ask for."""
+    """Arguments that a step may request."""
     return {
         **tables,
         "gradient": gradient,
@@ -179,7 +179,7 @@ def _offered(rules: Rules, parameter: Updated, tables: Mapping[str, Ref], gradie
 
 
 def _asked(function: Function, offered: Mapping[str, Argument], targets: Sequence[str]) -> dict[str, Argument]:
-    """The targets, then what the function asks for beside them."""
+    """The targets, then the requested arguments."""
     names = [*targets, *(name for name in function.args[1:] if name not in targets)]
     return {name: offered[name] for name in names}
 
@@ -189,9 +189,9 @@ def _plain(attributes: Mapping[str, Any]) -> dict[str, Argument]:
 
 
 class RowUpdate:
-    """The update of a parameter whose gradient is by rows.
+    """The update of a parameter with a sparse gradient.
 
-    It touches these rows only, where the optimizer declares a lazy update. Else it spreads the rows to a dense
+    Only these rows are touched if the optimizer declares a lazy update. Otherwise the rows are scattered into a dense
     gradient.
     """
 
@@ -233,7 +233,7 @@ class RowUpdate:
             log.info("`%s`: every step goes over all its %d rows, since %s", parameter.name, rows, why)
 
     def launches(self, gradient: RowGradient | None, norms: Norms) -> list[Launch]:
-        """The launches for the gradient of a plan, or for none at all."""
+        """The launches for the gradient of a plan, or for an absent one."""
         if self._dense is not None:
             return self._dense_launches(self._dense, gradient, norms)
         if gradient is None:
@@ -254,9 +254,9 @@ class RowUpdate:
         return launches + self._limits.on_value(self.parameter, self.tables["value"])
 
     def catch_up(self) -> None:
-        """Make the pending steps of the rows of the gradient, if they are not made since the forward pass.
+        """Makes the pending steps of the rows of the gradient, if not made since the forward pass.
 
-        Where another optimizer has pending steps for the parameter, all rows make those first.
+        If another optimizer has pending steps for the parameter, all rows make those first.
         """
         own = self._pending.make if self._pending is not None else None
         if self.parameter.before_read not in (None, own):
@@ -266,7 +266,7 @@ class RowUpdate:
             self._pending.make(self.parameter.row_gradient.ids)
 
     def note(self, rate: float, count: float, momentum: float | None = None) -> None:
-        """Let the step be pending for all rows without a gradient."""
+        """Records the step as pending for all rows without a gradient."""
         if self._lazy is None:
             return
         now = {"momentum": momentum} if self.rules.follows_schedule(self.parameter) else {}
@@ -278,18 +278,18 @@ class RowUpdate:
         self._memory(step).add(step, moved)
 
     def saved(self) -> dict[str, NDArray[Any]]:
-        """The pending steps, with the values before them, by name; nothing where there are none."""
+        """The pending steps, with the values before them, by name; empty without pending steps."""
         found = self._pending.saved() if self._pending is not None else {}
         return {**found, "value": self.parameter.stored} if found else {}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Let the steps be pending that `saved` gave."""
+        """Restores the pending steps of `saved`."""
         if arrays and self._lazy is not None:
             self.parameter.stored = arrays["value"]
             self._memory(self._lazy.step(1.0, 1.0)).restore(arrays)
 
     def _memory(self, step: LinearStep | AdaptiveStep) -> PendingSteps:
-        """Where steps are remembered; the parameter has them made before it is read."""
+        """Memory of the pending steps, which the parameter makes before it is read."""
         if self._pending is None:
             rows = self.parameter.shape[0]
             self._pending = pending_steps(step, self._by_rows, self._states, rows, self._device, self._dtype)
@@ -298,7 +298,7 @@ class RowUpdate:
 
 
 def _changes_nothing(step: LinearStep | AdaptiveStep) -> bool:
-    """Whether it leaves the value as it is, and every state that a step reads: those without are columns of zeros."""
+    """Whether it changes neither the value nor any state that a step reads: columns without are zeros."""
     if isinstance(step, AdaptiveStep):
         return False
     matrix = np.array(step, np.float64)

@@ -1,8 +1,8 @@
-"""What is done to a network before it runs so that it needs less memory and time; results stay the same.
+"""Graph optimization passes that reduce memory and time; results stay the same.
 
-`PASSES` lists the passes in their order; each works on what the ones before it leave. Each is a file of this folder,
-but for the tuned kernels, Winograd's among them, which have a folder of their own.
-`with without("in place"): ...` leaves some of them out.
+`PASSES` lists the passes in their order; each works on the result of the previous ones. Each is a file of this folder,
+except the tuned kernels, including Winograd's, which have a separate package. `with without("in place"): ...` disables
+some of them.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from paddle_layers.define.switching import switched
 from paddle_layers.kernels.tuned import kernels_without, point_functions_only
 
 PASSES = (
-    "row gradients",  # the gradient of a table has only the rows that a batch uses
-    "wanted gradients",  # only gradients that lead to something trained are computed
-    "winograd",  # 3x3 convolutions, of volumes, too, have a quarter of the products, and round a little more
-    "tuned kernels",  # they replace point functions where the shapes are worth it
-    "unread results",  # what nobody reads is not computed
-    "copies",  # what would only be copied is one memory with its copy
-    "recomputed results",  # what is cheap is computed again in the backward pass, where it was kept for that only
-    "merged launches",  # a norm, its bias and its activation are one launch, which reads and writes once
-    "copied parts",  # what is put together is made in its place there, where that is one piece of memory
-    "constant results",  # what depends on parameters only is computed once in the phase test, until one changes
-    "epilogues",  # in the phase test, a convolution does the norm, bias and activation behind it to its sums itself
-    "early updates",  # in a training, parameters are updated as their gradients come, which need little memory then
-    "in place",  # a result takes the memory of what it is made from
-    "fused launches",  # what goes on element by element runs block by block, while the block is in the cache
-    "shared memory",  # buffers that do not live at the same time share memory
+    "row gradients",  # sparse gradients: that of a table has only the rows that a batch uses
+    "wanted gradients",  # gradient pruning: only gradients that lead to trained parameters are computed
+    "winograd",  # 3x3 convolutions, also of volumes: a quarter of the products, slightly larger rounding errors
+    "tuned kernels",  # tuned kernels replace point functions where shapes are large enough
+    "unread results",  # dead-code elimination
+    "copies",  # copy elision: a copy shares the memory of its source
+    "recomputed results",  # rematerialization: cheap results are recomputed in the backward pass instead of kept for it
+    "merged launches",  # kernel fusion: a norm, its bias and its activation are one launch with one read and write
+    "copied parts",  # concat elision: parts are written directly into the output if they are contiguous there
+    "constant results",  # parameter-only caching: computed once in the phase test, until a parameter changes
+    "epilogues",  # fused epilogues: in the phase test, a convolution applies norm, bias and activation itself
+    "early updates",  # optimizer-in-backward: parameters are updated as soon as their gradients are final
+    "in place",  # in-place execution: a result takes over the memory of an input
+    "fused launches",  # cache-blocked fusion: elementwise launches run block by block while the block is in the cache
+    "shared memory",  # buffer reuse: buffers with disjoint lifetimes share memory
 )
 
 _LEFT_OUT: ContextVar[frozenset[str]] = ContextVar("passes left out", default=frozenset())
 
 
 def runs(name: str) -> bool:
-    """Whether a pass is not left out."""
+    """Whether a pass is enabled."""
     return name not in _LEFT_OUT.get()
 
 
 @contextlib.contextmanager
 def without(*names: str) -> Iterator[None]:
-    """Within it, networks are planned without these passes. Raises `ValueError` for a pass that there is not."""
+    """Context manager: networks are planned without these passes. Raises `ValueError` for an unknown pass."""
     if unknown := [name for name in names if name not in PASSES]:
         raise ValueError(f"there is no pass {unknown[0]!r}; there are {', '.join(PASSES)}")
     tuned = point_functions_only() if "tuned kernels" in names else contextlib.nullcontext()

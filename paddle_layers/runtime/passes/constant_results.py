@@ -1,7 +1,8 @@
-"""Compute what depends on parameters only once in the phase test, and again when a parameter may have changed.
+"""Parameter-only caching: results that depend on parameters only are computed once in the phase test, until a parameter
+may have changed.
 
-Filters that a kernel transforms or packs, the scale and shift of a batch norm: these launches go to the begin of the
-pass, and their results keep their memory. `memory.changes` knows when they have to run.
+Transformed or packed filters, the scale and shift of a batch norm: these launches move to the begin of the pass, and
+their results keep their memory. `memory.changes` knows when they have to run.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from . import runs
 
 
 def take_constants(launches: list[Launch]) -> list[Launch]:
-    """Take the launches out of a forward pass that read parameters and each other's results, in their order."""
+    """Removes the launches that only read parameters and each other's results from a forward pass; returns them in
+    order.
+    """
     if not runs("constant results"):
         return []
     writers = Counter(buffer.root for launch in launches for buffer in launch.writes)
@@ -35,14 +38,16 @@ def take_constants(launches: list[Launch]) -> list[Launch]:
 
 
 def kept_results(constants: Sequence[Launch], launches: Sequence[Launch], outside: Iterable[Buffer]) -> list[Buffer]:
-    """The results of the constant ones, the first of all launches, that others read, or somebody `outside`."""
+    """The results of the first `constants` launches that are read by others, or `outside`."""
     made = {buffer.root for launch in constants for buffer in _results(launch)}
     read = [*outside, *(buffer for launch in launches[len(constants) :] for buffer in launch.reads)]
     return list(dict.fromkeys(buffer for buffer in read if buffer.root in made))
 
 
 def is_constant(launch: Launch, known: set[Buffer], writers: Counter[Buffer]) -> bool:
-    """Whether a launch reads parameters and `known` results only; `writers` are how many launches write to each."""
+    """Whether a launch only reads parameters and `known` results; `writers` is the number of launches that write to
+    each.
+    """
     if launch.loop is not None or not (isinstance(launch.code, Kernel) or launch.code.tuned.prepared is not None):
         return False
     targets = _results(launch)
@@ -60,14 +65,14 @@ def is_constant(launch: Launch, known: set[Buffer], writers: Counter[Buffer]) ->
 
 
 def _given(launch: Launch) -> Iterator[Argument]:
-    """All arguments but scratch memory."""
+    """All arguments but scratch buffers."""
     for name, value in zip(launch.code.args, launch.args, strict=True):
         if name != "scratch":
             yield value
 
 
 def _results(launch: Launch) -> list[Buffer]:
-    """What a launch writes that somebody may read."""
+    """Outputs of a launch that may be read."""
     scratch = [
         ref.owner
         for name, value in zip(launch.code.args, launch.args, strict=True)
@@ -78,7 +83,7 @@ def _results(launch: Launch) -> list[Buffer]:
 
 
 def _is_fixed(value: Any) -> bool:
-    """Whether neither the rows of a batch nor the step have to do with an argument."""
+    """Whether an argument depends on neither the rows of a batch nor the step."""
     if isinstance(value, Ref):
         return all(size.domain is None for size in value.shape)
     if isinstance(value, Extent):

@@ -1,7 +1,7 @@
-"""Let the inputs of a `concat` be parts of its output: who makes one writes to its place there, and nothing is copied.
+"""Concat elision: inputs of a `concat` are written directly into its output, without a copy.
 
-A part has to lie in one piece, so that only goes for axes in front of which there is one element: for channels where a
-plan is for one row.
+A part has to be contiguous, so that only applies to axes with a single element before them: for channels if a plan is
+for one row.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .fused_launches import DEVICES
 
 
 def leave_out_parts(passes: Sequence[list[Launch]], filled: Iterable[Buffer], device: str) -> list[Buffer]:
-    """Shorten the forward pass, the first one; gives the buffers that are parts of others (`Buffer.same_as`).
+    """Shortens the forward pass, the first one; returns the buffers that are parts of others (`Buffer.same_as`).
 
-    Those that are `filled` outside are copied: they would keep the memory of the whole for themselves.
+    Those that are `filled` outside are copied: they would keep the whole output alive.
     """
     if device not in DEVICES or not runs("copied parts"):
         return []
@@ -50,7 +50,7 @@ def leave_out_parts(passes: Sequence[list[Launch]], filled: Iterable[Buffer], de
 
 
 def _copied(launch: Launch) -> tuple[Buffer, Buffer, int] | None:
-    """Of a launch that copies to a part of its target in one piece: the target, the source, and where it begins."""
+    """For a launch that copies to a contiguous part of its target: the target, the source, and the offset."""
     code = launch.code
     if not isinstance(code, Kernel) or code.along is None or code.accumulate or code.factor or code.scan:
         return None

@@ -1,6 +1,6 @@
-"""Leave out launches that only copy: the copy and what it is made of are one memory where nobody notices.
+"""Copy elision: launches that only copy are removed; the copy and its source share memory if that is unobservable.
 
-That is so for `flatten`, `reshape`, `dropout` in the test phase, the gradients of a sum: both are equal as long as both
+That holds for `flatten`, `reshape`, `dropout` in the test phase, the gradients of a sum: both are equal as long as both
 are read.
 """
 
@@ -22,10 +22,10 @@ Uses = list[tuple[int, bool]]
 
 
 def leave_out_copies(passes: Sequence[list[Launch]], read: Iterable[Buffer], filled: Iterable[Buffer]) -> list[Buffer]:
-    """Shorten the forward and the backward pass; gives the buffers that are the same as another (`Buffer.same_as`).
+    """Shortens the forward and the backward pass; returns the buffers that are the same as another (`Buffer.same_as`).
 
-    `read` are buffers that are read outside of the launches. Those that are `filled` outside are copied: what follows
-    may work in place on the copy, and never on them. What is used in loops is left alone.
+    `read` are buffers that are read outside of the launches. Those that are `filled` outside are copied: later launches
+    may work in place on the copy, and never on them. Buffers used in loops are not changed.
     """
     if not runs("copies"):
         return []
@@ -55,7 +55,7 @@ def leave_out_copies(passes: Sequence[list[Launch]], read: Iterable[Buffer], fil
 
 
 def _copied(launch: Launch) -> tuple[Buffer, Buffer] | None:
-    """Target and source of a launch that does nothing but copy, both whole."""
+    """Target and source of a launch that only copies, both whole."""
     code = launch.code
     if not isinstance(code, Kernel) or not in_order(launch) or code.accumulate or code.factor or len(code.targets) > 1:
         return None
@@ -72,7 +72,7 @@ def _copied(launch: Launch) -> tuple[Buffer, Buffer] | None:
 
 
 def _unnoticed(at: int, source: Uses, target: Uses) -> bool:
-    """Whether no one reads one of two buffers when the other has got other values, behind launch `at`."""
+    """Whether neither of two buffers is read after launch `at` when the other one has been overwritten."""
     return _is_over(at, source, target) and _is_over(at, target, source)
 
 

@@ -1,6 +1,7 @@
-"""Update each parameter within the backward pass, as soon as nothing reads it or its gradient any more.
+"""Optimizer-in-backward: each parameter is updated within the backward pass, as soon as it and its gradient are no
+longer read.
 
-Gradients of parameters are then buffers of the plan like others, and share memory with what lives at other times.
+Gradients of parameters are then regular buffers of the plan, and share memory with others (buffer reuse).
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ KEPT = "a callback with one of the methods on_gradients and on_step keeps the gr
 
 @dataclass
 class Updates:
-    """What an optimizer does to each of these parameters, given where its gradient lies."""
+    """The update of each of these parameters by an optimizer, given the memory of its gradient."""
 
     parameters: Sequence[Parameter]
     launches: Callable[[Parameter, Ref], list[Launch]]
     numbers: dict[str, float] = field(default_factory=dict)
-    """Those of the step that the next backward pass makes, such as the learning rate."""
+    """Settings of the step that the next backward pass makes, such as the learning rate."""
 
     def take_numbers(self) -> dict[str, float]:
-        """The numbers, for one pass. Raises `RuntimeError` for a pass that belongs to no step."""
+        """The settings, for one pass. Raises `RuntimeError` for a pass without an announced step."""
         if not self.numbers:
             raise RuntimeError(f"backward passes of this training update the parameters, once in a step: {KEPT}")
         numbers, self.numbers = self.numbers, {}
@@ -37,7 +38,7 @@ class Updates:
 
 
 def update_early(backward: Sequence[Launch], updates: Updates, dtype: str) -> list[Launch]:
-    """The launches with those of the updates among them; gradients of parameters have buffers in place of the arena."""
+    """The launches including the updates; gradients of parameters have buffers instead of the arena."""
     gradients = {one: Buffer(f"gradient of {one.name}", Extent(one.size), dtype) for one in updates.parameters}
     ready: dict[int, list[Parameter]] = {}
     last = last_uses(backward)
@@ -69,7 +70,7 @@ def _held(launch: Launch) -> list[Held]:
 
 
 def _give_buffers(launch: Launch, gradients: Mapping[Parameter, Buffer]) -> None:
-    """Put buffers in the place of the gradients in the arena; each counts as read, too, since it may be added to."""
+    """Replaces gradients in the arena by buffers; each counts as read, too, since it may be added to."""
 
     def given(owner: Owner) -> Owner:
         return gradients[owner.parameter] if isinstance(owner, Held) and owner.part == "gradient" else owner

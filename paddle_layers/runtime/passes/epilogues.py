@@ -1,7 +1,7 @@
-"""In the test phase, let a convolution do what follows it in its channels: a norm, a bias, relu or relu6.
+"""Epilogue fusion: in the test phase, a convolution applies the following norm, bias, relu or relu6 per channel.
 
-The kernel does it to its sums while they are in the first cache (`kernels.primitives.epilogues`), from a table of
-numbers that follow from parameters only.
+The kernel applies it to its sums while they are in the L1 cache (`kernels.primitives.epilogues`), from a table that
+depends on parameters only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .fused_launches import DEVICES
 
 
 def end_in_kernels(launches: list[Launch], constants: list[Launch], read: Iterable[Buffer], device: str) -> None:
-    """Shorten a forward pass; the tables go to the `constants`. `read` are buffers that are read elsewhere."""
+    """Shortens a forward pass; the tables are added to the `constants`. `read` are buffers that are read outside."""
     if device not in DEVICES or not runs("epilogues") or not runs("constant results"):
         return
     readers = Counter(buffer.root for launch in launches for buffer in {*launch.reads})

@@ -1,8 +1,9 @@
-"""Launches that run block by block, one after the other on each block while it is in a core's cache.
+"""Cache-blocked fusion: consecutive launches run block by block, while the block is in a core's cache.
 
-Launches may, where each computes its elements from the same elements of what those before it wrote: a bias, an
+Launches can be fused if each computes its elements from the same elements of the results before it: a bias, an
 activation, a sum. The first may be a tuned kernel whose items write runs of its target (`@tuned(..., runs=...)`). Two
-such kernels of one layer that read the same, and nothing of each other, may too: the maxima of a pool and their places.
+such kernels of one layer that read the same inputs, and not each other's results, can be fused, too: the maxima of a
+pool and their positions.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from paddle_layers.runtime.launches.launch import Launch
 from . import runs
 
 DEVICES = ("cpu",)
-"""Devices whose tables run launches block by block."""
+"""Devices whose tables support cache-blocked fusion."""
 NEAR = 16
-"""Launches between two that are moved for them at most: what is looked for is a bias or a norm further on."""
+"""Maximum distance over which launches are moved together: the candidates are a later bias or norm."""
 
 
 class _Seen(NamedTuple):
-    """A launch and what it touches."""
+    """A launch and its memory accesses."""
 
     launch: Launch
     touched: list[Access]
 
     def is_before(self, other: _Seen) -> bool:
-        """Whether the order of both matters: one writes what the other touches."""
+        """Whether the order of both matters: one writes what the other accesses."""
         written, theirs = _written(self.touched), _written(other.touched)
         return any(a.owner in theirs for a in self.touched) or any(a.owner in written for a in other.touched)
 
@@ -39,13 +40,13 @@ def _written(touched: Iterable[Access]) -> set[object]:
     return {access.owner for access in touched if access.writes}
 
 
-# ---- before memory is given: bring launches together that may run block by block
+# ---- before memory planning: reorder launches so that candidates are adjacent
 
 
 def bring_together(launches: Sequence[Launch], stops: Iterable[int], device: str) -> list[Launch]:
-    """The launches of a pass in an order in which those that may run block by block stand side by side.
+    """Reorders the launches of a pass so that those that may be fused are adjacent.
 
-    No launch passes another one that touches what it writes, nor a stop, nor a loop.
+    No launch is moved across one that accesses what it writes, nor across a stop or a loop.
     """
     if device not in DEVICES or not runs("fused launches"):
         return list(launches)
@@ -64,7 +65,7 @@ def bring_together(launches: Sequence[Launch], stops: Iterable[int], device: str
 
 
 def _place(order: list[_Seen], new: _Seen) -> None:
-    """Put a launch behind the one whose elements it goes on with, and what it needs besides before that."""
+    """Moves a launch to directly after its elementwise producer, and its other inputs before that."""
     last = len(order) - 1
     at = next((at for at in range(last, max(last - NEAR, 0) - 1, -1) if _goes_on(new, order[at])), None)
     if at is None:
@@ -86,18 +87,18 @@ def _place(order: list[_Seen], new: _Seen) -> None:
 
 
 def _goes_on(new: _Seen, before: _Seen) -> bool:
-    """Whether a launch reads, element by element, what another one writes so."""
+    """Whether a launch reads, element by element, the elementwise result of another one."""
     if not _follows(new.launch) or _misfit(new.launch, before.launch):
         return False
     own = {access.owner for access in before.touched if access.writes and access.own}
     return any(access.own and not access.writes and access.owner in own for access in new.touched)
 
 
-# ---- when memory is given: which of them do
+# ---- during memory planning: decide which are fused
 
 
 class _Group:
-    """Launches that run block by block, and the memory that they touch."""
+    """Fused launches, and the memory that they access."""
 
     def __init__(self, first: int, launch: Launch) -> None:
         self.first, self.launches = first, [launch]
@@ -106,14 +107,14 @@ class _Group:
         self.add(launch)
 
     def add(self, launch: Launch) -> None:
-        """Note what a launch touches."""
+        """Records the accesses of a launch."""
         for access in accesses(launch):
             key = _memory(access.owner)
             writes, own = self.touched.get(key, (False, True))
             self.touched[key] = (writes or access.writes, own and access.own)
 
     def hindrance(self, launch: Launch) -> str | None:
-        """Why a launch can't run block by block with these, or None; empty where it has nothing to do with them."""
+        """Why a launch cannot be fused with these, or `None`; empty if it is unrelated."""
         shared = [
             (access, _memory(access.owner)) for access in accesses(launch) if _memory(access.owner) in self.touched
         ]
@@ -133,9 +134,9 @@ class _Group:
 
 
 def fuse(launches: Sequence[Launch], stops: Iterable[int], device: str) -> None:
-    """Decide which launches run block by block behind the one before them: `Launch.joins`, `Launch.fused`.
+    """Decides which launches are fused with the previous one: `Launch.joins`, `Launch.fused`.
 
-    `stops` are the launches before which a run may end. Memory that a group uses is not given to others before its end.
+    `stops` are the launches before which a run may end. Memory of a group is not reused before its end.
     """
     groups: list[_Group] = []
     cuts = set(stops)
@@ -158,7 +159,7 @@ def fuse(launches: Sequence[Launch], stops: Iterable[int], device: str) -> None:
 
 
 def _note(group: _Group) -> None:
-    """Say which launches run together, and keep the memory of all of them until the last."""
+    """Records which launches are fused, and keeps the memory of all of them alive until the last."""
     first, last = group.first, group.first + len(group.launches) - 1
     if first == last:
         return
@@ -185,15 +186,15 @@ def _leads(launch: Launch) -> bool:
 
 
 def _beside(launch: Launch, before: Launch) -> bool:
-    """Whether two tuned kernels of a layer write run by run, so that what both read is in the cache for the second."""
+    """Whether two tuned kernels of a layer write run by run, so that common inputs are in the cache for the second."""
     if launch.op != before.op or not isinstance(launch.code, TunedCall) or not isinstance(before.code, TunedCall):
         return False
-    kernel = launch.code.tuned  # whose items are the runs, as behind a first launch they have to be
+    kernel = launch.code.tuned  # whose items are the runs, as required after a first launch
     return kernel.runs is kernel.items and not kernel.scratch_of_pieces and not _misfit(launch, before)
 
 
 def _misfit(launch: Launch, before: Launch) -> str | None:
-    """Why the elements of two launches can't be cut at the same places, or None."""
+    """Why the elements of two launches cannot be split at the same positions, or None."""
     if not _leads(before):
         return f"{before.name} does not write its elements part by part"
     if elements(launch) != elements(before):

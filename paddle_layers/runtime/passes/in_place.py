@@ -1,4 +1,4 @@
-"""Give a result the memory of what it is made from, where that is read for the last time."""
+"""In-place execution: a result takes over the memory of an input at its last use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from . import runs
 
 
 def take_over(buffers: Iterable[Buffer], takeovers: Sequence[Takeover]) -> list[Storage]:
-    """A storage for each buffer, in place where a takeover is possible; `Buffer.in_place` says which, or why not."""
+    """Assigns a storage to each buffer, in place where a takeover is possible; `Buffer.in_place` has the source, or the
+    reason against.
+    """
     known = list(dict.fromkeys(buffers))
     for buffer in known:
         buffer.in_place = ""
@@ -33,7 +35,7 @@ def take_over(buffers: Iterable[Buffer], takeovers: Sequence[Takeover]) -> list[
 
 
 def _join(new: Storage | None, old: Storage | None) -> None:
-    """Let the buffers of one storage lie in another one."""
+    """Moves the buffers of one storage into another one."""
     assert old is not None
     assert new is not None
     old.buffers += new.buffers
@@ -43,7 +45,7 @@ def _join(new: Storage | None, old: Storage | None) -> None:
 
 
 def _hindrance(takeover: Takeover, memory: Storage, own: Storage) -> str | None:
-    """Why the taker can't have the memory of the giver, or None."""
+    """Why the taker cannot take over the memory of the giver, or None."""
     giver, taker, at = takeover.giver, takeover.taker, takeover.at
     if not runs("in place"):
         return "the pass is left out"

@@ -1,4 +1,4 @@
-"""Which launches touch which memory, and how much of it is in use at each of them."""
+"""Liveness analysis: memory accesses of launches, and bytes in use at each of them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from paddle_layers.runtime.launches.launch import Launch
 
 
 class Touched(NamedTuple):
-    """Places of launches in their order."""
+    """Launches by index, in order."""
 
     reads: list[int]
     writes: list[int]
 
 
 class MemoryUses:
-    """The uses of memory by launches in their order: of buffers by their root, of parameters."""
+    """Memory uses by launches, in order: of buffers by their root, of parameters."""
 
     def __init__(self, launches: Sequence[Launch]) -> None:
         self.launches = launches
@@ -32,7 +32,7 @@ class MemoryUses:
                 (self.touched[owner].writes if writes else self.touched[owner].reads).append(at)
 
     def read_by(self, at: int) -> list[object]:
-        """What a launch reads."""
+        """Reads of a launch."""
         return [owner for owner, writes in self._uses[at] if not writes]
 
     def traffic(self) -> int:
@@ -40,7 +40,7 @@ class MemoryUses:
         return sum(owner.nbytes for uses in self._uses for owner, _ in uses if isinstance(owner, Buffer))
 
     def live_bytes(self, kept: Container[Buffer]) -> list[int]:
-        """Bytes in use at each launch, where results are in place wherever they may be; what is `kept` always is."""
+        """Bytes in use at each launch, with in-place execution wherever possible; `kept` buffers are always live."""
         end = len(self.launches) - 1
         spans = {
             owner: (0, end) if owner in kept else (min(reads + writes), max(reads + writes))

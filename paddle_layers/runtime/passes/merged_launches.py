@@ -1,6 +1,6 @@
-"""Make one launch of those that follow each other element by element in a layer: a norm, its bias, its activation.
+"""Kernel fusion of consecutive elementwise launches of a layer: a norm, its bias, its activation.
 
-Each would read and write all elements once more. What one passes on to the next is neither written nor read again.
+Otherwise each would read and write all elements once more. Intermediate values are neither written nor read again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .fused_launches import DEVICES
 
 
 def merge(passes: Sequence[list[Launch]], read: Iterable[Buffer], device: str) -> None:
-    """Shorten the forward and the backward pass; `read` are buffers that are read outside of the launches."""
+    """Shortens the forward and the backward pass; `read` are buffers that are read outside of the launches."""
     if device not in DEVICES or not runs("merged launches"):
         return
     readers = Counter(root for launches in passes for launch in launches for root in _read_by(launch))
@@ -47,14 +47,14 @@ def _read_by(launch: Launch) -> set[Buffer]:
 
 
 def _merged(first: Launch, second: Launch, readers: Counter[Buffer], outside: set[Buffer]) -> Launch | None:
-    """What does the work of both, one behind the other, or None."""
+    """The fused launch of both, or None."""
     one, other = first.code, second.code
     if not isinstance(one, Kernel) or not isinstance(other, Kernel) or not _is_plain(first) or not _is_plain(second):
         return None
     if second.op != first.op and not second.op.startswith(f"{first.op}."):
         return None  # the time of a launch is that of one layer
     if not {computed.function for computed in first.computes}.isdisjoint(each.function for each in second.computes):
-        return None  # one launch for each item of an input: there would be kernels for any number of them
+        return None  # one launch per input item: there would be kernels for any number of items
     alike = _shape(first) == _shape(second) or len(_shape(first)) != len(_shape(second))
     if elements(first) != elements(second) or not alike:
         return None
@@ -70,7 +70,9 @@ def _merged(first: Launch, second: Launch, readers: Counter[Buffer], outside: se
 
 
 def _is_plain(launch: Launch) -> bool:
-    """Whether a launch computes real numbers, one by one and without loops, into a buffer; by this library's text."""
+    """Whether a launch computes floating-point values, elementwise and without loops, into a buffer, from this
+    library's source.
+    """
     code = launch.code
     assert isinstance(code, Kernel)
     if not in_order(launch) or launch.loop is not None or code.sequence or code.factor or code.program.has_loops:
@@ -83,12 +85,12 @@ def _is_plain(launch: Launch) -> bool:
 
 
 def _is_ours(kernel: Kernel) -> bool:
-    """Whether no plugin's author has to be told of a line in its text."""
+    """Whether its errors never have to be attributed to a plugin's source line."""
     return kernel.program.place is None or Path(kernel.program.place[0]).is_relative_to(LIBRARY)
 
 
 def _shape(launch: Launch) -> tuple[Extent, ...]:
-    """Of the target."""
+    """Shape of the target."""
     target = launch.args[0]
     assert isinstance(target, Ref)
     return target.shape
@@ -99,7 +101,7 @@ def _lies_in(value: Argument, buffer: Buffer) -> bool:
 
 
 def _launch(first: Launch, second: Launch, merged: Merged) -> Launch:
-    """The launch of a merged kernel: the second one's target, and what both read besides."""
+    """The launch of a fused kernel: the second one's target, and the other inputs of both."""
     kernel, pair = merged.kernel, (first, second)
     lead = pair[merged.leads]
     shape = _shape(lead)

@@ -1,8 +1,8 @@
-"""Compute cheap results again in the backward pass, where it reads them, in place of keeping them until then.
+"""Rematerialization: cheap results are recomputed in the backward pass instead of kept until then.
 
-Such as a norm with its activation between two convolutions: the backward pass reads the output of the first one
-anyway, from which both follow element by element. The launches that run again are the same ones on other memory, so
-they give the same bits.
+For example a norm with its activation between two convolutions: the backward pass reads the output of the first one
+anyway, from which both follow element by element. The same launches run again on other memory, so the bits are
+identical.
 """
 
 from __future__ import annotations
@@ -22,36 +22,38 @@ from . import runs
 from .memory_uses import MemoryUses
 
 LEAST = 1 << 16
-"""Bytes of a result that is worth its launches."""
+"""Minimum size of a result in bytes that is worth its launches."""
 SMALL = 1 / 16
-"""A parameter that is read again has so many of the result's bytes at most; a copy of it is kept, as it may change."""
+"""Maximum size of a parameter that is read again, as a fraction of the result's bytes; a copy is kept, as it may
+change.
+"""
 LONGEST = 8
-"""Launches that compute one result, at most."""
+"""Maximum number of launches that compute one result."""
 EXTRA_TRAFFIC = 0.05
-"""Bytes that all of them read and write at most, as a share of those that the step reads and writes without them."""
+"""Maximum extra memory traffic of all of them, as a fraction of the traffic of the step without them."""
 
 
 @dataclass(eq=False)
 class Recomputable:
-    """A result of the forward pass that can be computed again."""
+    """A result of the forward pass that can be recomputed."""
 
     result: Buffer
     places: list[int]
     """The launches that compute it."""
     sources: set[Buffer]
-    """Memory that they read, which still has its values where the result is read again."""
+    """Memory that they read, which still has its values when the result is read again."""
     free: range
     """The launches between its last reader in the forward pass and the first one in the backward pass."""
     moved: int
-    """Bytes that are read and written; what one launch passes on to the next stays in the cache."""
+    """Memory traffic in bytes; values passed between the launches stay in the cache."""
 
 
 def compute_again(
     forward: list[Launch], backward: list[Launch], used: Iterable[Buffer], kept: Iterable[Buffer], dtype: str
 ) -> list[Buffer]:
-    """Lengthen the backward pass by launches of the forward pass; gives the results that they compute again.
+    """Inserts launches of the forward pass into the backward pass; returns the recomputed results.
 
-    Buffers that are `used` outside of the launches are left alone; those that are `kept` have their values to the end.
+    Buffers that are `used` outside of the launches are not changed; those that are `kept` have their values to the end.
     Parameters may change between the passes: the forward pass ends with copies of those that are read again.
     """
     if not backward or not runs("recomputed results"):
@@ -72,9 +74,9 @@ def compute_again(
 
 
 def choose(possible: Sequence[Recomputable], live: list[int], most: float) -> list[Recomputable]:
-    """Those that lower the peak of the memory, as long as they move `most` bytes: the cheapest for a byte first.
+    """Selects those that lower the peak memory, within `most` bytes of traffic: the cheapest per byte first.
 
-    `live` are the bytes in use at each launch. What is computed again is no source of another one.
+    `live` are the bytes in use at each launch. A recomputed result is never a source of another one.
     """
     chosen: list[Recomputable] = []
     rest = list(possible)
@@ -93,7 +95,7 @@ def choose(possible: Sequence[Recomputable], live: list[int], most: float) -> li
 
 
 class _Finder:
-    """What can be computed again."""
+    """Search for recomputable results."""
 
     def __init__(self, uses: MemoryUses, boundary: int, used: set[Buffer], kept: set[Buffer]) -> None:
         self.uses, self.boundary, self.used, self.kept = uses, boundary, used, kept
@@ -119,7 +121,9 @@ class _Finder:
         return Recomputable(result, sorted(places), sources, range(last + 1, late[0]), moved)
 
     def _trace(self, result: Buffer, until: int, places: set[int], sources: set[Buffer]) -> bool:
-        """Note what a result follows from, back to what is there `until` a launch. Gives whether all may run again."""
+        """Collects the launches of a result, back to what is available `until` a launch. Returns whether all may run
+        again.
+        """
         writes = self.uses.touched[result].writes
         if not writes or len(places) + len(writes) > LONGEST or not all(self._is_cheap(at) for at in writes):
             return False
@@ -130,11 +134,11 @@ class _Finder:
             for owner in self.uses.read_by(at):
                 if owner is result:
                     if at == writes[0]:
-                        return False  # it goes on with what was there before the pass
+                        return False  # it updates a value from before the pass
                 elif any(later > at for later in self.uses.touched[owner].writes):
                     return False
                 elif not isinstance(owner, Buffer):
-                    continue  # a parameter or a state, of which there will be a copy
+                    continue  # a parameter or a state, which will be copied
                 elif owner in self.kept or self.uses.touched[owner].reads[-1] >= until:
                     sources.add(owner)
                 elif owner in self.used or not self._trace(owner, until, places, sources):
@@ -142,11 +146,11 @@ class _Finder:
         return True
 
     def _is_small(self, held: Held, result: Buffer) -> bool:
-        """Whether a copy of a parameter costs next to nothing; tables updated by rows are not all up to date."""
+        """Whether a copy of a parameter is cheap; tables with sparse updates are not all up to date."""
         return not held.parameter.by_rows and held.parameter.size * result.itemsize <= SMALL * result.nbytes
 
     def _is_cheap(self, at: int) -> bool:
-        """Whether a launch of the forward pass computes one array, without loops as for products and random numbers."""
+        """Whether a launch of the forward pass computes one array, without loops as in products and random numbers."""
         launch = self.uses.launches[at]
         code = launch.code
         if at >= self.boundary or launch.loop is not None or not isinstance(code, Kernel) or len(code.targets) > 1:
@@ -162,7 +166,7 @@ def _parameters(launch: Launch) -> list[Held]:
 
 
 def _copy_parameters(launch: Launch, copies: dict[Held, Buffer], dtype: str) -> list[Launch]:
-    """Let a launch read copies of parameters; gives the launches that make those that there are not yet."""
+    """Lets a launch read copies of parameters; returns the launches that create missing ones."""
     made, parameters = [], _parameters(launch)
     for held in parameters:
         if held not in copies:
@@ -177,13 +181,13 @@ def _copy_parameters(launch: Launch, copies: dict[Held, Buffer], dtype: str) -> 
 
 
 class _Again(NamedTuple):
-    """What computes a result again."""
+    """The recomputation of a result."""
 
     result: Buffer
     launches: list[Launch]
 
     def move(self) -> Buffer:
-        """Let the launches write into memory of their own; gives where the result is then."""
+        """Lets the launches write into separate memory; returns the new location of the result."""
         written = dict.fromkeys(buffer.root for launch in self.launches for buffer in launch.writes)
         again = {root: Buffer(f"{root.name}, again", root.extent, root.dtype) for root in written}
         for launch in self.launches:
@@ -192,7 +196,7 @@ class _Again(NamedTuple):
 
 
 def _insert(inserted: Mapping[int, Sequence[_Again]], backward: list[Launch]) -> None:
-    """Put launches before the first one that reads the result in the backward pass; all that do read what they make."""
+    """Inserts launches before the first reader of the result in the backward pass; all readers read the new result."""
     again: dict[Buffer, Buffer] = {}
     longer: list[Launch] = []
     for at, launch in enumerate(backward):

@@ -1,7 +1,8 @@
-"""Which parameters have a gradient by rows: a batch uses few rows of a table, and all others have a gradient of zero.
+"""Sparse gradients: selection of parameters of which a batch uses few rows, so that all other rows have a zero
+gradient.
 
-A parameter has one when every operation that has it reads, and has a gradient for, only the rows that ids name which
-are known before a pass, fed or made of what is fed, and when a pass has one such operation. Everything else has a dense
+A parameter has one if every operation that uses it only reads, and has a gradient for, the rows named by ids that are
+known before a pass, fed or computed from feeds, and if a pass has one such operation. Everything else has a dense
 gradient.
 """
 
@@ -20,7 +21,7 @@ from . import runs
 
 
 def mark_row_gradients(graphs: Iterable[Graph]) -> None:
-    """Decide which parameters have a gradient by rows, for the graphs of all phases together."""
+    """Selects the parameters with a sparse gradient, for the graphs of all phases together."""
     dense: set[Parameter] = set()
     for graph in graphs:
         met: set[Parameter] = set()
@@ -32,19 +33,19 @@ def mark_row_gradients(graphs: Iterable[Graph]) -> None:
 
 
 def row_reads(graph: Graph) -> list[tuple[Parameter, str]]:
-    """Parameters with a gradient by rows, and the value whose ids name the rows that a pass reads."""
+    """Parameters with a sparse gradient, and the value whose ids are the rows that a pass reads."""
     return [(parameter, ids.name) for parameter, ids in _uses(graph) if parameter.by_rows and ids is not None]
 
 
 def catch_up(reads: Iterable[tuple[Parameter, str]], ids: Callable[[str], NDArray[np.int64]]) -> None:
-    """Before a pass: bring the rows that it reads up to date; `ids` gives those of a value."""
+    """Brings the rows that a pass reads up to date before it; `ids` returns those of a value."""
     for parameter, feed in reads:
         if parameter.before_read is not None:
             parameter.catch_up(ids(feed))
 
 
 def _uses(graph: Graph) -> Iterator[tuple[Parameter, Value | None]]:
-    """Every use of a parameter, and the ids known before a pass that name the rows, if there are such."""
+    """Every use of a parameter, and its row ids if they are known before a pass."""
     for op in graph.ops:
         for name, parameters in op.params.items():
             for item, parameter in enumerate(parameters):

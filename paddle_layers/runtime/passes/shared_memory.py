@@ -1,4 +1,4 @@
-"""Lay buffers into one block of memory: those that live at the same time don't overlap, others may."""
+"""Buffer reuse: memory planning of buffers in one block, where only those with disjoint lifetimes may overlap."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import runs
 
 
 def place(storages: Sequence[Storage]) -> int:
-    """Set the offsets, the largest first. Gives the bytes of the block. Raises `DeviceError` for too many."""
+    """Assigns the offsets, largest buffers first. Returns the bytes of the block. Raises `DeviceError` for too many."""
     sharing = runs("shared memory")
     if (total := sum(storage.nbytes for storage in storages)) >= 2**63:
         raise DeviceError(f"cannot allocate {as_bytes(total)}, which no machine can address; make the layers smaller")

@@ -1,4 +1,4 @@
-"""Drop launches whose results nobody reads, such as the place of a maximum where means are taken."""
+"""Dead-code elimination: drops launches whose results are not read, such as argmax positions of mean pooling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import runs
 
 
 def drop_unread(passes: Iterable[list[Launch]], read: Iterable[Buffer]) -> None:
-    """Shorten the backward and the forward pass, given in this order; `read` are buffers that are read outside."""
+    """Shortens the backward and the forward pass, given in this order; `read` are buffers that are read outside."""
     if not runs("unread results"):
         return
     wanted = set(read)

@@ -1,4 +1,6 @@
-"""Who needs a gradient: only what lies between a seed and a trained parameter, or what the config forces."""
+"""Gradient pruning: only gradients between an output gradient and a trained parameter, or forced by the config, are
+computed.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ class GradientNeeds:
         self._reached = _until_stable(reached, lambda: self._spread_up(graph, reached))
 
     def _spread_down(self, graph: Graph, needed: set[Value]) -> None:
-        """From what is trained or forced to what depends on it."""
+        """From trained or forced values to those that depend on them."""
         for op in graph.ops:
             trains = any(parameter.trained for group in op.params.values() for parameter in group)
             passes = any(self._passes(op, place) and value in needed for place, value in enumerate(op.inputs))
@@ -38,7 +40,7 @@ class GradientNeeds:
                 needed |= set(op.outputs)
 
     def _spread_up(self, graph: Graph, reached: set[Value]) -> None:
-        """From the seeds to what they depend on."""
+        """From the output gradients to the values that they depend on."""
         for op in reversed(graph.ops):
             if any(value in reached for value in op.outputs):
                 reached |= {value for place, value in enumerate(op.inputs) if self._passes(op, place)}
@@ -52,7 +54,7 @@ class GradientNeeds:
         return not blocked and name in op.layer.facts.differentiable and op.inputs[place].type.kind == "DENSE"
 
     def active(self, op: Op) -> bool:
-        """Whether the backward pass of the operation has something to do."""
+        """Whether the backward pass of the operation is not empty."""
         reached = any(value in self._reached for value in op.outputs)
         return reached and any(value in self._needed for value in op.outputs)
 
@@ -62,11 +64,11 @@ class GradientNeeds:
         return self._passes(op, place) and op.inputs[place] in self._needed
 
     def carried(self, op: Op) -> bool:
-        """Whether a memory passes a gradient on to the step before."""
+        """Whether a memory propagates a gradient to the previous step."""
         return self.active(op) and op.carried in self._needed and op.carried in self._reached
 
     def functions(self, op: Op) -> list[Function]:
-        """The backward functions that run, in order: the wanted gradients and what they read."""
+        """The backward functions that run, in order: the required gradients and what they read."""
         backward = op.layer.facts.backward
         makers = {name: function for function in backward for name in function.target_names}
         stack = [function for function in backward if function.role == "gradient" and self._wanted(op, function)]
@@ -89,7 +91,7 @@ class GradientNeeds:
 
 
 def _until_stable(found: set[Value], spread: Callable[[], None]) -> set[Value]:
-    """Values may depend on themselves, a step before."""
+    """Fixed-point iteration: values may depend on themselves, one step before."""
     size = -1
     while size != len(found):
         size = len(found)

@@ -1,1 +1,1 @@
-"""Launches with their memory: what runs a phase."""
+"""Execution plans: launches with their memory, for a phase."""

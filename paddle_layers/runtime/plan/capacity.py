@@ -1,4 +1,4 @@
-"""Whether a plan fits into the memory of a device, before any of it is taken."""
+"""Check that a plan fits into the memory of a device, before any allocation."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 SPARE = 128
 """One part of so many stays free for kernels, stacks and whole pages: an H100 takes up to 5 MiB more than the plans."""
 LARGEST = 3
-"""Tensors that are named when there is too little memory."""
+"""Number of tensors listed in an out-of-memory error."""
 
 
 def check_capacity(device: Device, schedules: Sequence[Schedule]) -> None:
-    """Raise `DeviceError` when there is too little for the plans of all schedules.
+    """Raises `DeviceError` if there is too little memory for the plans of all schedules.
 
-    The message has the estimate, the largest tensors and a batch that fits.
+    The message has the estimate, the largest tensors and a batch size that fits.
     """
     free = device.free_bytes()
     if free is None:
@@ -44,7 +44,7 @@ def check_capacity(device: Device, schedules: Sequence[Schedule]) -> None:
 
 
 def _fitting_rows(schedules: Sequence[Schedule], free: int) -> int:
-    """Most samples whose buffers fit; what hangs on sequences and entries grows with them."""
+    """Maximum number of samples whose buffers fit; sizes that depend on sequences and entries grow with them."""
     domains = [domain for schedule in schedules for domain in schedule.graph.domains]
     full = [domain.capacity for domain in domains]
     most = schedules[0].graph.samples.capacity

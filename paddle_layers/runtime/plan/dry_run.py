@@ -1,4 +1,4 @@
-"""The launches of a phase for a number of rows, with nothing allocated or compiled."""
+"""Dry run: the launches of a phase for a number of rows, without allocation or compilation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paddle_layers.runtime.schedule.schedule import Schedule
 def dry_schedule(
     graph: Graph, outputs: Iterable[str], batch_size: int, dtype: str, *, training: bool, device: str = "cpu"
 ) -> Schedule:
-    """What a net would plan for batches of `batch_size` rows; sequences are taken to hold one row each."""
+    """The plan of a net for batches of `batch_size` rows; sequences are assumed to have one row each."""
     for domain in graph.domains:
         domain.reserve(batch_size)
     seeds = dict(graph.losses) if training else {}

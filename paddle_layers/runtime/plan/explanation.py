@@ -1,4 +1,4 @@
-"""What the passes decided for every launch of a network, known before anything is allocated or compiled."""
+"""Explanation of a plan: decisions of the passes for every launch, before allocation or compilation."""
 
 from __future__ import annotations
 
@@ -22,45 +22,45 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExplainedLaunch:
-    """A launch in words and numbers."""
+    """Description of a launch."""
 
     number: int
     backward: bool
     layer: str
     kernel: str
-    """The function, and what computes it: `fc_y, tuned`; `once` where it waits for a parameter to change."""
+    """The function and its implementation: `fc_y, tuned`; `once` if it only runs when a parameter changes."""
     result: str
     shape: str
-    """Of the result, a batch's rows first."""
+    """Shape of the result, a batch's rows first."""
     nbytes: int
-    """Of the result; 0 for parameters' gradients, which are no part of the plan."""
+    """Size of the result; 0 for parameters' gradients, which are not part of the plan."""
     place: str
-    """Where the result lies: bytes from the start of the plan's memory, or with the parameters."""
+    """Location of the result: offset in the plan's memory in bytes, or with the parameters."""
     in_place: str
-    """Whose memory it takes, or why it takes none."""
+    """The buffer whose memory it takes over, or why it does not."""
     lifetime: str
-    """The launches from the first to the last that use the result."""
+    """The first and last launch that use the result."""
     fused: str
-    """The launches that run block by block together, or why this one does not with the one before; or empty."""
+    """The launches that are fused, or why this one is not fused with the previous one; or empty."""
 
 
 @dataclass(frozen=True)
 class ExplainedPlan:
-    """All launches of a phase, and the bytes of their memory: as they are planned, and if nothing was shared."""
+    """All launches of a phase, and the bytes of their memory: as planned, and without sharing."""
 
     launches: tuple[ExplainedLaunch, ...]
     nbytes: int
     separate: int
     copies: tuple[tuple[str, str], ...] = ()
-    """Results that no launch makes, each with the one that it is a copy of."""
+    """Results without a launch, each with the one that it is a copy of."""
     parts: tuple[tuple[str, str], ...] = ()
-    """Results that are made in their place in another one, each with that."""
+    """Results that are written directly into another one, each with that."""
     recomputed: tuple[str, ...] = ()
-    """Results that the backward pass computes again."""
+    """Results that the backward pass recomputes."""
 
 
 def explain_plan(network: Network, phase: str, batch_size: int, dtype: str, device: str) -> ExplainedPlan:
-    """The plan of a phase for batches of `batch_size` rows; sequences are taken to hold one row each."""
+    """The plan of a phase for batches of `batch_size` rows; sequences are assumed to have one row each."""
     selected = network.select(phase)
     graph = build_graph(selected, ParameterSet(dtype), {})
     for op in graph.ops:

@@ -1,4 +1,4 @@
-"""Memory and parameters of a network, known before anything is allocated or compiled."""
+"""Memory footprint and parameter counts of a network, before allocation or compilation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LayerFootprint:
-    """Numbers in the parameters of a layer, and bytes of its values: with their gradients, and without."""
+    """Number of parameter elements of a layer, and bytes of its values: with their gradients, and without."""
 
     parameters: int
     training: int
@@ -31,24 +31,24 @@ class LayerFootprint:
 
 @dataclass(frozen=True)
 class Footprint:
-    """Of each layer by name, and of the network: what a run of a phase allocates, parameters included."""
+    """Footprint of each layer by name, and of the network: allocations of a run of a phase, including parameters."""
 
     layers: dict[str, LayerFootprint]
     parameters: int
     training: int
     inference: int
     sizes: dict[str, int]
-    """Numbers in each parameter."""
+    """Number of elements of each parameter."""
 
     def inside(self, path: str) -> int:
-        """Numbers in the parameters of a layer inside of others, `outer.inner`."""
+        """Number of parameter elements of nested layers, `outer.inner`."""
         return sum(size for name, size in self.sizes.items() if name.startswith(path + "."))
 
 
 def footprint(network: Network, batch_size: int, dtype: str = "float32", device: str = "cpu") -> Footprint:
-    """The footprint for batches of `batch_size` rows; sequences are taken to hold one row each.
+    """The footprint for batches of `batch_size` rows; sequences are assumed to have one row each.
 
-    Devices differ: each fuses other launches, and what is fused needs no buffer between.
+    Devices differ: each fuses other launches, and fused launches need no buffers between them.
     """
     itemsize = np.dtype(dtype).itemsize
     parameters = ParameterSet(dtype)
@@ -82,7 +82,7 @@ def _layer(node: Node, parameters: int, trained: int, batch_size: int, itemsize:
 
 
 def _bytes(node: Node, itemsize: int) -> int:
-    """Bytes of a row of everything that a layer computes, also inside of it."""
+    """Bytes per row of all values of a layer, including nested ones."""
     if node.inside is not None:
         return sum(_bytes(inner, itemsize) for inner in node.inside.nodes)
     return sum(type_.columns * (8 if type_.kind == "INT" else itemsize) for type_ in node.output_types)

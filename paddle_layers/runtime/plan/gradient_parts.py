@@ -1,4 +1,4 @@
-"""Runs of the gradients of parameters, in the order in which a backward pass is done with them."""
+"""Gradient buckets: contiguous runs of parameter gradients, in the order in which a backward pass completes them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from paddle_layers.runtime.memory.parameters import Parameter
 
 PART = 2**20
-"""Bytes from which on a run of gradients is a part of its own: smaller ones wait for their neighbours."""
+"""Minimum bytes of a separate bucket: smaller runs are merged with their neighbors."""
 
 
 class GradientPart(NamedTuple):
-    """Gradients of neighbours that no launch from `behind` on changes."""
+    """Contiguous gradients that no launch from `behind` on changes."""
 
     behind: int
     block: Block
@@ -30,28 +30,28 @@ class GradientPart(NamedTuple):
 
     @property
     def numbers(self) -> NDArray[Any]:
-        """They: a view on the CPU, elsewhere a copy."""
+        """The gradients: a view on the CPU, otherwise a copy."""
         return self.block.read(self.offset, self.size, self.dtype)
 
     def write(self, numbers: NDArray[Any]) -> None:
-        """Put others in their place."""
+        """Replaces the gradients."""
         self.block.write(self.offset, numbers, self.dtype)
 
     @property
     def address(self) -> int:
-        """Where they lie on the device."""
+        """Their address on the device."""
         return self.block.address + self.offset
 
     @property
     def nbytes(self) -> int:
-        """How many bytes they are."""
+        """Their size in bytes."""
         return self.size * np.dtype(self.dtype).itemsize
 
 
 def gradient_parts(launches: Sequence[Launch], first: int, smallest: int = PART) -> list[GradientPart]:
-    """What the launches from `first` on write, in parts of at least so many bytes; those that are done first in front.
+    """Outputs of the launches from `first` on, in buckets of at least so many bytes, in order of completion.
 
-    Gradients by rows are none of them.
+    Sparse gradients are not included.
     """
     done: dict[Parameter, int] = {}
     for at, launch in enumerate(launches[first:], first + 1):
@@ -69,7 +69,7 @@ def gradient_parts(launches: Sequence[Launch], first: int, smallest: int = PART)
 
 
 def _padded(parameter: Parameter) -> int:
-    """Bytes up to where the next gradient begins."""
+    """Offset of the next gradient in bytes."""
     return -(-parameter.size * np.dtype(parameter.dtype).itemsize // 64) * 64
 
 

@@ -1,4 +1,4 @@
-"""The loss of a network: sums of costs over rows, divided by how many rows count, over any number of batches."""
+"""Loss of a network: sums of losses over rows, divided by the counted rows, over any number of batches."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ if TYPE_CHECKING:
 
 
 class LossSum(NamedTuple):
-    """One cost of a network, added up over rows: the parts of the loss that may be added up over batches, too."""
+    """One loss of a network, summed over rows: the parts that may also be summed over batches."""
 
     weight: float
     total: float
     divisor: float
-    """Rows that count; where it is below 1, the total is not divided."""
+    """Number of counted rows; if it is below 1, the total is not divided."""
 
     @property
     def mean(self) -> float:
-        """What a row that counts costs on average, without the weight in the loss."""
+        """Mean loss per counted row, without the weight in the loss."""
         return self.total / max(self.divisor, 1.0)
 
     def plus(self, other: LossSum) -> LossSum:
-        """Both together, as if their rows had come in one batch."""
+        """The sum of both, as if their rows were one batch."""
         return LossSum(self.weight, self.total + other.total, self.divisor + other.divisor)
 
 
 def loss_sums(graph: Graph, plan: Plan) -> dict[str, LossSum]:
-    """The costs of the batch that a plan has just run, by name."""
+    """The losses of the last batch of a plan, by name."""
     divisors = loss_divisors(graph, plan)
     totals = {name: plan.read(plan.values[name]).sum(dtype=np.float64) for name in graph.losses}
     return {name: LossSum(weight, float(totals[name]), divisors[name]) for name, weight in graph.losses.items()}
 
 
 def loss_divisors(graph: Graph, plan: Plan) -> dict[str, float]:
-    """What the sum of each cost of that batch is divided by, from 1 on: its rows, or what it counts itself."""
+    """The divisor of the sum of each loss of that batch, at least 1: its rows, or its own count."""
     divisors = {}
     for name in graph.losses:
         own = plan.divisors.get(name)

@@ -1,4 +1,4 @@
-"""One phase of a net: its graph, and the plans that were made for it."""
+"""Phase of a net: its graph and its plans."""
 
 from __future__ import annotations
 
@@ -24,32 +24,34 @@ if TYPE_CHECKING:
     from paddle_layers.config.network import Network
 
 Seeds = tuple[tuple[str, float | None], ...]
-"""Values at which a backward pass starts, with their weight in the loss; None where the caller gives the gradient."""
+"""Output gradients: values at which a backward pass starts, with their weight in the loss; None if the caller passes
+the gradient.
+"""
 
 
 class Planning(NamedTuple):
-    """What the plans of all phases of a net have in common."""
+    """Common settings of the plans of all phases of a net."""
 
     device: Device
     dtype: str
     keep: tuple[str, ...]
-    """Values that stay readable beside the outputs."""
+    """Values that stay readable besides the outputs."""
     statistics: Statistics
     progress: Progress | None
 
 
 @dataclass(eq=False)
 class Variant:
-    """Plans for the batches for which the same kernels are chosen, by the values at which the backward pass starts."""
+    """Plans for batches with the same kernel selection, by output gradients."""
 
     capacities: list[int] = field(default_factory=list)
-    """Rows for which the buffers have memory; up to date while another variant is in use."""
+    """Capacities of the buffers in rows; up to date while another variant is in use."""
     plans: dict[Seeds, Plan] = field(default_factory=dict)
     choices: list[Choice] = field(default_factory=list)
-    """Of all plans."""
+    """Kernel selections of all plans."""
 
     def forget(self) -> None:
-        """Drop all plans."""
+        """Drops all plans."""
         self.plans.clear()
         self.choices.clear()
 
@@ -57,8 +59,8 @@ class Variant:
 class Phase:
     """The graph of a phase, and its plans.
 
-    Which kernels run depends on the rows of the batch, never on those of earlier batches: a batch for which other
-    kernels are chosen than for those before has a plan of its own.
+    The kernels depend on the rows of the batch, never on those of earlier batches: a batch with another kernel
+    selection than the previous ones has a separate plan.
     """
 
     def __init__(self, name: str, network: Network, parameters: ParameterSet, planning: Planning) -> None:
@@ -82,7 +84,7 @@ class Phase:
 
     @property
     def capacities(self) -> list[int]:
-        """Rows for which the buffers have memory."""
+        """Capacities of the buffers in rows."""
         return [domain.capacity for domain in self.graph.domains]
 
     @capacities.setter
@@ -91,9 +93,9 @@ class Phase:
             domain.capacity = capacity
 
     def select(self, rows: RowsOf) -> None:
-        """Use the plans, and their capacities, whose kernels are those for batches of so many rows."""
+        """Switches to the plans, and their capacities, with the kernel selection for batches of so many rows."""
         if self._variant.plans and not rows(self.graph.samples):
-            return  # a batch without samples has no results to depend on kernels
+            return  # an empty batch has no results to depend on kernels
         chosen = tuple(rounded_rows(domain, rows(domain)) for domain in self.graph.domains)
         for domain, count in zip(self.graph.domains, chosen, strict=True):
             domain.chosen_rows = count
@@ -116,7 +118,7 @@ class Phase:
             self._divisors = None  # its buffers have the capacities of the other variant
 
     def loss_seeds(self) -> Seeds:
-        """The losses of the network; there are none in a test."""
+        """The losses of the network; empty in the phase test."""
         return tuple(self.graph.losses.items()) if self.name == "train" else ()
 
     def schedule(self, seeds: Seeds) -> Schedule:
@@ -136,9 +138,9 @@ class Phase:
         )
 
     def plan(self, seeds: Seeds) -> Plan:
-        """The plan for these seeds and for the rows of the last batch.
+        """The plan for these output gradients and for the rows of the last batch.
 
-        It is made at the first call, and again where more rows have been reserved since.
+        It is created at the first call, and again after the capacity has grown.
         """
         plans = self._variant.plans
         if seeds not in plans or not plans[seeds].fits:
@@ -148,7 +150,7 @@ class Phase:
             except DeviceError:
                 if len(self._variants) == 1:
                     raise
-                self._variants = [self._variant]  # plans of other batches may take what is missing
+                self._variants = [self._variant]  # plans of other batches may occupy the missing memory
                 plans[seeds] = quietly(lambda: self._make_plan(seeds))
         return plans[seeds]
 
@@ -166,7 +168,7 @@ class Phase:
         return (plan for variant in self._variants for plan in variant.plans.values())
 
     def divisor_plan(self) -> Plan:
-        """The plan that computes the divisors of the losses only, made at the first call."""
+        """The plan that only computes the divisors of the losses, created at the first call."""
         if self._divisors is None or not self._divisors.fits:
             self._divisors = quietly(self._make_divisor_plan)
         return self._divisors
@@ -178,24 +180,24 @@ class Phase:
         return Plan(self.graph, schedule, planning.device, progress=planning.progress)
 
     def seeds_of(self, plan: Plan) -> Seeds | None:
-        """The seeds of a plan of this phase."""
+        """The output gradients of a plan of this phase."""
         found = (seeds for variant in self._variants for seeds, known in variant.plans.items() if known is plan)
         return next(found, None)
 
     def outgrow(self) -> None:
-        """Drop the plans in use: a batch has more rows than their capacity."""
+        """Drops the current plans: a batch has more rows than their capacity."""
         self._variant.forget()
         self._known.clear()
         self._divisors = None
 
     def forget(self) -> None:
-        """Drop all plans: sizes have changed."""
+        """Drops all plans: sizes have changed."""
         self._variants = [self._variant]
         self.outgrow()
 
 
 def reserve(phases: Sequence[Phase], batch_size: int) -> None:
-    """Plan phases of one net; what they need is compiled in one go, so that the progress counts it together."""
+    """Plans phases of one net; their kernels are compiled together, so that the progress counts them together."""
     schedules, planning = [], phases[0].planning
     for phase in phases:
         phase.select(lambda _: batch_size)

@@ -1,4 +1,4 @@
-"""The plan of a step: launches in order, memory shared by liveness, tables that one compiled loop runs through."""
+"""Execution plan of a step: launches in order, buffer reuse by liveness, launch tables for one compiled loop."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Ready = Callable[[GradientPart], None]
 
 
 class Plan:
-    """Launches of one phase with their tables, for the capacities that the domains have now.
+    """Launches of one phase with their tables, for the current capacities of the domains.
 
     `counting` are launches that add statistics to their sums.
     """
@@ -76,18 +76,18 @@ class Plan:
 
     @property
     def fits(self) -> bool:
-        """Whether the buffers have the capacities that the domains have now."""
+        """Whether the buffers have the current capacities of the domains."""
         return all(domain.capacity == capacity for domain, capacity in self._capacities)
 
     def read(self, buffer: Buffer, rows: Rows | None = None) -> NDArray[Any]:
-        """The rows of a batch in a buffer, by default of the last one: a view on the CPU, elsewhere a copy."""
+        """The rows of a batch in a buffer, by default of the last one: a view on the CPU, otherwise a copy."""
         assert buffer.storage is not None
         return self._block.read(
             buffer.storage.offset + buffer.shift, (rows or self.rows).size(buffer.extent), buffer.dtype
         )
 
     def write(self, buffer: Buffer, values: NDArray[Any]) -> None:
-        """Fill a buffer from its start."""
+        """Fills a buffer from its start."""
         assert buffer.storage is not None
         self._block.write(buffer.storage.offset + buffer.shift, values, buffer.dtype)
 
@@ -99,29 +99,31 @@ class Plan:
         assert owner.storage is not None
         return self._block.address + owner.storage.offset + owner.shift
 
-    # ---- running
+    # ---- execution
 
     def lay(self, rows: Rows) -> None:
-        """Lay a batch over the plan: sizes and totals become those of its rows."""
+        """Binds a batch to the plan: sizes and totals become those of its rows."""
         if rows.counts != self._counts or self.graph.groups:  # steps differ by the lengths of the sequences
             self._write_sizes(rows)
         self.rows = rows
 
     def _write_sizes(self, rows: Rows) -> None:
-        """Write the sizes of a batch into the table. An interrupt on the way leaves sizes that hold for no batch."""
+        """Writes the sizes of a batch into the table. An interrupt meanwhile leaves sizes that are valid for no
+        batch.
+        """
         self._counts = self._whole = None
         self.table.set_rows(rows)
-        if self._key is not None:  # loops are written anew, with their keys
+        if self._key is not None:  # loops are written again, with their keys
             self.table.set_keys(self._key)
         self._counts, self._whole = dict(rows.counts), dict(rows.whole)
 
     def set_keys(self, key: Callable[[str], int]) -> None:
-        """Draw the keys of random operations for a step."""
+        """Generate the random keys of operations for a step."""
         self._key = key
         self.table.set_keys(key)
 
     def _run(self, begin: int, end: int, add_up: AddUp | None) -> None:
-        """Run some launches; with `add_up`, layers that ask for it join what they have in all processes."""
+        """Runs some launches; with `add_up`, layers that request it reduce their values over all processes."""
         if add_up is not None:
             for at, join in self._joins:
                 if begin < at <= end:
@@ -136,10 +138,10 @@ class Plan:
         version: int | None = None,
         add_up: AddUp | None = None,
     ) -> None:
-        """Run the forward launches; `make_rows` is called where rows depend on values that are computed by then.
+        """Runs the forward launches; `make_rows` is called where rows depend on values computed so far.
 
-        Without it, these rows are those of the last pass. What depends on parameters only is computed where their
-        `version` is another one than before; without it, they are those of the last pass, too.
+        Without it, these rows are those of the last pass. Parameter-only results are recomputed if their `version` has
+        changed; without it, they are those of the last pass, too.
         """
         if self._version is None or version not in (None, self._version):
             self.table.run(0, self.constants)
@@ -154,7 +156,7 @@ class Plan:
         self._run(done, self.boundary, add_up)
 
     def repeat(self, version: int, add_up: AddUp | None = None) -> None:
-        """`forward` and `count` for a plan whose rows are all known: in one go where there is no backward pass."""
+        """`forward` and `count` for a plan whose rows are all known: at once if there is no backward pass."""
         if version != self._version or self.stops or add_up is not None or self.boundary < len(self.launches):
             self.forward(None, version, add_up)
             self.count()
@@ -162,7 +164,7 @@ class Plan:
             self.table.run(self.constants, self._end)
 
     def divide_by(self, divisors: Mapping[str, float]) -> None:
-        """Let the backward pass divide costs by these numbers, the others by those of the batch."""
+        """Sets the divisors of losses for the backward pass, by default those of the batch."""
         whole = {}
         for name, divisor in divisors.items():
             own = self.divisors.get(name)
@@ -175,7 +177,7 @@ class Plan:
             self._write_sizes(self.rows)
 
     def backward(self, ready: Ready | None = None, add_up: AddUp | None = None) -> None:
-        """Run the backward launches; `ready` gets each part of the gradients of parameters as soon as it is done."""
+        """Runs the backward launches; `ready` gets each bucket of parameter gradients as soon as it is final."""
         begin = self.boundary
         if self.updates is not None:
             self.table.set_numbers(self.updates.take_numbers())
@@ -191,16 +193,18 @@ class Plan:
         return gradient_parts(self.launches, self.boundary)
 
     def count(self) -> None:
-        """Add the statistics of this batch to their sums."""
+        """Adds the statistics of this batch to their sums."""
         if self._end > len(self.launches):
             self.table.run(len(self.launches), self._end)
 
     def run_one(self, at: int) -> None:
-        """Run a single launch."""
+        """Runs a single launch."""
         self.table.run(at, at + 1)
 
     def find_non_finite(self, dtype: str, *, backward: bool = False) -> str | None:
-        """Run the launches of a pass one by one: the first operation's layer that gives NaN or infinity, or None."""
+        """Runs the launches of a pass one by one; returns the layer of the first operation with NaN or infinity, or
+        None.
+        """
         first, end = (self.boundary, len(self.launches)) if backward else (0, self.boundary)
         for at, launch in enumerate(self.launches[first:end], first):
             self.run_one(at)
@@ -216,7 +220,7 @@ class Plan:
         return None
 
     def poison(self, at: int) -> None:
-        """Fill all memory whose values nobody may need before launch `at` with NaN (ids with 0)."""
+        """Fills all memory whose values must not be needed before launch `at` with NaN (ids with 0)."""
         for storage in self.storages:
             if storage.first < at <= storage.last or storage.first < 0:
                 continue

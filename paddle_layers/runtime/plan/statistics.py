@@ -1,4 +1,4 @@
-"""Statistics of metric layers: sums over rows and batches, and the numbers reported for them."""
+"""Statistics of metric layers: accumulated sums over rows and batches, and the reported metrics."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 class Table(NamedTuple):
-    """How a statistic is added up: rows of numbers, and the shape of their sum, () for one number."""
+    """Reduction of a statistic: rows of values, and the shape of their sum, () for a scalar."""
 
     rows: Extent
     shape: tuple[int, ...]
 
     @property
     def columns(self) -> int:
-        """Numbers of a row."""
+        """Number of values per row."""
         return math.prod(self.shape)
 
 
 def table_of(ref: Ref) -> Table:
-    """The first axis counts rows where it depends on the batch; else the whole is one row."""
+    """The first axis counts rows if it depends on the batch; else the whole is one row."""
     sizes = tuple(size.extra for size in ref.shape)
     return Table(Extent(1), sizes) if ref.shape[0].domain is None else Table(ref.shape[0], sizes[1:])
 
@@ -59,12 +59,12 @@ class Statistics:
         return simple_launch(SUM, op.name, [target, Ref(ref.owner, (rows, columns))], accumulate=True)
 
     def note(self, found: Iterable[tuple[Op, Mapping[str, Ref]]]) -> None:
-        """Remember what has been counted, to be reported."""
+        """Records what has been counted, for reports."""
         for op, refs in found:
             self._counted[op.name] = op, refs
 
     def results(self) -> dict[str, float]:
-        """Reported numbers by `layer.type`, or `layer.type.name` where a layer reports several."""
+        """Metrics by `layer.type`, or `layer.type.name` if a layer reports several."""
         self.complete_reset()
         return {
             f"{op.name}.{op.layer.name}" + (f".{name}" if name else ""): number
@@ -73,13 +73,13 @@ class Statistics:
         }
 
     def sums(self) -> list[tuple[str, str, list[float]]]:
-        """What was counted since the last reset: layer, name and numbers of each sum."""
+        """Accumulated sums since the last reset: layer, name and values of each."""
         self.complete_reset()
         found = self._sums.items()
         return [(op, name, sums.read().tolist()) for (op, name, _), sums in found if op in self._counted]
 
     def restore(self, counted: Iterable[tuple[str, str, list[float]]]) -> None:
-        """Go on from what `sums` gave; what is not counted here is left out."""
+        """Restores the sums of `sums`; unknown ones are ignored."""
         self.complete_reset()
         numbers = {(op, name): np.array(values, np.float64) for op, name, values in counted}
         for (op, name, _), sums in self._sums.items():
@@ -87,7 +87,7 @@ class Statistics:
                 sums.write(numbers[op, name])
 
     def roll_back(self, counted: Iterable[tuple[str, str, list[float]]]) -> None:
-        """As `restore`, and nothing has been counted of the rest."""
+        """As `restore`, and all other sums are zero."""
         numbers = {(op, name): np.array(values, np.float64) for op, name, values in counted}
         for (op, name, _), sums in self._sums.items():
             sums.write(numbers.get((op, name), np.zeros(1)))
@@ -98,7 +98,7 @@ class Statistics:
         return {name: self._sums[op.name, name, shape].read().reshape(shape).tolist() for name, shape in shapes.items()}
 
     def reset(self) -> None:
-        """Set all sums to zero."""
+        """Sets all sums to zero."""
         self._resetting = True
         for total in self._sums.values():
             total.write(np.zeros(1))
@@ -106,6 +106,6 @@ class Statistics:
         self._resetting = False
 
     def complete_reset(self) -> None:
-        """Set the sums to zero that an interrupted reset has left."""
+        """Completes an interrupted reset."""
         if self._resetting:
             self.reset()

@@ -1,1 +1,1 @@
-"""What a network does with its time: made-up feeds, seconds, operations and bytes of each launch."""
+"""Profiler: synthetic feeds, seconds, operations and bytes of each launch."""

@@ -1,9 +1,10 @@
-"""Operations and bytes that a computation needs, counted in the text of its point function.
+"""Operation and byte counts of a computation, by abstract interpretation of its point function.
 
-The text is run on a sample of the elements, without numbers: of an expression is known whether it is whole or real, and
-of whole numbers their values. So loops and conditions on places are followed, as at the border of an image; each time
-an index or a loop variable is needed, every element of the sample draws one. Where numbers of the data decide, both
-ways count half, and a loop counts one round. What many elements share is counted once (`sharing`).
+The source is interpreted on a sample of the elements: for an expression it is known whether it is an integer or
+floating-point, and for integers their values. So loops and conditions on positions are followed, as at the border of an
+image; each time an index or a loop variable is needed, every element of the sample gets one. For data-dependent
+conditions, both branches count half, and a loop counts one iteration. Operations shared by many elements are counted
+once (`sharing`).
 """
 
 from __future__ import annotations
@@ -41,20 +42,20 @@ from .sampled_values import (
 from .sharing import Names, dependences
 
 SAMPLE = 1 << 13
-"""Elements that are looked at; places are spread evenly over all axes, so sums are right to about 1 %."""
+"""Number of sampled elements; positions are spread evenly over all axes, so sums are accurate to about 1 %."""
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 Starts = Mapping[tuple[Domain, Domain], Sample]
-"""Starts of sequences by the domain of the rows and that of what groups them."""
+"""Sequence starts by the domain of the rows and that of their groups."""
 NO_STARTS: Starts = {}
 
 
 class Counts(NamedTuple):
-    """What a computation needs."""
+    """Cost of a computation."""
 
     operations: float
-    """Additions, subtractions, multiplications, divisions and functions such as exp, of real numbers."""
+    """Floating-point additions, subtractions, multiplications, divisions and functions such as exp."""
     nbytes: float
-    """Of the arrays: each number that is read or written counts once, however often that happens."""
+    """Bytes of the arrays: each element that is read or written counts once, however often that happens."""
 
 
 def count(
@@ -64,9 +65,9 @@ def count(
     itemsize: int,
     starts: Starts = NO_STARTS,
 ) -> Counts:
-    """The counts for the rows of a batch. `data` gives whole numbers of an array, or None if they are gone.
+    """The counts for the rows of a batch. `data` returns the integers of an array, or None if they are gone.
 
-    `starts` are those of sequences, as far as they are known.
+    `starts` are sequence starts, as far as they are known.
     """
     reader = _Reader(computation, size, data, starts)
     sequence = computation.sequence[0] if computation.sequence is not None else ""
@@ -89,7 +90,7 @@ def count(
 
 
 class _Reader:
-    """Goes through the text once, for all elements of the sample."""
+    """Interprets the source once, for all elements of the sample."""
 
     def __init__(
         self,
@@ -124,14 +125,14 @@ class _Reader:
         _Text(self, scope).run(self.computation.program.tree.body, np.ones(SAMPLE))
 
     def _sequence(self, rows: Sample, name: str, starts: Sample | None) -> Sample:
-        """The sequences of rows; spread evenly where it is not known where they start."""
+        """The sequences of rows; spread evenly if their starts are unknown."""
         if starts is None:
             return self._draw(0, self._size(self.computation.sizes[name]))
         found: Sample = np.searchsorted(starts, rows, side="right") - 1
         return found
 
     def share(self, node: ast.AST, scope: Mapping[str, Any]) -> float:
-        """The share of the elements for which an operation of the function itself has to be computed anew."""
+        """The fraction of the elements for which an operation of the function itself has to be recomputed."""
         needed: Names = self._dependences.of(node)
         share = 1.0
         for index, length in self._lengths.items():
@@ -141,7 +142,7 @@ class _Reader:
         return min(share, 1.0)
 
     def helper(self, program: Program, arguments: Sequence[Any], weight: Sample, share: float) -> Any:
-        """What a helper gives."""
+        """The result of a helper."""
         text = _Text(self, dict(zip(program.arguments, arguments, strict=False)), share)
         text.run(program.tree.body, weight)
         return text.result
@@ -153,11 +154,11 @@ class _Reader:
         return None if name in ("min", "max") else self._helpers.get(name)
 
     def places(self, first: Any, length: Any) -> Sample:
-        """Numbers from `first` on, one of `length` for each element of the sample."""
+        """Indices from `first` on, one of `length` for each element of the sample."""
         return self._draw(first, length)
 
     def _draw(self, first: Any, length: Any) -> Sample:
-        """Additive recurrences: evenly spread over all axes together."""
+        """Additive recurrences (quasi-random): evenly spread over all axes together."""
         step = math.sqrt(PRIMES[self._drawn % len(PRIMES)])
         self._drawn += 1
         share = (np.arange(1, SAMPLE + 1) * step) % 1.0
@@ -178,7 +179,7 @@ class _Reader:
 
 
 def _neighbor(rows: Sample, step: int, starts: Sample | None) -> Sample:
-    """The row before or after each row in its sequence, or -1."""
+    """The previous or next row of each row in its sequence, or -1."""
     if starts is None:
         return rows + step
     own, other = (np.searchsorted(starts, at, side="right") for at in (rows, rows + step))
@@ -186,21 +187,21 @@ def _neighbor(rows: Sample, step: int, starts: Sample | None) -> Sample:
 
 
 class _Text:
-    """Statements and expressions of one function; `weight` says how often each element comes by."""
+    """Statements and expressions of one function; `weight` is the number of executions per element."""
 
     def __init__(self, reader: _Reader, scope: dict[str, Any], share: float | None = None) -> None:
         self.reader, self.scope, self._whole_share = reader, scope, share
         self.result: Any = UNKNOWN
 
     def _needed(self, node: ast.AST) -> float:
-        """The share of the elements for which an expression has to be computed; in a helper, that of its call."""
+        """The fraction of the elements for which an expression has to be computed; in a helper, that of its call."""
         return self.reader.share(node, self.scope) if self._whole_share is None else self._whole_share
 
     def _add(self, node: ast.AST, weight: Sample) -> None:
         self.reader.add(weight * self._needed(node))
 
     def run(self, body: Sequence[ast.stmt], weight: Sample) -> Sample:
-        """Gives the weight of those that have not left."""
+        """Returns the weight of the elements that have not returned."""
         for statement in body:
             weight = self._statement(statement, weight)
         return weight
@@ -245,7 +246,7 @@ class _Text:
             if all(isinstance(bound, Whole) and bound.values is not None for bound in bounds):
                 first, last, step = range_bounds([bound.values for bound in bounds])
                 rounds = np.maximum(0, -((first - last) // step))
-                if self._carries(node):  # the first round finds other values than the following ones
+                if self._carries(node):  # the first iteration finds other values than the following ones
                     self.scope[name] = Whole(first)
                     self.run(node.body, weight * (rounds > 0))
                     rounds = np.maximum(0, rounds - 1)
@@ -257,7 +258,7 @@ class _Text:
         self.run(node.body, weight)
 
     def _carries(self, loop: ast.For) -> bool:
-        """Whether a round of a loop leaves an integer to the next one."""
+        """Whether an iteration of a loop passes an integer to the next one."""
         names = [node for part in loop.body for node in ast.walk(part) if isinstance(node, ast.Name)]
         stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
         before = [self.scope.get(name) for name in stored]

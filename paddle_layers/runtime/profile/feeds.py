@@ -1,4 +1,4 @@
-"""Feeds made up from the types of the data layers, to see how long a step takes."""
+"""Synthetic feeds from the types of the data layers, for timing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LENGTH = 20
 """Rows of a sequence, and of a sub-sequence; a sequence has `PARTS` of these."""
 PARTS = 4
 ENTRIES = 50
-"""Columns that a sparse row sets, at most."""
+"""Maximum number of columns per sparse row."""
 
 
 def made_up_feeds(graph: Graph, rows: int) -> dict[str, Any]:

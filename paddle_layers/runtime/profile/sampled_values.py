@@ -1,4 +1,4 @@
-"""Values of expressions on a sample of the elements: integers are known, of real numbers only that they are real."""
+"""Abstract values of expressions on a sample of the elements: integers are known, floating-point values are not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Sample = NDArray[Any]
 
 
 class Whole(NamedTuple):
-    """A whole number or truth value, one for each element of the sample; None where it is not known."""
+    """An integer or boolean, one per element of the sample; None if unknown."""
 
     values: Any
 
@@ -30,11 +30,11 @@ class Shaped:
     shape: tuple[int, ...]
     whole: bool
     data: Sample | None
-    """Whole numbers that are known, such as the starts of sequences."""
+    """Known integers, such as sequence starts."""
 
 
 def distinct(group: Any, most: int) -> int:
-    """How many values a group of an index has."""
+    """Number of values in a group of an index."""
     known = isinstance(group, Whole) and group.values is not None
     return len(np.unique(group.values)) if known else most
 
@@ -46,13 +46,13 @@ def range_bounds(bounds: list[Any]) -> tuple[Any, Any, Any]:
 
 
 def share_of(condition: Any) -> Any:
-    """Which elements a condition holds for, as 0 or 1; a half where it is not known."""
+    """Elements for which a condition holds, as 0 or 1; a half if unknown."""
     known = isinstance(condition, Whole) and condition.values is not None
     return np.asarray(condition.values, np.float64) if known else np.float64(0.5)
 
 
 def either(share: Any, one: Any, other: Any) -> Any:
-    """What an expression or a name is behind two ways."""
+    """The value of an expression or name after two branches."""
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         return [either(share, a, b) for a, b in zip(one, other, strict=True)]
     if one is UNKNOWN or one is other:

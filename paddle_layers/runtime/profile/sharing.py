@@ -1,7 +1,7 @@
-"""Which elements share an operation: a definition writes it for each of them, a computation needs it once.
+"""Common subexpressions across elements: a definition computes them for each element, an efficient kernel once.
 
 The score of a query and a key in attention is written for each column of the output, and depends on the head alone. An
-operation is counted once for all elements between which nothing that it depends on differs.
+operation is counted once for all elements that agree in everything that it depends on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NOTHING: Names = frozenset()
 
 
 class Dependences(NamedTuple):
-    """On which indices of an element the names of a function depend."""
+    """The indices of an element that the names of a function depend on."""
 
     names: Mapping[str, Names]
     """By name: indices, and groups of them."""
@@ -26,7 +26,7 @@ class Dependences(NamedTuple):
     """Names of the form `h = e // width`, and sequences of rows, each with its index: equal for neighbors."""
 
     def of(self, node: ast.AST) -> Names:
-        """On which indices and groups an expression depends."""
+        """Indices and groups that an expression depends on."""
         used = (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
         return NOTHING.union(*(self.names.get(name, NOTHING) for name in used))
 
@@ -65,7 +65,7 @@ def _grouped(node: ast.AST) -> str:
 
 
 def _assignments(body: Iterable[ast.stmt], around: list[ast.AST]) -> Iterator[tuple[str, list[ast.AST]]]:
-    """Names that are assigned, each with its value and what decides whether and how often that happens."""
+    """Assigned names, each with its value and the conditions and loops of the assignment."""
     for node in body:
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -1,4 +1,4 @@
-"""How long a step of a network takes on the CPU: as a whole, and each layer alone."""
+"""Timing of a step of a network on the CPU: as a whole, and per layer."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 DTYPE = "float32"
 SECONDS = 2.0
-"""For the steps that are timed as a whole, and as long again for those that are timed launch by launch."""
+"""Duration of timing whole steps, and again of timing launch by launch."""
 LEAST, MOST = 3, 200
-"""Steps."""
+"""Minimum and maximum number of steps."""
 PASSES = ("forward", "backward")
 
 
 class Work(NamedTuple):
-    """Time, and what the definitions need in it."""
+    """Time, and the operations and bytes according to the definitions."""
 
     seconds: float
     operations: float
@@ -49,13 +49,15 @@ class StepTimes(NamedTuple):
     """Medians over many steps."""
 
     layers: dict[tuple[str, str], Work]
-    """By layer and pass, in the order of the network; each launch is timed alone."""
+    """By layer and pass, in the order of the network; each launch is timed separately."""
     whole: dict[str, Work]
-    """By pass, all launches in one go, as a step runs."""
+    """By pass, all launches at once, as in a regular step."""
 
 
 def time_step(network: Network, phase: str, batch_size: int, progress: Progress | None = None) -> StepTimes:
-    """Run a phase on made-up feeds. The backward pass goes back from the loss, without one from all dense outputs."""
+    """Runs a phase on synthetic feeds. The backward pass starts from the loss, or without one from all dense
+    outputs.
+    """
     graph = build_graph(network.select(phase), ParameterSet(DTYPE), {})
     feeds = made_up_feeds(graph, batch_size)
     with Net(network, dtype=DTYPE, progress=progress) as net:
@@ -68,7 +70,7 @@ def time_step(network: Network, phase: str, batch_size: int, progress: Progress 
 
 
 def total(works: Iterable[Work]) -> Work:
-    """All together."""
+    """The sum."""
     return Work(*(float(sum(column)) for column in zip(Work(0, 0, 0), *works, strict=True)))
 
 
@@ -113,7 +115,7 @@ def _medians(measure: Callable[[], NDArray[np.float64]]) -> list[float]:
 
 
 def _owners(graph: Graph) -> dict[str, str]:
-    """The layer by the names that launches have; what follows a layer, such as its activation, belongs to it."""
+    """The layer by the names of launches; operations appended to a layer, such as its activation, belong to it."""
     names = {op.name for op in graph.ops}
     owners: dict[str, str] = {}
     for op in graph.ops:
@@ -136,7 +138,7 @@ def _counted(plan: Plan, launch: Launch, seconds: float) -> Work:
 
 
 def _whole_numbers(plan: Plan, ref: Ref) -> NDArray[Any] | None:
-    """Those of an array that nothing overwrites in a step."""
+    """Integers of an array that is not overwritten in a step."""
     owner = ref.owner
     if not isinstance(owner, Buffer) or owner.storage is None or owner.storage.last != FOREVER:
         return None

@@ -1,1 +1,1 @@
-"""From a graph to launches in order: forward, backward, and what they share."""
+"""Scheduling: from a graph to launches in order, for the forward and the backward pass."""

@@ -1,4 +1,4 @@
-"""The backward pass: only those gradients that somebody needs, from the seeds to the parameters."""
+"""Backward pass: launches of the required gradients, from the output gradients to the parameters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .workspace import Workspace
 
 
 class BackwardPass:
-    """Launches of the backward pass. A seed without a weight is a gradient that the caller gives."""
+    """Launches of the backward pass. An output gradient without a weight is passed by the caller."""
 
     def __init__(self, workspace: Workspace, seeds: Mapping[str, float | None]) -> None:
         self.workspace = workspace
@@ -59,28 +59,30 @@ class BackwardPass:
                 in_loop(self.launches[first:], op.steps, backward=True)
         self._enter([], around)
         self._clear_unreached()
-        # A function that has one gradient of several inputs to compute has buffers for all of them.
+        # A function that computes one gradient of several inputs has buffers for all of them.
         self.gradients = {name: buffer for name, buffer in self.gradients.items() if buffer in self.written}
         self.workspace.results += [
             self.gradients[value.name] for value in self.needs.forced if value.name in self.gradients
         ]
 
     def _clear_unreached(self) -> None:
-        """Parameters that no seed depends on have a gradient of zero, not that of another pass or with a penalty."""
+        """Sets the gradients of unreached parameters to zero, so that no gradient of another pass or with a penalty
+        remains.
+        """
         parameters = [one for op in self.workspace.graph.ops for items in op.params.values() for one in items]
         for parameter in dict.fromkeys(parameters):
             if parameter.trained and not parameter.by_rows and parameter not in self.written:
                 self.launches.append(_clear(parameter))
 
     def _seed(self, value: Value, gradient: Ref, weight: float) -> Launch:
-        """The gradient of the loss by a cost: its weight, divided by what the cost's sum is divided by."""
+        """Gradient with respect to one loss: its weight, divided by the divisor of its sum."""
         divisor = self.workspace.divisors.get(value.name)
         if divisor is None:
             return simple_launch(FILL, value.name, [gradient, Rate(weight, value.domain)])
         return simple_launch(SEED, value.name, [gradient, Ref(divisor, (Extent(1),), "float64"), weight])
 
     def _enter(self, loops: list[Steps], before: list[Steps]) -> list[Steps]:
-        """Close the loops that end here, and begin new ones with the gradients that come from the next step."""
+        """Closes the loops that end here, and begins new ones with the gradients of the next step."""
         if before[:1] != loops[:1]:
             for later in self._later:
                 later()
@@ -174,7 +176,7 @@ class BackwardPass:
         self.launches += self.workspace.launches(scope, function, items, frozenset(items if adds else ()))
 
     def _add(self, value: Value, buffer: Buffer) -> None:
-        """Add a gradient that other functions of the layer read to the gradient of the value."""
+        """Adds a gradient that other functions of the layer read to the gradient of the value."""
         total = self._gradient(value)
         refs: list[Ref] = [Ref(total, (total.extent,)), Ref(buffer, (buffer.extent,))]
         self.launches.append(simple_launch(ADD, value.name, refs, accumulate=total in self.written))
@@ -205,6 +207,6 @@ class BackwardPass:
 
 
 def _clear(parameter: Parameter) -> Launch:
-    """What sets the gradient of a parameter to zero."""
+    """The launch that sets the gradient of a parameter to zero."""
     gradient = Ref(Held(parameter, "gradient"), (Extent(parameter.size),))
     return simple_launch(FILL, parameter.name, [gradient, 0.0])

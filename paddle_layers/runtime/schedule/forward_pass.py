@@ -1,4 +1,4 @@
-"""The forward pass: what outputs, states, statistics and losses need, in order; loops over the steps of groups."""
+"""Forward pass: launches for outputs, states, statistics and losses, in order; loops over the steps of groups."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .workspace import Workspace
 
 
 class ForwardPass:
-    """Launches of the forward pass, and the statistics that they count."""
+    """Launches of the forward pass, and its statistics."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
@@ -45,11 +45,11 @@ class ForwardPass:
 
     @property
     def moving_states(self) -> list[Parameter]:
-        """States that the pass reads and then moves: the same batch gives other numbers when it runs again."""
+        """States that the pass reads and then updates: the same batch gives other results when it runs again."""
         return sorted(self._moved & self._read, key=lambda state: state.name)
 
     def _divisors(self, op: Op) -> None:
-        """Add up what the rows of a loss add to its divisor."""
+        """Sums the contributions of the rows of a loss to its divisor."""
         for name, output in op.layer.outputs.items():
             if output.divisor is None:
                 continue
@@ -68,7 +68,7 @@ class ForwardPass:
         scope = workspace.scope(op)
         functions = [f for f in op.layer.facts.forward if (f.role != "update" or workspace.training) and _wanted(op, f)]
         outside = {function: self._items_outside(op, function) for function in functions}
-        for function in functions:  # first of all, so that what is added in the loop finds their sum
+        for function in functions:  # first, so that additions in the loop find their sum
             if items := outside[function]:
                 scope.steps = None
                 self._put(op, workspace.launches(scope, function, items), None)
@@ -78,14 +78,14 @@ class ForwardPass:
             if function.role == "update":
                 kept |= self._keep_states(scope, function)
             self._function(scope, function, outside[function])
-        scope.tensors |= kept  # the backward pass comes after the update, and goes back through what was computed
+        scope.tensors |= kept  # the backward pass comes after the update, and needs the values used in the forward pass
         if op.layer.stats:
             counted = {name: scope.tensors[name][0] for name in op.layer.stats}
             workspace.results += [ref.owner for ref in counted.values() if isinstance(ref.owner, Buffer)]
             self.stats.append((op, counted))
 
     def _keep_states(self, scope: Scope, update: Function) -> dict[str, list[Ref]]:
-        """Copies of the states that an update moves and the backward pass reads."""
+        """Copies of the states that an update changes and the backward pass reads."""
         op, kept = scope.op, {}
         read = {name for function in op.layer.facts.backward for name in function.args}
         for state in update.targets:
@@ -100,7 +100,7 @@ class ForwardPass:
         return kept
 
     def _items_outside(self, op: Op, function: Function) -> list[int]:
-        """Items of a sum that are known before the loop; all that the function reads has to be."""
+        """Items of a sum that are known before the loop; all inputs of the function have to be."""
         if op.steps is None or function.over is None or not runs_by_rows(op, function):
             return []
         values, items = op.argument(function.over.name), self.workspace.items(op, function)
@@ -121,7 +121,7 @@ class ForwardPass:
         self._put(scope.op, launches, scope.steps)
 
     def _put(self, op: Op, launches: Sequence[Launch], steps: Steps | None) -> None:
-        """Add launches of an operation to the forward pass: to the loop, or before the loop that needs them."""
+        """Adds launches of an operation to the forward pass: to the loop, or before the loop that needs them."""
         if op.steps is not None and steps is None:
             self.launches[self._loop_start : self._loop_start] = launches
             self._loop_start += len(launches)
@@ -143,7 +143,7 @@ class ForwardPass:
 
 
 def _wanted(op: Op, function: Function) -> bool:
-    """The bias can be switched off, and outputs can be left out."""
+    """Whether an optional bias or output is enabled."""
     if any(isinstance(target, Output) and not op.output(target.name) for target in function.targets):
         return False
     return function.role != "bias" or op.layer.bias is None or op.layer.bias.name in op.params

@@ -1,4 +1,4 @@
-"""Where processes that share a batch join what each has computed of its rows."""
+"""All-reduce points: where processes that share a batch reduce values over all its rows."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from paddle_layers.runtime.launches.launch import Launch
 from .workspace import Workspace
 
 AddUp = Callable[[NDArray[Any]], None]
-"""Replaces an array by its sums over all processes."""
+"""Replaces an array by its sum over all processes (all-reduce)."""
 Read = Callable[[Buffer], NDArray[Any]]
 Write = Callable[[Buffer, NDArray[Any]], None]
 
 
 @dataclass(frozen=True)
 class Join:
-    """Temporaries of an operation that a function of its layer joins."""
+    """Temporaries of an operation that a function of its layer reduces over processes."""
 
     op: Op
     joined: Joined
@@ -33,7 +33,7 @@ class Join:
     targets: dict[str, Buffer]
 
     def run(self, read: Read, write: Write, add_up: AddUp) -> None:
-        """Put what all processes have in the place of what this one has."""
+        """Replaces the values of this process by those of all processes."""
         given: dict[str, Any] = {**self.op.attributes, "training": self.training, "add_up": add_up}
         given |= {name: read(buffer) for name, buffer in self.targets.items()}
         found = self.joined.call(**{name: given[name] for name in self.joined.args})
@@ -43,7 +43,7 @@ class Join:
 
 
 def joins_of(workspace: Workspace) -> list[Join]:
-    """What processes join in either pass. Raises `ShapeError` in a group."""
+    """The reductions of either pass. Raises `ShapeError` in a group."""
     found = []
     for op in workspace.graph.ops:
         for joined in op.layer.joined:
@@ -61,7 +61,7 @@ def joins_of(workspace: Workspace) -> list[Join]:
 
 
 def places_of(joins: Sequence[Join], launches: Sequence[Launch]) -> list[tuple[int, Join]]:
-    """The joins of a pass in their order, each with the launch in front of which it is made."""
+    """The reductions of a pass in order, each with the launch before which it is made."""
     places = []
     for join in joins:
         targets = {*join.targets.values()}

@@ -1,4 +1,4 @@
-"""Which functions run, in which order, on which buffers: forward, then only those gradients that somebody needs."""
+"""Schedule of a phase: functions, their order and their buffers, for the forward pass and the required gradients."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ from .workspace import Workspace
 
 
 class Schedule:
-    """The launches of one phase. `seeds` are the values at which the backward pass starts; empty: forward only.
+    """The launches of one phase. `seeds` are the output gradients at which the backward pass starts; empty: forward
+    only.
 
     Seeds without a weight have a gradient that the caller writes; the others are losses with their weight. With
-    `updates` the backward pass changes the parameters, whose gradients nobody can read then. With `divisors_only` the
+    `updates` the backward pass changes the parameters, whose gradients cannot be read then. With `divisors_only` the
     forward pass computes the divisors of the losses and nothing else: no output, no statistic, no state.
     """
 
@@ -73,20 +74,20 @@ class Schedule:
             self._drop_unread_feeds()
 
     def _limit_to_divisors(self) -> None:
-        """Drop all results but the divisors, and the updates of states, which belong to the pass that trains."""
+        """Drops all results but the divisors, and the updates of states, which belong to the training pass."""
         self.results, self.stats, self.moving_states = [*self.divisors.values()], [], []
         self.index_arrays.ids.clear()  # they are read for the backward pass
         self.forward = [launch for launch in self.forward if not _writes_state(launch)]
 
     def _drop_unread_feeds(self) -> None:
-        """Reserve no memory for feeds, such as images, that the remaining launches do not read."""
+        """Reserves no memory for feeds, such as images, that the remaining launches do not read."""
         feeds, self.kept = self.kept, []
         read = {*self._read_outside(), *(buffer for launch in self.forward for buffer in launch.reads)}
         self.kept = [buffer for buffer in feeds if buffer in read]
         self.values = {name: buffer for name, buffer in self.values.items() if buffer in read}
 
     def _shorten(self, joined: Sequence[Buffer]) -> None:
-        """Leave launches out or make one of several; `joined` are buffers that processes join."""
+        """Removes or fuses launches; `joined` are buffers that are reduced over processes."""
         passes, device = (self.forward, self.backward), self.device
         drop_unread(reversed(passes), self._read_outside())
         self.copies = leave_out_copies(passes, self._read_outside(), self.kept)
@@ -99,7 +100,7 @@ class Schedule:
         """Buffers that are parts of others into which they would be copied."""
 
     def _order(self, joins: Sequence[Join], *, training: bool) -> None:
-        """Bring launches into an order in which they run block by block, and find where a pass has to stop."""
+        """Reorders launches for cache-blocked fusion, and determines where a pass has to stop."""
         constants = [] if training else take_constants(self.forward)
         if not training:
             end_in_kernels(self.forward, constants, self._read_outside(), self.device)
@@ -117,11 +118,11 @@ class Schedule:
         self.backward = bring_together(self.backward, cuts[1], self.device)
 
     def _decisive_buffers(self, op: Op) -> list[Buffer]:
-        """The buffers of temporaries that say how many rows an operation makes."""
+        """Buffers of temporaries that determine the row count of an operation."""
         return [ref.owner for ref in self.decisive[op].values() if isinstance(ref.owner, Buffer)]
 
     def _read_outside(self) -> list[Buffer]:
-        """Buffers that are read by others than the launches, or in another step than the one that writes them."""
+        """Buffers that are read outside of the launches, or in another step than the one that writes them."""
         late = [value for made in self.graph.own_rows if made.late for value in made.values.values()]
         read = [*self.results, *self.kept, *self.index_arrays.at_boundary, *(self.values[value.name] for value in late)]
         read += [buffer for op in self.decisive for buffer in self._decisive_buffers(op)]
@@ -131,7 +132,7 @@ class Schedule:
         return kept_results(self.forward[: self.constants], [*self.forward, *self.backward], self._read_outside())
 
     def lay_out(self) -> list[Storage]:
-        """Who has which memory: buffers share it by the launches in which they live."""
+        """Memory planning: buffers share memory by their lifetimes."""
         launches = [*self.forward, *self.backward]
         takeovers = [takeover for at, launch in enumerate(launches) for takeover in launch.mark(at)]
         joins = [*self.joins[0], *((at + len(self.forward), join) for at, join in self.joins[1])]
@@ -147,7 +148,7 @@ class Schedule:
         return storages
 
     def _mark_other_uses(self, launches: Sequence[Launch], joins: Sequence[tuple[int, Join]]) -> None:
-        """Note the uses of buffers that no launch by itself shows: in all of a loop, and between launches."""
+        """Records buffer uses that no single launch shows: throughout a loop, and between launches."""
         for first, last in loop_bounds(launches):  # what one step uses, the next one uses again
             for buffer in buffers_of(launches[first:last]):
                 buffer.use(first)
@@ -175,7 +176,7 @@ def late_stops(
 ) -> list[tuple[int, OwnRows]]:
     """For rows that depend on values of the pass: the first launch that may need them. Raises `ShapeError`.
 
-    `decisive` gives the buffers of the operation's own temporaries that say how many rows there are.
+    `decisive` gives the buffers of the operation's own temporaries that determine the row count.
     """
     order = {op.name: number for number, op in enumerate(graph.ops)}
     stops = []

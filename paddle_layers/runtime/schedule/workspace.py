@@ -1,4 +1,4 @@
-"""What the passes of a schedule share: buffers of values, names of operations, and how functions become launches."""
+"""Shared state of the passes of a schedule: buffers of values, operation names, and the creation of launches."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Workspace:
                 self.kept.append(self.buffer(value))
 
     def keep_indices(self) -> None:
-        """Keep the arrays that describe the steps of recurrent groups, as far as somebody reads them."""
+        """Keeps the arrays that describe the steps of recurrent groups, as far as they are read."""
         indices = [value for group in self.graph.groups for value in group.indices]
         self.kept += [self._data[value] for value in indices if value in self._data]
 
     def buffer(self, value: Value) -> Buffer:
-        """The memory of a value."""
+        """The buffer of a value."""
         buffer = self._data.get(value)
         if buffer is None:
             dtype = "int64" if value.type.kind == "INT" else self.dtype
@@ -57,7 +57,7 @@ class Workspace:
         return buffer
 
     def scope(self, op: Op) -> Scope:
-        """What names mean in an operation; its tensors are known from the start."""
+        """Name resolution for an operation; its tensors are known from the start."""
         if op not in self._scopes:
             self._scopes[op] = self._new_scope(op)
         return self._scopes[op]
@@ -79,7 +79,7 @@ class Workspace:
         return scope
 
     def _ref(self, scope: Scope, field: Field, value: Value, item: int) -> Ref:
-        if value.entries is not None:  # a sparse value is seen through its entries only
+        if value.entries is not None:  # a sparse value is only accessed through its entries
             return Ref(Buffer(value.name, Extent(), self.dtype), scope.shape(field, item))
         if scope.steps is not None and value.points_to is not None and scope.steps.holds(value.points_to):
             return Ref(self.index_arrays.index(value, scope.steps), scope.shape(field, item), "int64")
@@ -90,7 +90,7 @@ class Workspace:
         return self._made_in.get(value) is None
 
     def prepare_temps(self, scope: Scope, function: Function) -> None:
-        """Buffers for what a function computes, where there are none."""
+        """Creates missing buffers for the results of a function."""
         for target in function.targets:
             if target.name not in scope.tensors or not scope.tensors[target.name]:
                 shape = scope.shape(target)
@@ -108,7 +108,7 @@ class Workspace:
         items: Iterable[int] | None = None,
         accumulate: frozenset[int] = frozenset(),
     ) -> list[Launch]:
-        """The launches of a function: one, or one for each item of a repeatable input."""
+        """The launches of a function: one, or one per item of a repeatable input."""
         if function.over is None and not function.which:
             return make_launches(scope, function, None, accumulate=0 in accumulate)
         launches = []

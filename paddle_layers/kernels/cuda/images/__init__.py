@@ -1,1 +1,1 @@
-"""Tuned CUDA kernels of the layers in layers/images."""
+"""Tuned CUDA kernels of the image layers."""

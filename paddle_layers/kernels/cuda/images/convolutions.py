@@ -1,4 +1,4 @@
-"""conv by tiles: products of filters and windows, a group at a time."""
+"""Convolution (`conv`) as tiled implicit GEMM: products of filters and windows, one group at a time."""
 
 from __future__ import annotations
 
@@ -50,47 +50,47 @@ from .windows import (
 
 
 def fits(N: int, C: int, H: int, W: int, K: int, D: int, A: int, B: int, P: int, Q: int) -> bool:
-    """Whether tables of 32-bit numbers can tell all elements."""
+    """Whether 32-bit index tables can address all elements."""
     return max(N * C * H * W, N * K * P * Q, K * D * A * B) < 1 << 30
 
 
 def blocks_of_y(N: int, K: int, P: int, Q: int, groups: int) -> int:
-    """Tiles of the output."""
+    """Number of tiles of the output."""
     return blocks(K // groups, N * P * Q, groups)
 
 
 def blocks_of_dx(N: int, D: int, H: int, W: int, groups: int) -> int:
-    """Tiles of the input's gradient."""
+    """Number of tiles of the input gradient."""
     return blocks(D, N * H * W, groups)
 
 
 def blocks_of_dweight(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int) -> int:
-    """Tiles of the filters' gradient."""
+    """Number of tiles of the filter gradient."""
     return shared_blocks(K // groups, D * A * B, N * P * Q, groups)
 
 
 def tile_of_dweight(K: int, D: int, A: int, B: int, groups: int) -> int:
-    """Numbers that a block leaves for the sum."""
+    """Elements that a block stores for the reduction (split-K)."""
     return tile_size(K // groups, D * A * B)
 
 
 def blocks_of_sum(K: int, D: int, A: int, B: int) -> int:
-    """A thread for each element of the filters' gradient."""
+    """One thread per element of the filter gradient."""
     return -(-K * D * A * B // THREADS)
 
 
 def work_of_y(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int) -> int:
-    """Multiplications for the output, in the time of an iteration."""
+    """Multiplications for the output per iteration."""
     return work_per_iteration(K // groups, N * P * Q, D * A * B, groups)
 
 
 def work_of_dx(N: int, K: int, D: int, A: int, B: int, H: int, W: int, groups: int) -> int:
-    """Multiplications for the input's gradient, in the time of an iteration."""
+    """Multiplications for the input gradient per iteration."""
     return work_per_iteration(D, N * H * W, K // groups * A * B, groups)
 
 
 def work_of_dweight(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int) -> int:
-    """Multiplications for the filters' gradient, in the time of an iteration."""
+    """Multiplications for the filter gradient per iteration."""
     return shared_work_per_iteration(K // groups, D * A * B, N * P * Q, groups)
 
 
@@ -123,7 +123,7 @@ def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilatio
         cuda.syncthreads()
         fetch_rows(ahead, weight, outer, inner, thread, bits)
         fetch_windows(ahead, x, outer, inner, thread, bits, ACROSS, False)
-        if start == 0:  # nothing to multiply yet
+        if start == 0:  # no slab has been loaded yet
             cuda.syncthreads()
             continue
         multiply(tile, sums, thread, bits)
@@ -168,7 +168,7 @@ def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, di
         cuda.syncthreads()
         fetch_rows(ahead, weight, outer, inner, thread, bits)
         fetch_windows(ahead, dy, outer, inner, thread, bits, ACROSS, True)
-        if start == 0:  # nothing to multiply yet
+        if start == 0:  # no slab has been loaded yet
             cuda.syncthreads()
             continue
         multiply(tile, sums, thread, bits)
@@ -224,7 +224,7 @@ def conv_dweight(scratch, weight, dy, x, stride, stride_y, padding, padding_y, d
         cuda.syncthreads()
         fetch_rows(ahead, dy, outer, inner, thread, bits)
         fetch_windows(ahead, x, outer, inner, thread, bits, ALONG, False)
-        if start == first:  # nothing to multiply yet
+        if start == first:  # no slab has been loaded yet
             cuda.syncthreads()
             continue
         multiply(tile, sums, thread, bits)

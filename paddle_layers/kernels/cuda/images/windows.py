@@ -1,8 +1,9 @@
-"""Elements of images under windows, found by adding two places: no image is laid out as columns.
+"""Implicit im2col: elements of images under windows are addressed by the sum of two offsets, without storing columns.
 
-A convolution is a product of filters and windows. An element of a window stands at a pixel plus a tap: a step by a
-channel and an element of a filter. Both are columns of a table in shared memory: `outer` for the side of the tile, made
-once, `inner` for the depth, made for each slab. So the sizes of an image divide once what many threads fetch.
+A convolution is a product of filters and windows. The address of a window element is that of a pixel plus that of a tap
+(channel and filter element). Both are columns of a table in shared memory: `outer` for the side of the tile, computed
+once, `inner` for the depth, computed per slab. So the index divisions are done once for elements that many threads
+fetch.
 """
 
 from __future__ import annotations
@@ -11,24 +12,24 @@ from paddle_layers.define.functions.point_functions import helper, real
 from paddle_layers.kernels.cuda.tiles import ALONG, LEFT, LOADS, RIGHT, THREADS, result, spot
 
 TABLE = 768
-"""Numbers in a table: six rows, for as many columns as the deepest slab has."""
+"""Entries of a table: six rows, as many columns as the deepest slab has."""
 BASE = 0
-"""Number of the element in the whole tensor; those of a pixel and a tap add up."""
+"""Index of the element in the whole tensor; the indices of a pixel and of a tap are added."""
 ROW = 128
 COLUMN = 256
 PHASE = 384
-"""Pixels between two strides are under taps of the same phase only."""
+"""Phase of a pixel: pixels between two strides are only under taps of the same phase."""
 OTHER = 512
-"""Number of the element in the tensor that shares the axis."""
+"""Index of the element in the tensor that shares the axis."""
 LINE = 640
-"""Number of the first element of a row of the other operand; in `outer` only."""
+"""Index of the first element of a row of the other operand; in `outer` only."""
 OUTSIDE = -(1 << 30)
-"""Row and number beyond the depth."""
+"""Row and index beyond the depth."""
 
 
 @helper
 def place(table, at, inside, base, row, column, phase, other):
-    """Fill a column of a table."""
+    """Fills a column of a table."""
     table.flat[BASE + at] = base
     table.flat[ROW + at] = row if inside else OUTSIDE
     table.flat[COLUMN + at] = column
@@ -49,7 +50,7 @@ def place_window(table, at, window, windows, images, results, stride, padding):
 
 @helper
 def place_tap(table, at, tap, taps, first, images, filters, dilation):
-    """Element `d, a, b` of a filter, as a step from a window's first pixel; other: the same element of a weight."""
+    """Filter element `d, a, b` as an offset from the first pixel of a window; other: the same element of a weight."""
     _, _, H, W = images
     _, _, A, B = filters
     channel, row, column = first + tap // (A * B), tap // B % A * dilation[0], tap % B * dilation[1]
@@ -58,7 +59,7 @@ def place_tap(table, at, tap, taps, first, images, filters, dilation):
 
 @helper
 def place_pixel(table, at, pixel, pixels, images, results, stride, padding):
-    """Last window that begins at a pixel or before it; other: the pixel."""
+    """Last window that begins at or before a pixel; other: the pixel."""
     _, C, H, W = images
     _, K, P, Q = results
     n, h, w = pixel // (H * W), pixel // W % H + padding[0], pixel % W + padding[1]
@@ -69,7 +70,7 @@ def place_pixel(table, at, pixel, pixels, images, results, stride, padding):
 
 @helper
 def place_tap_back(table, at, tap, taps, first, filters, results, stride, dilation):
-    """Element `k, a, b` of the filters, as a step back to a window; other: the weight of its channel 0."""
+    """Filter element `k, a, b` as an offset back to a window; other: the weight of its channel 0."""
     _, D, A, B = filters
     _, _, P, Q = results
     k, h, w = first + tap // (A * B), tap // B % A * dilation[0], tap % B * dilation[1]
@@ -80,7 +81,7 @@ def place_tap_back(table, at, tap, taps, first, filters, results, stride, dilati
 
 @helper
 def fetch_windows(ahead, values, outer, inner, thread, bits, along, strided):
-    """Read a thread's part of a slab of windows; zero outside of the image, and where `strided` between windows."""
+    """Reads a thread's part of a slab of windows; zero outside of the image and, where `strided`, between windows."""
     _, _, height, width = values.shape
     k, m = spot(thread, bits, along)
     base, top, left, phase = outer.flat[BASE + m], outer.flat[ROW + m], outer.flat[COLUMN + m], outer.flat[PHASE + m]
@@ -94,7 +95,7 @@ def fetch_windows(ahead, values, outer, inner, thread, bits, along, strided):
 
 @helper
 def fetch_rows(ahead, values, outer, inner, thread, bits):
-    """Read a thread's part of a slab of the other operand."""
+    """Reads a thread's part of a slab of the other operand."""
     k, m = spot(thread, bits, ALONG)
     line = outer.flat[LINE + m]
     for i in range(LOADS):
@@ -105,7 +106,7 @@ def fetch_rows(ahead, values, outer, inner, thread, bits):
 
 @helper
 def store_rows(values, tile, first, last, stride, outer, columns, accumulate, thread, bits):
-    """Write the tile's part of the result: rows `first` to `last`, `stride` numbers apart."""
+    """Writes the tile's part of the result: rows `first` to `last` with the row stride `stride`."""
     for i in range(1 << (2 * bits - 8)):
         e = thread + i * THREADS
         row, column = e >> bits, e & ((1 << bits) - 1)

@@ -1,1 +1,1 @@
-"""Tuned CUDA kernels of the layers in layers/rows."""
+"""Tuned CUDA kernels of the dense layers."""

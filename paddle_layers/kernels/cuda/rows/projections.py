@@ -1,4 +1,4 @@
-"""fc by tiles."""
+"""Fully connected layer (`fc`) as a tiled matrix product (GEMM)."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ from paddle_layers.kernels.tuned import tuned
 
 
 def blocks_of_y(N: int, K: int) -> int:
-    """Tiles of the output."""
+    """Number of tiles of the output."""
     return blocks(N, K)
 
 
 def blocks_of_dx(N: int, C_i: int) -> int:
-    """Tiles of the input's gradient."""
+    """Number of tiles of the input gradient."""
     return blocks(N, C_i)
 
 
 def blocks_of_dweight(C_i: int, K: int) -> int:
-    """Tiles of the weight's gradient."""
+    """Number of tiles of the weight gradient."""
     return blocks(C_i, K)
 
 
 def work_of_y(N: int, C_i: int, K: int) -> int:
-    """Multiplications for the output, in the time of an iteration."""
+    """Multiplications for the output per iteration."""
     return work_per_iteration(N, K, C_i)
 
 
 def work_of_dx(N: int, C_i: int, K: int) -> int:
-    """Multiplications for the input's gradient, in the time of an iteration."""
+    """Multiplications for the input gradient per iteration."""
     return work_per_iteration(N, C_i, K)
 
 
 def work_of_dweight(N: int, C_i: int, K: int) -> int:
-    """Multiplications for the weight's gradient, in the time of an iteration."""
+    """Multiplications for the weight gradient per iteration."""
     return work_per_iteration(C_i, K, N)
 
 
@@ -79,7 +79,7 @@ def fc_y(y, x, weight, accumulate):
         cuda.syncthreads()
         fetch(ahead, LEFT, x, top, start, thread, bits, ALONG)
         fetch(ahead, RIGHT, weight, left, start, thread, bits, ACROSS)
-        if start == 0:  # nothing to multiply yet
+        if start == 0:  # no slab has been loaded yet
             cuda.syncthreads()
             continue
         multiply(tile, sums, thread, bits)
@@ -109,7 +109,7 @@ def fc_dx(dx, dy, weight, accumulate):
         cuda.syncthreads()
         fetch(ahead, LEFT, dy, top, start, thread, bits, ALONG)
         fetch(ahead, RIGHT, weight, left, start, thread, bits, ALONG)
-        if start == 0:  # nothing to multiply yet
+        if start == 0:  # no slab has been loaded yet
             cuda.syncthreads()
             continue
         multiply(tile, sums, thread, bits)
@@ -141,7 +141,7 @@ def fc_dweight(dweight, x, dy, accumulate):
         cuda.syncthreads()
         fetch(ahead, LEFT, x, top, start, thread, bits, ACROSS)
         fetch(ahead, RIGHT, dy, left, start, thread, bits, ACROSS)
-        if start == 0:  # nothing to multiply yet
+        if start == 0:  # no slab has been loaded yet
             cuda.syncthreads()
             continue
         multiply(tile, sums, thread, bits)

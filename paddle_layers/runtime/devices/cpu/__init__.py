@@ -1,4 +1,4 @@
-"""The CPU: compiled drivers, and the loop that runs them."""
+"""CPU device: compiled drivers, and the loop that runs them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ __all__ = ["Cpu", "CpuBlock", "missing", "open_device"]
 
 
 def missing() -> None:
-    """It is always there."""
+    """Always available."""
 
 
 def open_device(_number: int = 0) -> Cpu:
-    """All cores: as a device there is one CPU, whatever the number."""
+    """All cores: there is one CPU device, whatever the number."""
     return Cpu()

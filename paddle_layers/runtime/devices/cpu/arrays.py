@@ -1,7 +1,7 @@
-"""Arrays of drivers: those of the argument tables, and memory on the stack.
+"""Arrays in drivers: views of the argument tables, and stack arrays.
 
-numba's `carray` does the same for an address and a tuple of sizes; to look these up takes its compiler longer than many
-a point function.
+numba's `carray` does the same for an address and a tuple of sizes; its compilation takes longer than that of many a
+point function.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
 LANES = 256
-"""Neighbours that are computed side by side; their numbers stay in the first cache."""
+"""Adjacent elements that are computed together; their values stay in the L1 cache."""
 I64 = ir.IntType(64)
 
 
 @intrinsic(prefer_literal=True)
 def argument(typingctx: Any, pointers: Any, at: Any, ints: Any, first: Any, sizes: Any, ones: Any, dtype: Any) -> Any:
-    """The array whose address is number `at` of `pointers`: its `sizes` begin at number `first` of `ints`.
+    """The array whose address is entry `at` of `pointers`: its `sizes` begin at entry `first` of `ints`.
 
-    `ones` axes of one element each follow. The numbers between the tables are literals.
+    It is followed by `ones` axes of one element each. The literal arguments are constants of the driver.
     """
     counted, single = sizes.literal_value, ones.literal_value
     array = types.Array(dtype.instance_type, counted + single, "C")
@@ -42,7 +42,7 @@ def argument(typingctx: Any, pointers: Any, at: Any, ints: Any, first: Any, size
 
 @intrinsic
 def stack(typingctx: Any, dtype: Any) -> Any:
-    """`LANES` numbers on the stack, whose address nobody else knows."""
+    """`LANES` elements on the stack, whose address does not escape."""
     array = types.Array(dtype.instance_type, 1, "C")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -50,7 +50,7 @@ def stack(typingctx: Any, dtype: Any) -> Any:
         numbers = ir.ArrayType(number, LANES)
         memory = cgutils.alloca_once(builder, numbers)
         memory.align = 64
-        data = builder.bitcast(memory, number.as_pointer())  # an address would hide that no other array lies here
+        data = builder.bitcast(memory, number.as_pointer())  # an escaping address would prevent alias analysis
         return contiguous(context, builder, array, data, [ir.Constant(I64, LANES)])
 
     return array(dtype), codegen

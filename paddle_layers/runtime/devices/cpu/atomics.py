@@ -1,4 +1,4 @@
-"""Numbers in memory that several threads read and write, and waiting for them."""
+"""Atomic operations on shared memory, and spin waits."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from numba.extending import intrinsic
 from paddle_layers.kernels.primitives.compiling import compiled
 
 LINE = 16
-"""Numbers between those that several threads write: two lines of a cache, which are fetched together."""
+"""Distance in elements between values that different threads write: two cache lines, which are fetched together."""
 SPINS = 200
-"""Looks at a number, 5 us, before a waiting thread lets others have its core, should they want it."""
+"""Spin iterations (5 us) before a waiting thread yields its core."""
 YIELDS = 4000
-"""Looks, some milliseconds, before it sleeps between them."""
+"""Yields (some milliseconds) before it sleeps between checks."""
 NAP = 50
 """Microseconds of such a sleep."""
 I64, HAS_PAUSE = ir.IntType(64), llvmlite.binding.get_default_triple().startswith("x86_64")
@@ -27,7 +27,7 @@ I64, HAS_PAUSE = ir.IntType(64), llvmlite.binding.get_default_triple().startswit
 
 @intrinsic
 def load(typingctx: Any, address: Any) -> Any:
-    """The number at an address; what was written before it was is seen behind this."""
+    """Atomic load with acquire ordering."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.load_atomic(builder.inttoptr(args[0], I64.as_pointer()), "acquire", 8)
@@ -37,7 +37,7 @@ def load(typingctx: Any, address: Any) -> Any:
 
 @intrinsic
 def store(typingctx: Any, address: Any, number: Any) -> Any:
-    """Write the number at an address; who loads it sees what was written before."""
+    """Atomic store with release ordering."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         builder.store_atomic(args[1], builder.inttoptr(args[0], I64.as_pointer()), "release", 8)
@@ -48,7 +48,7 @@ def store(typingctx: Any, address: Any, number: Any) -> Any:
 
 @intrinsic
 def add_one(typingctx: Any, address: Any) -> Any:
-    """Count the number at an address up."""
+    """Atomic increment."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = builder.inttoptr(args[0], I64.as_pointer())
@@ -60,7 +60,7 @@ def add_one(typingctx: Any, address: Any) -> Any:
 
 @intrinsic
 def exchange(typingctx: Any, address: Any, expected: Any, new: Any) -> Any:
-    """Write a new number where the expected one is; the number that was there."""
+    """Atomic compare-and-swap; returns the previous value."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = builder.inttoptr(args[0], I64.as_pointer())
@@ -71,7 +71,7 @@ def exchange(typingctx: Any, address: Any, expected: Any, new: Any) -> Any:
 
 @intrinsic
 def pause(typingctx: Any) -> Any:
-    """Tell the core that it waits."""
+    """Spin-wait hint for the CPU."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if HAS_PAUSE:
@@ -84,7 +84,7 @@ def pause(typingctx: Any) -> Any:
 
 @intrinsic
 def let_others(typingctx: Any, microseconds: Any) -> Any:
-    """Let other threads have the core: at once, or for so long as well."""
+    """Yields the core to other threads, or sleeps for the given time."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         word = ir.IntType(32)
@@ -104,7 +104,7 @@ def let_others(typingctx: Any, microseconds: Any) -> Any:
 
 @compiled
 def wait_for(address, count):
-    """Wait until the number at an address is `count` at least."""
+    """Waits until the value at an address is at least `count`."""
     looks = 0
     while load(address) < count:
         looks += 1
@@ -118,7 +118,7 @@ def wait_for(address, count):
 
 @intrinsic
 def nanoseconds(typingctx: Any) -> Any:
-    """The clock that only goes forward, as an `int64`."""
+    """The monotonic clock, as an `int64`."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         i64 = ir.IntType(64)

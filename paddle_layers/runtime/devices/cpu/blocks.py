@@ -1,4 +1,4 @@
-"""How launches that run block by block are cut: the columns of a launch table that say so, for the rows of a batch."""
+"""Cache blocking of fused launches: the columns of a launch table with the block sizes for the rows of a batch."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from paddle_layers.runtime.launches.launch import Launch
 from .native import LENGTH, PARTS, TOTAL
 
 BLOCK_BYTES = 1 << 16
-"""Of a target: with those that are read beside it, a block stays in the second cache of a core."""
+"""Bytes of a target per block: together with what is read, a block stays in the L2 cache of a core."""
 
 
 class Blocks:
-    """The groups of a table: launches of which all but the first join the one before them."""
+    """The fused groups of a table: launches of which all but the first join the previous one."""
 
     def __init__(self, launches: Sequence[Launch], itemsize: int) -> None:
         self._most = BLOCK_BYTES // itemsize
@@ -28,9 +28,9 @@ class Blocks:
         self._groups = [(at, end, launches[at]) for at, end in zip(heads, ends, strict=True) if end > at + 1]
 
     def write(self, table: NDArray[np.int64], work: NDArray[np.int64], rows: Rows, *, smallest: bool = False) -> None:
-        """Cut the groups for the rows of a batch; `work` of a first launch becomes that of all.
+        """Computes the blocks of the groups for the rows of a batch; `work` of a first launch becomes that of all.
 
-        `smallest` takes the smallest blocks that there are: for checks.
+        `smallest` selects the smallest possible blocks: for checks.
         """
         table[:, LENGTH], table[:, PARTS] = 1, table[:, TOTAL]
         for first, end, head in self._groups:
@@ -46,19 +46,21 @@ class Blocks:
 
 
 def _cut(head: Launch, totals: Sequence[int], rows: Rows) -> tuple[int, int, int] | None:
-    """Parts of the first launch, runs that they are cut from, and cells of the others; None: they run one by one.
+    """Parts of the first launch, runs that they consist of, and cells of the others; `None`: not fused.
 
-    Every work item of a launch behind the first is one of equal runs of its target, and so are cells.
+    Every work item of a launch after the first is one of equal runs of its target, and so are cells.
     """
     first, cells = totals[0], min(totals[1:])
     if min(totals) <= 0 or any(total % cells for total in totals[1:]):
         return None
     runs = first if head.runs is None else head.runs(rows.of)
     if runs == first and first % cells == 0 and (first == cells or not _has_scratch_of_pieces(head)):
-        return cells, cells, cells  # as fine as the others, or finer: as they are cut
+        return cells, cells, cells  # as fine as the others, or finer: they determine the blocks
     return (first, runs, cells) if runs and cells % runs == 0 else None
 
 
 def _has_scratch_of_pieces(head: Launch) -> bool:
-    """Whether its items have to be cut into pieces as they are when it runs alone, whose memory they share."""
+    """Whether its items must be divided into the same pieces as in a separate launch, whose scratch buffers they
+    share.
+    """
     return isinstance(head.code, TunedCall) and head.code.tuned.scratch_of_pieces

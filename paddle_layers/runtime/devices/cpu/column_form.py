@@ -1,8 +1,8 @@
-"""A point function whose loops go across rows, for many neighbours in a row at once.
+"""Vectorization of column reductions: a point function whose loops run across rows, for many adjacent columns at once.
 
-The sum of a column reads numbers that lie a row apart, its neighbour the numbers beside them. Here the loop over the
-rows is the outer one, and every other statement is done for all neighbours (lanes) in a loop of vectors; what a
-function computes on the way is an array of lanes. The order of each element's own operations stays.
+The sum of a column has a stride of one row, but adjacent columns are contiguous. Here the loop over the rows is the
+outer one, and every other statement runs for all adjacent columns (lanes) in a vectorized loop; intermediate values are
+arrays of lanes. The order of each element's own operations is preserved.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from paddle_layers.define.functions.program import Program
 
 NAME = "columns_"
 LANE, FIRST, WIDTH = "lane_", "first_", "width_"
-"""Number of a lane, index of the first, how many there are."""
+"""Lane index, index of the first lane, number of lanes."""
 
 
 def column_form(program: Program, lane: str, single: Set[str] = frozenset()) -> Program | None:
     """A function that computes `lane` from `first_` on, `width_` lanes: the results are in `result0_`, `result1_` ...
 
-    `single` are the sizes, such as `x.shape[2]`, of last axes of one element: neighbours are those of the axis before.
-    None where the loops of the function depend on the lane, or where it has none that go across rows.
+    `single` are the sizes, such as `x.shape[2]`, of last axes of one element: adjacent columns are those of the axis
+    before. `None` if the loops of the function depend on the lane, or if none runs across rows.
     """
     tree = _Single(single).visit(copy.deepcopy(program.tree))
     assert isinstance(tree, ast.FunctionDef)
@@ -54,7 +54,7 @@ def column_form(program: Program, lane: str, single: Set[str] = frozenset()) -> 
 
 
 def _goes_across(loops: Iterable[ast.For], lane: str) -> bool:
-    """Whether what loops read lies side by side along the lanes, and not along the loops."""
+    """Whether the reads of loops are contiguous along the lanes, and not along the loops."""
     counters = {name for loop in loops for name in _names(loop.target)}
     found = False
     for node in (node for loop in loops for node in ast.walk(loop)):
@@ -68,13 +68,13 @@ def _goes_across(loops: Iterable[ast.For], lane: str) -> bool:
 
 
 def _used_as_index(tree: ast.AST, names: set[str]) -> bool:
-    """Whether one of the names is a whole number: an array of lanes holds real ones."""
+    """Whether one of the names is an integer: an array of lanes holds floating-point values."""
     subscripts = (node for node in ast.walk(tree) if isinstance(node, ast.Subscript))
     return any(_names(node.slice) & names for node in subscripts)
 
 
 def _lane_by_lane(body: list[ast.stmt], arrays: set[str], lane: str) -> list[ast.stmt] | None:
-    """Statements in loops over the lanes, and the loops around these; None where a loop stands in a condition."""
+    """Statements in loops over the lanes, and the loops around these; `None` if a loop is inside a condition."""
     lines: list[ast.stmt] = []
     together: list[ast.stmt] = []
 
@@ -107,7 +107,7 @@ def _lane_by_lane(body: list[ast.stmt], arrays: set[str], lane: str) -> list[ast
 
 
 class _Single(ast.NodeTransformer):
-    """Loops over axes of one element go once, with the number 0."""
+    """Rewrites loops over axes of one element to a single iteration, with the index 0."""
 
     def __init__(self, sizes: Set[str]) -> None:
         self.ranges = {f"range({size})" for size in sizes}
@@ -125,7 +125,7 @@ class _Single(ast.NodeTransformer):
 
 
 class _Lanes(ast.NodeTransformer):
-    """A name of an array of lanes becomes that of its element."""
+    """Rewrites the name of an array of lanes to its element."""
 
     def __init__(self, arrays: set[str]) -> None:
         self.arrays = arrays
@@ -138,7 +138,7 @@ class _Lanes(ast.NodeTransformer):
 
 
 def _differing(body: Iterable[ast.stmt], lane: str) -> set[str]:
-    """Names whose values differ from lane to lane, and those that a condition gives a value."""
+    """Names whose values differ from lane to lane, and those that are assigned in a condition."""
     nodes = [node for statement in body for node in ast.walk(statement)]
     conditions = (node for node in nodes if isinstance(node, ast.If))
     differing = {name for condition in conditions for name in _assigned([condition])}

@@ -1,4 +1,4 @@
-"""From a kernel to the address of its compiled body."""
+"""Compilation of kernels on the CPU: from a kernel to the address of its compiled body."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .texts import cpu_text, tuned_text
 
 
 class Driver(NamedTuple):
-    """A driver's text, what it was made from, and where it lies."""
+    """A driver's source, its kernel, and its path."""
 
     code: Kernel | TunedCall
     path: Path
@@ -34,7 +34,7 @@ class Driver(NamedTuple):
 
     @property
     def module(self) -> str:
-        """Where a tuned kernel is written; empty for a point function."""
+        """Module of a tuned kernel; empty for a point function."""
         return str(self.code.tuned.function.__module__) if isinstance(self.code, TunedCall) else ""
 
     @property
@@ -44,13 +44,13 @@ class Driver(NamedTuple):
 
     @property
     def compiled(self) -> bool:
-        """Whether a result is on the disk already, or none is made."""
+        """Whether a compiled result is in the cache, or none is needed."""
         return (isinstance(self.code, Kernel) and self.code.python is not None) or is_compiled(self.path)
 
     def address(self) -> int:
-        """Import the driver, compile it if need be, give the address of its body.
+        """Imports the driver, compiles it if necessary, and returns the address of its body.
 
-        Raises `DefinitionError` for a point function, not the library's own, that cannot be compiled.
+        Raises `DefinitionError` for a point function of a plugin that cannot be compiled.
         """
         if isinstance(self.code, Kernel) and self.code.python is not None:
             return python_address(self.code, self.dtype)
@@ -65,9 +65,9 @@ def cpu_driver(code: Kernel | TunedCall, dtype: str) -> Driver:
 
 
 def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[int]:
-    """Addresses of the drivers' bodies; drivers not yet on the disk are compiled on all cores, with progress.
+    """Addresses of the drivers' bodies; drivers that are not in the cache are compiled on all cores, with progress.
 
-    What is compiled is kept: `KeyboardInterrupt` says how much that is.
+    Compiled drivers are kept: `KeyboardInterrupt` reports their number.
     """
     unique = {str(driver.path): driver for driver in drivers}
     if is_interpreted():
@@ -90,9 +90,10 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
 
 
 def _in_order(missing: Sequence[Driver]) -> list[Driver]:
-    """What takes longest at both ends, where a process begins each, and what shares functions together.
+    """Compilation order: the slowest at both ends, where a process begins each, and drivers with shared functions
+    together.
 
-    The module with most kernels takes longest; what is called alike in it shares most.
+    The module with most kernels is slowest; equally named functions of it share most.
     """
     modules: dict[str, list[Driver]] = {}
     for driver in missing:
@@ -111,7 +112,7 @@ def _done(missing: Sequence[Driver]) -> int:
 
 @contextlib.contextmanager
 def _kept(missing: Sequence[Driver]) -> Iterator[None]:
-    """Within it, Ctrl-C says what there is already."""
+    """Context manager: Ctrl-C reports what has been compiled."""
     try:
         yield
     except KeyboardInterrupt:

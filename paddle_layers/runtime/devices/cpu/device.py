@@ -1,4 +1,4 @@
-"""The CPU as a device."""
+"""CPU implementation of the device protocol."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ class CpuBlock:
         self.address = int(self._bytes.ctypes.data)
 
     def read(self, offset: int, count: int, dtype: str) -> NDArray[Any]:
-        """Numbers as a view."""
+        """A view of the elements."""
         return self._bytes[offset : offset + count * np.dtype(dtype).itemsize].view(dtype)
 
     def write(self, offset: int, values: NDArray[Any], dtype: str) -> None:
-        """Put numbers at `offset` bytes."""
+        """Writes elements at `offset` bytes."""
         # Not `values.reshape(-1)`, which copies a transposed or broadcast array.
         self.read(offset, values.size, dtype).reshape(values.shape)[...] = values
 
 
 class Cpu:
-    """All cores; launches are done when `run` returns."""
+    """All cores; `run` is synchronous."""
 
     name = "cpu"
     whole_rows = True
 
     def allocate(self, nbytes: int) -> CpuBlock:
-        """Host memory."""
+        """Allocates host memory."""
         if (memory := memory_bytes()) is not None and nbytes > memory:
             raise DeviceError(f"{as_bytes(nbytes)} are more memory than this machine has ({as_bytes(memory)})")
         try:
@@ -56,7 +56,7 @@ class Cpu:
             raise DeviceError(f"cannot allocate {as_bytes(nbytes)}; try a smaller batch or network") from None
 
     def compile(self, launches: Sequence[Launch], dtype: str, progress: Progress | None) -> None:
-        """Compile drivers that are not on the disk yet."""
+        """Compiles drivers that are not in the cache."""
         compile_all([cpu_driver(launch.code, dtype) for launch in launches], progress)
 
     def table(self, launches: Sequence[Launch], dtype: str, address: Callable[[Ref], int]) -> Table:
@@ -65,8 +65,8 @@ class Cpu:
         return Table(launches, bodies, address, dtype)
 
     def free_bytes(self) -> int | None:
-        """All the memory of the machine: the system makes room, and gives memory when it is touched."""
+        """All memory of the machine: the system frees caches, and allocates memory on first touch."""
         return memory_bytes()
 
     def synchronise(self) -> None:
-        """Nothing to wait for."""
+        """Does nothing."""

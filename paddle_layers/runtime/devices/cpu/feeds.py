@@ -1,4 +1,4 @@
-"""Checks of arrays that are fed, as one compiled loop each: NumPy would take some microseconds for a small one."""
+"""Validation of fed arrays in one compiled loop each: NumPy would take some microseconds for a small one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paddle_layers.runtime.generate.library import kept
 @kept
 @njit(nogil=True, fastmath={"reassoc"})
 def all_finite(numbers):
-    """Whether a vector of real numbers holds neither NaN nor infinity: zero times one of these is NaN."""
+    """Whether a vector of floating-point values holds neither NaN nor infinity: zero times one of these is NaN."""
     wrong = numbers.dtype.type(0)
     for at in range(numbers.size):
         wrong += numbers[at] - numbers[at]
@@ -21,8 +21,8 @@ def all_finite(numbers):
 @kept
 @njit(nogil=True)
 def all_below(ids, size):
-    """Whether a vector holds whole numbers from 0 to below `size` only."""
+    """Whether a vector holds only integers from 0 to below `size`."""
     outside = 0
     for at in range(ids.size):
-        outside += 1 if np.uint64(ids[at]) >= np.uint64(size) else 0  # as a negative number is, too
+        outside += 1 if np.uint64(ids[at]) >= np.uint64(size) else 0  # also rejects negative numbers
     return outside == 0

@@ -1,4 +1,4 @@
-"""Runs drivers as plain Python instead of compiling them: slow, but at once; examples on pages are run this way."""
+"""Interpreter: runs drivers as plain Python without compilation, slow but immediate; used for the examples on pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .native import ADDRESS, FLOATS, INTS, LENGTH, PARTS, POINTERS, TOTAL
 from .python_calls import PythonBody
 
 DRIVER = "<driver>"
-"""What Python calls the file of a driver that it runs."""
+"""File name of an interpreted driver in tracebacks."""
 Body = Callable[[int, int, Any, Any, Any], None]
 
 _BODIES: list[Body] = []
@@ -35,17 +35,17 @@ _SWITCHED_ON = ContextVar("drivers run as Python", default=False)
 
 
 def interpreted() -> AbstractContextManager[None]:
-    """Within it, plans run the text of their drivers as Python; tuned kernels are compiled and must be switched off."""
+    """Context manager: plans run their drivers as Python; tuned kernels are compiled and must be disabled."""
     return switched(_SWITCHED_ON, True)
 
 
 def is_interpreted() -> bool:
-    """Whether drivers are to be run as Python."""
+    """Whether drivers are interpreted."""
     return _SWITCHED_ON.get()
 
 
 def interpreted_address(code: Kernel | TunedCall, text: str, dtype: str) -> int:
-    """What stands for the address of a driver's body: a negative number."""
+    """A negative number that represents the address of a driver's body."""
     if text not in _NUMBERS:
         _BODIES.append(_body(code, text, dtype))
         _NUMBERS[text] = -len(_BODIES)
@@ -62,12 +62,12 @@ def _body(code: Kernel | TunedCall, text: str, dtype: str) -> Body:
 
 
 def _with_place(body: Body, code: Kernel | TunedCall, text: str) -> Body:
-    """The body; what it raises has a note that says at which line of the author's."""
+    """The body; its exceptions get a note with the author's source line."""
 
     def run(*arguments: Any) -> None:
         try:
             body(*arguments)
-        except Exception as error:  # raised again, whatever it is, with the author's line as a note
+        except Exception as error:  # re-raised, whatever it is, with the author's line as a note
             lines = [
                 line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == DRIVER
             ]
@@ -80,8 +80,8 @@ def _with_place(body: Body, code: Kernel | TunedCall, text: str) -> Body:
 
 
 def interpret(rows: NDArray[np.int64]) -> None:
-    """Run launches, rows of a table with the columns of `native.COLUMNS`, one after the other."""
-    with np.errstate(all="ignore"):  # as compiled kernels, which give NaN and infinity without a word
+    """Runs launches, rows of a table with the columns of `native.COLUMNS`, sequentially."""
+    with np.errstate(all="ignore"):  # as compiled kernels, which return NaN and infinity without warnings
         at, table = 0, rows.tolist()
         while at < len(table):
             length = table[at][LENGTH] if at + table[at][LENGTH] <= len(table) else 1
@@ -90,7 +90,7 @@ def interpret(rows: NDArray[np.int64]) -> None:
 
 
 def _run_group(group: list[list[int]]) -> None:
-    """The launches that run block by block from a row of a table on, or one alone: as `native.run_parts`."""
+    """Runs the fused launches from a row of a table on, or a single one: as `native.run_parts`."""
     head, *others = group
     if not others:
         _run_row(head, 0, head[TOTAL])
@@ -113,13 +113,13 @@ def _run_row(row: list[int], first: int, last: int) -> None:
 
 @dataclass(frozen=True)
 class _Table:
-    """A table of arguments: where it lies, and of what it is made."""
+    """An argument table: its location and types."""
 
     address: int
     dtype: Any
 
     def __getitem__(self, at: Any) -> Any:
-        """A number as Python's, which does not overflow."""
+        """An element as a Python number, which does not overflow."""
         return array_at(self.address, (at + 1,), self.dtype)[at].item()
 
 
@@ -129,7 +129,7 @@ def _argument(pointers: _Table, at: int, ints: _Table, first: int, sizes: int, o
 
 
 def _stack(dtype: Any) -> NDArray[Any]:
-    """NaN, so that a number is seen that was never written."""
+    """NaN, so that reads of uninitialized elements are detected."""
     return np.full(LANES, np.nan, dtype)
 
 
@@ -137,13 +137,13 @@ _get, _set = np.ndarray.__getitem__, np.ndarray.__setitem__
 
 
 class _Strict(np.ndarray[Any, Any]):
-    """An array without places behind its end and before its beginning: machine code checks no index.
+    """An array with bounds checks: machine code checks no index.
 
-    NumPy refuses the former. A negative index counts from the end there; a kernel that computes one reads a
-    neighbour's memory as soon as its type has no sign or the axis is shorter.
+    NumPy rejects indices past the end. A negative index counts from the end there; a kernel that computes one reads out
+    of bounds as soon as its type is unsigned or the axis is shorter.
     """
 
-    # Every element passes here, so that nothing else is called.
+    # Hot path: every element access, so nothing else is called.
     def __getitem__(self, index: Any) -> Any:
         if (min(index) if type(index) is tuple else index) < 0:
             raise IndexError(f"index {index} is negative")
@@ -160,7 +160,7 @@ def _unchanged(*_: Any, **__: Any) -> Callable[[Any], Any]:
 
 
 def _as_compiled(name: str) -> Any:
-    """A function of `math` that gives infinity or NaN where Python raises, as a kernel does."""
+    """A function of `math` that returns infinity or NaN where Python raises, as a kernel does."""
     exact = getattr(math, name)
     limit = getattr(np, name, None)
 
@@ -192,7 +192,7 @@ _STANDS_FOR = {
     "paddle_layers.runtime.devices.cpu.arrays": SimpleNamespace(LANES=LANES, argument=_argument, stack=_stack),
     "paddle_layers.runtime.devices.cpu.native": SimpleNamespace(BODY=None),
 }
-"""What a driver's imports give when it is run as Python."""
+"""Replacements of a driver's imports in the interpreter."""
 
 
 def _import(name: str, *arguments: Any) -> Any:

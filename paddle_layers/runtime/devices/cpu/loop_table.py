@@ -1,4 +1,4 @@
-"""The launches of a loop on the CPU, written out for the steps of a batch: one row for each launch in each step."""
+"""Loop unrolling on the CPU: one table row per launch and step of a recurrent group."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Arguments(NamedTuple):
     refs: list[Ref]
     ints: list[Extent | Key]
     floats: int
-    """Address of the real numbers, which no step changes."""
+    """Address of the floating-point values, which are the same in all steps."""
     body: int
 
 
 class LoopTable:
-    """Rows with the columns of `native.COLUMNS`, and the arrays to which they point."""
+    """Rows with the columns of `native.COLUMNS`, and the arrays that they point to."""
 
     def __init__(
         self,
@@ -79,6 +79,6 @@ class LoopTable:
         self.work[entries] = np.maximum(totals * launch.weight, launch.work * share(group)[step])
 
     def set_keys(self, key: Callable[[str], int]) -> None:
-        """Draw the keys of random operations: each step has its own, the same on the way back."""
+        """Generates the random keys of operations: each step has its own, the same in the backward pass."""
         for column, op, step in self._keys:
             column[:] = key(op) + step

@@ -1,4 +1,4 @@
-"""Calling compiled bodies by address: one signature for all of them, a table of numbers for a whole plan."""
+"""Calls of compiled bodies by address: one signature for all of them, one launch table for a whole plan."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ from .atomics import LINE, add_one, exchange, load, wait_for
 BODY = types.void(
     types.int64, types.int64, types.CPointer(types.int64), types.CPointer(types.int64), types.CPointer(types.float64)
 )
-"""Signature of a body: first and last work item, addresses of arrays, whole numbers, real numbers."""
+"""Signature of a body: first and last work item, array addresses, integers, floating-point values."""
 
 COLUMNS = (
     *("address", "total", "chunks", "pointers", "ints", "floats"),
     *("length", "parts", "runs", "cells", "step", "width"),
 )
 """Columns of a launch table (int64): the body's address, work items, pieces, addresses of its three argument tables;
-then of launches that run block by block, in the row of the first, how many they are, the parts that its items are
-cut into, the equal runs of the target of which a part has several, the cells that the items of the others are cut into,
-and how many parts, and cells, a block has. A launch that runs alone is a group of one, its parts are its items."""
+then of fused launches, in the row of the first: their number, the parts of its items, the equal runs of the target of
+which a part has several, the cells of the items of the others, and the number of parts and of cells per block. A
+separate launch is a group of one, its parts are its items.
+"""
 ADDRESS, TOTAL, CHUNKS, POINTERS, INTS, FLOATS, LENGTH, PARTS, RUNS, CELLS, STEP, WIDTH = range(len(COLUMNS))
 BY_CALLER = -1
-"""In place of pieces: the launch is for the thread that calls, as no machine code is."""
+"""Instead of pieces: the launch must run on the calling thread, since it is not machine code."""
 MOST_CHUNKS = 63
-"""Pieces of a launch at most: a bit each."""
+"""Maximum number of pieces of a launch: one bit each."""
 
 
 @intrinsic
 def call_body(typingctx: Any, address: Any, first: Any, last: Any, pointers: Any, ints: Any, floats: Any) -> Any:
-    """Call the body at an address."""
+    """Calls the body at an address."""
     i64, void = ir.IntType(64), ir.VoidType()
     signature = types.void(*[types.int64] * 6)
 
@@ -50,13 +51,15 @@ def call_body(typingctx: Any, address: Any, first: Any, last: Any, pointers: Any
 
 @compiled
 def call_row(table, row, first, last):
-    """Call the body of a row for the work items `first` to `last`."""
+    """Calls the body of a row for the work items `first` to `last`."""
     call_body(table[row, ADDRESS], first, last, table[row, POINTERS], table[row, INTS], table[row, FLOATS])
 
 
 @njit(nogil=True)
 def run_parts(table, row, length, first, last):
-    """Run the parts `first` to `last` of the launch at `row`, block by block with the `length - 1` behind it."""
+    """Runs the parts `first` to `last` of the launch at `row`, block by block with the `length - 1` launches after
+    it.
+    """
     if length == 1:
         call_row(table, row, first, last)
         return
@@ -74,27 +77,27 @@ def run_parts(table, row, length, first, last):
 
 @compiled
 def group_length(table, row, stop):
-    """How many launches run block by block from `row` on; 1 where the last of them is not to run."""
+    """Number of fused launches from `row` on; 1 if the last of them is not to run."""
     return table[row, LENGTH] if row + table[row, LENGTH] <= stop else 1
 
 
 @njit(nogil=True)
 def run_whole(table, start, stop):
-    """Run launches, or groups, one after the other in this thread."""
+    """Runs launches, or fused groups, sequentially in this thread."""
     row = start
     while row < stop:
         length = group_length(table, row, stop)
         parts = table[row, PARTS if length > 1 else TOTAL]
         if parts > 0:
-            run_parts(table, row, length, np.int64(0), parts)  # of a literal 0 numba would compile another form
+            run_parts(table, row, length, np.int64(0), parts)  # for a literal 0 numba compiles another specialization
         row += length
 
 
 @njit(nogil=True)
 def take_piece(place, chunks, own):
-    """A piece of a launch that no thread has taken yet, from the own one on; -1 where there is none.
+    """Claims a piece of a launch, starting at the thread's own one; -1 if no piece is left.
 
-    The number at `place` has a bit for each that is taken.
+    The value at `place` has a bit for each claimed piece.
     """
     taken: Any = load(place)
     for step in range(chunks):
@@ -108,17 +111,17 @@ def take_piece(place, chunks, own):
 
 @compiled
 def count_size(start, stop):
-    """How many numbers `share_launches` counts in: pieces that are finished, then those taken of each launch."""
+    """Number of counters of `share_launches`: finished pieces, then the claimed pieces of each launch."""
     return LINE + stop - start
 
 
 @compiled
 def share_launches(table, start, stop, share, counts):
-    """Run pieces of the launches `start` to `stop` until there are none left; other threads do the same.
+    """Runs pieces of the launches `start` to `stop` until none is left; other threads do the same.
 
-    Each begins with a part of a launch that is its own, as that of the launch before was, for the sake of its cache:
-    `share` is which one, of how many. Nobody waits for a thread that has not begun, or is not running, but for the
-    pieces that it has taken. Pieces are cut by shape, so threads never change a bit. Launches that are not cut go
+    Each thread begins with its own share of a launch, the same as in the previous launch, for cache locality: `share`
+    is its index, of how many. Threads never wait for a thread that has not begun or is not running, only for claimed
+    pieces. Pieces depend on shapes only, so the number of threads never changes a bit. Launches that are not split run
     together, as one piece. At the address `counts` are `count_size(start, stop)` zeros.
     """
     finished, pieces, row = counts, 0, start
@@ -143,7 +146,9 @@ def share_launches(table, start, stop, share, counts):
 @kept
 @njit(nogil=True)
 def run_backwards(table, start, stop):
-    """The same as `run_launches`, the pieces of each launch from the last to the first, one by one: for checks."""
+    """The same as `run_launches`, with the pieces of each launch from the last to the first, sequentially: for
+    checks.
+    """
     row = start
     while row < stop:
         length, chunks = group_length(table, row, stop), max(1, table[row, CHUNKS])

@@ -1,4 +1,4 @@
-"""What this machine can do at most, measured: multiply-adds in registers, and bytes to and from memory."""
+"""Peak performance of this machine, measured: multiply-adds in registers, and memory bandwidth."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from .native import ADDRESS, BODY, CHUNKS, COLUMNS, INTS, LENGTH, MOST_CHUNKS, P
 from .pool import pool
 
 LANES = 16 if llvmlite.binding.get_host_cpu_features().get("avx512f") else 8
-"""Numbers of float32 in the widest register."""
+"""float32 lanes of the widest register."""
 CHAINS = 12
-"""Multiply-adds that do not wait for each other: more than a core has under way, and all in registers."""
+"""Independent multiply-adds: more than the latency of a core hides, and all in registers."""
 ROUNDS = 1 << 18
 NUMBERS = 1 << 24
-"""Numbers of each array that is read or written: together they are larger than any cache but the largest."""
+"""Elements of each array that is read or written: together they exceed all caches but the largest."""
 SECONDS = 0.4
-"""For each of the two."""
+"""Duration of each of the two measurements."""
 
 
 class Peaks(NamedTuple):
-    """For all threads together."""
+    """Peak rates of all threads together."""
 
     operations: float
-    """Of float32 in a second, a multiply-add counts two."""
+    """float32 operations per second; a multiply-add counts as two."""
     bandwidth: float
-    """Bytes in a second that are read from two arrays or written to a third one."""
+    """Bytes per second, read from two arrays and written to a third one."""
 
 
 def measure_peaks(threads: int) -> Peaks:
-    """Takes a second. Of many tries the best counts: others may disturb, none can help."""
+    """Takes a second. The best of many runs counts: noise only makes runs slower."""
     place = np.full(LANES * threads, 0.5, np.float32)
     operations = 2 * LANES * CHAINS * ROUNDS * threads
     x, y, result = (np.full(NUMBERS, value, np.float32) for value in (1.0, 2.0, 0.0))
@@ -67,7 +67,7 @@ def _best(body: Any, items: int, threads: int, arrays: list[NDArray[Any]]) -> fl
 
 @intrinsic
 def multiply_adds(typingctx: Any, rounds: Any, place: Any) -> Any:
-    """So many rounds of `CHAINS` vector multiply-adds on what lies at an address."""
+    """So many rounds of `CHAINS` vector multiply-adds on the data at an address."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector = ir.VectorType(ir.FloatType(), LANES)
@@ -88,7 +88,7 @@ def multiply_adds(typingctx: Any, rounds: Any, place: Any) -> Any:
     return types.void(types.int64, types.int64), codegen
 
 
-@cfunc(BODY, error_model="numpy")  # not kept: it takes a tenth of a second, and this file is no driver
+@cfunc(BODY, error_model="numpy")  # not cached: compiles in a tenth of a second, and this file is not a driver
 def _multiply_adds(first, last, pointers, _ints, _floats):
     for thread in range(first, last):
         multiply_adds(ROUNDS, pointers[0] + thread * LANES * 4)

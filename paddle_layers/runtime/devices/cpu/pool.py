@@ -1,4 +1,4 @@
-"""The pool of threads: this process's own, which end with it and do not outlive a fork."""
+"""Thread pool of this process; workers end with it and do not survive a fork."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .workers import CLOSED, ENDED, OPEN, board_size, run_launches, time_launche
 
 log = logging.getLogger("paddle_layers")
 HAS_WORKERS = os.name == "posix"
-"""Whether the system has the mutexes and conditions by which workers sleep; without them nothing may ask for these."""
+"""Whether the system has the mutexes and condition variables of the workers; otherwise they must not be requested."""
 PATIENCE = 1.0
-"""Seconds for a worker to end."""
+"""Timeout in seconds for the end of a worker."""
 
 
 class Pool:
-    """A board, and the workers that look at it."""
+    """A board, and the workers that watch it."""
 
     def __init__(self) -> None:
         self._count = min(usable_cores(), PIECES) - 1 if HAS_WORKERS else 0
@@ -36,18 +36,18 @@ class Pool:
         self._workers: list[threading.Thread] = []
 
     def run(self, rows: NDArray[np.int64], start: int, stop: int, *, worth: bool) -> None:
-        """Run launches `start` to `stop`; workers that sleep are woken where it is worth it."""
+        """Runs launches `start` to `stop`; sleeping workers are woken if it is worth it."""
         if HAS_WORKERS:
             run_launches(rows, start, stop, self._threads(), worth, self._address)
         else:
             run_whole(rows, start, stop)
 
     def time(self, rows: NDArray[np.int64], spent: NDArray[np.int64]) -> None:
-        """Run launches one by one, and add the nanoseconds of each to `spent`."""
+        """Runs launches sequentially, and adds the nanoseconds of each to `spent`."""
         time_launches(rows, spent, self._threads(), self._address)
 
     def compile(self) -> None:
-        """Compile, or load, what runs launches now, rather than when the first ones are to run."""
+        """Compiles, or loads, the launcher now rather than at the first launch."""
         self.run(np.zeros((0, len(COLUMNS)), np.int64), 0, 0, worth=True)
 
     def _threads(self) -> int:
@@ -67,14 +67,14 @@ class Pool:
                 started.append(threading.Thread(target=work, args=arguments, name=name, daemon=True))
                 try:
                     started[-1].start()
-                except RuntimeError as error:  # the system gives no more
+                except RuntimeError as error:  # the system refuses more threads
                     self._count = number - 1
                     log.warning("kernels run on %d threads: %s", number, error)
                     break
             self._workers = started[: self._count]
 
     def end(self) -> None:
-        """End the workers, before the machine code that they run is taken away."""
+        """Ends the workers before their machine code is freed."""
         self._count, self._board[ENDED] = 0, 1
         if self._workers:
             wake(self._address, len(self._workers))
@@ -89,11 +89,11 @@ class _Current:
         self.pool = Pool()
 
     def renew(self) -> None:
-        """The system calls it in the child of a fork, which has none of the threads."""
+        """Called in the child of a fork, which has none of the threads."""
         self.pool = Pool()
 
     def end(self) -> None:
-        """Python calls it at its end."""
+        """Called at interpreter exit."""
         self.pool.end()
 
 
@@ -104,5 +104,5 @@ if hasattr(os, "register_at_fork"):
 
 
 def pool() -> Pool:
-    """The threads of this process."""
+    """The thread pool of this process."""
     return _CURRENT.pool

@@ -1,7 +1,8 @@
-"""Processes that compile drivers beside this one: in a process, numba compiles one function at a time.
+"""Parallel compilation in subprocesses: within a process, numba compiles one function at a time.
 
-They put their results into the cache, from the last driver to the first, while this process goes from the first to the
-last and takes what is there. What they cannot compile, this process compiles, and says what is wrong.
+They write their results to the cache, from the last driver to the first, while this process proceeds from the first to
+the last and uses cached results. Drivers that they cannot compile are compiled by this process, which reports the
+errors.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .threads import most_threads
 
 log = logging.getLogger("paddle_layers")
 LEAST = 12
-"""Drivers for each process: to start one takes as long as to compile some of them."""
+"""Minimum number of drivers per process: starting one takes as long as compiling some of them."""
 
 
 class Text(NamedTuple):
@@ -35,9 +36,9 @@ class Text(NamedTuple):
 
 @contextlib.contextmanager
 def compiling_beside(drivers: Sequence[Text]) -> Iterator[int]:
-    """Within it, other processes compile the drivers, too; as many as there are other cores, and enough to do.
+    """Context manager: subprocesses compile the drivers, too; as many as there are other cores, and enough work.
 
-    Gives how many.
+    Returns their number.
     """
     others = min(most_threads() - 1, len(drivers) // LEAST)
     processes: list[subprocess.Popen[bytes]] = []
@@ -56,9 +57,9 @@ def compiling_beside(drivers: Sequence[Text]) -> Iterator[int]:
 
 
 def _start(drivers: Sequence[Text]) -> subprocess.Popen[bytes] | None:
-    """Start a process, which sees the modules that this one sees; None where there can be none.
+    """Starts a process with the same module search path; `None` if that is impossible.
 
-    It reads the drivers from a file: a pipe takes 64 KiB, and would let this process wait until the other one reads.
+    It reads the drivers from a file: a pipe holds 64 KiB, and would block this process until the other one reads.
     """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     quiet = subprocess.DEVNULL
@@ -74,8 +75,8 @@ def _start(drivers: Sequence[Text]) -> subprocess.Popen[bytes] | None:
 
 
 def main() -> None:
-    """Compile what stands on the standard input."""
+    """Compiles the drivers listed on the standard input."""
     for path, text in json.load(sys.stdin):
         if not is_compiled(Path(path)):
-            with contextlib.suppress(Exception):  # the other process finds the same, and tells it
+            with contextlib.suppress(Exception):  # the other process finds the same error and reports it
                 load_driver(Path(path), text)

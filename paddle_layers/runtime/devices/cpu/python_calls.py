@@ -1,6 +1,6 @@
-"""Bodies that are Python functions of whole arrays: what they are given, and what is checked of what they give.
+"""Bodies implemented as Python functions of whole arrays: their arguments, and validation of their results.
 
-They have the signature of a compiled body, so that a table of launches need not know of them.
+They have the signature of a compiled body, so that launch tables treat them alike.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from paddle_layers.runtime.memory.addresses import array_at
 
 _Callback = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5)
 _CALLBACKS: dict[tuple[Kernel, str], Any] = {}
-"""Kept for ever, as compiled bodies are: tables hold addresses."""
+"""Never freed, like compiled bodies: tables hold addresses."""
 
 
 class _Failure(threading.local):
-    """What a function raised while machine code was running, which cannot pass it on; a launch is never cut."""
+    """The exception of a Python function called from machine code, which cannot propagate it; a launch is never
+    split.
+    """
 
     error: BaseException | None = None
 
@@ -41,7 +43,7 @@ def python_address(kernel: Kernel, dtype: str) -> int:
         def guarded(*arguments: int) -> None:
             try:
                 run(*arguments)
-            except BaseException as error:  # Ctrl-C as well: `raise_failure` raises it when the launches are done
+            except BaseException as error:  # Ctrl-C as well: `raise_failure` raises it after the launches
                 _FAILURE.error = _FAILURE.error or error
 
         _CALLBACKS[key] = _Callback(guarded)
@@ -49,21 +51,21 @@ def python_address(kernel: Kernel, dtype: str) -> int:
 
 
 def raise_failure() -> None:
-    """Raise what a Python function raised in the launches that were run."""
+    """Raises the exception of a Python function in the launches that ran."""
     error, _FAILURE.error = _FAILURE.error, None
     if error is not None:
         raise error
 
 
 class PythonBody:
-    """Calls a Python function with arrays over the memory of a launch, and stores what it gives."""
+    """Calls a Python function with arrays over the memory of a launch, and stores the results."""
 
     def __init__(self, kernel: Kernel, dtype: str) -> None:
         assert kernel.python is not None
         self.kernel, self.python, self.dtype = kernel, kernel.python, dtype
 
     def run(self, first: int, last: int, pointers: int, ints: int, floats: int) -> None:
-        """Run the one work item, with the addresses of the three argument tables. Raises `DefinitionError`."""
+        """Runs the single work item, with the addresses of the three argument tables. Raises `DefinitionError`."""
         if first >= last:
             return
         given = dict(self._arguments(pointers, ints, floats))
@@ -75,7 +77,7 @@ class PythonBody:
         try:
             results = self._checked(self._call(given | dict(self.python.constants)), targets)
         except BaseException:
-            for target in targets:  # what runs behind it in the same pass finds no other numbers
+            for target in targets:  # later launches of the same pass would read uninitialized values
                 target[...] = 0 if target.dtype.kind == "i" else np.nan
             raise
         for target, values in zip(targets, results, strict=True):
@@ -93,7 +95,7 @@ class PythonBody:
             raise self._fault(f"{type(error).__name__}: {first_line(error)}", lines[-1] if lines else 0) from error
 
     def _checked(self, result: Any, targets: list[NDArray[Any]]) -> list[NDArray[Any]]:
-        """An array for each target, of its shape and kind."""
+        """One array per target, with its shape and type."""
         names, several = self.kernel.targets, isinstance(result, (tuple, list)) and len(targets) > 1
         results = list(result) if several else [result]
         if len(results) != len(targets):
@@ -142,7 +144,7 @@ class PythonBody:
 
 
 def _numbers(address: int, kind: Any) -> Iterator[Any]:
-    """The numbers from an address on."""
+    """The elements from an address on."""
     size = ctypes.sizeof(kind)
     while True:
         yield kind.from_address(address).value

@@ -1,4 +1,4 @@
-"""Launches as tables of numbers, which one compiled loop runs through."""
+"""Launch tables of the CPU, which one compiled loop processes."""
 
 from __future__ import annotations
 
@@ -28,25 +28,28 @@ from .pool import pool
 from .python_calls import raise_failure
 
 SERIAL_WORK = 1 << 17
-"""Operations of a launch that is not cut, some 3 us: ten times what it takes to hand a piece to a thread that waits."""
+"""Maximum number of operations of a launch that is not split, some 3 us: ten times the cost of handing a piece to a
+waiting thread.
+"""
 FEW = 32
-"""So many times as many operations, in all launches of a table, are not worth waking threads for: a busy machine takes
-60 us for it, and this takes 100. Threads that are awake have their share of it."""
+"""Minimum total operations of a table for waking threads, as a multiple of `SERIAL_WORK`: a busy machine takes 60 us to
+wake them, and this takes 100. Threads that are awake participate anyway.
+"""
 
 
 _CUTTING: ContextVar[Literal["", "pieces", "backwards"]] = ContextVar("how launches are cut", default="")
 
 
 def always_cut(how: Literal["pieces", "backwards"]) -> AbstractContextManager[None]:
-    """Within it, every launch is cut into pieces, however small it is: for checks.
+    """Context manager: every launch is split into pieces, however small it is: for checks.
 
-    The pieces run side by side, or one by one from the last to the first.
+    The pieces run concurrently, or sequentially from the last to the first.
     """
     return switched(_CUTTING, how)
 
 
 class Table:
-    """Addresses, sizes and numbers of launches; only what a batch or a step changes is written again."""
+    """Addresses, sizes and scalars of launches; only what changes with a batch or a step is rewritten."""
 
     def __init__(
         self, launches: Sequence[Launch], bodies: Sequence[int], address: Callable[[Ref], int], dtype: str
@@ -103,7 +106,7 @@ class Table:
                 self._put(part, refs, ints, floats)
 
     def set_rows(self, rows: Rows) -> None:
-        """Bring sizes and totals to the rows of a batch."""
+        """Updates sizes and totals for the rows of a batch."""
         self._sized.write(self._ints, rows)
         for at, rate in self._rates:
             self._floats[at] = rate.share(rows)
@@ -126,23 +129,23 @@ class Table:
         return bool(self._keys)
 
     def set_keys(self, key: Callable[[str], int]) -> None:
-        """Draw the keys of random operations for a step."""
+        """Generate the random keys of operations for a step."""
         for at, op in self._keys:
             self._ints[at] = key(op)
         for loop in self._loops:
             loop.set_keys(key)
 
     def set_numbers(self, values: Mapping[str, float]) -> None:
-        """Write the real numbers that are new in every step."""
+        """Writes the floating-point scalars of a step."""
         for at, setting in self._settings:
             self._floats[at] = values[setting.name] * setting.factor
 
     def run_items(self, at: int, first: int, last: int) -> None:
-        """Run the work items `first` to `last` of one compiled launch: for checks."""
+        """Runs the work items `first` to `last` of one compiled launch: for checks."""
         run_parts(self.rows, at, 1, first, last)
 
     def run(self, start: int, stop: int) -> None:
-        """Run launches `start` to `stop`; a loop runs whole where its first launch is among them."""
+        """Runs launches `start` to `stop`; a loop runs whole if its first launch is among them."""
         for section, loop in zip(self._sections, self._loops, strict=False):
             if start < section.last and section.first < stop:
                 self._run(self.rows, start, section.first, worth=self._worth)
@@ -165,7 +168,7 @@ class Table:
             raise_failure()
 
     def time(self, start: int, stop: int) -> NDArray[np.float64]:
-        """Run as `run` does, but one launch behind the other; the seconds of each, in a loop of all its steps."""
+        """As `run`, but one launch after the other; returns the seconds of each, in a loop of all its steps."""
         seconds = np.zeros(len(self._launches))
         for section, loop in zip(self._sections, self._loops, strict=False):
             if start <= section.first and section.first < stop:
@@ -177,12 +180,12 @@ class Table:
 
 
 def _calls_python(launch: Launch) -> bool:
-    """Whether a launch is for the thread that runs the pass: another one could not tell it of a failure."""
+    """Whether a launch must run on the thread of the pass: another thread could not report its exceptions."""
     return isinstance(launch.code, Kernel) and launch.code.python is not None
 
 
 def _cut(rows: NDArray[np.int64], work: NDArray[Any], by_caller: NDArray[np.bool_]) -> bool:
-    """Cut launches that are worth it into pieces. Whether all of them together are worth waking threads for."""
+    """Splits launches that are worth it into pieces. Returns whether all of them together are worth waking threads."""
     cut = _CUTTING.get() != ""
     rows[:, CHUNKS] = np.where(work < (0 if cut else SERIAL_WORK), 1, np.minimum(rows[:, PARTS], PIECES))
     rows[by_caller, CHUNKS] = BY_CALLER

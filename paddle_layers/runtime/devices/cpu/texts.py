@@ -1,4 +1,4 @@
-"""Text of CPU drivers: a specialised point function inside a loop nest, or a call of a tuned kernel."""
+"""Source code of CPU drivers: a specialized point function inside a loop nest, or a call of a tuned kernel."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from .column_form import FIRST, LANE, NAME, WIDTH, column_form
 from .vector_form import ADD, EXTREMES, MATH, UNSIGNED, vector_form
 
 DECORATOR = '@njit(error_model="numpy", forceinline=True, **INNER)'
-"""Of functions that only the body calls: a call would keep its loop from vectors."""
+"""For functions that only the body calls: a call would prevent vectorization of its loop."""
 SINGLE_FORM = "@single_form"
-"""Of helpers of float32 that are compiled from another text."""
+"""For float32 helpers with another implementation."""
 EPILOGUE = "(epilogue.ctypes.data, epilogue.shape[1] * epilogue.itemsize)"
-"""What a kernel gets that asks for it: `primitives.epilogues`."""
+"""Argument of a kernel with a fused epilogue: `primitives.epilogues`."""
 MOST_COMPARED = 8
-"""Pairs of arrays that the compiler compares before a loop, to know that they lie apart; with more, no vectors."""
+"""Maximum number of array pairs in the compiler's runtime alias checks of a loop; with more, it is not vectorized."""
 NO_MATTER = {"nopython", "boundscheck", *INNER}
-"""Options of kernels that make no difference to a body into which they are copied."""
+"""Options of kernels that have no effect when inlined."""
 
 
 def unpack_lines(args: Mapping[str, Spec]) -> list[str]:
@@ -92,7 +92,7 @@ def cpu_prelude(dtype: str) -> list[str]:
 
 @functools.cache
 def _imported_digest() -> str:
-    """Digest of the files that every driver imports from: numba does not notice an edit there."""
+    """Digest of the files that every driver imports: numba does not detect changes there."""
     here = Path(__file__)
     files = (Path(compiling.__file__), Path(parts.__file__), here.with_name("arrays.py"), here.with_name("native.py"))
     return sum_of(b"".join(file.read_bytes() for file in files))[:16]
@@ -138,13 +138,13 @@ def cpu_text(kernel: Kernel, dtype: str) -> str:
 
 
 def _has_single_form(program: Program, dtype: str) -> bool:
-    """Whether it is a helper of the library's own layers of which there is a form in float32."""
+    """Whether it is a helper of the library's own layers with a float32 implementation."""
     own = program.place is not None and Path(program.place[0]) == LIBRARY / "layers" / "helpers.py"
     return own and dtype == "float32" and program.tree.name in helper_forms.SINGLE
 
 
 def _vector_prelude(programs: Sequence[Program], dtype: str) -> list[str]:
-    """What programs in vector form ask for."""
+    """Imports and helpers of programs in vector form."""
     names = {name for program in programs for name in program.names}
     lines = []
     extremes = sorted({*EXTREMES} & {n for program in programs for n in program.names - {*program.arguments}})
@@ -178,9 +178,9 @@ def _cpu_loop(kernel: Kernel) -> list[str]:
 
 
 def _rows(kernel: Kernel, rows: Sequence[str], lines: list[str]) -> list[str]:
-    """Lines that run for each row, whose indices are counted on: a division for each would take longer than short rows.
+    """Lines that run for each row, whose indices are incremented: a division per row would take longer than short rows.
 
-    The lines may change the indices, so others are counted.
+    The lines may change the indices, so copies are incremented.
     """
     counters = [f"{index}_" for index in rows]
     given = [f"{row} = {counter}" for row, counter in zip(rows, counters, strict=True)]
@@ -189,7 +189,7 @@ def _rows(kernel: Kernel, rows: Sequence[str], lines: list[str]) -> list[str]:
 
 
 def _next(counters: Sequence[str], sizes: Sequence[str]) -> list[str]:
-    """Lines that count to the next row."""
+    """Lines that advance to the next row."""
     lines = [f"{counters[-1]} += 1"]
     if len(counters) > 1:
         over = [f"{counters[-1]} = 0", *_next(counters[:-1], sizes)]
@@ -198,7 +198,9 @@ def _next(counters: Sequence[str], sizes: Sequence[str]) -> list[str]:
 
 
 def _columns(kernel: Kernel, program: Program) -> Program | None:
-    """The function for many neighbours at once; of this library's only, since its lines are not the author's."""
+    """The function for many adjacent columns at once; only for this library's functions, since the lines differ from
+    the author's.
+    """
     own = kernel.program.place is None or Path(kernel.program.place[0]).is_relative_to(LIBRARY)
     if not own or not _stands_alone(kernel) or kernel.ones:
         return None
@@ -207,9 +209,9 @@ def _columns(kernel: Kernel, program: Program) -> Program | None:
 
 
 def _may_take_over(kernel: Kernel) -> bool:
-    """Whether a target may lie in the memory of an array that is read: the compiler has to expect it, too.
+    """Whether a target may alias an array that is read, which the compiler must assume, too.
 
-    It then leaves vectors alone when it meets such memory, unless results are put aside before any is stored.
+    It then does not vectorize accesses to such memory, unless results are buffered before any is stored.
     """
     reads = [n for n, spec in kernel.args.items() if spec != "int" and n not in kernel.targets]
     own = (n for n in reads if kernel.program.reads(n) and kernel.program.reads_own_element(n, kernel.indices))
@@ -217,7 +219,7 @@ def _may_take_over(kernel: Kernel) -> bool:
 
 
 def _cpu_loop_in_place_or_apart(kernel: Kernel) -> list[str]:
-    """Stretches where a target lies in the memory of an array that is read, else one loop, which takes less time."""
+    """A buffered loop if a target aliases an array that is read, else a single, faster loop."""
     stretches = _stretches(kernel, _lane_loop(kernel, _results(kernel), kernel.call()))
     numbers = itertools.count()  # of the addresses, in the order of the arguments
     own: list[int] = []
@@ -233,19 +235,19 @@ def _cpu_loop_in_place_or_apart(kernel: Kernel) -> list[str]:
 
 
 def _stands_alone(kernel: Kernel) -> bool:
-    """Whether elements are real numbers that are computed one by one, in any order."""
+    """Whether elements are floating-point values that are computed independently, in any order."""
     if not kernel.indices or kernel.procedure or kernel.scan or kernel.along or kernel.used_rows or kernel.sequence:
         return False
     return all(spec.dtype == "real" for spec in map(kernel.args.get, kernel.targets) if isinstance(spec, Array))
 
 
 def _results(kernel: Kernel) -> list[str]:
-    """Names of arrays on the stack, one for each target."""
+    """Names of stack arrays, one per target."""
     return [f"result{at}_" for at in range(len(kernel.targets))]
 
 
 def _lane_loop(kernel: Kernel, results: list[str], value: str) -> list[str]:
-    """Lines that compute each lane by itself."""
+    """Lines that compute each lane separately."""
     lane = kernel.indices[: len(kernel.indices) - len(kernel.ones)][-1]
     places = [f"{result}[numba.uint64({LANE})]" for result in results]
     return [
@@ -255,7 +257,7 @@ def _lane_loop(kernel: Kernel, results: list[str], value: str) -> list[str]:
 
 
 def _stretches(kernel: Kernel, compute: list[str]) -> list[str]:
-    """Stretches of neighbours, of the rows of an array or of a vector: all are computed, then all are stored."""
+    """Blocks of adjacent elements, of the rows of an array or of a vector: all are computed, then all are stored."""
     *outer, lane = kernel.indices[: len(kernel.indices) - len(kernel.ones)]
     results = _results(kernel)
     elements = [f"{result}[numba.uint64({LANE})]" for result in results]
@@ -298,9 +300,9 @@ def tuned_text(code: TunedCall, dtype: str) -> str:
 
 
 def _options_of_a_copy(kernel: Any) -> str | None:
-    """With what a body is compiled into which the kernel's text is copied; None where it must not be, but is called.
+    """Options of a body into which the kernel is inlined; `None` if it must be called instead.
 
-    numba compiles what is called by itself first, and again as a part of its caller.
+    numba compiles a callee separately first, and again as a part of its caller.
     """
     options = {name: value for name, value in getattr(kernel, "targetoptions", {}).items() if name not in NO_MATTER}
     fast = options.pop("fastmath", False)

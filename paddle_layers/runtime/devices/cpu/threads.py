@@ -1,4 +1,4 @@
-"""How many threads compute: never more than the cores that the process may use."""
+"""Number of compute threads: never more than the cores available to the process."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from paddle_layers.define.machine import usable_cores
 
 
 class _Limit:
-    """The limit that `limit_threads` was given."""
+    """The limit set by `limit_threads`."""
 
     threads: int | None = None
 
 
 def limit_threads(count: int) -> None:
-    """Compute with at most so many threads in this process, whichever Python thread asks for it."""
+    """Limits the compute threads of this process, for all Python threads."""
     _Limit.threads = count
 
 
 def most_threads() -> int:
-    """Threads that may compute."""
+    """Maximum number of compute threads."""
     return min(usable_cores(), _Limit.threads or usable_cores())
 
 
 def allowed_threads() -> int:
-    """Threads that may compute for this Python thread: `numba.set_num_threads` may have set fewer."""
+    """Compute threads for this Python thread: `numba.set_num_threads` may have set fewer."""
     settings: Any = numba.config
-    asked = getattr(parallel, "_is_initialized", True)  # else numba would start its own threads to tell how many
+    asked = getattr(parallel, "_is_initialized", True)  # otherwise numba would start its own threads to count them
     return min(most_threads(), numba.get_num_threads() if asked else int(settings.NUMBA_NUM_THREADS))

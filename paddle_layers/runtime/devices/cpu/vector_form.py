@@ -1,8 +1,8 @@
-"""A point function as the compiler can turn it into vector code on the CPU; it computes the same.
+"""Vectorizable rewrite of a point function on the CPU, with the same results.
 
-Three things keep a loop from vectors: the check whether an index is negative, a sum that must be added up in order, and
-calls of the C library. Here indices that cannot be negative become unsigned, sums get leave to be reordered, and in
-float32 `math.exp` and its like become polynomials.
+Three things prevent vectorization: checks for negative indices, sums in strict order, and calls of the C library. Here
+indices that cannot be negative become unsigned, sums may be reassociated, and in float32 `math.exp` and similar
+functions become polynomials.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.primitives.elementary import SINGLE
 
 ADD = "add_"
-"""The function of a driver that adds in any order."""
+"""Name of the driver function that adds in any order."""
 MATH = "elementary"
-"""What drivers call the module that stands in for `math`."""
+"""Name in drivers of the replacement of `math`."""
 EXTREMES = {"max": "maximum", "min": "minimum"}
-"""What stands there for helpers of these names: a form that the compiler knows how to find in vectors."""
+"""Replacements of helpers by these names: a form that the compiler vectorizes."""
 UNSIGNED = "numba.uint64({})"
 
 
 def vector_form(program: Program, dtype: str, indices: Sequence[str] = (), arrays: Collection[str] = ()) -> Program:
-    """The program in this form; its lines stay where they are.
+    """The program in this form; line numbers are preserved.
 
     `indices` are arguments that count from zero, `arrays` those that are arrays, or tuples of arrays.
     """
@@ -75,7 +75,7 @@ class _Rewriting(ast.NodeTransformer):
 
 
 def _never_negative(tree: ast.FunctionDef, indices: Sequence[str]) -> set[str]:
-    """Names of whole numbers that are never negative, whatever the sizes and attributes are."""
+    """Names of integers that are non-negative for all sizes and attributes."""
     bindings = list(_bindings(tree))
     found = set(indices) - {name for name, _ in bindings}
     while True:
@@ -87,7 +87,7 @@ def _never_negative(tree: ast.FunctionDef, indices: Sequence[str]) -> set[str]:
 
 
 def _bindings(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.expr | None]]:
-    """Names that are given a value, each with an expression that is as small as any of its values, or None."""
+    """Names that are assigned, each with an expression for the lower bound of its values, or `None`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
             yield node.target.id, _first_of(node.iter)
@@ -102,14 +102,14 @@ def _bindings(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.expr | None]]:
 
 
 def _first_of(values: ast.expr) -> ast.expr | None:
-    """The first of the numbers of a range that rises."""
+    """The first value of an increasing range."""
     if not (isinstance(values, ast.Call) and isinstance(values.func, ast.Name) and values.func.id == "range"):
         return None
     return None if len(values.args) > 2 else values.args[0] if len(values.args) == 2 else ast.Constant(0)
 
 
 def _counts(value: ast.expr | None, counts: set[str]) -> bool:
-    """Whether an expression of whole numbers is never negative."""
+    """Whether an integer expression is non-negative."""
     if isinstance(value, ast.Constant):
         return type(value.value) is int and value.value >= 0
     if isinstance(value, ast.Name):

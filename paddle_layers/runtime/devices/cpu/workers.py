@@ -1,8 +1,8 @@
-"""Threads that help with a pass, and how launches are shared with them.
+"""Worker threads, and the sharing of launches among them.
 
-The thread that calls lays the pass on a board of numbers in memory and begins at once. A worker that looks at the board
-joins, and takes pieces as the caller does; the caller waits for those that have joined, and for no other. So a worker
-that is slow to wake up costs nothing, and passes of some microseconds are shared with workers that are still awake.
+The calling thread posts the pass on a board in shared memory and begins at once. A worker that sees it joins, and
+claims pieces as the caller does; the caller only waits for workers that have joined. So a worker that is slow to wake
+up costs nothing, and passes of some microseconds are shared with workers that are still awake.
 """
 
 from __future__ import annotations
@@ -22,18 +22,17 @@ from .atomics import I64, LINE, SPINS, add_one, exchange, let_others, load, nano
 from .native import BY_CALLER, CHUNKS, COLUMNS, count_size, group_length, run_whole, share_launches
 
 AWAKE = 100_000
-"""Nanoseconds for which a worker looks for the next pass before it sleeps: it takes about as long to wake it up."""
+"""Nanoseconds for which a worker spins for the next pass before it sleeps: about the cost of waking it."""
 CLOSED = -1
-"""In place of a pass: there is none."""
+"""Instead of a pass: no pass is open."""
 PASS, LIMIT = 32, 16
-"""Bits of the number at `OPEN`: the number of the pass, the threads that may compute, the workers that have joined."""
+"""Bit fields of the value at `OPEN`: pass number, maximum number of threads, workers that have joined."""
 OPEN, CALLER, LEFT = 0, LINE, 2 * LINE
-"""Places on the board: the pass that is open, whether a caller has one, how many workers have left it."""
+"""Indices on the board: the open pass, whether it has a caller, how many workers have left it."""
 TABLE, START, STOP, COUNTS, NUMBER, LAST, ENDED = range(3 * LINE, 3 * LINE + 7)
-"""What a worker needs to know of the pass: see `share_launches`; its number; when the last one ended; 1 when there will
-be none."""
+"""Description of the pass for workers: see `share_launches`; its number; when the last one ended; 1 at shutdown."""
 ASLEEP, MUTEX, CONDITION = 0, LINE, 2 * LINE
-"""Places in the part of the board that each worker has; the system's two take less than 128 bytes each."""
+"""Indices in each worker's part of the board; the system's two objects take less than 128 bytes each."""
 PART = 4 * LINE
 
 _init_mutex = types.ExternalFunction("pthread_mutex_init", types.int32(types.int64, types.int64))
@@ -45,7 +44,7 @@ _signal = types.ExternalFunction("pthread_cond_signal", types.int32(types.int64)
 
 
 def board_size(workers: int) -> int:
-    """Numbers of a board."""
+    """Number of elements of a board."""
     return (workers + 1) * PART
 
 
@@ -63,7 +62,7 @@ def table_at(typingctx: Any, address: Any, rows: Any) -> Any:
 
 @compiled
 def join_pass(board, own, last):
-    """Join the pass that is open, if it is not the one of the number `last`; what is at `OPEN`, or `CLOSED`."""
+    """Joins the open pass, if it is not number `last`; returns the value at `OPEN`, or `CLOSED`."""
     now: Any = load(board + 8 * OPEN)
     while now >= 0:
         if now >> PASS == last or own >= threads_of(now):
@@ -76,13 +75,13 @@ def join_pass(board, own, last):
 
 @compiled
 def threads_of(opened):
-    """How many threads may compute by what is at `OPEN`."""
+    """Maximum number of threads, from the value at `OPEN`."""
     return opened >> LIMIT & (1 << PASS - LIMIT) - 1
 
 
 @compiled
 def sleep(board, own):
-    """Sleep until a caller wants this worker."""
+    """Sleeps until a caller needs this worker."""
     part = board + 8 * PART * own
     _lock(part + 8 * MUTEX)
     store(part + 8 * ASLEEP, 1)
@@ -96,7 +95,7 @@ def sleep(board, own):
 @kept
 @njit(nogil=True)
 def wake(board, workers):
-    """Wake workers that sleep, the first so many."""
+    """Wakes sleeping workers, at most the first so many."""
     for worker in range(1, workers + 1):
         part = board + 8 * PART * worker
         if load(part + 8 * ASLEEP) == 1:
@@ -109,7 +108,7 @@ def wake(board, workers):
 @kept
 @njit(nogil=True)
 def work(board, own):
-    """The life of worker number `own`, from 1 on."""
+    """Main loop of worker number `own`, from 1 on."""
     part = board + 8 * PART * own
     _init_mutex(part + 8 * MUTEX, 0)
     _init_condition(part + 8 * CONDITION, 0)
@@ -127,7 +126,7 @@ def work(board, own):
         if looks < SPINS:
             pause()
         elif nanoseconds() < end:
-            let_others(0)  # the caller, it may be, where they share a core
+            let_others(0)  # to the caller, if they share a core
         else:
             sleep(board, own)
             end, looks = nanoseconds() + AWAKE, SPINS
@@ -135,7 +134,7 @@ def work(board, own):
 
 @compiled
 def run_together(table, start, stop, threads, board):
-    """Run launches together with the workers that join, at most `threads` in all."""
+    """Runs launches together with the workers that join, at most `threads` in all."""
     zeros = np.zeros(count_size(start, stop), np.int64)
     counts = np.int64(zeros.ctypes.data)
     number = load(board + 8 * NUMBER) + 1 & 0x3FFFFFFF
@@ -153,15 +152,15 @@ def run_together(table, start, stop, threads, board):
         before, now = now, exchange(board + 8 * OPEN, now, CLOSED)
     wait_for(board + 8 * LEFT, now & (1 << LIMIT) - 1)
     store(board + 8 * LAST, nanoseconds())
-    zeros[0] = 0  # its last use, behind which numba frees it: workers that joined looked at it until now
+    zeros[0] = 0  # last use, after which numba frees it: workers that joined have read it until now
 
 
 @compiled
 def run_stretch(table, start, stop, threads, worth, board):
-    """Run launches of which none is `BY_CALLER`.
+    """Runs launches of which none is `BY_CALLER`.
 
-    Workers that sleep are woken where the launches are `worth` it, or a pass has ended so shortly before that another
-    one may follow as shortly. A caller that finds another one's pass on the board computes by itself.
+    Sleeping workers are woken if the launches are `worth` it, or if a pass has ended so recently that another one may
+    follow as soon. A caller that finds another caller's pass on the board runs alone.
     """
     cut, row = False, start
     while row < stop and not cut:
@@ -179,9 +178,9 @@ def run_stretch(table, start, stop, threads, worth, board):
 @kept
 @njit(nogil=True)
 def run_launches(table, start, stop, threads, worth, board):
-    """Run the launches `start` to `stop` of a table with the columns of `COLUMNS`, one after the other.
+    """Runs the launches `start` to `stop` of a table with the columns of `COLUMNS`, in order.
 
-    Those that run block by block do where all of them are to run.
+    Fused launches run block by block if all of them are to run.
     """
     row = start
     while row < stop:
@@ -196,7 +195,7 @@ def run_launches(table, start, stop, threads, worth, board):
 @kept
 @njit(nogil=True)
 def time_launches(table, spent, threads, board):
-    """Run all launches of a table one by one; the nanoseconds of each are added to `spent`."""
+    """Runs all launches of a table sequentially; the nanoseconds of each are added to `spent`."""
     for row in range(len(table)):
         spent[row] -= nanoseconds()
         run_launches(table, row, row + 1, threads, np.bool_(True), board)

@@ -1,4 +1,4 @@
-"""CUDA: kernels from the same point functions, and a card, real or simulated, that runs them."""
+"""CUDA device: kernels generated from the same point functions, on a real or simulated GPU."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ __all__ = [
 
 
 def simulated() -> bool:
-    """Whether numba's CUDA simulator is switched on for the whole process."""
+    """Whether numba's CUDA simulator is enabled for the whole process."""
     return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
 
 @functools.cache
 def can_compile() -> bool:
-    """Whether kernels can be compiled and simulated here, with a card or without one."""
+    """Whether kernels can be compiled and simulated here, with or without a GPU."""
     if importlib.util.find_spec("numba_cuda") is None:
         return False
     from numba import cuda
 
-    return "numba_cuda" in str(cuda.__file__)  # a .pth file puts it in the place of numba's own, where these are read
+    return "numba_cuda" in str(cuda.__file__)  # a .pth file that replaces numba's own, if .pth files are read
 
 
 def missing() -> str | None:
-    """What the device "cuda" lacks here, with what to do; None where it can be used."""
+    """Missing requirements of the device "cuda", with instructions; `None` if it is available."""
     if not can_compile():
         return "the device \"cuda\" needs numba-cuda: pip install 'paddle-layers[cuda]'"
-    if not hasattr(np, "row_stack"):  # numba-cuda 0.30 asks for it
+    if not hasattr(np, "row_stack"):  # required by numba-cuda 0.30
         return "the device \"cuda\" does not work with NumPy 2.5 yet: pip install 'paddle-layers[cuda]'"
     if simulated():
         return None
@@ -57,7 +57,7 @@ def missing() -> str | None:
 
 @functools.cache
 def open_device(number: int = 0) -> Cuda:
-    """The card of this number, counted round; the simulator when `NUMBA_ENABLE_CUDASIM=1`."""
+    """The GPU with this number, modulo their count; the simulator if `NUMBA_ENABLE_CUDASIM=1`."""
     if simulated():
         return simulated_device()
     from .driver import DriverCard
@@ -66,5 +66,5 @@ def open_device(number: int = 0) -> Cuda:
 
 
 def simulated_device() -> Cuda:
-    """A simulated card, beside whatever else the process uses: for checks."""
+    """A simulated GPU, besides other devices of the process: for checks."""
     return Cuda(SimulatedCard(), simulated=True)

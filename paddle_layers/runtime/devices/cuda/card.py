@@ -1,4 +1,4 @@
-"""What the CUDA device asks of a card, be it real or simulated."""
+"""Protocol of a GPU, real or simulated."""
 
 from __future__ import annotations
 
@@ -12,33 +12,35 @@ if TYPE_CHECKING:
 
 
 class Card(Protocol):
-    """Memory by address, and kernels by handle; everything happens in the order in which it was asked for."""
+    """Memory by address, and kernels by handle; all operations run in order."""
 
     threads: int
-    """Threads of a block of a point function."""
+    """Threads per block of a point function."""
     blocks: int
-    """Blocks of a point function at most; more elements are taken by the same threads in turn."""
+    """Maximum number of blocks of a point function; threads process several elements if there are more (grid
+    stride).
+    """
 
     def load(self, driver: CudaDriver) -> int:
-        """The handle of a kernel, compiled if need be."""
+        """The handle of a kernel, compiled if necessary."""
 
     def launch(self, rows: NDArray[np.int64]) -> None:
-        """Queue kernels: rows of a `CudaTable`. Kernels without blocks are left out."""
+        """Enqueues kernels: rows of a `CudaTable`. Kernels without blocks are skipped."""
 
     def allocate(self, nbytes: int) -> int:
-        """Address of new memory, all zeros."""
+        """Address of newly allocated memory, all zeros."""
 
     def free(self, address: int) -> None:
-        """Give memory back."""
+        """Frees memory."""
 
     def upload(self, address: int, values: NDArray[Any], dtype: str) -> None:
-        """Queue a copy to the card, brought to `dtype`; `values` may be changed at once."""
+        """Enqueues a host-to-device copy, converted to `dtype`; `values` may be changed immediately."""
 
     def download(self, address: int, into: NDArray[Any]) -> None:
-        """Wait for the card and copy from it."""
+        """Waits for the GPU and copies to the host."""
 
     def free_bytes(self) -> int:
         """Bytes that can be allocated."""
 
     def synchronise(self) -> None:
-        """Wait until everything is done."""
+        """Waits until all operations are finished."""

@@ -1,4 +1,4 @@
-"""From a kernel's text to machine code for a card; no card is needed for it."""
+"""Compilation of CUDA kernels from source to machine code; no GPU is needed."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from .thread_blocks import shared_by_block
 
 ENTRY = "kernel"
 FEW = 1 << 16
-"""Elements from which on a card is busy with a thread for each."""
+"""Minimum number of elements that occupy a GPU with one thread each."""
 ITERATIONS = 32
-"""Iterations of a loop that are worth a thread block."""
+"""Minimum number of loop iterations for a thread block per element."""
 BLOCK, LARGE_BLOCK, SIMULATED_BLOCK = 128, 512, 4
 """Threads that share a loop, powers of two: usually, where each would have 16 iterations, and in the simulator."""
 Architecture = tuple[int, int]
 """A compute capability, such as (9, 0)."""
 OLDEST: Architecture = (7, 5)
-"""What PTX is written for: it is the same for later cards, and the linker makes machine code for each of it."""
+"""Target of the PTX: it is the same for later GPUs, and the linker generates machine code for each of them."""
 
 
 class CudaDriver(NamedTuple):
-    """The text of a CUDA kernel, what it was made from, and where it lies."""
+    """The source of a CUDA kernel, its origin, and its path."""
 
     code: Kernel | TunedCall
     dtype: str
     block: int
-    """Threads that compute an element together; 0: every thread has its own."""
+    """Threads that compute an element together; 0: every thread computes different elements."""
     text: str
     path: Path
 
@@ -52,12 +52,12 @@ class CudaDriver(NamedTuple):
 
     @property
     def threads(self) -> int:
-        """Threads of a block; 0 where any number will do."""
+        """Threads per block; 0 for any number."""
         return self.block if isinstance(self.code, Kernel) else self.code.tuned.threads
 
     @property
     def spread(self) -> bool:
-        """Whether every thread has elements of its own."""
+        """Whether every thread computes different elements."""
         return self.threads == 0 and isinstance(self.code, Kernel) and self.code.scan is None
 
     @property
@@ -78,7 +78,7 @@ def cuda_driver(code: Kernel | TunedCall, dtype: str, *, block: int = 0, simulat
 
 
 def launch_driver(launch: Launch, dtype: str, *, simulated: bool = False) -> CudaDriver:
-    """The CUDA driver that suits a launch: where there are few elements with long loops, a block computes each."""
+    """The CUDA driver for a launch: few elements with long loops are computed by one block each."""
     code = launch.code
     if isinstance(code, Kernel) and code.python is None:
         block = choose(lambda rows: _threads_of_an_element(launch, rows))
@@ -88,7 +88,7 @@ def launch_driver(launch: Launch, dtype: str, *, simulated: bool = False) -> Cud
 
 
 def _threads_of_an_element(launch: Launch, rows: RowsOf) -> int:
-    """Threads of the block that shares the loops of an element; 0 where a thread computes an element."""
+    """Threads of the block that shares the loops of an element; 0 if a thread computes an element."""
     elements = elements_of(launch).at(rows)
     iterations = _largest(launch, rows) // max(elements, 1)
     if not tuned_is_wanted(iterations, least=ITERATIONS if elements <= FEW else sys.maxsize):
@@ -97,7 +97,7 @@ def _threads_of_an_element(launch: Launch, rows: RowsOf) -> int:
 
 
 def elements_of(launch: Launch) -> Extent:
-    """What the threads of a point function share: elements; sequences of a scan, calls of a procedure."""
+    """Work items of the threads of a point function: elements; sequences of a scan, calls of a procedure."""
     total, code = launch.total or Extent(), launch.code
     if not isinstance(code, Kernel) or code.scan or code.procedure or len(code.indices) < 2:
         return total
@@ -105,13 +105,13 @@ def elements_of(launch: Launch) -> Extent:
 
 
 def _largest(launch: Launch, rows: RowsOf) -> int:
-    """Numbers in the largest array of a launch, for given rows."""
+    """Elements of the largest array of a launch, for given rows."""
     refs = [ref for argument in launch.args for ref in refs_of(argument)]
     return max((math.prod(size.at(rows) for size in ref.shape) for ref in refs), default=0)
 
 
 def ptx_of(driver: CudaDriver) -> str:
-    """The kernel's PTX, its entry named `ENTRY`; kept on the disk. Raises what numba-cuda raises."""
+    """The kernel's PTX, with the entry `ENTRY`; cached on disk. Raises the exceptions of numba-cuda."""
     path = _kept(driver, OLDEST, "ptx")
     kept = kept_result(path)
     if kept is not None:
@@ -128,7 +128,7 @@ def ptx_of(driver: CudaDriver) -> str:
 
 
 def cubin_of(driver: CudaDriver, architecture: Architecture) -> bytes:
-    """Machine code of the kernel, made by nvJitLink; kept on the disk. Raises what the linker raises."""
+    """Machine code of the kernel, linked by nvJitLink; cached on disk. Raises the exceptions of the linker."""
     path = _kept(driver, architecture, "cubin")
     kept = kept_result(path)
     if kept is not None:

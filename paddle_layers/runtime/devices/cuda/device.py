@@ -1,4 +1,4 @@
-"""A CUDA card as a device of a net."""
+"""CUDA implementation of the device protocol."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 NONE = -1
-"""Handle of a kernel that there is not."""
+"""Handle of a missing kernel."""
 
 
 class CudaBlock:
-    """Memory of a card."""
+    """GPU memory."""
 
     def __init__(self, card: Card, nbytes: int) -> None:
         self._card = card
@@ -37,19 +37,19 @@ class CudaBlock:
         weakref.finalize(self, card.free, self.address)
 
     def read(self, offset: int, count: int, dtype: str) -> NDArray[Any]:
-        """A copy that is read-only, so that nobody writes into it and expects the card to know."""
+        """A read-only copy, since writes to it would not reach the GPU."""
         values = np.empty(count, dtype)
         self._card.download(self.address + offset, values)
         values.flags.writeable = False
         return values
 
     def write(self, offset: int, values: NDArray[Any], dtype: str) -> None:
-        """Queue a copy to the card."""
+        """Enqueues a host-to-device copy."""
         self._card.upload(self.address + offset, values, dtype)
 
 
 class Cuda:
-    """A card; launches are queued, and only reading waits for them."""
+    """A GPU; launches are asynchronous, and only reads wait for them."""
 
     name = "cuda"
     whole_rows = False
@@ -61,11 +61,11 @@ class Cuda:
         """Why kernels could not be compiled, by their text."""
 
     def allocate(self, nbytes: int) -> CudaBlock:
-        """Memory of the card."""
+        """Allocates GPU memory."""
         return CudaBlock(self._card, nbytes)
 
     def compile(self, launches: Sequence[Launch], dtype: str, progress: Progress | None) -> None:
-        """Compile and load kernels that are not loaded yet."""
+        """Compiles and loads kernels that are not loaded yet."""
         self._load([self.driver(launch, dtype) for launch in launches], progress)
 
     def table(self, launches: Sequence[Launch], dtype: str, address: Callable[[Ref], int]) -> CudaTable | MixedTable:
@@ -91,11 +91,11 @@ class Cuda:
         return self._card.free_bytes()
 
     def synchronise(self) -> None:
-        """Wait for the card."""
+        """Waits for the GPU."""
         self._card.synchronise()
 
     def driver(self, launch: Launch, dtype: str) -> CudaDriver:
-        """What a launch runs: a tuned kernel, a point function, or one whose loops the threads of a block share."""
+        """The driver of a launch: a tuned kernel, a point function, or one whose loops the threads of a block share."""
         return launch_driver(launch, dtype, simulated=self._simulated)
 
     def _load(self, drivers: Sequence[CudaDriver], progress: Progress | None) -> list[int]:
@@ -114,7 +114,7 @@ class Cuda:
             return self._card.load(driver)
         except DeviceError:
             raise
-        except Exception as error:  # numba, NVVM and nvJitLink share no error class; the user sees the reason
+        except Exception as error:  # numba, NVVM and nvJitLink have no common exception class; the user gets the reason
             reason = first_line(error)
             if isinstance(driver.code, TunedCall):
                 raise DeviceError(f"the tuned kernel {driver.name} does not compile for CUDA: {reason}") from error

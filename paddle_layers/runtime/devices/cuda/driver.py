@@ -1,4 +1,4 @@
-"""A real card, by NVIDIA's own bindings of the driver."""
+"""A real GPU, through NVIDIA's bindings of the CUDA driver API."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .queue import queue_kernels
 from .staging import Staging
 
 WAVES = 32
-"""Blocks for each multiprocessor at most."""
+"""Maximum number of blocks per multiprocessor."""
 LAUNCH_SINCE = 4000
-"""The version of CUDA since which `cuLaunchKernel` is what it is."""
+"""The version of CUDA that introduced the current signature of `cuLaunchKernel`."""
 
 
 NEEDS_A_CARD = 'the device "cuda" needs an NVIDIA card with its driver: {}; the device "cpu" runs anywhere'
 
 
 def card_problem() -> str | None:
-    """Why there is no card to use, or None."""
+    """Why no GPU can be used, or `None`."""
     try:
         driver = _bindings()
         _call(driver, driver.cuInit(0), "start")
@@ -41,7 +41,7 @@ def _bindings() -> Any:
 
 
 def _call(driver: Any, result: tuple[Any, ...], what: str) -> Any:
-    """What a call of the driver gave. Raises `DeviceError` with the driver's word for what went wrong."""
+    """The result of a driver call. Raises `DeviceError` with the driver's error name."""
     status, *values = result
     if int(status) != 0:
         name = driver.cuGetErrorName(status)[1]
@@ -50,7 +50,7 @@ def _call(driver: Any, result: tuple[Any, ...], what: str) -> Any:
 
 
 class DriverCard:
-    """A card, through its primary context, which other libraries of the process use, too."""
+    """A GPU through its primary context, which is shared with other libraries of the process."""
 
     threads = 256
 
@@ -62,7 +62,7 @@ class DriverCard:
         device = self._do(driver.cuDeviceGet(number % count), "open the card")
         self._context = self._do(driver.cuDevicePrimaryCtxRetain(device), "open the card")
         self._enter()
-        self._stream = self._do(driver.cuStreamCreate(1), "make a stream")  # 1: it does not wait for other streams
+        self._stream = self._do(driver.cuStreamCreate(1), "make a stream")  # 1: non-blocking
         attribute = driver.CUdevice_attribute
         major, minor, multiprocessors = (
             int(self._do(driver.cuDeviceGetAttribute(getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), device), "ask"))
@@ -77,21 +77,21 @@ class DriverCard:
     # ---- kernels
 
     def load(self, driver: CudaDriver) -> int:
-        """Compile and load a kernel; gives its handle."""
+        """Compiles and loads a kernel; returns its handle."""
         self._enter()
         module = self._do(self._driver.cuModuleLoadData(cubin_of(driver, self.architecture)), f"load {driver.name}")
         self._modules.append(module)
         return int(self._do(self._driver.cuModuleGetFunction(module, ENTRY.encode()), f"find {driver.name}"))
 
     def launch(self, rows: NDArray[np.int64]) -> None:
-        """Queue kernels."""
+        """Enqueues kernels."""
         self._enter()
         status, row = queue_kernels(rows, self._launch, int(self._stream))
         if status != 0:
             self._do((self._driver.CUresult(status),), f"launch kernel {row}")
 
     def synchronise(self) -> None:
-        """Wait until everything is done."""
+        """Waits until all operations are finished."""
         self._do(self._driver.cuStreamSynchronize(self._stream), "finish what was launched")
 
     # ---- memory
@@ -105,12 +105,12 @@ class DriverCard:
         return int(address)
 
     def free(self, address: int) -> None:
-        """Give memory back, when the kernels that use it are done."""
+        """Frees memory when the kernels that use it have finished."""
         self._enter()
         self._do(self._driver.cuMemFree(address), "free memory")
 
     def upload(self, address: int, values: NDArray[Any], dtype: str) -> None:
-        """Queue a copy through pinned memory."""
+        """Enqueues a copy through pinned memory."""
         if values.size:
             self._enter()
             self._staging.copy(
@@ -122,7 +122,7 @@ class DriverCard:
             )
 
     def download(self, address: int, into: NDArray[Any]) -> None:
-        """Wait and copy."""
+        """Waits and copies."""
         self._enter()
         if into.nbytes:
             copied = self._driver.cuMemcpyDtoHAsync(into.ctypes.data, address, into.nbytes, self._stream)
@@ -135,31 +135,31 @@ class DriverCard:
         free, _ = self._both(self._driver.cuMemGetInfo(), "ask for its memory")
         return int(free)
 
-    # ---- what pinned memory needs
+    # ---- pinned memory
 
     def pin(self, nbytes: int) -> int:
-        """Address of new pinned memory."""
+        """Address of newly allocated pinned memory."""
         return int(self._do(self._driver.cuMemHostAlloc(nbytes, 0), f"pin {nbytes / 2**20:,.1f} MiB of host memory"))
 
     def unpin(self, address: int) -> None:
-        """Give pinned memory back."""
+        """Frees pinned memory."""
         self._do(self._driver.cuMemFreeHost(address), "free host memory")
 
     def mark(self) -> Any:
-        """A point in the queue."""
-        event = self._do(self._driver.cuEventCreate(2), "make an event")  # 2: without a time, which is quicker
+        """Records an event in the stream."""
+        event = self._do(self._driver.cuEventCreate(2), "make an event")  # 2: without timing, which is faster
         self._do(self._driver.cuEventRecord(event, self._stream), "record an event")
         return event
 
     def wait(self, mark: Any) -> None:
-        """Wait until the queue has passed a point."""
+        """Waits for an event."""
         self._do(self._driver.cuEventSynchronize(mark), "wait for the card")
         self._do(self._driver.cuEventDestroy(mark), "forget an event")
 
     # ---- calls
 
     def _enter(self) -> None:
-        """Every thread has to say once which card it means."""
+        """Sets the current context, which is per thread."""
         if threading.get_ident() not in self._users:
             self._do(self._driver.cuCtxSetCurrent(self._context), "open the card")
             self._users.add(threading.get_ident())

@@ -1,4 +1,4 @@
-"""Launches that have no CUDA kernel run on the CPU, with what they read and write copied to and fro."""
+"""CPU fallback of launches without a CUDA kernel; inputs and outputs are copied between host and GPU."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class HostLaunch:
         return to + sum(self._capacity(ref) for ref in self._refs[: self._written])
 
     def set_rows(self, rows: Rows) -> None:
-        """Bring sizes and totals to the rows of a batch."""
+        """Updates sizes and totals for the rows of a batch."""
         self._rows = rows
         self.table.set_rows(rows)
 
     def run(self) -> None:
-        """Wait for the card, fetch, compute, and send back."""
+        """Waits for the GPU, downloads, computes, and uploads."""
         for ref in self._refs:
             self._card.download(self._card_address(ref), self._host(ref))
         self.table.run(0, 1)
@@ -78,23 +78,23 @@ class MixedTable:
         self._tables = [table, *(host.table for host in hosts.values())]
 
     def set_rows(self, rows: Rows) -> None:
-        """Bring sizes and totals to the rows of a batch."""
+        """Updates sizes and totals for the rows of a batch."""
         self._table.set_rows(rows)
         for host in self._hosts.values():
             host.set_rows(rows)
 
     def set_keys(self, key: Callable[[str], int]) -> None:
-        """Draw the keys of random operations for a step."""
+        """Generate the random keys of operations for a step."""
         for table in self._tables:
             table.set_keys(key)
 
     def set_numbers(self, values: Mapping[str, float]) -> None:
-        """Write the real numbers that are new in every step."""
+        """Writes the floating-point scalars of a step."""
         for table in self._tables:
             table.set_numbers(values)
 
     def run(self, start: int, stop: int) -> None:
-        """Run launches in order, each where it can run."""
+        """Runs launches in order, each on its device."""
         for row in sorted(row for row in self._hosts if start <= row < stop):
             self._table.run(start, row)
             self._hosts[row].run()
@@ -103,7 +103,7 @@ class MixedTable:
 
 
 def warn_of(hosts: Sequence[tuple[Launch, HostLaunch, str]]) -> None:
-    """One warning that names the layers and what they cost."""
+    """One warning with the names of the layers and their cost."""
     names = ", ".join(dict.fromkeys(f"`{launch.op}` ({launch.name})" for launch, _, _ in hosts))
     total = sum(host.nbytes for _, host, _ in hosts)
     warnings.warn(

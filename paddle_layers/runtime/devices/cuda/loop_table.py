@@ -1,4 +1,4 @@
-"""The launches of a loop on a card, written out for the steps of a batch: parameters of their own in each step."""
+"""Loop unrolling on a GPU: one table row per launch and step of a recurrent group, each with its parameters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 
 
 class CudaLoop:
-    """Rows of a `CudaTable` and the parameters to which they point; blocks are still elements."""
+    """Rows of a `CudaTable` and the parameters that they point to; blocks are not computed from elements yet."""
 
     def __init__(
         self,
@@ -58,12 +58,12 @@ class CudaLoop:
             self._keys.append((column, slot.op, step))
 
     def _point(self, entries: Ints, parameters: Ints) -> None:
-        """Each row has the address of the addresses of its parameters."""
+        """Sets the address of the parameter addresses of each row."""
         own = parameters.ctypes.data + 8 * np.arange(parameters.size, dtype=np.int64).reshape(parameters.shape)
         self.rows[entries, 3] = own.ctypes.data + np.arange(len(entries)) * own.strides[0]
         self._held += [parameters, own]
 
     def set_keys(self, key: Callable[[str], int]) -> None:
-        """Draw the keys of random operations: each step has its own, the same on the way back."""
+        """Generates the random keys of operations: each step has its own, the same in the backward pass."""
         for column, op, step in self._keys:
             column[:] = key(op) + step

@@ -1,4 +1,4 @@
-"""What a loop does: what it adds up or compares, and whether its iterations depend on each other."""
+"""Loop analysis: reductions, and dependences between iterations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EXTREMES = ("max", "min")
 
 
 def range_of(loop: ast.For) -> tuple[str, str, str]:
-    """First, last and step of the numbers that a loop goes through."""
+    """First, last and step of a loop's range."""
     assert isinstance(loop.iter, ast.Call)
     given = [ast.unparse(argument) for argument in loop.iter.args]
     if len(given) == 1:
@@ -21,7 +21,7 @@ def range_of(loop: ast.For) -> tuple[str, str, str]:
 
 
 def accumulators(loop: ast.For, types: Types) -> dict[str, str] | None:
-    """Names that the loop adds to (`+`) or takes an extreme of (`max`, `min`); None where their types are not clear."""
+    """Accumulators of a loop: sums (`+`) or extremes (`max`, `min`); `None` if their types are unknown."""
     found: dict[str, str] = {}
     inside = Types(types.args, types.known)
     for node in _statements(loop):
@@ -38,7 +38,7 @@ def accumulators(loop: ast.For, types: Types) -> dict[str, str] | None:
 
 
 def _accumulation(node: ast.stmt) -> tuple[str, str, ast.expr] | None:
-    """The name, `+`, `max` or `min`, and what is added or compared."""
+    """The name, `+`, `max` or `min`, and the added or compared value."""
     if (
         isinstance(node, ast.AugAssign)
         and isinstance(node.target, ast.Name)
@@ -55,7 +55,7 @@ def _accumulation(node: ast.stmt) -> tuple[str, str, ast.expr] | None:
 
 
 def carries(loop: ast.For, found: set[str], before: Mapping[str, str | None], after: list[ast.stmt]) -> bool:
-    """Whether something but the accumulators passes from one iteration to the next, or out of the loop."""
+    """Whether there are loop-carried or live-out values other than the accumulators."""
     loops = [node for node in ast.walk(loop) if isinstance(node, ast.For)]
     if any(isinstance(node, (ast.While, ast.Break, ast.Continue, ast.Return)) for node in ast.walk(loop)):
         return True
@@ -73,7 +73,7 @@ def carries(loop: ast.For, found: set[str], before: Mapping[str, str | None], af
 
 
 def _let_out(branch: ast.If, loop: ast.For) -> set[str]:
-    """Names that are assigned only if a condition holds, and read where it may not hold, or before."""
+    """Names that are assigned conditionally, and read where the condition may not hold, or before."""
     stored = {node.id for node in ast.walk(branch) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     inside = Counter(_reads([*branch.body, *branch.orelse]))
     everywhere = Counter(_reads([loop]))
@@ -116,18 +116,18 @@ def _statements(loop: ast.For) -> Iterator[ast.stmt]:
 
 
 class Types:
-    """Types of names: `real`, `double`, `whole`; None where they are not clear."""
+    """Types of names: `real`, `double`, `whole`; `None` if unknown."""
 
     def __init__(self, args: Mapping[str, Spec], known: Mapping[str, str | None] | None = None) -> None:
         self.args, self.known = args, dict(known or {})
 
     def note(self, statement: ast.stmt) -> None:
-        """Learn the type of what a statement assigns."""
+        """Records the type of an assignment."""
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             self.known[statement.targets[0].id] = self.of(statement.value)
 
     def of(self, value: ast.expr) -> str | None:
-        """Type of an expression, by what its leaves are."""
+        """Type of an expression, from its leaves."""
         if isinstance(value, ast.Call):
             return self._call(value)
         if isinstance(value, ast.Constant):
@@ -151,7 +151,7 @@ class Types:
         return None
 
     def _joined(self, *parts: ast.expr, division: bool = False) -> str | None:
-        """Mixed types are not clear, and whole numbers divided are none any more."""
+        """Mixed types are unknown, and the quotient of integers is not an integer."""
         kinds = {self.of(part) for part in parts}
         return None if len(kinds) > 1 or (division and kinds == {"whole"}) else kinds.pop()
 

@@ -1,4 +1,4 @@
-"""Queueing kernels from one compiled loop: a launch costs what the driver takes, and no Python."""
+"""Kernel launches from one compiled loop: a launch costs only the driver call, without Python overhead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from paddle_layers.runtime.generate.library import kept
 
 @intrinsic
 def call_launch(typingctx: Any, launch: Any, function: Any, blocks: Any, threads: Any, stream: Any, params: Any) -> Any:
-    """`cuLaunchKernel` at an address, with one-dimensional grids and no dynamic shared memory; gives its status."""
+    """Calls `cuLaunchKernel` at an address, with one-dimensional grids and no dynamic shared memory; returns its
+    status.
+    """
     i32, i64 = ir.IntType(32), ir.IntType(64)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -31,7 +33,7 @@ def call_launch(typingctx: Any, launch: Any, function: Any, blocks: Any, threads
 @kept
 @njit(nogil=True)
 def queue_kernels(rows: Any, launch: int, stream: int) -> tuple[int, int]:
-    """Queue the rows of a `CudaTable`; gives the driver's first error and the row, or (0, 0)."""
+    """Enqueues the rows of a `CudaTable`; returns the driver's first error and the row, or (0, 0)."""
     for row in range(rows.shape[0]):
         if rows[row, 1] > 0:
             status: Any = call_launch(launch, rows[row, 0], rows[row, 1], rows[row, 2], stream, rows[row, 3])

@@ -1,9 +1,9 @@
 """Round-robin scheduling of a simulated thread block: each thread runs to the next barrier, then the next thread does.
 
-numba's simulator lets all threads of a block run at once and polls them, which takes seconds for a block of 256. Round
+numba's simulator runs all threads of a block at once and polls them, which takes seconds for a block of 256. Round
 robin is some twenty times faster, and deterministic: a missing barrier shows in every run.
 
-To import this file imports numba's simulator, which nothing but a simulated card needs.
+Importing this file imports numba's simulator, which only a simulated GPU needs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numba.cuda.simulator import kernel
 
 
 def use_round_robin() -> None:
-    """Make numba's simulator run thread blocks this way."""
+    """Patches numba's simulator to run thread blocks this way."""
     vars(kernel)["BlockManager"] = Block
 
 
@@ -31,14 +31,14 @@ class Thread(kernel.BlockThread):
         self.resumed = threading.Semaphore(0)
 
     def run(self) -> None:
-        """The kernel, for this thread."""
+        """Runs the kernel for this thread."""
         self.resumed.acquire()
         if not self._manager.failed:
             super().run()
         self._manager.finish(self)
 
     def syncthreads(self) -> None:
-        """The barrier: all others come to it before this one goes on."""
+        """Barrier: all other threads reach it before this one continues."""
         self._manager.resume_next()
         self.resumed.acquire()
         if self._manager.failed:
@@ -56,7 +56,7 @@ class Block:
         self.failed: tuple[Exception, Any] | None = None
 
     def run(self, grid_point: Any, *args: Any) -> None:
-        """The kernel, for all threads. Raises what the first thread that failed has raised."""
+        """Runs the kernel for all threads. Raises the exception of the first thread that failed."""
         places = np.ndindex(*self._block_dim)
         threads = [Thread(functools.partial(self._f, *args), self, grid_point, place) for place in places]
         self._ring.extend(threads)
@@ -70,12 +70,12 @@ class Block:
             raise self.failed[0].with_traceback(self.failed[1])
 
     def resume_next(self) -> None:
-        """Let the next thread of the ring run."""
+        """Resumes the next thread of the ring."""
         self._ring.rotate(-1)
         self._ring[0].resumed.release()
 
     def finish(self, thread: Thread) -> None:
-        """A thread has ended, well or not; the first failure counts."""
+        """Called at the end of a thread; the first exception counts."""
         self.failed = self.failed or thread.exception
         self._ring.popleft()
         if self._ring:

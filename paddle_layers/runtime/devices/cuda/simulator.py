@@ -1,4 +1,4 @@
-"""A card made of numba's CUDA simulator: slow, but every index is checked, and no card is needed."""
+"""Simulated GPU by numba's CUDA simulator: slow, but every index is checked, and no GPU is needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .compile import CudaDriver
 
 
 class SimulatedCard:
-    """Host memory, and kernels that Python runs."""
+    """Host memory, and kernels that run as Python."""
 
     threads, blocks = 4, 2
 
@@ -24,7 +24,7 @@ class SimulatedCard:
         self._memory: dict[int, NDArray[np.uint8]] = {}
 
     def load(self, driver: CudaDriver) -> int:
-        """The place of the kernel in a list, from 1."""
+        """The index of the kernel in a list, from 1."""
         from numba.cuda.simulator.kernel import FakeCUDAKernel
 
         from .round_robin import use_round_robin
@@ -34,7 +34,7 @@ class SimulatedCard:
         return len(self._kernels)
 
     def launch(self, rows: NDArray[np.int64]) -> None:
-        """Run kernels, thread by thread."""
+        """Runs kernels, thread by thread."""
         for function, blocks, threads, parameters in rows.tolist():
             if blocks > 0:
                 kernel, driver = self._kernels[function - 1]
@@ -48,33 +48,33 @@ class SimulatedCard:
         return address
 
     def free(self, address: int) -> None:
-        """Give memory back."""
+        """Frees memory."""
         del self._memory[address]
 
     def upload(self, address: int, values: NDArray[Any], dtype: str) -> None:
-        """Copy at once."""
+        """Copies immediately."""
         array_at(address, values.shape, dtype)[...] = values
 
     def download(self, address: int, into: NDArray[Any]) -> None:
-        """Copy at once."""
+        """Copies immediately."""
         into[...] = array_at(address, into.shape, into.dtype)
 
     def free_bytes(self) -> int:
-        """As much as was said."""
+        """The specified capacity."""
         return self.memory
 
     def synchronise(self) -> None:
-        """Nothing to wait for."""
+        """Does nothing."""
 
 
 class _Unpacked:
-    """Packed parameters, read as the card would read them."""
+    """Packed parameters, read as the GPU would read them."""
 
     def __init__(self, parameters: int, dtype: str) -> None:
         self._parameters, self._dtype, self._at = parameters, dtype, 0
 
     def arguments(self, specs: tuple[Spec, ...]) -> list[Any]:
-        """Arrays, numbers and tuples of them for a kernel."""
+        """Arrays, scalars and tuples of them for a kernel."""
         return [self._argument(spec) for spec in specs]
 
     def _argument(self, spec: Spec) -> Any:

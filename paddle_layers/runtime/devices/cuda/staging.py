@@ -1,4 +1,4 @@
-"""Pinned host memory through which numbers travel to the card while the host goes on."""
+"""Pinned staging buffers for asynchronous host-to-device copies."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from paddle_layers.runtime.memory.addresses import array_at
 
 ALIGNMENT = 64
 SMALLEST = 1 << 20
-"""Bytes of a half at first."""
+"""Initial size of a half in bytes."""
 
 
 class Pinned(Protocol):
-    """What pinned memory needs from the driver."""
+    """Driver functions for pinned memory."""
 
     def pin(self, nbytes: int) -> int:
-        """Address of new pinned memory."""
+        """Address of newly allocated pinned memory."""
 
     def unpin(self, address: int) -> None:
-        """Give pinned memory back."""
+        """Frees pinned memory."""
 
     def mark(self) -> Any:
-        """A point in the queue."""
+        """Records an event in the stream."""
 
     def wait(self, mark: Any) -> None:
-        """Wait until the queue has passed a point."""
+        """Waits for an event."""
 
 
 class Staging:
-    """Two halves: one is filled while copies from the other may still be under way."""
+    """Double buffering: one half is filled while copies from the other may be in flight."""
 
     def __init__(self, driver: Pinned) -> None:
         self._driver = driver
@@ -41,7 +41,7 @@ class Staging:
         self._size = self._used = self._active = 0
 
     def copy(self, values: NDArray[Any], dtype: str, send: Callable[[int, int], None]) -> None:
-        """Put the numbers into pinned memory and call `send(address, nbytes)`, which queues the copy."""
+        """Copies the values to pinned memory and calls `send(address, nbytes)`, which enqueues the copy."""
         nbytes = values.size * np.dtype(dtype).itemsize
         place = self._place_for(nbytes)
         array_at(place, values.shape, dtype)[...] = values
@@ -58,7 +58,7 @@ class Staging:
         return place
 
     def _swap(self) -> None:
-        """Go on in the other half, once what was copied from it has arrived."""
+        """Switches to the other half, once copies from it have finished."""
         self._marks[self._active] = self._driver.mark()
         self._active, self._used = 1 - self._active, 0
         if self._marks[self._active] is not None:

@@ -1,4 +1,4 @@
-"""Launches for a card: parameters packed once as the driver takes them; a batch or a step changes a few of them."""
+"""Launch tables of a GPU: parameters packed once in the driver's format; a batch or a step changes a few of them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .compile import CudaDriver, elements_of
 from .loop_table import CudaLoop
 
 COLUMNS = ("function", "blocks", "threads", "parameters")
-"""Columns of a table (int64): the kernel's handle, blocks, threads of a block, address of the parameters' addresses."""
+"""Columns of a table (int64): the kernel's handle, blocks, threads per block, address of the parameter addresses."""
 
 
 Slot = Extent | float | Rate | Setting | Key | Ref
-"""What a parameter of 8 bytes is filled with; an array stands for its address."""
+"""Content of an 8-byte parameter; an array represents its address."""
 
 
 class CudaTable:
@@ -71,7 +71,7 @@ class CudaTable:
         return slot.extra if isinstance(slot, Extent) else 0
 
     def _pack(self, launch: Launch) -> int:
-        """Append the parameters of a launch; gives the first one's place."""
+        """Appends the parameters of a launch; returns the index of the first one."""
         start = len(self._slots)
         if isinstance(launch.code, Kernel):
             self._slots.append(elements_of(launch))
@@ -85,12 +85,12 @@ class CudaTable:
         elif isinstance(argument, (Extent, float, Rate, Setting, Key)):
             self._slots.append(argument)
         else:
-            assert isinstance(argument, tuple)  # what is folded into the text is no argument
+            assert isinstance(argument, tuple)  # constants folded into the source are not arguments
             for part in argument:
                 self._append(part)
 
     def _append_array(self, ref: Ref) -> None:
-        """As numba passes arrays: two null pointers, elements, bytes of one, address, sizes, strides in bytes."""
+        """numba's array ABI: two null pointers, elements, itemsize, address, sizes, strides in bytes."""
         itemsize = np.dtype(self._dtype if ref.dtype == "real" else ref.dtype).itemsize
         strides = [itemsize]
         for size in ref.shape[:0:-1]:
@@ -100,11 +100,11 @@ class CudaTable:
         self._slots += map(Extent, strides)
 
     def _put_real(self, at: int, value: float) -> None:
-        """A real number in the precision of the tensors takes the front of its slot."""
+        """Writes a floating-point value in the precision of the tensors to the begin of its slot."""
         self.slots[at : at + 1].view(self._dtype)[0] = value
 
     def set_rows(self, rows: Rows) -> None:
-        """Bring sizes and totals to the rows of a batch."""
+        """Updates sizes and totals for the rows of a batch."""
         self._sized.write(self.slots, rows)
         for at, rate in self._rates:
             self._put_real(at, rate.share(rows))
@@ -131,19 +131,19 @@ class CudaTable:
         return loop
 
     def set_keys(self, key: Callable[[str], int]) -> None:
-        """Draw the keys of random operations for a step."""
+        """Generate the random keys of operations for a step."""
         for at, op in self._keys:
             self.slots[at] = key(op)
         for loop in self._loops:
             loop.set_keys(key)
 
     def set_numbers(self, values: Mapping[str, float]) -> None:
-        """Write the real numbers that are new in every step."""
+        """Writes the floating-point scalars of a step."""
         for at, setting in self._settings:
             self._put_real(at, values[setting.name] * setting.factor)
 
     def run(self, start: int, stop: int) -> None:
-        """Queue launches `start` to `stop`; a loop runs whole where its first launch is among them."""
+        """Enqueues launches `start` to `stop`; a loop runs whole if its first launch is among them."""
         for section, loop in zip(self._sections, self._loops, strict=False):
             if start < section.last and section.first < stop:
                 self._card.launch(self.rows[start : section.first])
@@ -154,7 +154,7 @@ class CudaTable:
 
 
 def itemsizes(dtype: str, slots: Sequence[Slot]) -> list[int]:
-    """Bytes of a number of each array; 0 for what is no array."""
+    """Bytes per element of each array; 0 for other arguments."""
     return [
         np.dtype(dtype if slot.dtype == "real" else slot.dtype).itemsize if isinstance(slot, Ref) else 0
         for slot in slots

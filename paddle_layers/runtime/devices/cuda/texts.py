@@ -1,4 +1,4 @@
-"""Text of CUDA kernels: the same specialised point functions as on the CPU, each thread an element."""
+"""Source code of CUDA kernels: the same specialized point functions as on the CPU, one thread per element."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from paddle_layers.runtime.generate.specialise import helper_programs, specialis
 def cuda_text(code: Kernel | TunedCall, dtype: str, *, block: int, simulated: bool) -> str:
     """A module with the function `kernel`; its arguments are those of the code, for point functions after `total_`.
 
-    `block`: threads of a block that computes one element together; 0: each thread has its own.
+    `block`: threads of a block that computes one element together; 0: each thread computes different elements.
     """
     if isinstance(code, TunedCall):
         return _tuned_text(code, dtype, simulated)
@@ -51,7 +51,7 @@ def _point_lines(kernel: Kernel) -> list[str]:
     if not kernel.program.only_subscripts(kernel.indices):
         body = [*unravel(kernel.indices, kernel.sizes, "t_"), *element]
         return _loop("cuda.grid(1)", "cuda.gridsize(1)", body)
-    # unsigned indices cost no check for negative ones
+    # unsigned indices avoid checks for negative ones
     body = [*unravel(kernel.indices, kernel.sizes, "t_", "unsigned({})"), *element]
     loop = _loop("unsigned(cuda.grid(1))", "unsigned(cuda.gridsize(1))", body)
     return ["total_ = unsigned(total_)", *loop]
@@ -70,7 +70,7 @@ def _loop(start: str, stride: str, body: list[str]) -> list[str]:
 
 
 def _tuned_text(code: TunedCall, dtype: str, simulated: bool) -> str:
-    """The kernel's own text, specialised as point functions are."""
+    """The kernel's source, specialized as point functions are."""
     call = code.tuned.function
     program = Program.parse(inspect.getsource(call))
     program = specialise(program, {**code.constants, "THREADS": code.tuned.threads}, call)
@@ -87,7 +87,7 @@ def _tuned_text(code: TunedCall, dtype: str, simulated: bool) -> str:
 
 
 def _prelude(code: Kernel | TunedCall, dtype: str, simulated: bool) -> list[str]:
-    """Imports, types, and the arguments, since machine code of the same text depends on them."""
+    """Imports, types, and the arguments, since machine code of the same source depends on them."""
     module = "numpy" if simulated else "numba"
     return [
         "import numba",
@@ -103,11 +103,11 @@ def _prelude(code: Kernel | TunedCall, dtype: str, simulated: bool) -> list[str]
 
 
 def _decorator(simulated: bool) -> str | None:
-    """Compiled without a card, a device function has to be inlined; the simulator takes plain functions."""
+    """Compiled without a GPU, a device function has to be inlined; the simulator accepts plain functions."""
     return None if simulated else '@cuda.jit(device=True, inline="always")'
 
 
 def _kernel_lines(names: list[str], body: list[str], simulated: bool) -> list[str]:
-    if simulated:  # a card does not warn of infinity and NaN
+    if simulated:  # a GPU does not warn about infinity and NaN
         body = ['with numpy.errstate(all="ignore"):', *indent(body, 1)]
     return ["", "", f"def kernel({', '.join(names)}):", *indent(body, 1), ""]

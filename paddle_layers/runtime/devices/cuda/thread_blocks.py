@@ -1,9 +1,9 @@
-"""Loops that add up or look for an extreme, shared by the threads of a block, which computes one element.
+"""Block-parallel reductions: sums and extremes whose loops are shared by the threads of a block, one element per block.
 
-A thread for each element leaves a card idle where there are few elements with long loops, as the mean of a channel or
-the largest score of a row. The same text, rewritten, gives each thread every n-th iteration of a loop; what the threads
-found is then combined in a fixed order, so the bits are the same in every run. Names that are added end in `_`, so that
-none of the author's is overwritten.
+One thread per element leaves a GPU idle if there are few elements with long loops, such as the mean of a channel or the
+largest score of a row. The rewritten source gives each thread every n-th iteration of a loop; the partial results of
+the threads are then combined in a fixed order, so the bits are the same in every run. Added names end in `_`, so that
+they do not collide with the author's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .loops import EXTREMES, Types, accumulators, carries, names_in, range_of
 
 @functools.lru_cache(maxsize=1 << 14)
 def shared_by_block(kernel: Kernel) -> Kernel | None:
-    """The kernel with its loops shared, or None where it has other loops, or none."""
+    """The kernel with shared loops, or `None` if it has other loops, or none."""
     if kernel.scan or kernel.procedure:
         return None
     tree, types = kernel.program.tree, Types(kernel.args)
@@ -49,7 +49,7 @@ def shared_by_block(kernel: Kernel) -> Kernel | None:
 
 
 def _share(loop: ast.For, types: Types, after: list[ast.stmt], number: int) -> list[ast.stmt] | None:
-    """The statements for a loop, or None where an iteration needs what another one found."""
+    """The statements of a loop, or `None` if there are loop-carried dependences."""
     found = accumulators(loop, types)
     if not found or carries(loop, set(found), types.known, after):
         return None
@@ -60,7 +60,7 @@ def _share(loop: ast.For, types: Types, after: list[ast.stmt], number: int) -> l
 
 
 def _combine(name: str, how: str, type_: str, number: int) -> list[str]:
-    """Half of the threads take what the other half found, until one has all of it."""
+    """Tree reduction: half of the threads take the results of the other half, until one has all of it."""
     table, mine = f"{name}_block{number}_", "cuda.threadIdx.x"
     join = f"{how}({{}}, {{}})" if how in EXTREMES else "{} + {}"
     return [
@@ -82,11 +82,11 @@ def _parse(lines: list[str]) -> list[ast.stmt]:
     return ast.parse("\n".join(lines)).body
 
 
-# ---- which thread has which iterations
+# ---- distribution of iterations to threads
 
 
 def _every_nth(loop: ast.For) -> list[ast.stmt]:
-    """A nest of plain loops is taken as one, so that neighbours among the threads read neighbours in memory."""
+    """A perfect loop nest is flattened, so that adjacent threads read adjacent memory."""
     nest = [loop]
     while len(nest[-1].body) == 1 and isinstance(inner := nest[-1].body[0], ast.For) and _is_free(inner, nest):
         nest.append(inner)
@@ -108,7 +108,7 @@ def _every_nth(loop: ast.For) -> list[ast.stmt]:
 
 
 def _first_place(names: list[str], nest: list[ast.For]) -> list[str]:
-    """Where in the nest a thread begins, and how far it is to its next iteration; dividing is slow, and done once."""
+    """First iteration of a thread in the nest, and the step to its next one; the slow division is done once."""
     lines = [
         f"{name}_size_ = max({{1}} - ({{0}}), 1)".format(*range_of(one)) for name, one in zip(names, nest, strict=True)
     ]
@@ -122,7 +122,7 @@ def _first_place(names: list[str], nest: list[ast.For]) -> list[str]:
 
 
 def _step_on(names: list[str]) -> list[str]:
-    """To the next iteration of the thread, as one adds numbers digit by digit."""
+    """Advances to the next iteration of the thread, by addition with carry."""
     lines = [f"{name}_place_ += {name}_step_" for name in names]
     for outer, name in reversed([*pairwise(names)]):
         lines += [
@@ -134,7 +134,7 @@ def _step_on(names: list[str]) -> list[str]:
 
 
 def _is_free(inner: ast.For, nest: list[ast.For]) -> bool:
-    """Whether a loop's bounds do not depend on the loops around it, nor skip numbers."""
+    """Whether a loop's bounds do not depend on the surrounding loops, and its step is one."""
     outer = {ast.unparse(loop.target) for loop in nest}
     return not names_in(inner.iter) & outer and all(range_of(loop)[2] == "1" for loop in (*nest, inner))
 
