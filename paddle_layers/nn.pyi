@@ -713,8 +713,7 @@ def column_sum(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Mean over the samples of one column, for example of the probability of a class; by default the last column, as in
-    Paddle.
+    """Mean over the samples of one column, such as the probability of a class; by default the last column.
 
     x: values
     weight: sample weight
@@ -939,10 +938,10 @@ def conv1d(
     x: 1-D signals: channels, length
     num_filters: number of filters (>= 1, required)
     filter_size: kernel size (>= 1, required)
-    stride: stride (>= 1, 1)
+    stride: step between adjacent windows (>= 1, 1)
     padding: zero padding at both ends (>= 0, 0)
     padding_end: zero padding at the end, if it differs from the start (>= 0, same as padding)
-    dilation: dilation (>= 1, 1)
+    dilation: spacing between the elements of a filter (>= 1, 1)
     groups: number of groups of channels and filters (>= 1, 1)
     bias: add `conv.bias`, one value per filter (true)
     act: elementwise layer applied to the output ("linear")
@@ -986,7 +985,7 @@ def conv1d_trans(
     stride: stride: elements of the output per element of the input (>= 1, 1)
     padding: padding: elements removed from the output at both ends (>= 0, 0)
     output_padding: additional elements of the output at the end (>= 0, 0)
-    dilation: dilation (>= 1, 1)
+    dilation: spacing between the elements of a filter (>= 1, 1)
     groups: number of groups of channels and filters (>= 1, 1)
     bias: add `conv_trans.bias`, one value per filter (true)
     act: elementwise layer applied to the output ("linear")
@@ -1269,18 +1268,19 @@ def crf(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Minus the log-likelihood of the labels of a sequence under a linear-chain conditional random field.
+    """Negative log-likelihood of a label sequence under a linear-chain conditional random field (CRF).
 
-    A labelling `l` of the rows `1..n` has the score `start[l_1] + end[l_n] + sum over t of x[t, l_t] + sum over t > 1
-    of step[l_(t-1), l_t]`; then `cost = log(sum over all labellings of exp(score)) - score(label)`, times `weight`
-    where the sequence has one (Lafferty et al., "Conditional random fields", 2001). `transitions` has Paddle's layout:
-    row 0 is `start`, row 1 is `end`, row `2 + i` has the scores of the steps from class `i`. An empty sequence costs
-    nothing. A chain is a sub-sequence where sequences are nested; Paddle refuses these. Paddle's `coeff` scales the
-    gradient and not the cost: `loss_weight` scales both.
+    A labeling `l` of the steps `1..n` has the score
+    `start[l_1] + end[l_n] + sum over t of x[t, l_t] + sum over t > 1 of step[l_(t-1), l_t]`; then
+    `cost = log(sum over all labelings of exp(score)) - score(label)`, times `weight` if present (Lafferty et al.,
+    "Conditional random fields", 2001). `transitions` has Paddle's layout: row 0 is `start`, row 1 is `end`, row `2 + i`
+    has the transition scores from class `i`; minus infinity forbids a transition. An empty sequence has loss 0. In
+    nested sequences a chain is a sub-sequence; Paddle rejects these. Paddle's `coeff` scales the gradient but not the
+    loss: `loss_weight` scales both.
 
-    x: score of every class in every row
-    label: right class of every row
-    weight: importance of every sequence
+    x: score (logit) per class and time step
+    label: target class per step
+    weight: sample weight of each sequence
     """
 
 def crf_decoding(
@@ -1296,14 +1296,14 @@ def crf_decoding(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> tuple[Value, ...]:
-    """The labelling of a sequence that has the best score under a linear-chain conditional random field.
+    """Viterbi decoding: the most probable label sequence under a linear-chain conditional random field (CRF).
 
-    Scores are those of `crf`; share its `transitions`. The path is found by Viterbi's algorithm; of equal steps the
-    one from the smaller class is taken. With labels, `error` says where the path differs from them; without, it holds
-    NaN. Paddle has one output: the path without labels, the errors with them.
+    Scores are those of `crf`; share its `transitions`. Of equal transitions the one from the smaller class is selected.
+    With labels, `error` marks the steps at which the path differs from them; without, it is NaN. Paddle has one output:
+    the path without labels, the errors with them.
 
-    x: score of every class in every row
-    label: right class of every row
+    x: score (logit) per class and time step
+    label: target class per step
     """
 
 def crop(
@@ -1412,23 +1412,25 @@ def ctc(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Minus the log-likelihood of labels under connectionist temporal classification.
+    """Connectionist temporal classification (CTC) loss: negative log-likelihood of labels without known alignment.
 
-    Every row of `x` says a class with the probability `softmax(x)`. What the rows say becomes labels when a class that
-    is said several times running counts once, and blanks are left out; `cost = -log(sum over all that becomes the
-    labels of the product of its probabilities)` (Graves et al., "Connectionist temporal classification", 2006). Labels
-    that need more rows than there are cost nothing and teach nothing, as in Paddle; PyTorch has infinity unless told
-    otherwise. Blanks among the labels are left out, so labels may be filled up with them.
+    Every time step of `x` predicts a class with the probability `softmax(x)`. A path becomes labels by collapsing
+    repeated classes and removing blanks;
+    `cost = -log(sum over all paths that become the labels of the product of their probabilities)` (Graves et al.,
+    "Connectionist temporal classification", 2006). Labels that need more steps than there are have loss 0 and no
+    gradient, as in Paddle; PyTorch returns infinity unless `zero_infinity` is set. Blanks among the labels are removed,
+    so labels may be padded with them.
 
-    This is Paddle's `warp_ctc`. Its `ctc` has the blank last and takes probabilities: give it the scores below their
-    softmax and `blank` the number of the last class. Paddle's `norm_by_times` divides the gradient and not the cost.
-    Scores may be minus infinity (probability 0): labels that then have enough rows but no path cost infinity.
+    This is Paddle's `warp_ctc`. Its `ctc` has the blank as the last class and takes probabilities: use the scores
+    before the softmax and set `blank` to the last class. Paddle's `norm_by_times` divides the gradient but not the
+    loss. Scores may be minus infinity (probability 0): labels with enough steps but no possible path have an infinite
+    loss.
 
-    x: score of every class in every row
-    label: labels in their order
-    max_labels: most labels of a sequence, for which memory is held; with more of them it costs NaN (>= 1, required)
-    blank: class that says nothing (>= 0, 0)
-    norm_by_times: divide the cost by the number of rows (false)
+    x: score (logit) per class and time step
+    label: label sequence
+    max_labels: maximum number of labels per sequence, for which memory is reserved; more labels give NaN (>= 1, required)
+    blank: blank class (>= 0, 0)
+    norm_by_times: divide the loss by the number of time steps (false)
     """
 
 def ctc_edit_distance(
@@ -1607,7 +1609,7 @@ def detection_output(
     nms_threshold: IoU threshold of the non-maximum suppression (> 0 and <= 1, 0.45)
     nms_top_k: maximum number of candidates per class (>= 1, 400)
     keep_top_k: maximum number of detections per image (>= 1, 200)
-    confidence_threshold: confidence threshold (>= 0 and < 1, 0.01)
+    confidence_threshold: minimum confidence of a detection (>= 0 and < 1, 0.01)
     background_id: background class (>= 0, 0)
     """
 
@@ -1711,7 +1713,7 @@ def eltwise(
     `Subtract` and `Divide`. For the factor of Paddle's operator `dot_mul` add a `slope_intercept`.
 
     x: operands
-    operation: operation (SUM)
+    operation: elementwise operation of the inputs (SUM)
     coefficients: coefficient of each operand of a sum; if absent, all are 1 (none)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
@@ -1762,7 +1764,7 @@ def embedding(
     use (sparse gradient). Caffe gives the number of rows as `input_dim` and adds a bias by default: add a `shift` for
     that. Paddle returns zeros for the id -1; here `padding_id` is one of the ids.
 
-    ids: ids
+    ids: integer ids to look up
     size: embedding size (>= 1, required)
     padding_id: padding id: its embedding is zero and has no gradient (>= 0, none)
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
@@ -1947,8 +1949,9 @@ def filter_ids(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Filters ids of the batch by a mask, as `filter` does with rows: a sample becomes a sequence of one id or an empty
-    one.
+    """Filters ids of the batch by a mask, as `filter` does with rows.
+
+    A sample becomes a sequence of one id or an empty one.
 
     x: ids
     keep: mask: ids with a nonzero value are kept
@@ -2485,8 +2488,7 @@ def interpolation(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Linear interpolation between two vectors with one weight per sample:
-    `y[n] = weight[n] * a[n] + (1 - weight[n]) * b[n]`.
+    """Linear interpolation of two vectors: `y[n] = weight[n] * a[n] + (1 - weight[n]) * b[n]`.
 
     weight: weight of `a`, usually between 0 and 1
     a: first input
@@ -3115,8 +3117,8 @@ def multi_head_attention(
     are recomputed in the backward pass (FlashAttention, Dao 2023).
 
     query: queries
-    keys: keys
-    values: values
+    keys: keys that the queries are compared with
+    values: values that are averaged
     num_heads: number of attention heads (>= 1, 1)
     causal: causal mask: a position attends only to keys at the same or earlier positions (false)
     scale: scale of the dot products; if absent, one over the square root of the head size (none)
@@ -3469,12 +3471,12 @@ def pnpair(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Positive-negative pair rate: the fraction of the pairs of a list, such as the results of a query, in correct
-    order.
+    """Positive-negative pair rate: the fraction of the pairs of a list in correct order.
 
-    Pairs with different labels count; the order is correct if the item with the greater label has the higher score.
-    Ties count one half. With weights, a pair counts the mean of its two. Paddle identifies the query by a number with
-    every item, and reports the ratio of correct to incorrect pairs: for a rate `p` that is `p / (1 - p)`.
+    A list is a sequence, such as the results of a query. Pairs with different labels count; the order is correct if the
+    item with the greater label has the higher score. Ties count one half. With weights, a pair counts the mean of its
+    two. Paddle identifies the query by a number with every item, and reports the ratio of correct to incorrect pairs:
+    for a rate `p` that is `p / (1 - p)`.
 
     score: score per item
     label: relevance per item
@@ -3583,7 +3585,7 @@ def pool1d(
     x: 1-D signals: channels, length
     pool_type: type of pooling (MAX)
     pool_size: window size (>= 1, required)
-    stride: stride (>= 1, 1)
+    stride: step between adjacent windows (>= 1, 1)
     padding: padding at both ends (>= 0, 0)
     padding_end: padding at the end, if it differs from the start (>= 0, same as padding)
     rounding: treatment of a last window that exceeds the input (CEIL)
@@ -4222,8 +4224,7 @@ def roi_align(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """RoI align: pools each box of an image to a grid of fixed size by bilinear interpolation (He et al. 2017, Mask
-    R-CNN).
+    """RoI align: pools each box to a grid of fixed size by bilinear interpolation (He et al. 2017, Mask R-CNN).
 
     The corners `x1, y1, x2, y2` of a box times `spatial_scale` are coordinates in the feature map; with `aligned`, half
     a pixel is subtracted from them, so that pixel centers are at integers. The box is divided into `P` rows of `Q`
@@ -4260,8 +4261,7 @@ def roi_pool(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Region of interest (RoI) max pooling: pools each box of an image to a grid of fixed size (Girshick 2015, Fast
-    R-CNN).
+    """Region of interest (RoI) max pooling: pools each box to a grid of fixed size (Girshick 2015, Fast R-CNN).
 
     The corners `x1, y1, x2, y2` of a box times `spatial_scale` are rounded to pixels of the feature map, inclusive. Of
     its `h` rows, bin `p` of `P` contains those from `floor(p * h / P)` up to, but not including,

@@ -192,7 +192,7 @@ class Hdf5Files(FileRows):
         return values
 
     def _blocks(self) -> Blocks | None:
-        """The first rows of chunks; None for contiguous storage."""
+        """The first rows of chunks; None if rows are stored one by one."""
         starts: list[Array] = []
         for begin, end, found in zip(self.starts, self.starts[1:], self._open, strict=False):
             count = int(end - begin)  # a chunk of sequences has as many rows as its items are on average

@@ -72,9 +72,7 @@ def check_further(training: Training, source: str) -> None:
 
 
 def best_of(training: Training) -> dict[str, str]:
-    """Whether smaller or larger values of a result are better, "min" or "max", by its name in the log; empty if
-    unknown.
-    """
+    """Whether smaller or larger values of a result are better, by its name in the log: "min", "max", or empty."""
     results = _reported(training)
     best = {name: definition.best.get(result, "") for name, (definition, result) in results.items()}
     known = {"loss": "min", **{name: which for name, which in best.items() if which}}
