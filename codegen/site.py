@@ -117,7 +117,7 @@ def _settings(extra: Path, siblings: dict[str, list[str]]) -> dict[str, object]:
         "project": "paddle_layers",
         "version": pl.__version__,
         "release": pl.__version__,
-        "extensions": ["paddle_layers.codegen.sphinx_extension", "sphinx.ext.autodoc"],
+        "extensions": ["paddle_layers.codegen.sphinx_extension", "sphinx.ext.autodoc", "sphinx.ext.napoleon"],
         **PYTHON_SETTINGS,
         "html_theme": "furo",
         "html_title": f"paddle_layers {pl.__version__}",

@@ -293,9 +293,7 @@ class Net(PassEffects):
 
     @one_at_a_time
     def gradient(self, name: str) -> NDArray[Any]:
-        """Gradient of an output, a value in `keep` or with `propagate_down: true`; else `KeyError` or
-        `RuntimeError`.
-        """
+        """Gradient of an output, a value in `keep` or with `propagate_down: true`; else raises `KeyError`."""
         return self._last_pass("are no gradients").gradient(name, self.parameters)
 
     @one_at_a_time
@@ -308,9 +306,7 @@ class Net(PassEffects):
 
     @one_at_a_time
     def find_non_finite(self, *, backward: bool = False) -> str | None:
-        """Reruns the last batch; returns the first layer with NaN or infinite values (`backward`: gradients), or
-        None.
-        """
+        """Reruns the last batch; the first layer with NaN or infinite values (`backward`: gradients), or None."""
         if self._last is None or (backward and self._last.plan.updates is not None):
             return None
         phase, plan, batch = self._last_pass("are no values").parts
@@ -328,8 +324,9 @@ class Net(PassEffects):
 
     @one_at_a_time
     def save(self, path: str | Path, *, rename: Names = None, layout: str = OURS) -> None:
-        """Writes a safetensors file atomically: `rename` by our names, `layout="torch"`. Raises `SaveError`,
-        `WeightsError`.
+        """Writes a safetensors file atomically. Raises `SaveError`, and `WeightsError` for layers without a form there.
+
+        `rename`: names in the file by our names; `layout="torch"`: names and shapes of PyTorch's modules.
         """
         save_weights(str(path), self.arena, self._forms, rename=rename or {}, layout=layout)
 

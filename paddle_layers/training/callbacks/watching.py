@@ -103,7 +103,7 @@ class EarlyStop(Waiting):
 @callback(
     "plateau",
     elsewhere={"Keras": "ReduceLROnPlateau", "PyTorch": "ReduceLROnPlateau", "Mocha": "DecayOnValidation"},
-    terms=("reduce learning rate on plateau", "learning rate decay"),
+    terms=("reduce learning rate on plateau",),
 )
 class Plateau(Waiting):
     """Reduces the learning rate on a plateau: after `patience` tests without an improvement.

@@ -73,7 +73,7 @@ def evaluate(
         device: `"cpu"` or `"cuda"`.
 
     Returns:
-        The results. With `on_error: "skip"` in the source, its `notes` have the number of skipped records.
+        The results. Their `notes` have the number of skipped records, if the source skips them (`on_error`).
 
     Raises:
         ConfigError: The training file has errors, or the data do not fit.

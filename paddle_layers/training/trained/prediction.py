@@ -66,8 +66,7 @@ def predict(
         device: `"cpu"` or `"cuda"`.
 
     Returns:
-        The results by name, one row per row of the data. With `on_error: "skip"` in the source, unreadable records have
-            none.
+        The results by name, one row per row of the data. Records that the source skips (`on_error`) have none.
 
     Raises:
         ConfigError: The training file has errors, or the data do not fit.
