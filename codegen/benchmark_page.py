@@ -25,7 +25,7 @@ CHARTS = {
 }
 COLORS = ("#1f6feb", "#d1570a")
 STYLE = """
-text { font: 12px system-ui, sans-serif; fill: #1f2933; paint-order: stroke; stroke: #fff; stroke-width: 3px; }
+text { font: 12px system-ui, sans-serif; fill: #1f2933; }
 .title { font-weight: bold; }
 """
 LABELS, WIDTH, BAR, TOP = 170, 520, 14, 54
