@@ -200,7 +200,7 @@ def test_bad_data_point_into_the_training_file(tmp_path):
         ({"x": np.zeros((0, 8)), "label": np.zeros(0, int)}, "has no rows"),
         ({"x": np.full((4, 8), np.nan), "label": np.zeros(4, int)}, "row 0: field `x` is nan"),
         ({"x": np.zeros((4, 8)), "label": np.array([0, 1, 2, 3])}, "field `label` is 3"),
-        ({"x": np.zeros((4, 8)), "label": np.zeros(4)}, "is float64, but the data layer `label` takes ids<3"),
+        ({"x": np.zeros((4, 8)), "label": np.full(4, 0.5)}, "is 0.5, but the data layer `label` takes ids<3: integers"),
         ({"x": np.zeros((4, 7)), "label": np.zeros(4, int)}, "rows of 7, but the data layer `x` takes 8"),
         ({"x": np.zeros((4, 8)), "label": np.zeros(3, int)}, "same number of rows, but `x` has 4, `label` has 3"),
     ],

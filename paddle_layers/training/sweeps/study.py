@@ -54,6 +54,12 @@ def open_study(sweep: Sweep) -> Study:
 
     Raises `TrainingError` for a damaged one, and for one with trials of another sweep.
     """
+    study = _load_study(sweep)
+    _check_trials(sweep, study)
+    return study
+
+
+def _load_study(sweep: Sweep) -> Study:
     try:
         import optuna
         from optuna.storages import JournalStorage
@@ -65,16 +71,23 @@ def open_study(sweep: Sweep) -> Study:
     with open_folder(path.parent) as folder:
         if folder.is_link(JOURNAL):
             raise TrainingError(str(LinkError(path)))
-    direction: Literal["minimize", "maximize"] = "minimize" if sweep.mode == "min" else "maximize"
     with reading_journal(sweep):
         storage = JournalStorage(JournalFileBackend(str(path)))
-        study = optuna.create_study(storage=storage, study_name=NAME, direction=direction, load_if_exists=True)
+        return optuna.create_study(storage=storage, study_name=NAME, direction=_direction(sweep), load_if_exists=True)
+
+
+def _direction(sweep: Sweep) -> Literal["minimize", "maximize"]:
+    return "minimize" if sweep.mode == "min" else "maximize"
+
+
+def _check_trials(sweep: Sweep, study: Study) -> None:
+    direction = _direction(sweep)
+    with reading_journal(sweep):
         if study.direction.name.lower() != direction:
             raise ValueError(f"it is to {study.direction.name.lower()} the results, and they are to be {direction}d")
         varied = {one.field: _distribution(one) for one in parse_varied(sweep.vary)}
         for trial in study.get_trials(deepcopy=False):
             _check_trial(trial, varied)
-    return study
 
 
 @contextlib.contextmanager
@@ -133,7 +146,7 @@ def check_same(sweep: Sweep, training: Training) -> None:
     }
     asked["the length"] = list(facts.length)
     with _lock(folder / LOCK, wait=True), reading_journal(sweep):
-        study = open_study(sweep)
+        study = _load_study(sweep)
         before = study.user_attrs
         other = [name for name, value in asked.items() if name in before and before[name] != value]
         if other:
@@ -141,6 +154,7 @@ def check_same(sweep: Sweep, training: Training) -> None:
                 f"{folder} holds a sweep where {', '.join(other)} {'was' if len(other) == 1 else 'were'} another; give "
                 "the same command, or choose another folder with --output"
             )
+        _check_trials(sweep, study)  # after the settings, whose difference explains trials of another sweep
         for name, value in asked.items():
             if name not in before:
                 study.set_user_attr(name, value)
