@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 
-_NUMBER = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf(?:inity)?)", re.ASCII | re.IGNORECASE)
+MANTISSA = r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)"
+"""Pattern of a decimal number without its exponent. `[0-9]+\\.?[0-9]*` would take quadratic time for a long run of
+digits with another character behind it."""
+_NUMBER = re.compile(rf"{MANTISSA}(?:e[-+]?[0-9]++)?|[-+]?(?:nan|inf(?:inity)?)", re.IGNORECASE)
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 
 

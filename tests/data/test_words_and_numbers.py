@@ -14,11 +14,15 @@ from PIL import Image
 from pyarrow import parquet
 
 from paddle_layers.cli.app import commands
+from paddle_layers.config.binding import given
+from paddle_layers.config.reading import lexical
 from paddle_layers.config.wiring.ignored_labels import IgnoredLabels
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
+from paddle_layers.data.formats import tables
 from paddle_layers.data.learning import encoded, learn
-from paddle_layers.define import Type, registries
+from paddle_layers.define import Type, decimals, registries
 from paddle_layers.define.decimals import number_of
+from paddle_layers.training.sweeps import space
 
 WORDS = ["2.25", "10.5", "100"]
 
@@ -180,6 +184,14 @@ def test_other_notations_are_no_numbers(tmp_path, text):
 @pytest.mark.parametrize("text", ["1", "-1", "+1", " 1.5 ", ".5", "5.", "1e3", "1E-3", "nan", "-inf", "Infinity"])
 def test_decimal_numbers_are_those_of_float(text):
     assert str(number_of(text)) == str(float(text))
+
+
+@pytest.mark.parametrize(
+    "pattern", [decimals._NUMBER, lexical._REAL, given._FLOAT, space._RANGE, tables._OTHER_NOTATION]
+)
+def test_a_long_run_of_digits_takes_linear_time(pattern):
+    """With backtracking it takes hours."""
+    assert not pattern.fullmatch("1" * 1_000_000 + "x")
 
 
 def test_a_first_line_of_other_notations_has_names(tmp_path):

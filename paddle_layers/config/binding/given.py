@@ -6,13 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from paddle_layers.define.decimals import MANTISSA
+
 from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import BLOCK, FLOAT, INT, LIST, STRING, WORD, Field, Fields
 from .headers import MessageSpec, spec
 
 _STEP = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]=]*)\])?(\.|=)")
-_INT, _FLOAT = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
+_INT, _FLOAT = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(MANTISSA + r"(?:[eE][-+]?[0-9]{1,3})?")
 _PLAIN = re.compile(r"[^\]=0-9][^\]=]*")
 """A name in brackets that is no number."""
 _KEYS = ("name", "of", "phase", "type", "input")

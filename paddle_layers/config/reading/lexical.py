@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from paddle_layers.define.decimals import MANTISSA
+
 _HEX = re.compile(r"[-+]?0[xX][0-9a-fA-F]+")
 _OCTAL = re.compile(r"[-+]?0[0-7]+")
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9]\d*)")
-_REAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[fF]?")
+_REAL = re.compile(MANTISSA + r"(?:[eE][-+]?[0-9]++)?[fF]?")
 LONGEST = 300
 """Characters of a number."""
 

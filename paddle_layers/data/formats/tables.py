@@ -239,7 +239,7 @@ class BadCell(DataError):
 
 _NO_ROW: Row = (1, 0, b"")
 _ABSENT = frozenset({"na", "n/a", "#n/a", "null", "none", "nil", "missing", "-", "--", "?", "."})
-_OTHER_NOTATION = re.compile(r"[$€£]?[-+]?[\d.,' _\u00a0]*\d[\d.,' _\u00a0]*[%$€£]?")
+_OTHER_NOTATION = re.compile(r"[$€£]?[-+]?(?=\D*\d)[\d.,' _\u00a0]++[%$€£]?")
 
 
 def _meant(cell: str) -> str:

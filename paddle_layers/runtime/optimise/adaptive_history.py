@@ -4,8 +4,8 @@ In step k after its last gradient a weight moves by `scale_k * m_k / (sqrt(v_k) 
 sqrt(v_k) = sqrt(v) * g_k, g_k = squares^(k/2). The sum over k has no closed form for all v, because of epsilon. But g_k
 / epsilon_k hardly changes from step to step. Compared to a step c it is larger by a factor 1 + d_k, and
 
-sqrt(v) * g_k + epsilon_k = epsilon_k / epsilon_c * p * (1 + x * d_k), p = sqrt(v) * g_c + epsilon_c, x = sqrt(v) * g_c
-/ p, between 0 and 1.
+    sqrt(v) * g_k + epsilon_k = epsilon_k / epsilon_c * p * (1 + x * d_k),
+    p = sqrt(v) * g_c + epsilon_c,   x = sqrt(v) * g_c / p, between 0 and 1.
 
 1 / (1 + x * d) is the geometric series of -x * d, so that a block of steps is a polynomial of x, divided by p, whose
 coefficients are sums over its steps: `scale_k * epsilon_c / epsilon_k * mean^k * d_k^j`.

@@ -1,7 +1,8 @@
 """Search space of a sweep: fields as `--set` names them, each with a range or with choices.
 
-optimizer.learning_rate=1e-4..1e-1:log      numbers of a range, sampled log-uniformly net.layer[hidden].fc.size=8..64
-integers, since both ends are optimizer.type=sgd,adam                     choices
+optimizer.learning_rate=1e-4..1e-1:log      numbers of a range, sampled log-uniformly
+net.layer[hidden].fc.size=8..64             integers, since both ends are
+optimizer.type=sgd,adam                     choices
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from paddle_layers.define.decimals import MANTISSA
+
 from ..problems import TrainingError
 
-_NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
+_NUMBER = MANTISSA + r"(?:[eE][-+]?[0-9]{1,3})?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(:log)?")
 _WHOLE = re.compile(r"[-+]?[0-9]{1,15}")
 HOW = "write FIELD=LOW..HIGH, FIELD=LOW..HIGH:log, or FIELD=A,B,C"
