@@ -45,7 +45,7 @@ REFUSALS = [
     ("clip", ("3",), {"min": 2, "max": 1}, "min", "`min` is 2.0, which is above `max`, 1.0"),
     ("log", ("3",), {"base": 1}, "base", "`base` is above or below 1"),
     ("cross_entropy", ("3", "ids<5"), {}, None, "the label has 5 classes, but there are 3 scores"),
-    ("softmax_with_loss", ("3", "ids<5"), {"ignore_label": 1}, None, "there are 5 labels, but 3 classes"),
+    ("softmax_with_loss", ("3", "ids<5"), {"ignore_label": 1}, None, "the label has 5 classes, but there are 3 scores"),
     ("accuracy", ("3", "ids<3"), {"top_k": 4}, "top_k", "the 4 best of 3 classes are all of them"),
 ]  # fmt: skip
 

@@ -49,8 +49,8 @@ class Drawn:
             for parameter in run.parameters.values():
                 parameter.value = rng.normal(size=parameter.shape)
             self.cost = run.forward(given, step=step)["cost"]
-            assert run._running is not None
-            chosen = run._running[2].arrays["cost.chosen"]
+            assert run._last is not None
+            chosen = run._last.batch.arrays["cost.chosen"]
             run.backward(gradients={"cost": np.arange(1.0, ROWS + 1)})
             self.weight, self.bias = run.parameters["cost.weight"].value, run.parameters["cost.bias"].value
             self.gradients = [run.gradient("x"), run.parameters["cost.weight"].gradient]

@@ -125,8 +125,18 @@ def _functions(operations: Operations) -> types.SimpleNamespace:
     return types.SimpleNamespace(**names, **{n: counted(n) for n in dir(math) if callable(getattr(math, n))})
 
 
-def counted_operations(computation: Any, lengths: dict[str, int], arguments: dict[str, Any], starts: Any) -> Operations:
-    """Operations of all elements; `starts` are those of the sequences of rows where there are sequences."""
+def counted_operations(
+    computation: Any, helpers: dict[str, str], lengths: dict[str, int], arguments: dict[str, Any], starts: Any
+) -> Operations:
+    """Operations of all elements.
+
+    Args:
+        computation: Has the point function, its program and its axes.
+        helpers: Source texts of the functions that the point function calls, by name.
+        lengths: Lengths of the axes, by name.
+        arguments: Arrays and numbers, by name.
+        starts: Starts of the sequences of rows, or None without sequences.
+    """
     operations, function = Operations(), computation.function
 
     def real(value: Any) -> Real:
@@ -137,7 +147,7 @@ def counted_operations(computation: Any, lengths: dict[str, int], arguments: dic
         for name, value in arguments.items()
     }
     scope = {**function.call.__globals__, "math": _functions(operations), **dict.fromkeys(("real", "double"), real)}
-    for name, helper in helper_texts(function.call).items():
+    for name, helper in helpers.items():
         exec(helper, scope)
         assert name in scope
     exec(computation.program.text, scope)
@@ -152,9 +162,3 @@ def counted_operations(computation: Any, lengths: dict[str, int], arguments: dic
             asked |= {"before": row - 1 if row > starts[s] else -1, "after": row + 1 if row + 1 < starts[s + 1] else -1}
         call(**{name: asked.get(name) for name in computation.program.arguments})
     return operations
-
-
-def helper_texts(call: Any) -> dict[str, str]:
-    from paddle_layers.runtime.generate.specialise import helper_programs
-
-    return {name: program.named(name).text for name, program in helper_programs(call).items()}

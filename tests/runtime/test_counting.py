@@ -11,6 +11,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.runtime import Sequences
+from paddle_layers.runtime.generate.specialise import helper_programs
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import Held, Ref
 from paddle_layers.runtime.plan.plan import Plan
@@ -52,7 +53,9 @@ def check_case(case: Case) -> None:
                 lengths = {name: plan.rows.size(extent) for name, extent in one.sizes.items()}
                 arguments = {name: value_of(plan, argument) for name, argument in one.args.items()}
                 starts = plan.rows.starts.get(one.sequence[1:]) if one.sequence is not None else None
-                exact = counted_operations(one, lengths, arguments, starts)
+                programs = helper_programs(one.function.call).items()
+                helpers = {name: program.named(name).text for name, program in programs}
+                exact = counted_operations(one, helpers, lengths, arguments, starts)
                 found = count(one, plan.rows.size, integers, 8, plan.rows.starts).operations
                 if not exact.decided:  # else both ways count half
                     what = f"{launch.name}: {found}, right are {exact.count} to {exact.total}\n{case}"
