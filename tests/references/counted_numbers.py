@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+PREDICATES = ("isnan", "isinf", "isfinite")
+
 
 class Operations:
     """Numbers of values, and how many of them are results of operations."""
@@ -111,6 +113,13 @@ class Array:
 
 
 def _functions(operations: Operations) -> types.SimpleNamespace:
+    def predicate(name: str) -> Any:
+        def function(given: Any) -> bool:
+            operations.decided = True
+            return bool(getattr(math, name)(float(given)))
+
+        return function
+
     def counted(name: str) -> Any:
         def function(*given: Any) -> Any:
             try:
@@ -122,7 +131,9 @@ def _functions(operations: Operations) -> types.SimpleNamespace:
         return function
 
     names = {name: getattr(math, name) for name in dir(math) if not callable(getattr(math, name))}
-    return types.SimpleNamespace(**names, **{n: counted(n) for n in dir(math) if callable(getattr(math, n))})
+    functions = [name for name in dir(math) if callable(getattr(math, name))]
+    made = {name: predicate(name) if name in PREDICATES else counted(name) for name in functions}
+    return types.SimpleNamespace(**names, **made)
 
 
 def counted_operations(
@@ -142,10 +153,12 @@ def counted_operations(
     def real(value: Any) -> Real:
         return value if isinstance(value, Real) else Real(operations, float(value), float(value))
 
-    given = {
-        name: Array(operations, name, value) if isinstance(value, np.ndarray) else value
-        for name, value in arguments.items()
-    }
+    def given_as(name: str, value: Any) -> Any:
+        if isinstance(value, list):
+            return [given_as(f"{name}[{at}]", part) for at, part in enumerate(value)]
+        return Array(operations, name, value) if isinstance(value, np.ndarray) else value
+
+    given = {name: given_as(name, value) for name, value in arguments.items()}
     scope = {**function.call.__globals__, "math": _functions(operations), **dict.fromkeys(("real", "double"), real)}
     for name, helper in helpers.items():
         exec(helper, scope)

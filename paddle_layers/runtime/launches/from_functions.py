@@ -14,7 +14,7 @@ from paddle_layers.kernels.finding import find_tuned, has_tuned
 from paddle_layers.kernels.tuned import Tuned
 from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
-from paddle_layers.runtime.graph.domains import Extent, rows_of
+from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
 
 from .arguments import Argument, Ref, last_ones, refs_of, spec_of, split_constants, uses
 from .choices import choose
@@ -36,7 +36,7 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
         return [python_launch(scope, function, accumulate=accumulate)]
     lead = function.indices
     wanted = [name for name in function.args[len(lead) :] if name not in ("before", "after")]
-    groups = {group.lower(): (row, group) for row, group in scope.op.layer.groups.items()}
+    groups = {group.lower() for group in scope.op.layer.groups.values()}
     sequence_index = next((name for name in wanted if name in groups and name not in lead), None)
     resolved = {name: scope.resolve(name, function, item) for name in wanted if name != sequence_index}
     constants, live = split_constants(resolved)
@@ -46,9 +46,9 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     if "which" in lead:
         args["which"] = Extent(item or 0)
     sizes = _index_sizes(scope, function, item, sequence_index, args)
-    row, group = groups.get(sequence_index or "", (function.targets[0].axes[0].name if function.scan else "", ""))
-    sequence = (group.lower(), scope.op.rows[row], scope.op.group_of(row)) if row else None
-    computation = Computation(function, program, sizes, args, accumulate, sequence)
+    computation = Computation(
+        function, program, sizes, args, accumulate, _grouped_rows(scope, function, sequence_index)
+    )
     tuned = _tuned_kernel(scope, function, item)
     if tuned is not None:
         launches = tuned_launches(scope, function, item, tuned, args, accumulate)
@@ -133,6 +133,14 @@ def _kernel(
         used_rows=used_rows,
     )
     return kernel, extra
+
+
+def _grouped_rows(scope: Scope, function: Function, sequence_index: str | None) -> tuple[str, Domain, Domain] | None:
+    """The sequence index, the rows that it groups and their groups: those of the target, of several row axes."""
+    row = function.targets[0].axes[0].name if function.targets[0].axes else ""
+    if row not in scope.op.layer.groups or not (function.scan or sequence_index):
+        return None
+    return sequence_index or "", scope.op.rows[row], scope.op.group_of(row)
 
 
 def _sequence(

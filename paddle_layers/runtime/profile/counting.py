@@ -20,7 +20,7 @@ import numpy as np
 from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.specialise import helper_programs
 from paddle_layers.runtime.graph.domains import Domain, Extent
-from paddle_layers.runtime.launches.arguments import Argument, Ref, refs_of
+from paddle_layers.runtime.launches.arguments import Argument, Key, Ref, refs_of
 from paddle_layers.runtime.launches.computation import Computation
 
 from .sampled_values import (
@@ -35,6 +35,7 @@ from .sampled_values import (
     all_or_any,
     distinct,
     either,
+    neighbor,
     range_bounds,
     share_of,
     unary,
@@ -42,7 +43,12 @@ from .sampled_values import (
 from .sharing import Names, dependences
 
 SAMPLE = 1 << 13
-"""Number of sampled elements; positions are spread evenly over all axes, so sums are accurate to about 1 %."""
+"""Number of sampled elements; positions are spread evenly over all axes, so sums are accurate to about 1 %. If there
+are fewer elements, all of them are in the sample, each as often."""
+UNROLLED = 8
+"""Longest loop of which all iterations are followed, if all elements have the same: axes of an image, small windows."""
+PREDICATES = ("isnan", "isinf", "isfinite")
+"""Functions that count as comparisons, which are free."""
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 Starts = Mapping[tuple[Domain, Domain], Sample]
 """Sequence starts by the domain of the rows and that of their groups."""
@@ -104,13 +110,13 @@ class _Reader:
         """For an element, on average."""
         self.loads: defaultdict[str, float] = defaultdict(float)
         self._helpers = helper_programs(computation.function.call)
-        self._drawn = 0
+        self._drawn, self._sample = 0, SAMPLE
         self._lengths: Mapping[str, int] = {}
 
     def run(self, lengths: Mapping[str, int]) -> None:
         self._lengths = lengths
         scope = {name: self._given(name, value) for name, value in self.computation.args.items()}
-        scope |= {name: Whole(self._draw(0, length)) for name, length in lengths.items()}
+        scope |= {name: Whole(indices) for name, indices in self._elements(lengths).items()}
         row, following, sequences = next(iter(lengths), ""), {}, {}
         if row and self.computation.sequence is not None:
             name, leaf, group = self.computation.sequence
@@ -118,11 +124,21 @@ class _Reader:
             if name:
                 scope[name], sequences[name] = Whole(self._sequence(scope[row].values, name, starts)), row
             for name, step in (("before", -1), ("after", 1)) if self.computation.function.scan else ():
-                scope[name], following[name] = Whole(_neighbor(scope[row].values, step, starts)), row
+                scope[name], following[name] = Whole(neighbor(scope[row].values, step, starts)), row
         self._dependences = dependences(
             self.computation.program, (*((n, n) for n in lengths), *following.items()), tuple(sequences.items())
         )
-        _Text(self, scope).run(self.computation.program.tree.body, np.ones(SAMPLE))
+        _Text(self, scope).run(self.computation.program.tree.body, np.ones(self._sample))
+
+    def _elements(self, lengths: Mapping[str, int]) -> dict[str, Sample]:
+        """Indices of the sampled elements by axis."""
+        elements = math.prod(lengths.values())
+        if elements > SAMPLE or not lengths:
+            return {name: self._draw(0, length) for name, length in lengths.items()}
+        repeats = math.ceil(SAMPLE / elements)
+        self._sample = repeats * elements
+        indices = np.unravel_index(np.repeat(np.arange(elements), repeats), tuple(lengths.values()))
+        return dict(zip(lengths, indices, strict=True))
 
     def _sequence(self, rows: Sample, name: str, starts: Sample | None) -> Sample:
         """The sequences of rows; spread evenly if their starts are unknown."""
@@ -131,9 +147,12 @@ class _Reader:
         found: Sample = np.searchsorted(starts, rows, side="right") - 1
         return found
 
-    def share(self, node: ast.AST, scope: Mapping[str, Any]) -> float:
-        """The fraction of the elements for which an operation of the function itself has to be recomputed."""
-        needed: Names = self._dependences.of(node)
+    def share(self, nodes: Sequence[ast.AST], scope: Mapping[str, Any]) -> float:
+        """The fraction of the elements for which an operation of the function itself has to be recomputed.
+
+        `nodes` are the operation and the conditions under which it is computed.
+        """
+        needed: Names = frozenset().union(*map(self._dependences.of, nodes))
         share = 1.0
         for index, length in self._lengths.items():
             if index not in needed:
@@ -161,7 +180,7 @@ class _Reader:
         """Additive recurrences (quasi-random): evenly spread over all axes together."""
         step = math.sqrt(PRIMES[self._drawn % len(PRIMES)])
         self._drawn += 1
-        share = (np.arange(1, SAMPLE + 1) * step) % 1.0
+        share = (np.arange(1, self._sample + 1) * step) % 1.0
         places: Sample = first + np.floor(share * length).astype(np.int64)
         return places
 
@@ -175,15 +194,7 @@ class _Reader:
         if type(argument) is tuple:
             parts: Sequence[Any] = argument
             return [self._given(name, part) for part in parts]
-        return REAL
-
-
-def _neighbor(rows: Sample, step: int, starts: Sample | None) -> Sample:
-    """The previous or next row of each row in its sequence, or -1."""
-    if starts is None:
-        return rows + step
-    own, other = (np.searchsorted(starts, at, side="right") for at in (rows, rows + step))
-    return np.where((own == other) & (rows + step >= 0), rows + step, -1)
+        return UNKNOWN if isinstance(argument, Key) else REAL
 
 
 class _Text:
@@ -192,18 +203,26 @@ class _Text:
     def __init__(self, reader: _Reader, scope: dict[str, Any], share: float | None = None) -> None:
         self.reader, self.scope, self._whole_share = reader, scope, share
         self.result: Any = UNKNOWN
+        self._conditions: list[ast.AST] = []
 
     def _needed(self, node: ast.AST) -> float:
         """The fraction of the elements for which an expression has to be computed; in a helper, that of its call."""
-        return self.reader.share(node, self.scope) if self._whole_share is None else self._whole_share
+        if self._whole_share is not None:
+            return self._whole_share
+        return self.reader.share([node, *self._conditions], self.scope)
 
     def _add(self, node: ast.AST, weight: Sample) -> None:
         self.reader.add(weight * self._needed(node))
 
     def run(self, body: Sequence[ast.stmt], weight: Sample) -> Sample:
         """Returns the weight of the elements that have not returned."""
+        conditions = len(self._conditions)
         for statement in body:
-            weight = self._statement(statement, weight)
+            left = self._statement(statement, weight)
+            if isinstance(statement, ast.If) and np.any(left != weight):
+                self._conditions.append(statement.test)  # under which the following statements are reached
+            weight = left
+        del self._conditions[conditions:]
         return weight
 
     def _statement(self, node: ast.stmt, weight: Sample) -> Sample:
@@ -232,9 +251,11 @@ class _Text:
     def _if(self, node: ast.If, weight: Sample) -> Sample:
         share = share_of(self.value(node.test, weight))
         before = dict(self.scope)
+        self._conditions.append(node.test)
         left = self.run(node.body, weight * share)
         taken, self.scope = self.scope, before
         left = left + self.run(node.orelse, weight * (1 - share))
+        self._conditions.pop()
         names = {*taken, *self.scope}
         self.scope = {n: either(share, taken.get(n, UNKNOWN), self.scope.get(n, UNKNOWN)) for n in names}
         return left
@@ -245,6 +266,13 @@ class _Text:
             bounds = [self.value(bound, weight) for bound in node.iter.args]
             if all(isinstance(bound, Whole) and bound.values is not None for bound in bounds):
                 first, last, step = range_bounds([bound.values for bound in bounds])
+                if np.ndim(first) == np.ndim(last) == np.ndim(step) == 0:
+                    iterations = range(int(first), int(last), int(step))
+                    if len(iterations) <= UNROLLED:
+                        for at in iterations:
+                            self.scope[name] = Whole(at)
+                            self.run(node.body, weight)
+                        return
                 rounds = np.maximum(0, -((first - last) // step))
                 if self._carries(node):  # the first iteration finds other values than the following ones
                     self.scope[name] = Whole(first)
@@ -350,6 +378,8 @@ class _Text:
             return self.reader.helper(program, arguments, weight, self._needed(node))
         if name in ("real", "double", "float"):
             return REAL
+        if name.removeprefix("math.") in PREDICATES:
+            return UNKNOWN
         if name == "len":
             (of,) = arguments
             if isinstance(of, Whole):  # an attribute

@@ -39,6 +39,14 @@ def distinct(group: Any, most: int) -> int:
     return len(np.unique(group.values)) if known else most
 
 
+def neighbor(rows: Sample, step: int, starts: Sample | None) -> Sample:
+    """The previous or next row of each row in its sequence, or -1."""
+    if starts is None:
+        return rows + step
+    own, other = (np.searchsorted(starts, at, side="right") for at in (rows, rows + step))
+    return np.where((own == other) & (rows + step >= 0), rows + step, -1)
+
+
 def range_bounds(bounds: list[Any]) -> tuple[Any, Any, Any]:
     """First, last and step of a `range`."""
     first, last = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
