@@ -10,7 +10,7 @@ from paddle_layers.config.reading.otherfiles import other_text
 
 CAFFE = 'layer {\n name: "c"\n type: "Convolution"\n bottom: "x"\n top: "c"\n convolution_param { num_output: 2 }\n}\n'
 FILES = {
-    "loop.py": (b"for i in range(3):\n    print(i)\n", "is a Python program", "`python loop.py`, or load its layer definitions"),
+    "loop.py": (b"for i in range(3):\n    print(i)\n", "is a Python program", "`python loop.py`, or load"),
     "a.csv": (b"u,v\n1,2\n", "is a data file", 'csv { file: "a.csv" }'),
     "a.npy": (b"", "is a data file", "`paddle-layers predict TRAINING a.npy`"),
     "data": (b"\x93NUMPY\x01\x00", "is a data file", 'npy { file: "data" }'),

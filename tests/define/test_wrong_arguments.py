@@ -57,7 +57,7 @@ def test_nets(net, call, kind, message):
         (lambda: pl.load(None), TypeError, "path must be a string or a Path, got None"),
         (lambda: pl.loads(None), TypeError, "loads expects the text of a network file, got None"),
         (lambda: pl.dumps("net"), TypeError, "dumps expects a Network, got 'net'"),
-        (lambda: pl.load_training("x.textproto", settings="epochs=3"), TypeError, "settings must be a list of strings: write"),
+        (lambda: pl.load_training("x.textproto", settings="epochs=3"), TypeError, "settings must be a list of strings"),
         (lambda: pl.train("x.textproto", callbacks=print), TypeError, "callbacks is a list of objects, not a builtin"),
         (lambda: pl.train("x.textproto", callbacks=[print]), TypeError, "is no callback: it has none of the methods"),
         (lambda: pl.train("x.textproto", callbacks=[Watcher]), TypeError, "callbacks are objects: write Watcher(...)"),

@@ -51,7 +51,7 @@ REFUSED = {
     ),
     "of a part": (
         IMAGE, f'layer {{ name: "y" type: "img_conv_group" input: "x" img_conv_group {{ {GROUP} act: "clip" }} }}',
-        '"clip"', "activation `clip` of layer `y`: set `min`",
+        '"clip"', "its activation `clip`: set `min`",
     ),
     "of a part, required": (
         IMAGE,
