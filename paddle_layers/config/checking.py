@@ -27,7 +27,7 @@ def load_either(path: str | Path) -> Network | Training:
 
 
 def is_training_file(path: str | Path) -> bool:
-    """Whether a file is a training file, as far as its first fields say. Raises `ConfigError` if it can't be read."""
+    """Whether a file is a training file, according to its first fields. Raises `ConfigError` if it can't be read."""
     return _names_training(read_file(path))
 
 
@@ -75,6 +75,6 @@ def validated(path: str | Path, settings: Sequence[str] = ()) -> tuple[str, list
 def _names_training(text: str) -> bool:
     """Whether the first fields are those of a training file; errors are left to the next reader."""
     try:
-        return is_training(quietly(lambda: read(Report(Source("", text)), recall=bool)))  # whole layers need no look
+        return is_training(quietly(lambda: read(Report(Source("", text)), recall=bool)))  # whole layers are skipped
     except TooManyFaults:
         return False

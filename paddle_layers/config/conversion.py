@@ -24,7 +24,7 @@ FORMATS = {
     ".txt": "text",
     ".json": "JSON",
 } | dict.fromkeys(sorted(BINARY), "binary")
-"""Formats by the ends of file names."""
+"""Formats by file extension."""
 
 _COMMENT = re.compile(
     r"""("[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')|#(?!\s*proto-(?:file|message):)"""
@@ -56,7 +56,7 @@ def written(message: Message, wanted: str) -> bytes:
 
 
 def _json(value: Any, depth: int) -> str:
-    """JSON as our reader takes it: infinity is a number that is too large, since JSON has no word for it."""
+    """JSON for our reader: infinity is a number that overflows, since JSON has no literal for it."""
     inner, outer = "  " * (depth + 1), "  " * depth
     if isinstance(value, dict) and value:
         members = ",\n".join(f"{inner}{json.dumps(key)}: {_json(item, depth + 1)}" for key, item in value.items())

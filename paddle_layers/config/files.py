@@ -54,9 +54,9 @@ def loads(text: str, name: str = "<text>") -> Network:
         TypeError: `text` is not a string.
     """
     if not isinstance(text, str):
-        raise TypeError(f"loads takes the text of a network file, not {brief(text)}")
+        raise TypeError(f"loads expects the text of a network file, got {brief(text)}")
     if _is_path(text):
-        message, help_ = "this is the name of a file, and no network", f"write load({text!r}); `loads` takes a text"
+        message, help_ = "this is a file name, not a network", f"write load({text!r}); `loads` expects the text"
         raise ConfigError([Diagnostic("E001", message, Source(name, text), 0, len(text), help=help_)])
     found = examine_network(text, name)
     if found.network is None or found.failed:
@@ -79,7 +79,7 @@ def dumps(network: Network) -> str:
         The text of a network file.
     """
     if not isinstance(network, Network):
-        raise TypeError(f"dumps takes what `load` or `Network` gives, not {brief(network)}")
+        raise TypeError(f"dumps expects a Network, got {brief(network)}")
     return network_text(network.name, network.nodes)
 
 
@@ -96,9 +96,9 @@ class Examined(NamedTuple):
 
 
 def examine_network(text: str, name: str = "<text>", given: Sequence[str] = ()) -> Examined:
-    """The valid part of a network file and all errors and warnings: for editors, where the input is incomplete.
+    """The valid part of a network file and all errors and warnings, for editors, where the input is incomplete.
 
-    `given` are fields from the command line, such as "net.layer[fc1].fc.size=20".
+    `given` are overrides from the command line, such as "net.layer[fc1].fc.size=20".
     """
     source = Source(name, text, given)
     wired, faults = wire_text(source)
@@ -106,15 +106,15 @@ def examine_network(text: str, name: str = "<text>", given: Sequence[str] = ()) 
 
 
 TEXTS = frozenset({".textproto", ".pbtxt", ".prototxt", ".json"})
-"""Ends of the names of configs in text."""
+"""File extensions of text configs."""
 BINARY = frozenset({".binpb", ".pb"})
-"""Ends of the names of binary configs."""
+"""File extensions of binary configs."""
 
 
 def read_file(path: str | Path) -> str:
     """The text of a config file; a binary one as text. Raises `ConfigError` when it cannot be read."""
     if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"a config is read from the path of a file, not from {brief(path)}")
+        raise TypeError(f"path must be a string or a Path, got {brief(path)}")
     try:
         if Path(path).suffix in BINARY:
             from .writing.binary import read_binary, text_of_message
@@ -128,14 +128,14 @@ def read_file(path: str | Path) -> str:
             raise ConfigError([fault])
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
-        message = f"there is no file `{path}`"
+        message = f"file `{path}` not found"
     except IsADirectoryError:
         configs = sorted(one.name for one in Path(path).iterdir() if one.suffix in TEXTS | BINARY)
         message = f"`{path}` is a folder, not a config file" + (
-            f"; it holds {', '.join(configs[:5])}" if configs else ""
+            f"; it contains {', '.join(configs[:5])}" if configs else ""
         )
     except UnicodeDecodeError as error:
-        message = f"`{path}` is not UTF-8 text: byte {error.start} cannot be read"
+        message = f"`{path}` is not UTF-8 text: invalid byte at offset {error.start}"
     except OSError as error:
         message = f"`{path}` cannot be read: {error.strerror}"
     except ValueError as error:  # a zero byte in the name

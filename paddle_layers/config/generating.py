@@ -31,7 +31,7 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GenerateSettings:
-    """Beam search, or with a `temperature` drawing; names are those of the block."""
+    """Settings of beam search, or of sampling with a `temperature`; names are those of the block."""
 
     words: str
     scores: str | None = None
@@ -59,7 +59,7 @@ class GenerateSettings:
         return self._outside() or self._contradiction() or self._unknown(network)
 
     def _outside(self) -> Fault | None:
-        """A value that no training file can have: callers in Python may give any."""
+        """A value that is out of range: callers in Python may pass any."""
         for name, field in spec("Generate").fields.items():
             assert field.attribute is not None, "it has no blocks"
             value = getattr(self, name)
@@ -67,22 +67,22 @@ class GenerateSettings:
             if not left_out and (reason := field.attribute.check(value)) is not None:
                 return Fault(name, reason)
         if self.length_penalty * math.log(self.max_length) > _LARGEST:
-            message = f"`length_penalty` is {self.length_penalty:g}, by which {self.max_length} words have no score"
-            return Fault("length_penalty", message, "1 gives the mean over the words")
+            message = f"`length_penalty` {self.length_penalty:g} is too large for a `max_length` of {self.max_length}"
+            return Fault("length_penalty", message, "1 averages the score over the tokens")
         return None
 
     def _contradiction(self) -> Fault | None:
         if self.temperature is None:
             for name in ("top_k", "top_p"):
                 if getattr(self, name) is not None:
-                    return Fault(name, f"`{name}` is for words that are drawn", "add `temperature: 1`")
+                    return Fault(name, f"`{name}` is only for sampling", "add `temperature: 1`")
             if self.results > (self.beam_size or BEAMS):
-                message = f"there are {self.results} `results`, but a beam of {self.beam_size or BEAMS} texts"
+                message = f"`results` is {self.results}, but the beam size is {self.beam_size or BEAMS}"
                 return Fault("results", message, f"write `beam_size: {self.results}` or more")
         for name, usual in (("beam_size", None), ("length_penalty", 0.0)):
             if self.temperature is not None and getattr(self, name) != usual:
-                message = f"`{name}` is for beam search, and with a `temperature` words are drawn"
-                return Fault(name, message, "leave one of them out")
+                message = f"`{name}` is for beam search, but `temperature` selects sampling"
+                return Fault(name, message, "remove one of them")
         return None
 
     def _unknown(self, network: Network) -> Fault | None:
@@ -96,9 +96,9 @@ class GenerateSettings:
         if words is None:
             listed = ", ".join(f"`{name}`" for name in feeds)
             near = suggestion(self.words, feeds).removeprefix("; ")
-            return Fault("words", f"`{self.words}` is no data layer of the network", near or f"there are {listed}")
+            return Fault("words", f"`{self.words}` is not a data layer of the network", near or f"available: {listed}")
         if words.kind != "INT" or words.level != 1:
-            return Fault("words", f"`{self.words}` is {words}; words are ids in sequences")
+            return Fault("words", f"`words` must be integer ids in sequences, but `{self.words}` is {words}")
         if self.scores is not None and self.scores not in known:
             near = suggestion(self.scores, known).removeprefix("; ")
             return Fault("scores", f"the network has no value `{self.scores}`", near)

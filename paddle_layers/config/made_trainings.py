@@ -13,7 +13,7 @@ from .training import Training
 from .trainingfiles import read_training, sound
 from .writing.text import fields_text
 
-NAME = "<training made in Python>"
+NAME = "<training built in Python>"
 
 
 def make_training(network: Network, *, optimizer: Mapping[str, Any], **fields: Any) -> Training:
@@ -43,7 +43,7 @@ def make_training(network: Network, *, optimizer: Mapping[str, Any], **fields: A
 def _check_network(given: object) -> None:
     if not isinstance(given, Network):
         meant = f": write make_training(load({given!r}), ...)" if isinstance(given, str) else ""
-        raise TypeError(f"network is what `load` or `Network` gives, not {brief(given)}{meant}")
+        raise TypeError(f"network must be a Network, got {brief(given)}{meant}")
 
 
 def _plain(value: Any) -> Any:

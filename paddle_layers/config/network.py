@@ -29,7 +29,7 @@ class Network:
     def checked(
         cls, name: str, nodes: Iterable[Node], source: Source, states: Mapping[State, Iterable[Node]] | None = None
     ) -> Network:
-        """A network of layers that were checked already; `states` has those of the states that are known."""
+        """A network of checked layers; `states` are the layers of each known state."""
         made = object.__new__(cls)
         made._adopt(name, nodes, source, states or {})
         return made
@@ -42,7 +42,7 @@ class Network:
         self._states = {state: self._part(present, state) for state, present in states.items()}
 
     def _part(self, nodes: Iterable[Node], state: State) -> Network:
-        """The layers that are there in a state; in that state, they are the whole network."""
+        """The network in a state."""
         part = Network.checked(self._name, nodes, self._source)
         part._states[state] = part
         return part
@@ -54,7 +54,7 @@ class Network:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """All layers, of every phase, in a valid order."""
+        """All layers, of every phase, in topological order."""
         return self._nodes
 
     @property
@@ -70,7 +70,7 @@ class Network:
         return tuple(dict.fromkeys(name for name in names if name not in read))
 
     def select(self, phase: str, level: int = 0, stages: Iterable[str] = ()) -> Network:
-        """The layers that are there in a state. Raises `ConfigError` when they do not make a network."""
+        """The network in a state. Raises `ConfigError` if it is invalid."""
         if phase not in ("train", "test"):
             raise ValueError(f'phase is {phase!r}, must be "train" or "test"')
         if not any(node.include or node.exclude for node in self._nodes):
@@ -81,7 +81,7 @@ class Network:
         return self._states[state]
 
     def error(self, layer: str, message: str, *, code: str = "E209", help: str = "") -> ConfigError:
-        """An error at the position of a layer, for packages that detect it later."""
+        """An error at the position of a layer, for checks in other packages."""
         node = self[layer]
         return ConfigError([Diagnostic(code, message, self._source, *node.span, help=help)])
 
@@ -91,7 +91,7 @@ class Network:
         except KeyError:
             near = nearest(name, self._index)
             hint = f"; did you mean `{near}`?" if near else ""
-            raise KeyError(f"no layer is called `{name}`{hint}") from None
+            raise KeyError(f"unknown layer `{name}`{hint}") from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._index

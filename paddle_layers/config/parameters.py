@@ -31,13 +31,13 @@ class ParamRule:
     prune: float | None = None
 
     def change(self, settings: ParamSettings) -> ParamSettings:
-        """The settings of a parameter that it is for."""
+        """The settings of a parameter with those of the rule."""
         given = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "of"}
         return replace(settings, **{name: value for name, value in given.items() if value is not None})
 
 
 def parameter_names(network: Network) -> list[str]:
-    """Names of all parameters of a network, those inside of layers too, as weights bear them: `conv1.weight`."""
+    """Names of all parameters of a network, including nested ones, as in weights files: `conv1.weight`."""
     return list(all_settings(network.nodes))
 
 
@@ -47,19 +47,19 @@ def settings_of(network: Network) -> Mapping[str, ParamSettings]:
 
 
 def learning_names(network: Network) -> list[str]:
-    """Names of the parameters that a training changes: those that are not frozen."""
+    """Names of the trainable parameters."""
     return [name for name, settings in all_settings(network.nodes).items() if not settings.frozen and settings.lr_mult]
 
 
 def shared_names(network: Network) -> list[list[str]]:
-    """Names of parameters that share their values, in groups."""
+    """Names of shared parameters, in groups."""
     return list(_shared(all_settings(network.nodes)).values())
 
 
 def with_rules(network: Network, rules: Sequence[ParamRule]) -> Network:
-    """The network with the rules' settings, later rules before earlier ones.
+    """The network with the settings of the rules; later rules override earlier ones.
 
-    Parameters that share their values share the rules as well.
+    A rule for a shared parameter applies to all of its names.
     """
     if not rules:
         return network
@@ -73,7 +73,7 @@ def with_rules(network: Network, rules: Sequence[ParamRule]) -> Network:
 
 
 def _shared(known: Mapping[str, ParamSettings]) -> dict[str, list[str]]:
-    """The names that have a `share` name in common."""
+    """Parameter names by `share` name."""
     found: dict[str, list[str]] = {}
     for name, settings in known.items():
         if settings.share is not None:

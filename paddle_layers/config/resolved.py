@@ -22,14 +22,13 @@ if TYPE_CHECKING:
     from .training import Training
 
 NETWORK = "network.textproto"
-"""The file of the network, beside that of the training."""
+"""Name of the network file beside the training file."""
 
 
 def resolved_texts(training: Training, folder: Path, given: Iterable[str] = ()) -> tuple[str, str]:
-    """The text of the training and that of its network, which is empty where the first one has it inside.
+    """The text of the training and that of its network, which is empty if the training contains it.
 
-    In the folder where they are written, the paths of data are found from the field `base`. `given` are fields in the
-    place of the training's, as `--set` gives them.
+    The field `base` makes paths of data relative to the folder of the new file. `given` are overrides as in `--set`.
     """
     source = Source(training.file.name, training.file.own, (*training.file.given, *given))
     apart = training.network_path is not None
@@ -70,7 +69,7 @@ def _fields(source: Source, message: str, prefix: str = "", *, without: str = ""
 
 
 def _relative(base: Path, folder: Path) -> str:
-    """The way from one folder to another, so that both may be moved together."""
+    """Relative path from one folder to another, so that both may be moved together."""
     try:
         return Path(os.path.relpath(base.resolve(), folder.resolve())).as_posix()
     except ValueError:  # other drives of Windows
@@ -99,7 +98,7 @@ def _value_text(field: Field) -> str:
 
 
 def _flatten(fields: Fields, header: MessageSpec | None, prefix: str, found: dict[str, str]) -> None:
-    """Blocks of one name have a key each; several values of a name are a list."""
+    """Blocks of the same name get keys; several values of a name become a list."""
     by_name: dict[str, list[Field]] = {}
     for field in fields:
         by_name.setdefault(field[0], []).extend(items(field))

@@ -45,7 +45,7 @@ class ScheduleSettings(ComponentSettings):
 
 @dataclass(frozen=True, slots=True)
 class TransformSettings(ComponentSettings):
-    """A change of the values that go to the data layer `input`, and to those in `also`, which go with its images."""
+    """A transform of the values of the data layer `input`, and of those in `also`, which belong to the same images."""
 
     input: str
     also: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class TransformSettings(ComponentSettings):
 
 @dataclass(frozen=True, slots=True)
 class SplitSettings:
-    """Held-out rows of a source: a share of them, cut between groups or not, or those with a value."""
+    """Held-out samples of a source: a fraction of them, by group or not, or those with a value."""
 
     test: float | None = None
     seed: int = 0
@@ -64,13 +64,13 @@ class SplitSettings:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Fields that the split looks at."""
+        """Fields that the split reads."""
         return tuple(name for name in (self.stratify, self.field, self.group) if name is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class SourceSettings(ComponentSettings):
-    """Data source of a phase; rows are in random order if `shuffle` is set.
+    """Data source of a phase; samples are in random order if `shuffle` is set.
 
     With a `split` it also feeds the test phase. `workers` threads (None: as many as are useful) prefetch batches, in at
     most `memory` MiB; `on_error` selects whether an unreadable record is fatal or skipped. Training sources with a
@@ -86,7 +86,7 @@ class SourceSettings(ComponentSettings):
     on_error: str = "stop"
     ratio: float | None = None
     name: str | None = None
-    """Of a further source of the test phase: what its results are called by."""
+    """Prefix of the results of an additional test source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class WeightsSettings:
 
 @dataclass(frozen=True, slots=True)
 class ClipSettings:
-    """Limits of the gradients: of their norm together, of the absolute value of each."""
+    """Gradient clipping: by global norm and by value."""
 
     norm: float | None = None
     value: float | None = None
@@ -121,9 +121,9 @@ class AverageSettings:
 
 @dataclass(frozen=True, slots=True)
 class TestSettings:
-    """Steps and epochs between two tests, None: at the end only; whether one comes first; how many batches it has."""
+    """Steps and epochs between tests (None: at the end only), an initial test, and the number of batches."""
 
-    __test__ = False  # pytest, this is no test
+    __test__ = False  # not a test of pytest
     every: int | None = None
     every_epochs: int | None = None
     at_start: bool = False
@@ -137,7 +137,7 @@ class TestSettings:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointSettings:
-    """Steps and epochs between two checkpoints, None: at the end only; and how many are kept."""
+    """Steps and epochs between checkpoints (None: at the end only), and the number that are kept."""
 
     every: int | None = None
     keep: int = 2
@@ -146,7 +146,7 @@ class CheckpointSettings:
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:
-    """Steps between two lines of progress, and what is written beside log.csv."""
+    """Steps between progress lines, and additional formats of the log."""
 
     every: int = 20
     format: tuple[str, ...] = ()
@@ -157,7 +157,7 @@ class Training:
     """Settings of a training. Exactly one of `epochs` and `steps` is set."""
 
     network: Network
-    """With the settings of parameters that the training file gives."""
+    """Network with the parameter settings of the training file."""
     optimizer: OptimizerSettings
     source: tuple[SourceSettings, ...]
     seed: int = 0
@@ -170,23 +170,23 @@ class Training:
     regularizer: ComponentSettings | None = None
     clip: ClipSettings = ClipSettings()
     accumulate: int = 1
-    """Batches that make one step."""
+    """Number of batches per step."""
     average: AverageSettings | None = None
     on_nan: str = "stop"
-    """Whether a batch whose loss is no finite number stops the training, or is skipped."""
+    """Whether a batch with a NaN or infinite loss stops the training or is skipped."""
     test: TestSettings = TestSettings()
     checkpoint: CheckpointSettings = CheckpointSettings()
     log: LogSettings = LogSettings()
     output: str | None = None
     dtype: str = "float32"
     feed: dict[str, str] = field(default_factory=dict)
-    """Field of the source by data layer, where the names differ."""
+    """Field of the source by data layer, if the names differ."""
     level: int = 0
     stage: tuple[str, ...] = ()
     callback: tuple[ComponentSettings, ...] = ()
     weights: WeightsSettings | None = None
     param: tuple[ParamRule, ...] = ()
-    """Settings that the network has from the training file."""
+    """Parameter settings of the training file."""
     generate: GenerateSettings | None = None
     network_path: Path | None = None
     base: Path = Path()
@@ -196,28 +196,28 @@ class Training:
     """Offsets in the file by dotted name: `optimizer.learning_rate`, `source[0].transform[1]`, `source[0]/path`."""
 
     def source_of(self, phase: str) -> SourceSettings | None:
-        """The source that feeds a phase, the first of several that are mixed, or are for tests."""
+        """The source of a phase: the first one of several."""
         fed = (source for source in self.source if source.phase == phase or source.split is not None)
         return next(fed, None)
 
     @property
     def further_tests(self) -> list[tuple[str, SourceSettings]]:
-        """Further sources of the test phase, by name."""
+        """Additional test sources, by name."""
         return [(source.name, source) for source in self.source if source.name is not None]
 
     def error(
         self, place: str, message: str, *, code: str = "E309", help: str = "", notes: Iterable[str] = ()
     ) -> ConfigError:
-        """The error with this one `fault`."""
+        """A `ConfigError` with one `fault`."""
         return ConfigError([self.fault(place, message, code=code, help=help, notes=notes)])
 
     def fault(
         self, place: str, message: str, *, code: str = "E309", help: str = "", notes: Iterable[str] = ()
     ) -> Diagnostic:
-        """An error at a position of the training file that only the data reveal.
+        """An error at a position of the training file that is only found with the data.
 
-        `place` is a dotted name as in `places`; an attribute follows a slash. The nearest position that the file has is
-        used.
+        `place` is a dotted name as in `places`; an attribute follows a slash. If the file does not have it, the nearest
+        enclosing position is used.
         """
         while place and place not in self.places:
             place = place[: max(place.rfind("."), place.rfind("/"), 0)]

@@ -24,7 +24,7 @@ def get_field(bound: Bound, name: str, message: str) -> Any:
 
 
 def check_schedules(blocks: Sequence[Bound], field: str, report: Report) -> None:
-    """Schedules that follow each other say until when, and the attributes of each go together."""
+    """Check the attributes of consecutive schedules, and their `until`."""
     before = 0
     for block in blocks:
         if block.definition is not None and block.attributes is not None:
@@ -36,27 +36,28 @@ def check_schedules(blocks: Sequence[Bound], field: str, report: Report) -> None
         until = block.values.get("until")
         if block is blocks[-1]:
             if until is not None:
-                help_ = f"leave `until` out, or add another `{field}` behind it"
-                report.add("E315", "nothing follows the last schedule", block.place("until"), help=help_)
+                help_ = f"remove it, or add another `{field}` after this one"
+                report.add("E315", "the last schedule has `until`", block.place("until"), help=help_)
         elif until is None and "until" not in block.places:
-            help_ = "add `until: ...`, the step from which the next one holds"
-            report.add("E315", "this schedule does not say until which step it holds", block.start, help=help_)
+            help_ = "add `until: ...`, the step at which the next schedule starts"
+            report.add("E315", "this schedule has no `until` and is not the last one", block.start, help=help_)
         elif isinstance(until, int) and until <= before:
-            report.add("E315", f"the schedule before holds until step {before}", block.place("until"))
+            message = f"`until` must be greater than that of the previous schedule, {before}"
+            report.add("E315", message, block.place("until"))
         before = until if isinstance(until, int) else before
 
 
 def check_average(bound: Bound | None, report: Report) -> None:
-    """It says how the average is made, once."""
+    """Check that an average has either a decay or a window."""
     if bound is None or bound.broken:
         return
     given = [name for name in ("decay", "window") if name in bound.places]
     if len(given) != 1:
-        what = "both a decay and a window" if given else "neither a decay nor a window"
+        what = "both `decay` and `window`" if given else "neither `decay` nor `window`"
         help_ = "write `decay: 0.999` for an exponential moving average, `window: 0.15` for the mean of the last steps"
-        report.add("E314", f"this average has {what}", bound.start, help=help_)
+        report.add("E314", f"`average` has {what}", bound.start, help=help_)
     elif "max_window" in bound.places and "window" not in given:
-        report.add("E314", "`max_window` is for a `window`", bound.place("max_window"))
+        report.add("E314", "`max_window` requires `window`", bound.place("max_window"))
 
 
 def check_momenta(bound: Bound, network: Network, report: Report) -> None:
@@ -72,49 +73,51 @@ def check_momenta(bound: Bound, network: Network, report: Report) -> None:
             report.add("E311", message, block.place("momentum"))
     own = [name for name, settings in settings_of(network).items() if settings.momentum is not None]
     if own:
-        message += f", but `{own[0]}` has one of its own in the network"
+        message += f", but the network sets one for `{own[0]}`"
         report.add("E311", message, optimizer.place("type"))
 
 
 def check_test_name(source: Bound, first: Mapping[str, Bound], named: dict[str, Bound], report: Report) -> None:
-    """A source that has a name is a further one of the test phase, and the only one of that name."""
+    """Check that a named source is an additional test source with a unique, valid name."""
     name, place = source.values.get("name"), source.place("name")
     if get_field(source, "phase", "Source") != "test" or "split" in source.places:
-        report.add("E304", "`name` is for further sources of the test phase", place, help="leave it out")
+        report.add("E304", "`name` is only allowed on additional test sources", place, help="remove it")
     elif "test" not in first:
-        help_ = "leave it out; the results of the first one are called `loss` and by their statistics"
-        report.add("E304", "this is the first source of the test phase", place, help=help_)
+        help_ = "remove it; the results of the first test source have no prefix"
+        report.add("E304", "the first test source cannot have a `name`", place, help=help_)
     elif isinstance(name, str) and not _NAME.fullmatch(name):
-        report.add("E304", "`name` has letters, digits, `_` and `-`", place, help='write `name: "noisy"`')
+        message = "`name` must be a letter followed by letters, digits, `_` and `-`"
+        report.add("E304", message, place, help='for example, `name: "noisy"`')
     elif isinstance(name, str) and named.setdefault(name, source) is not source:
         note = report.note("the other one is here", named[name].start)
-        report.add("E304", f"two sources of the test phase are called `{name}`", place, notes=(note,))
+        report.add("E304", f"duplicate name `{name}` of test sources", place, notes=(note,))
 
 
 def check_split(source: Bound, report: Report) -> None:
-    """A split says once which rows are held out."""
+    """Check that a split selects the held-out samples in exactly one way."""
     split = source.values.get("split")
     if not isinstance(split, Bound) or split.broken:
         return
     given, share = split.places, split.values.get("test")
-    both = "both a share and a field" if {"test", "field"} <= given.keys() else ""
-    neither = "neither a share nor a field" if not {"test", "field"} & given.keys() else ""
+    both = "both `test` and `field`" if {"test", "field"} <= given.keys() else ""
+    neither = "neither `test` nor `field`" if not {"test", "field"} & given.keys() else ""
     if both or neither:
-        help_ = 'write `test: 0.2` for a fifth of the rows, or `field: "part" value: "test"`'
-        report.add("E307", f"this split has {both or neither}", split.start, help=help_)
+        help_ = 'write `test: 0.2` to hold out a fifth of the samples, or `field: "part" value: "test"`'
+        report.add("E307", f"`split` has {both or neither}", split.start, help=help_)
     elif isinstance(share, float) and share >= 1:
-        message = f"`test` is the share of the rows that is held out, found {share:g}"
-        report.add("E307", message, split.place("test"), help="write `test: 0.2` for a fifth of them")
+        message = f"`test` must be less than 1, found {share:g}"
+        report.add("E307", message, split.place("test"), help="write `test: 0.2` to hold out a fifth of the samples")
     elif ("field" in given) != ("value" in given):
         missing = "value" if "field" in given else "field"
-        help_ = "a row is held out where `field` has this `value`"
-        report.add("E307", f"this split has no `{missing}`", split.start, help=help_)
+        help_ = "samples are held out if their `field` has this `value`"
+        report.add("E307", f"`split` has no `{missing}`", split.start, help=help_)
     elif "field" in given and (shared := next((name for name in ("stratify", "group") if name in given), "")):
-        message = f"`{shared}` is for a share of the rows; `field` says which rows are held out"
-        report.add("E307", message, split.place(shared))
+        message = f"`{shared}` is not allowed with `field`, which already selects the samples"
+        report.add("E307", message, split.place(shared), help="remove it, or write `test: 0.2` instead of `field`")
     elif "stratify" in given and "group" in given:
-        message = "`stratify` cuts every group in two, and `group` keeps it whole; leave one of them out"
-        report.add("E307", message, split.place("stratify"))
+        message = "`stratify` and `group` are mutually exclusive"
+        help_ = "`stratify` divides the samples of each value, `group` keeps them together"
+        report.add("E307", message, split.place("stratify"), help=help_)
     elif get_field(source, "phase", "Source") == "test":
-        message = "a source with a split feeds both phases: leave `phase` out"
-        report.add("E307", message, source.place("phase"))
+        message = "`phase` is not allowed with `split`, which feeds both phases"
+        report.add("E307", message, source.place("phase"), help="remove it")

@@ -22,7 +22,7 @@ from .training_checks import get_field
 
 
 def component_of(bound: Bound | None) -> ComponentSettings | None:
-    """A definition that a block names, with its attributes; None where there is no block."""
+    """The definition of a block with its attributes; None without a block."""
     return next(components_of([bound] if bound is not None else []), None)
 
 
@@ -55,15 +55,15 @@ def source_of(bound: Bound) -> SourceSettings:
 
 
 def components_of(found: Iterable[Bound]) -> Iterator[ComponentSettings]:
-    """The definitions that blocks name, with their attributes."""
+    """The definitions of blocks with their attributes."""
     for bound in found:
         assert bound.definition is not None, "an unknown type was reported"
-        assert bound.attributes is not None, "a faulty block was reported"
+        assert bound.attributes is not None, "an invalid block was reported"
         yield ComponentSettings(bound.definition, bound.attributes)
 
 
 def schedules_of(blocks: Sequence[Bound]) -> tuple[ScheduleSettings, ...]:
-    """Blocks `schedule`, which follow each other."""
+    """Consecutive `schedule` blocks."""
     return tuple(
         ScheduleSettings(one.definition, one.attributes, block.values.get("until"), block.values.get("base"))
         for block, one in zip(blocks, components_of(blocks), strict=True)
@@ -91,12 +91,12 @@ def generate_of(bound: Bound | None) -> GenerateSettings | None:
 
 
 def plain_fields(bound: Bound, names: Iterable[str]) -> dict[str, Any]:
-    """Fields of the training file that are no blocks, with their defaults."""
+    """Fields of the training file that are not blocks, with their defaults."""
     return {name: get_field(bound, name, "Training") for name in names}
 
 
 def places_of(bound: Bound, prefix: str) -> Iterator[tuple[str, int]]:
-    """Offsets by dotted name, for errors that only the data reveal."""
+    """Offsets by dotted name, for errors that are found with the data."""
     waiting = [(bound, prefix)]
     while waiting:
         message, path = waiting.pop()

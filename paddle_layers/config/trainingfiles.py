@@ -46,7 +46,7 @@ from .wiring.texts import of_another_kind, wire_fields
 
 NO_TEST_SOURCE = "there is no source for the test phase"
 MIXED_ONCE = ("shuffle", "workers", "memory", "on_error")
-"""Settings that mixed sources share: how batches are made from all of them."""
+"""Settings that mixed sources have in common, since they concern the mixed batches."""
 TEST_SOURCE = 'add `source { type: ... phase: "test" ... }`'
 
 
@@ -74,7 +74,7 @@ def load_training(
         TypeError: `settings` is a string instead of a list.
     """
     if isinstance(settings, str):
-        raise TypeError(f"settings is a list of texts: write [{settings!r}]")
+        raise TypeError(f"settings must be a list of strings: write [{settings!r}]")
     load_plugins(plugins)
     return loads_training(read_file(path), path, sources_needed=sources_needed, settings=settings)
 
@@ -102,9 +102,9 @@ def read_training(
     sources_needed: bool = True,
     settings: Sequence[str] = (),
 ) -> tuple[Training | None, Examined]:
-    """Parse the text of a training file at `path`: its settings, if valid, and the information besides its errors.
+    """Parse the text of a training file at `path`: the training, if valid, and its network with all errors.
 
-    With a given `network`, the text names none and needs no source.
+    With a `network` argument, the text names none and needs no source.
     """
     report = Report(Source(str(path), text, settings))
     reader = _Reader(report, Path(path).parent, network, sources_needed=sources_needed and network is None)
@@ -115,7 +115,7 @@ def read_training(
 
 
 def acts_on_tests(owner: type) -> bool:
-    """Whether a callback of this class does nothing before there is a test."""
+    """Whether callbacks of this class only act on tests."""
     return hasattr(owner, "on_test") and not (hasattr(owner, "on_step") or hasattr(owner, "on_epoch"))
 
 
@@ -124,10 +124,10 @@ class _Reader:
         self.report, self.base, self.given, self.sources_needed = report, base, given, sources_needed
         self.binder = Binder(report)
         self.elsewhere: list[Any] = []
-        """Diagnostics of the network's own file."""
+        """Diagnostics of the network file."""
         self.network_path: Path | None = None
         self.sound: Network | None = None
-        """The layers of the network that have no fault."""
+        """The valid layers of the network."""
 
     def run(self) -> Training | None:
         try:
@@ -141,7 +141,8 @@ class _Reader:
             return None
         if is_network(fields):
             help_ = (
-                'a training file names it, `network: "FILE"`, beside an optimizer and a source: see `paddle-layers new`'
+                'write a training file with `network: "FILE"`, an optimizer and a source; `paddle-layers new` creates '
+                "an example"
             )
             self.report.add("E009", "this is a network file, not a training file", fields[0][3], help=help_)
             return None
@@ -202,17 +203,17 @@ class _Reader:
         path, block = bound.values.get("network"), bound.places.get("net")
         if self.given is not None:
             if block:
-                self.report.add("E301", "`net` contradicts the network that is given", block[0][3])
+                self.report.add("E301", "`net` conflicts with the network argument", block[0][3])
             self.sound = self.given
             return self.given
         if path is not None and block:
             note = self.report.note("`network` is here", bound.place("network"))
-            self.report.add("E301", "`network` and `net` contradict each other", block[0][3], notes=(note,))
+            self.report.add("E301", "`network` and `net` are mutually exclusive", block[0][3], notes=(note,))
             return None
         if path is None and not block:
             if not bound.broken and "network" not in bound.places:
                 help_ = 'add `network: "FILE"` or `net { layer ... }`'
-                self.report.add("E301", "this training file names no network", 0, help=help_)
+                self.report.add("E301", "this training file has no network", 0, help=help_)
             return None
         if block:
             net = bound.values["net"]
@@ -223,7 +224,7 @@ class _Reader:
             return None if self.report.errors > before or net.broken else self.sound
         self.network_path = self.base / str(path)
         if not os.path.isfile(self.network_path):
-            self.report.add("E302", f"there is no network file `{self.network_path}`", bound.place("network"))
+            self.report.add("E302", f"network file `{self.network_path}` not found", bound.place("network"))
             return None
         try:
             found = examine_network(read_file(self.network_path), str(self.network_path), self.report.source.given)
@@ -240,13 +241,13 @@ class _Reader:
         if len(given) == 2:
             note = self.report.note("`epochs` is here", bound.place("epochs"))
             start = bound.places["steps"][0][3]
-            self.report.add("E303", "`epochs` and `steps` contradict each other", start, notes=(note,))
+            self.report.add("E303", "`epochs` and `steps` are mutually exclusive", start, notes=(note,))
         elif not given and not bound.broken and not self._misspelt():
             help_ = "add `epochs: 20` or `steps: 1000`"
-            self.report.add("E303", "this training file does not say how long to train", 0, help=help_)
+            self.report.add("E303", "this training file has neither `epochs` nor `steps`", 0, help=help_)
 
     def _misspelt(self) -> bool:
-        """Whether an unknown field was reported that was meant to be one of the two."""
+        """Whether a misspelling of one of the two was reported."""
         unknown = (d.message for d in self.report.diagnostics if d.code == "E101")
         return any("`epoch" in d.lower() or "`step" in d.lower() or "iter" in d.lower() for d in unknown)
 
@@ -258,7 +259,7 @@ class _Reader:
             phases = ["train", "test"] if "split" in source.places else [get_field(source, "phase", "Source")]
             place = source.place("phase")
             if "phase" in source.places and any(fault.start == place for fault in self.report.diagnostics):
-                continue  # it names no phase, which was reported
+                continue  # an invalid phase, which was reported
             if "name" in source.places:
                 check_test_name(source, first, named, self.report)
             else:
@@ -278,31 +279,31 @@ class _Reader:
         return first
 
     def _mixed(self, source: Bound, phases: Collection[str], first: Mapping[str, Bound]) -> None:
-        """A source that feeds phases which others may feed already: for the train phase, mixed by their ratios."""
+        """Check a source of phases that may have other sources; those of the train phase are mixed by `ratio`."""
         mixed = "ratio" in source.places
         if mixed and "train" not in phases:
-            message = "`ratio` mixes sources of the train phase; a test reads every row once"
-            self.report.add("E304", message, source.place("ratio"), help="leave it out")
+            message = "`ratio` is only allowed on training sources; a test reads every sample once"
+            self.report.add("E304", message, source.place("ratio"), help="remove it")
         for phase in phases:
             other = first.get(phase)
             if other is not None and phase == "train" and mixed and "ratio" in other.places:
                 self._mixed_once(source, other)
             elif other is not None:
-                help_ = 'a source is for the train phase unless it says `phase: "test"`'
+                help_ = 'for a test source, write `phase: "test"`'
                 if phase == "train":
-                    help_ += "; to mix both, write a `ratio` in each, such as `ratio: 1`"
+                    help_ += "; to mix both, set `ratio` in each, such as `ratio: 1`"
                 elif "split" not in source.places:
-                    help_ = 'to test on both, give this one a `name`: its results are called `noisy.loss` for "noisy"'
+                    help_ = 'to test on both, add a `name` here: with "noisy", the results are `noisy.loss` and so on'
                 note = self.report.note("the other one is here", other.start)
-                self.report.add("E304", f"two sources feed the {phase} phase", source.start, notes=(note,), help=help_)
+                self.report.add("E304", f"two sources for the {phase} phase", source.start, notes=(note,), help=help_)
                 return
 
     def _mixed_once(self, source: Bound, first: Bound) -> None:
         for name in MIXED_ONCE:
             if name in source.places:
                 note = self.report.note("the first one is here", first.start)
-                message = f"of mixed sources, the first says `{name}` for all of them"
-                self.report.add("E304", message, source.place(name), notes=(note,), help="write it there")
+                message = f"`{name}` of mixed sources must be set in the first one"
+                self.report.add("E304", message, source.place(name), notes=(note,), help="move it there")
 
     def _tests(self, bound: Bound, *, tested: bool) -> None:
         """Settings that act on tests require tests."""
@@ -318,8 +319,8 @@ class _Reader:
             if not tested:
                 self.report.add("W005", f"{what}, but {NO_TEST_SOURCE}", callback.start, help=TEST_SOURCE)
             elif not every:
-                help_ = "add `test { every: 100 }`, with as many steps as you like between two tests"
-                self.report.add("W005", f"{what}, and the only one is at the end", callback.start, help=help_)
+                help_ = "add `test { every: 100 }` to test every 100 steps"
+                self.report.add("W005", f"{what}, but the only test is at the end", callback.start, help=help_)
 
     def _feeds(self, bound: Bound, network: Network) -> None:
         for feed in bound.values.get("feed", ()):
@@ -329,8 +330,8 @@ class _Reader:
         known = [output for node in network.nodes if not node.definition.inputs for output in node.output_names]
         if isinstance(name, str) and name not in known:
             near = nearest(name, known)
-            hint = f"did you mean `{near}`?" if near else "there are " + ", ".join(f"`{n}`" for n in known)
-            self.report.add("E305", f"`{name}` is no data layer of the network", place, help=hint)
+            hint = f"did you mean `{near}`?" if near else "available: " + ", ".join(f"`{n}`" for n in known)
+            self.report.add("E305", f"`{name}` is not a data layer of the network", place, help=hint)
 
     def _weights(self, bound: Bound | None) -> None:
         first: dict[str, int] = {}
@@ -351,8 +352,9 @@ class _Reader:
             if isinstance(pattern, str) and not matching(pattern, known):
                 layers = dict.fromkeys(f"{name.rpartition('.')[0]}.*" for name in known)
                 near = nearest(pattern, [*layers, *known])
-                hint = f"did you mean `{near}`?" if near else f"there are {listed(known) or 'no parameters'}"
-                self.report.add("E306", f"no parameter is called `{pattern}`", block.place("of"), help=hint)
+                available = f"available: {listed(known)}" if known else "the network has no parameters"
+                hint = f"did you mean `{near}`?" if near else available
+                self.report.add("E306", f"no parameter matches `{pattern}`", block.place("of"), help=hint)
 
     def _generate(self, bound: Bound | None, network: Network) -> None:
         """Check that the generation settings are consistent with each other and with the network."""
@@ -364,5 +366,5 @@ class _Reader:
 
 
 def _names_network(fields: Fields) -> bool:
-    """Whether the network is in a separate file, which then gets the overrides for it."""
+    """Whether the network is in a separate file, to which its overrides apply."""
     return any(field[0] == "network" for field in fields)

@@ -40,7 +40,7 @@ class Item(NamedTuple):
 
 
 def completions(document: Document, offset: int) -> list[Item]:
-    """Everything that fits at an offset, the likeliest first; what was typed already is for the editor to match."""
+    """All completions at an offset, most likely first; the editor matches the typed prefix."""
     at = place(document.tree, offset)
     found = meaning(document.tree, at.block)
     if found is None:
@@ -118,7 +118,7 @@ def _own(document: Document, at: Place, definition: Definition | None, given: se
             "block",
             definition.name,
             "{ $0 }",
-            f"settings of `{definition.name}`",
+            f"attributes of `{definition.name}`",
             definition_text(definition),
         )
 
@@ -134,7 +134,7 @@ def _attributes(document: Document, at: Place, definition: Definition, given: se
 
 
 def _item(document: Document, at: Place, kind: str, name: str, value: str, detail: str, documentation: str) -> Item:
-    """A name with the place for its value, or alone where a value follows."""
+    """A name with a placeholder for its value, or the name alone if a value follows."""
     end = at.end
     if document.tree.json:
         text = f'"{name}"' if at.continued else f'"{name}": {value}'

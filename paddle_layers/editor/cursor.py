@@ -14,7 +14,7 @@ class Place(NamedTuple):
     """NAME, VALUE or NOTHING."""
     block: Block
     field: Field | None
-    """The field whose name or value the cursor is in; None where a new name may begin."""
+    """The field whose name or value contains the cursor; None if a new name may begin."""
     start: int
     end: int
     quoted: bool = False
@@ -26,7 +26,7 @@ class Place(NamedTuple):
 
 
 def place(tree: Tree, offset: int) -> Place:
-    """The place at an offset, for what could be written there."""
+    """The completion context at an offset."""
     token = tree.before(offset)
     if token is None:
         return Place(NOTHING if tree.json else NAME, tree.root, None, offset, offset)

@@ -31,7 +31,7 @@ class Symbol(NamedTuple):
 
 
 def definitions(document: Document, offset: int) -> list[Target]:
-    """The layers that make the output named at an offset, or the network file named there."""
+    """The layers that produce the output named at an offset, or the network file named there."""
     token = document.tree.at(offset)
     if token is None or token.role != VALUE or token.field is None:
         return []

@@ -24,7 +24,7 @@ LARGEST = 2_000_000
 
 
 class Layer(NamedTuple):
-    """A layer as the text has it; `node` is what inference says of it, None while it is faulty."""
+    """A layer of the text; `node` is the result of inference, None if the layer is invalid."""
 
     block: Block
     name: str
@@ -37,7 +37,7 @@ class Layer(NamedTuple):
 
 
 class Document:
-    """One version of a file; `path` is where it is kept, whatever the file there holds."""
+    """One version of a file; `path` is its location, whose content may differ."""
 
     def __init__(self, text: str, path: str = "<text>") -> None:
         self.text, self.path = text, path
@@ -51,20 +51,18 @@ class Document:
     def examined(self) -> Examined:
         """Valid layers and errors. An unexpected exception of a plugin is an error, too."""
         if len(self.text) > LARGEST:
-            message = (
-                f"{len(self.text):,} characters are too many to be read while they are edited (at most {LARGEST:,})"
-            )
-            help_ = "check the file with `paddle-layers validate`"
+            message = f"the file is too large for the editor: {len(self.text):,} characters, maximum {LARGEST:,}"
+            help_ = "check it with `paddle-layers validate`"
             return Examined(None, [Diagnostic("W002", message, Source(self.path, self.text), 0, help=help_)])
         try:
             return examine(self.text, self.path)
         except (Exception, SystemExit) as error:
-            message = f"this file cannot be checked, a plugin or the library fails: {type(error).__name__}: {error}"
+            message = f"this file cannot be checked: a plugin or the library raised {type(error).__name__}: {error}"
             return Examined(None, [Diagnostic("E401", message, Source(self.path, self.text), 0)])
 
     @property
     def network(self) -> Network | None:
-        """The sound layers: of this file, or of the one that `network` names."""
+        """The valid layers of this file, or of the one that `network` names."""
         return self.examined.network
 
     @cached_property
@@ -80,7 +78,7 @@ class Document:
 
     @cached_property
     def blocks(self) -> dict[str, BlockDefinition]:
-        """The blocks of this text by name, as far as it can be read."""
+        """The blocks of this text by name, as far as it can be parsed."""
         report, found = Report(Source(self.path, self.text)), []
         with contextlib.suppress(TooManyFaults):
             fields = read(report) if len(self.text) <= LARGEST else []
@@ -88,7 +86,7 @@ class Document:
         return {block.name: block for inner in found for block in declared(inner) if block.name}
 
     def block_named(self, name: str) -> Block | None:
-        """The block of this text that has a name."""
+        """The block of this text with a name."""
         found = (block for net in self._nets for block in net.blocks(BLOCK))
         return next((block for block in found if self.tree.first(block, "name") == name), None)
 
@@ -118,7 +116,7 @@ class Document:
 
     @cached_property
     def _nodes(self) -> dict[int, Node]:
-        """Sound layers by the place of their names, at the quote."""
+        """Valid layers by the position of their names, at the quote."""
         network = self.network
         if network is None or network.source.text != self.text:
             return {}
@@ -143,13 +141,13 @@ class Document:
         return {id(layer.block): layer for layer in self.layers}
 
     def makers(self, name: str, block: Block) -> list[Layer]:
-        """The layers of this text that make the output that a block knows by a name; several in different phases."""
+        """The layers of this text that produce the output that a block calls `name`; several in different phases."""
         found = [layer for layer in self.beside(block) if name in self.output_names(layer)]
         group = self.group_around(block)
         return found if found or group is None else self.makers(name, group.block)
 
     def type_of(self, name: str, block: Block) -> tuple[Node, Type] | None:
-        """The type of the output that a block knows by a name, and the layer that makes it, if that is sound."""
+        """The type of the output that a block calls `name`, and its producer, if that is valid."""
         own = self._types_by_net.get(id(net_of(block)), {})
         if name in own:
             return own[name]
@@ -171,7 +169,7 @@ class Document:
 
     @cached_property
     def _types_by_net(self) -> dict[int, dict[str, tuple[Node, Type]]]:
-        """Types of the outputs of sound layers, with the layer, by the identity of the network or step they are in."""
+        """Types of the outputs of valid layers, with the layer, by the identity of the enclosing network or step."""
         found: dict[int, dict[str, tuple[Node, Type]]] = {}
         for layer in self.layers:
             if layer.node is not None:
@@ -187,14 +185,14 @@ class Document:
 
     @cached_property
     def types(self) -> dict[str, tuple[Node, Type]]:
-        """Types of the outputs of sound layers, with the layer, in this file or the one that `network` names."""
+        """Types of the outputs of valid layers, with the layer, in this file or the one that `network` names."""
         found: dict[str, tuple[Node, Type]] = {}
         for node in self.network.nodes if self.network is not None else ():
             _add_types(node, found)
         return found
 
     def data_layers(self) -> list[str]:
-        """Outputs of the layers without inputs: what sources feed."""
+        """Outputs of the layers without inputs, which sources feed."""
         names = [name for name, (node, _) in self.types.items() if not node.definition.inputs]
         for layer in self.layers:
             if layer.definition is not None and not layer.definition.inputs:
@@ -203,13 +201,13 @@ class Document:
 
 
 def _add_types(node: Node, found: dict[str, tuple[Node, Type]]) -> None:
-    """The first layer that makes a name counts; others make it in other phases."""
+    """The first producer of a name counts; others produce it in other phases."""
     for name, type_ in zip(node.output_names, node.output_types, strict=True):
         found.setdefault(name, (node, type_))
 
 
 def net_of(block: Block) -> Block:
-    """The innermost block with layers in it, network, step or block of the file, around a block."""
+    """The innermost network, step or block definition around a block."""
     while block.parent is not None and block.name not in ("net", STEP, BLOCK):
         block = block.parent
     return block

@@ -103,7 +103,7 @@ def _activation(found: Meaning, name: str, word: str) -> str:
 
 
 def _layer(layer: Layer | None, definition: Definition | None) -> str:
-    """A layer of the file: what inference knows of it, then what its type is."""
+    """A layer of the file: inferred types, then the description of its type."""
     parts: list[str] = []
     if layer is not None and layer.node is not None:
         parts += [f"**{escape(layer.name)}**: {code(layer.type)}", _inferred(layer.node)]
@@ -133,22 +133,22 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 
 def _output(document: Document, token: Token, name: str) -> str:
-    """The type of an output and the layer that makes it."""
+    """The type of an output, and the layer that produces it."""
     known = document.type_of(name, token.block)
     if known is not None:
         node, type_ = known
         if name in document.tree.words(document.block_inputs(token.block)):
-            return f"{code(name)}: {code(type_)}\n\nan input of the block, as {code(node.name)} uses it"
-        made = f"made by {code(node.name)}, a layer of type {code(node.definition.name)}"
+            return f"{code(name)}: {code(type_)}\n\ninput of the block, as used by {code(node.name)}"
+        made = f"output of {code(node.name)}, a layer of type {code(node.definition.name)}"
         return f"{code(name)}: {code(type_)}\n\n{made}"
     layers = document.makers(name, token.block)
     if not layers:
         return ""
-    return f"{code(name)}: its type is not known, since {code(layers[0].name)} or what it reads has a fault"
+    return f"{code(name)}: unknown type, since {code(layers[0].name)} or one of its inputs has an error"
 
 
 def _parameter(document: Document, token: Token, name: str) -> str:
-    """The shape of a parameter and what it is."""
+    """The shape and description of a parameter."""
     layer = document.layer_of.get(id(token.block.parent))
     if layer is None or layer.definition is None:
         return ""

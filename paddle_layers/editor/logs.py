@@ -9,7 +9,7 @@ from paddle_layers.define.escaping import message_line
 
 
 class OneLine(logging.Formatter):
-    """The event and its error; an editor shows the log to a person, and pygls logs a traceback for a wrong message."""
+    """The event and its error on one line; pygls logs a traceback for an invalid message."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The text of a record."""
@@ -19,7 +19,7 @@ class OneLine(logging.Formatter):
 
 
 def log_in_lines() -> None:
-    """Show warnings and errors of all modules on stderr, each on a line."""
+    """Show warnings and errors of all modules on stderr, one per line."""
     handler = logging.StreamHandler()
     handler.setFormatter(OneLine())
     logging.getLogger().addHandler(handler)

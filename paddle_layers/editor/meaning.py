@@ -24,7 +24,7 @@ class Meaning(NamedTuple):
 
 
 def meaning(tree: Tree, block: Block) -> Meaning | None:
-    """The schema of a block; None if the schema has no such block there."""
+    """The schema of a block; None for an unknown block."""
     found: Meaning | None = Meaning(root_header(tree))
     for inner in block.path()[1:]:
         found = _inside(tree, found, inner)
@@ -34,7 +34,7 @@ def meaning(tree: Tree, block: Block) -> Meaning | None:
 
 
 def root_header(tree: Tree) -> MessageSpec:
-    """The header of the file: that of a network, of a training, or both as long as either is possible."""
+    """The header of the file: that of a network, of a training, or of both while either is possible."""
     names = {field.name for field in tree.root.fields}
     network, training = spec("Network"), spec("Training")
     if "layer" in names:
@@ -50,7 +50,7 @@ def _either() -> MessageSpec:
 
 
 def header_field(found: Meaning, name: str) -> HeaderField | None:
-    """The field of a message that is called so."""
+    """The field of a message with this name."""
     return found.header.fields.get(name) if found.header is not None else None
 
 

@@ -26,7 +26,7 @@ _SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticS
 
 
 class Writer:
-    """Writes what was found in one file, known to the editor as `uri`; `encoding` is what positions are counted in."""
+    """Converts results for one file, which the editor calls `uri`; `encoding` is the unit of its positions."""
 
     def __init__(self, document: Document, uri: str, encoding: str) -> None:
         self.document, self.uri, self.encoding = document, uri, encoding
@@ -52,7 +52,7 @@ class Writer:
         return lsp.TextEdit(self.span(start, end), text)
 
     def diagnostic(self, problem: Problem) -> lsp.Diagnostic:
-        """A problem with the places that belong to it."""
+        """A problem with its related positions."""
         related = [lsp.DiagnosticRelatedInformation(self.location(one), one.message) for one in problem.related]
         return lsp.Diagnostic(
             self.span(problem.start, problem.end),
@@ -64,7 +64,7 @@ class Writer:
         )
 
     def action(self, problem: Problem) -> lsp.CodeAction:
-        """The change that mends a problem."""
+        """The quick fix of a problem."""
         assert problem.fix is not None, "only a problem with a fix has an action"
         return lsp.CodeAction(
             f"Replace with `{problem.fix.replacement}`",

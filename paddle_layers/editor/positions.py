@@ -21,7 +21,7 @@ class Lines:
         self.plain = text.isascii()
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and character of an offset; of the end, for one beyond it."""
+        """Line and character of an offset; offsets beyond the end are clamped."""
         offset = min(offset, len(self.text))
         line = bisect_right(self.starts, offset) - 1
         start = self.starts[line]
@@ -30,7 +30,7 @@ class Lines:
         return line, len(self._encoded(self.text[start:offset])) // self.unit
 
     def offset(self, line: int, character: int) -> int:
-        """The offset of a position; a position after the end of its line is at that end."""
+        """The offset of a position; characters beyond the end of the line are clamped."""
         if line >= len(self.starts):
             return len(self.text)
         start = self.starts[line]

@@ -51,7 +51,7 @@ def _problem(fault: Diagnostic) -> Problem:
         else:
             end = note.source.token_end(note.start)
             related.append(Related(note.message, note.source.name, note.source.text, note.start, end))
-    end = min(fault.end, len(fault.source.text))  # a missing field may be reported after the last character
+    end = min(fault.end, len(fault.source.text))  # a missing field is reported after the last character
     return Problem(fault.code, fault.severity, message, min(fault.start, end), end, tuple(related), fault.fix)
 
 

@@ -40,7 +40,7 @@ class Token:
         self.kind, self.start, self.end = kind, start, end
         self.role = self.after_role = NOTHING
         self.follows = ""
-        """Kind of the next token that is no comment."""
+        """Kind of the next token that is not a comment."""
         self.block: Block
         self.after_block: Block
         self.field: Field | None = None
@@ -107,7 +107,7 @@ class Tree:
         return self.tokens[index] if index >= 0 else None
 
     def at(self, offset: int) -> Token | None:
-        """The token that an offset is in, or else the one that ends there."""
+        """The token that contains an offset, or else the one that ends there."""
         found = self.before(offset + 1)
         if found is not None and found.start == offset and found.kind not in ("word", "string"):
             found = self.before(offset) or found
@@ -190,7 +190,7 @@ class _Scanner:
                 yield Token(kind, match.start(), position)
 
     def _cut(self, start: int, end: int) -> int:
-        """A string on a line with an odd number of quotes has swallowed what follows: it ends at its first space."""
+        """An unterminated string, on a line with an odd number of quotes, is cut at its first space."""
         swallowed = _SWALLOWED.search(self.text, start, end)
         if swallowed is None:
             return end
@@ -262,7 +262,7 @@ class _Scanner:
         self.stack.append(_Frame(block))
 
     def _layer_in_layer(self, token: Token, field: Field) -> None:
-        """A layer inside a layer, but in no step, is never right: the brace of the layer before it is missing."""
+        """A layer inside a layer, but not in a step, is always an error: the previous layer lacks its closing brace."""
         names = ["" if frame.field else frame.block.name for frame in self.stack]
         last = max((i for i, name in enumerate(names) if name == "step"), default=-1)
         depth = next((i for i in range(last + 1, len(names)) if names[i] == "layer"), None)

@@ -41,17 +41,17 @@ class Protocol(LanguageServerProtocol):
     """Filters messages that would cause errors in pygls."""
 
     def handle_message(self, message: Any) -> None:
-        """Pass a message on to who answers it."""
+        """Dispatch a message."""
         if not hasattr(message, "jsonrpc"):
-            log.warning("a message is left out: it is none of JSON-RPC")
+            log.warning("ignored a message that is not JSON-RPC")
         elif isinstance(getattr(message, "id", None), (list, dict)):
-            log.warning("a message is left out: its id is neither a number nor a text")
+            log.warning("ignored a message whose id is neither a number nor a string")
         else:
             super().handle_message(message)
 
 
 class Server(LanguageServer):
-    """Keeps the open files and answers for them. Whatever a plugin does, the server goes on."""
+    """Keeps the open files and answers requests. Errors of plugins do not stop the server."""
 
     def __init__(self) -> None:
         whole = lsp.TextDocumentSyncKind.Full  # the whole text is checked, and a lost change cannot shift the rest
@@ -64,14 +64,14 @@ class Server(LanguageServer):
 
     @property
     def opened(self) -> Mapping[str, TextDocument]:
-        """The open files; none before the editor has introduced itself."""
+        """The open files; none before initialization."""
         documents: Mapping[str, TextDocument] = {}
         with contextlib.suppress(RuntimeError):
             documents = self.workspace.text_documents
         return documents
 
     def file(self, uri: str) -> tuple[Document, Writer]:
-        """A file as the editor has it, and its writer. An editor error for a file that is not open."""
+        """An open file and its writer. Raises a protocol error for a file that is not open."""
         opened = self.opened.get(uri)
         if opened is None:
             raise JsonRpcInvalidParams(f"{uri} is not open")
@@ -103,11 +103,11 @@ class Server(LanguageServer):
 
 
 def safely(call: Callable[..., R], *arguments: object) -> R | None:
-    """The result of a call; None, with a line in the log, when a plugin or the library fails in it."""
+    """The result of a call; None, with a line in the log, if it raises."""
     try:
         return call(*arguments)
     except (Exception, SystemExit) as error:  # a plugin's function may do anything, even exit
-        log.error("%s fails: %s: %s", call.__name__, type(error).__name__, error)
+        log.error("%s failed: %s: %s", call.__name__, type(error).__name__, error)
         return None
 
 
@@ -121,7 +121,7 @@ def make_server() -> Server:
 
 
 def _add_files(server: Server) -> None:
-    """Files are opened, changed, saved and closed."""
+    """Add handlers for opening, changing, saving and closing files."""
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(server: Server, params: lsp.DidOpenTextDocumentParams) -> None:
@@ -148,7 +148,7 @@ def _add_files(server: Server) -> None:
 
 
 def _add_answers(server: Server) -> None:
-    """Questions about a file."""
+    """Add handlers for completion, hover, definition and outline."""
 
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[QUOTE, ":"]))
     def complete(server: Server, params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
@@ -180,7 +180,7 @@ def _add_answers(server: Server) -> None:
 
 
 def _add_edits(server: Server) -> None:
-    """Changes of a file."""
+    """Add handlers for formatting and quick fixes."""
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
     def formatted(server: Server, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
@@ -208,7 +208,7 @@ def _formatted(document: Document) -> str | None:
 
 
 def serve() -> int:
-    """Talk to an editor over stdin and stdout until it says goodbye; the exit status, 1 when it just went away."""
+    """Serve an editor over stdin and stdout; returns the exit status, 1 if the connection ended without a shutdown."""
     log_in_lines()
     server = make_server()
     reader, writer = protocol_streams()

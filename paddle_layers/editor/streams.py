@@ -8,26 +8,26 @@ import sys
 from typing import BinaryIO
 
 LARGEST = 2**26
-"""Bytes of a message: a config of so many is no config."""
+"""Maximum size of a message in bytes."""
 
 LONGEST = 1000
-"""Bytes of a line of a header."""
+"""Maximum size of a header line in bytes."""
 
 log = logging.getLogger(__name__)
 
 
 class Messages:
-    """The editor's side of the protocol, for pygls: one header for every message, with a length that can be read.
+    """The editor's messages for pygls, each with one valid header.
 
-    pygls waits for ever where a header is spelt in lower case or is not ended, and ends with an error where a length
-    is no number of bytes. Here a message without a sound header is left out, and the next one is read.
+    pygls hangs if a header is in lower case or unterminated, and fails if the length is not a number. Here a message
+    without a valid header is ignored, and the next one is read.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self.stream, self._rest = stream, b""
 
     def readline(self) -> bytes:
-        """A line of a header; nothing at the end."""
+        """A line of a header; empty at the end."""
         if self._rest:
             line, self._rest = self._rest, b""
             return line
@@ -38,12 +38,12 @@ class Messages:
         return b"Content-Length: %d\r\n" % length
 
     def read(self, size: int) -> bytes:
-        """The message; nothing where it is cut short."""
+        """The message; empty if it is truncated."""
         data = self.stream.read(size)
         return data if len(data) == size else b""
 
     def _length(self) -> int:
-        """Bytes of the next message; 0 at the end."""
+        """Size of the next message in bytes; 0 at the end."""
         length = 0
         while line := self.stream.readline(LONGEST):
             name, _, value = line.partition(b":")
@@ -55,17 +55,17 @@ class Messages:
 
 
 def _checked(value: bytes) -> int:
-    """A length, or 0 for one that cannot be read."""
+    """A valid length, or 0."""
     if value.isdigit() and len(value) < 12 and int(value) <= LARGEST:
         return int(value)
-    log.warning("a message of %.40r bytes is left out; the most are %d", value.decode("latin1"), LARGEST)
+    log.warning("ignored a message of %.40r bytes; the maximum is %d", value.decode("latin1"), LARGEST)
     return 0
 
 
 def protocol_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Stdin and stdout for the protocol alone.
+    """Stdin and stdout, reserved for the protocol.
 
-    From now on what anybody prints, a plugin or a C library, goes to stderr, and who reads finds the end of a file.
+    Other output, such as that of a plugin or a C library, goes to stderr, and other reads get the end of file.
     """
     sys.stdout.flush()
     reader, writer = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")

@@ -29,7 +29,7 @@ class Value(NamedTuple):
 
 
 def values(document: Document, block: Block, name: str, found: Meaning) -> Iterable[Value]:
-    """The values that the field `name` of a block may have, the likeliest first."""
+    """The values that the field `name` of a block may have, most likely first."""
     if found.header is None:
         if found.definition is not None and (found.definition.name, name) == (MEMORY, "of"):
             return _outputs(document, block.parent or block)
@@ -58,7 +58,7 @@ def values(document: Document, block: Block, name: str, found: Meaning) -> Itera
 
 
 def types(registry: str, *, activations: bool = False) -> Iterator[Value]:
-    """The names of a registry; only what can be an activation, where one is wanted."""
+    """The types of a registry, or only those that can be activations."""
     for definition in registries[registry].values():
         if not activations or not activation_problem(definition):
             search = " ".join(terms_of(definition))
@@ -98,34 +98,34 @@ def _words(attribute: Attribute[Any], facts: str, *, quoted: bool) -> Iterator[V
 
 
 def _outputs(document: Document, block: Block) -> Iterator[Value]:
-    """Outputs that a layer may read: the nearest before it first, then those after it."""
+    """Outputs that a layer may read: those before it, nearest first, then those after it."""
     beside = document.beside(block)
     before = [layer for layer in beside if layer.block.start < block.start]
-    behind = [layer for layer in beside if layer.block.start > block.start]
+    after = [layer for layer in beside if layer.block.start > block.start]
     own = document.tree.first(block, "name")
     seen: set[str] = set()
-    for layer in [*reversed(before), *behind]:
+    for layer in [*reversed(before), *after]:
         for name in document.output_names(layer):
             if name not in seen and layer.name != own:
                 seen.add(name)
                 yield Value(
-                    name, "output", True, _made(document, name, block), f"Made by a layer of type `{layer.type}`."
+                    name, "output", True, _made(document, name, block), f"Output of a layer of type `{layer.type}`."
                 )
 
 
 def _inputs_around(document: Document, block: Block) -> Iterator[Value]:
     """In a step, the inputs of the group; in a block of the file, its inputs."""
     for name in document.tree.words(document.block_inputs(block)):
-        yield Value(name, "output", True, _made(document, name, block), "An input of the block.")
+        yield Value(name, "output", True, _made(document, name, block), "Input of the block.")
     group = document.group_around(block)
     yield from _inputs(document, group.block if group is not None else None, block)
 
 
 def _inputs(document: Document, layer: Block | None, reader: Block | None = None) -> Iterator[Value]:
-    """Inputs of a layer, with the types that a reader sees."""
+    """Inputs of a layer, with their types in the reader."""
     names = document.tree.words(layer.tokens("input")) if layer is not None else []
     for name in names:
-        yield Value(name, "output", True, _made(document, name, reader or layer), "An input of the group.")
+        yield Value(name, "output", True, _made(document, name, reader or layer), "Input of the group.")
 
 
 def _data(document: Document) -> Iterator[Value]:
@@ -145,4 +145,4 @@ def _parameters(document: Document, block: Block) -> Iterator[Value]:
         yield Value(name, "parameter", True, param.text, param.doc)
     if layer.node is not None and layer.node.inside is not None:
         for name, shape in parameter_shapes(layer.node).items():
-            yield Value(name, "parameter", True, "x".join(map(str, shape)), "A parameter of a part.")
+            yield Value(name, "parameter", True, "x".join(map(str, shape)), "Parameter of a part.")

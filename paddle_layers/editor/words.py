@@ -18,11 +18,11 @@ def first_paragraph(definition: Definition) -> str:
 
 
 def definition_text(definition: Definition) -> str:
-    """Description and names in other systems."""
+    """Description and names in other frameworks."""
     parts: list[str] = [escape(first_paragraph(definition))]
     if definition.elsewhere:
         names = (f"{escape(system)} {code(name)}" for system, name in definition.elsewhere.items())
-        parts.append(f"Elsewhere: {', '.join(names)}.")
+        parts.append(f"In other frameworks: {', '.join(names)}.")
     return "\n\n".join(parts)
 
 
@@ -41,7 +41,7 @@ def attribute_text(attribute: Attribute[object]) -> str:
     if any(attribute.option_docs.values()):
         parts.append("\n".join(f"- {code(o)}: {escape(doc)}" for o, doc in attribute.option_docs.items()))
     if attribute.aliases:
-        parts.append("Also called " + ", ".join(map(code, attribute.aliases)) + ".")
+        parts.append("Aliases: " + ", ".join(map(code, attribute.aliases)) + ".")
     if attribute.deprecated:
         parts.append(f"Deprecated: {escape(attribute.deprecated)}")
     return "\n\n".join(parts)
@@ -67,7 +67,7 @@ def header_text(message: str, name: str) -> str:
 
 
 def _limits(attribute: Attribute[object]) -> str:
-    """The range without its largest value, which only says how many bits there are."""
+    """The lower limit; the upper one only reflects the number of bits."""
     limits = ((">=", attribute.min), (">", attribute.above))
     return " and ".join(f"{sign} {limit:g}" for sign, limit in limits if limit is not None)
 

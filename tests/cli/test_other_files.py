@@ -10,27 +10,27 @@ from paddle_layers.config.reading.otherfiles import other_text
 
 CAFFE = 'layer {\n name: "c"\n type: "Convolution"\n bottom: "x"\n top: "c"\n convolution_param { num_output: 2 }\n}\n'
 FILES = {
-    "loop.py": (b"for i in range(3):\n    print(i)\n", "is a Python program", "`python loop.py`; definitions"),
-    "a.csv": (b"u,v\n1,2\n", "is a file of data", 'csv { file: "a.csv" }'),
-    "a.npy": (b"", "is a file of data", "`paddle-layers predict TRAINING a.npy`"),
-    "data": (b"\x93NUMPY\x01\x00", "is a file of data", 'npy { file: "data" }'),
-    "w.safetensors": (b"", "is a file of weights", "`--weights w.safetensors`"),
-    "weights": (b"\x10\0\0\0\0\0\0\0{}", "is a file of weights", "`--weights weights`"),
+    "loop.py": (b"for i in range(3):\n    print(i)\n", "is a Python program", "`python loop.py`, or load"),
+    "a.csv": (b"u,v\n1,2\n", "is a data file", 'csv { file: "a.csv" }'),
+    "a.npy": (b"", "is a data file", "`paddle-layers predict TRAINING a.npy`"),
+    "data": (b"\x93NUMPY\x01\x00", "is a data file", 'npy { file: "data" }'),
+    "w.safetensors": (b"", "is a weights file", "`--weights w.safetensors`"),
+    "weights": (b"\x10\0\0\0\0\0\0\0{}", "is a weights file", "`--weights weights`"),
     "m.onnx": (b"", "is an ONNX model", "`paddle-layers import m.onnx -o DIR`"),
-    "x.pt": (b"PK\x03\x04", "is weights of PyTorch", "`paddle-layers weights NETWORK x.pt -o"),
-    "x.pkl": (b"", "is a file of another system", "safetensors"),
-    "x.caffemodel": (b"", "is weights of Caffe", "`paddle-layers import NET.prototxt --weights x.caffemodel"),
-    "a.png": (b"", "is a picture", "image_folder"),
-    "lenet.prototxt": (CAFFE.encode(), "this is a file of Caffe", "`paddle-layers import lenet.prototxt -o DIR`"),
+    "x.pt": (b"PK\x03\x04", "is a PyTorch weights file", "`paddle-layers weights NETWORK x.pt -o"),
+    "x.pkl": (b"", "is a file of another framework", "safetensors"),
+    "x.caffemodel": (b"", "is a Caffe weights file", "`paddle-layers import NET.prototxt --weights x.caffemodel"),
+    "a.png": (b"", "is an image", "image_folder"),
+    "lenet.prototxt": (CAFFE.encode(), "this is a Caffe file", "`paddle-layers import lenet.prototxt -o DIR`"),
     "solver.prototxt": (
         b"base_lr: 0.1\nmax_iter: 5\n",
-        "this is a file of Caffe",
+        "this is a Caffe file",
         "`paddle-layers import solver.prototxt -o DIR`",
     ),
-    "notes.txt": (b"Dear reader,\nthis is no config.\n", "this is a text of another kind", "`paddle-layers new`"),
-    "package.json": (b'{"version": 1, "scripts": {"a": "b"}, "files": {}}', "this is a text of another kind", "new"),
-    "net.textproto": ("layer { }".encode("utf-16"), "is text in UTF-16", "save it as UTF-8"),
-    "x.yaml": (b"layers:\n  - a\n", "is in another language", "text format"),
+    "notes.txt": (b"Dear reader,\nthis is no config.\n", "this is text in another format", "`paddle-layers new`"),
+    "package.json": (b'{"version": 1, "scripts": {"a": "b"}, "files": {}}', "this is text in another format", "new"),
+    "net.textproto": ("layer { }".encode("utf-16"), "is UTF-16 text", "save it as UTF-8"),
+    "x.yaml": (b"layers:\n  - a\n", "is a YAML file", "text format"),
 }
 
 

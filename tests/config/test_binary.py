@@ -181,7 +181,7 @@ def test_an_unknown_field_is_named_with_its_place() -> None:
     layer = made.layer[1].SerializeToString() + b"\xf2\xff\x01\x00"  # field 4094, an empty text
     content = NETWORK(layer=[made.layer[0]]).SerializeToString() + b"\x12" + bytes([len(layer)]) + layer
     error = refused(content)
-    assert "`layer[1]` has a field of number 4094" in str(error)
+    assert "`layer[1]` has an unknown field with number 4094" in str(error)
 
 
 def test_texts_that_are_no_utf_8_are_named_with_their_place() -> None:
@@ -197,7 +197,7 @@ def test_what_is_too_large_for_a_message_is_not_even_read(tmp_path: Path) -> Non
     path = tmp_path / "net.binpb"
     with path.open("wb") as file:
         file.truncate(2**31)  # a hole: takes no room
-    with pytest.raises(ConfigError, match="the file has 2147483648 bytes; a protobuf message has at most"):
+    with pytest.raises(ConfigError, match="the file has 2147483648 bytes; the maximum of a protobuf message is"):
         pl.load(path)
 
 
@@ -215,7 +215,7 @@ def test_faults_in_a_binary_point_into_its_text(tmp_path: Path) -> None:
     path.write_bytes(written(made, "binary"))
     with pytest.raises(ConfigError) as caught:
         pl.load(path)
-    assert "layer `conv1` reads `y`, which no layer makes" in str(caught.value)
+    assert "unknown input `y` of layer `conv1`" in str(caught.value)
     assert 'input: "y"' in str(caught.value)
 
 

@@ -91,7 +91,7 @@ def test_mistakes_are_told_at_the_call():
         nn.fc(image, size=0)
     with pytest.raises(AttributeError, match="did you mean `conv`"):
         nn.convv  # noqa: B018  (the look-up is the test)
-    with pytest.raises(TypeError, match="what other helpers return"):
+    with pytest.raises(TypeError, match="values returned by other helpers"):
         nn.fc(3, size=2)
 
 
@@ -109,9 +109,11 @@ def test_a_layer_without_outputs_is_named_among_those_of_the_network():
     right = nn.accuracy(nn.fc(x, size=3), label, name="right")
     assert repr(right) == "<accuracy: no output>"
     assert "right" in pl.Network(outputs=[right])
-    with pytest.raises(TypeError, match="`fc` takes what other helpers return, found <accuracy: no output>"):
+    with pytest.raises(
+        TypeError, match=r"the inputs of `fc` must be values returned by other helpers, found <accuracy: no output>"
+    ):
         nn.fc(right, size=2)
-    with pytest.raises(TypeError, match=r"are a list: write Network\(outputs=\[...\]\)"):
+    with pytest.raises(TypeError, match=r"outputs must be a list: write Network\(outputs=\[...\]\)"):
         pl.Network(outputs=right)
 
 

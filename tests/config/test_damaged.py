@@ -68,7 +68,7 @@ def test_other_commands_say_it_too(tmp_path, monkeypatch, case, arguments):
 
 
 def test_half_a_character_in_a_text_is_no_error_of_python():
-    with pytest.raises(ConfigError, match=r"1:8: error\[E003\]: `\\ud800` is half a character"):
+    with pytest.raises(ConfigError, match=r"1:8: error\[E003\]: unpaired surrogate `\\ud800`"):
         pl.loads('name: "\ud800\\n"\nlayer { name: "x" type: "data" data { shape: [8] } }')
 
 

@@ -94,15 +94,15 @@ def faults(path, *settings):
     [
         ("optimizer.learning_rate=-1", "E103", 25, "`learning_rate` is -1"),
         ("optimizer.lr=1", "E101", 11, "has no field `lr`"),
-        ("optimizer.momentum=high", "E102", 20, "takes a number"),
+        ("optimizer.momentum=high", "E102", 20, "must be a number"),
         ("optimiser.type=adam", "E101", 1, "has no field `optimiser`"),
         ("net.layer[fc1].fc.size=0", "E103", 24, "`size` is 0"),
         ("net.layer[fc1].fc.sise=4", "E101", 19, "has no attribute `sise`"),
-        ("net.layer[fc3].fc.size=4", "E316", 5, "`fc3` means none of the 5 blocks `layer`"),
-        ("source.shuffle=true", "E316", 1, "there are 2 blocks `source`"),
-        ("batch_size", "E316", 1, "this is no field and value"),
-        ("=3", "E316", 1, "this is no field and value"),
-        ("steps=3", "E303", 1, "contradict each other"),
+        ("net.layer[fc3].fc.size=4", "E316", 5, "`fc3` matches none of the 5 `layer` blocks"),
+        ("source.shuffle=true", "E316", 1, "there are 2 `source` blocks"),
+        ("batch_size", "E316", 1, "expected a field, `=` and a value"),
+        ("=3", "E316", 1, "expected a field, `=` and a value"),
+        ("steps=3", "E303", 1, "mutually exclusive"),
     ],
 )
 def test_what_is_wrong_has_its_place(path, setting, code, column, message):

@@ -37,7 +37,7 @@ def diagnostics(path):
 
 def printed(path):
     """What a user sees, with the path as it would be from inside of the folder."""
-    return re.sub(r"(\S*/)?mistakes/", "", render_text(diagnostics(path))).rstrip() + "\n"
+    return re.sub(r"([^\s`]*/)?mistakes/", "", render_text(diagnostics(path))).rstrip() + "\n"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -23,7 +23,8 @@ def test_a_later_output_is_read(beside: str) -> None:
 
 @pytest.mark.parametrize("beside", BESIDES)
 @pytest.mark.parametrize(
-    ("name", "told"), [("s.y_2", "it makes `s`, `s.y_1`"), ("s.y_0", "no layer makes"), ("s.z", "")]
+    ("name", "told"),
+    [("s.y_2", "the outputs of layer `s` are `s`, `s.y_1`"), ("s.y_0", "the output of another layer"), ("s.z", "")],
 )
 def test_one_that_is_not_made_is_told(beside: str, name: str, told: str) -> None:
     with pytest.raises(pl.ConfigError) as caught:

@@ -49,7 +49,7 @@ def test_a_name_twice_in_one_phase_is_refused():
         pl.loads(text)
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.code == "E201"
-    assert diagnostic.notes[0].message == "first used here"
+    assert diagnostic.notes[0].message == "first defined here"
 
 
 def test_layers_may_stand_in_any_order():

@@ -204,17 +204,17 @@ TEST = 'type: "csv" phase: "test" '
 @pytest.mark.parametrize(
     ("sources", "message"),
     [
-        ((f'type: "csv" {A}', f'type: "csv" {B}'), "E304.*two sources feed the train phase"),
-        ((f'type: "csv" ratio: 1 {A}', f'type: "csv" {B}'), "E304.*two sources feed the train phase"),
-        ((f'type: "csv" {A}', f"{TEST} ratio: 1 {B}"), "E304.*`ratio` mixes sources of the train phase"),
+        ((f'type: "csv" {A}', f'type: "csv" {B}'), "E304.*two sources for the train phase"),
+        ((f'type: "csv" ratio: 1 {A}', f'type: "csv" {B}'), "E304.*two sources for the train phase"),
+        ((f'type: "csv" {A}', f"{TEST} ratio: 1 {B}"), "E304.*`ratio` is only allowed on training sources"),
         ((f'type: "csv" ratio: 1 {A}', f'type: "csv" ratio: 0 {B}'), "`ratio` is 0"),
         (
             (f'type: "csv" ratio: 1 {A}', f'type: "csv" ratio: 1 workers: 2 {B}'),
-            "E304.*of mixed sources, the first says `workers` for all",
+            "E304.*`workers` of mixed sources must be set in the first one",
         ),
         (
             (f'type: "csv" ratio: 1 {A} split {{ test: 0.5 }}', f'type: "csv" ratio: 1 {B} split {{ test: 0.5 }}'),
-            "E304.*two sources feed the test phase",
+            "E304.*two sources for the test phase",
         ),
         (
             (f'type: "csv" ratio: 1 {A}', 'type: "csv" ratio: 1 csv { file: "b.csv" label: "label" classes: ["eel"] }'),

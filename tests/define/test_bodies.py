@@ -194,7 +194,7 @@ def test_a_body_that_fails_is_its_authors_fault():
         text, place = message(ROWS + 'layer { name: "t" type: "of_tests" input: "x" of_tests { wide: true } }')
     finally:
         pl.registries["layer"].remove("of_tests")
-    assert text.startswith("E401: the layer type `of_tests` fails in its own function")
+    assert text.startswith("E401: layer type `of_tests` raised an error")
     assert text.endswith("`y` is declared as DENSE `N C`, where axis C is 4, but its body makes it 8")
     assert place == "of_tests"
 

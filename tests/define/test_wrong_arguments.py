@@ -54,10 +54,10 @@ def test_nets(net, call, kind, message):
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
-        (lambda: pl.load(None), TypeError, "a config is read from the path of a file, not from None"),
-        (lambda: pl.loads(None), TypeError, "loads takes the text of a network file, not None"),
-        (lambda: pl.dumps("net"), TypeError, "dumps takes what `load` or `Network` gives, not 'net'"),
-        (lambda: pl.load_training("x.textproto", settings="epochs=3"), TypeError, "settings is a list of texts: write"),
+        (lambda: pl.load(None), TypeError, "path must be a string or a Path, got None"),
+        (lambda: pl.loads(None), TypeError, "loads expects the text of a network file, got None"),
+        (lambda: pl.dumps("net"), TypeError, "dumps expects a Network, got 'net'"),
+        (lambda: pl.load_training("x.textproto", settings="epochs=3"), TypeError, "settings must be a list of strings"),
         (lambda: pl.train("x.textproto", callbacks=print), TypeError, "callbacks is a list of objects, not a builtin"),
         (lambda: pl.train("x.textproto", callbacks=[print]), TypeError, "is no callback: it has none of the methods"),
         (lambda: pl.train("x.textproto", callbacks=[Watcher]), TypeError, "callbacks are objects: write Watcher(...)"),
@@ -169,7 +169,7 @@ def test_networks_and_helpers():
     x = nn.data(shape=np.array([4]))
     y = nn.dropout(nn.fc(x, size=np.int64(3), bias=np.bool_(False)), drop_rate=np.float32(0.5))
     assert y.type == nn.dropout(nn.fc(nn.data(shape=[4]), size=3), drop_rate=0.5).type
-    says("the outputs of a network are a list: write Network(outputs=[...])", lambda: pl.Network(outputs=y), TypeError)
+    says("outputs must be a list: write Network(outputs=[...])", lambda: pl.Network(outputs=y), TypeError)
     with pytest.raises(InvalidAttributes, match=re.escape("takes a whole number, found 3.5")):
         nn.fc(x, size=np.float64(3.5))
 
@@ -187,9 +187,10 @@ def test_memory_that_no_machine_has_is_refused_before_it_is_taken():
 
 def test_settings_are_not_inputs_and_data_are_no_arrays_alone(tmp_path):
     x = nn.data(shape=[4])
-    number = "`fc` takes what other helpers return, found 10; settings go by name: write size=10"
+    helpers = "the inputs of `fc` must be values returned by other helpers, found"
+    number = f"{helpers} 10; attributes are keyword arguments: write size=10"
     says(number, lambda: nn.fc(x, 10), TypeError)
-    says("`fc` takes what other helpers return, found a ndarray", lambda: nn.fc(X, size=3), TypeError)
+    says(f"{helpers} a ndarray", lambda: nn.fc(X, size=3), TypeError)
     data = 'source { type: "npz" npz { file: "a.npz" } } optimizer { type: "sgd" learning_rate: 0.1 } steps: 1'
     text = f'net {{ {TEXT} }} {data} output: "{tmp_path}/out"'
     meant = "data is a file, or arrays by field, {'field': array}, not a ndarray"

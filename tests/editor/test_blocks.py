@@ -40,7 +40,7 @@ def test_a_piece_between_commas_is_replaced_alone() -> None:
 
 def test_hover_tells_the_types_of_the_first_use() -> None:
     assert "rows 4 → map 4" in shown(marked(NET, '"map" type'))
-    assert "an input of the block, as `y` uses it" in shown(marked(NET, '"rows" set'))
+    assert "input of the block, as used by `y`" in shown(marked(NET, '"rows" set'))
     assert "settings: `width, act = 'relu'`" in shown(marked(NET, '"unit" input: "x"'))
     assert "map.weight 4x4" in shown(marked(NET, '"y" type'))
 

@@ -180,7 +180,7 @@ def test_what_is_said_of_an_attribute() -> None:
     assert items["num_filters"].detail == "int, >= 1, required"
     assert items["stride_y"].detail == "int, >= 1, same as stride"
     assert items["stride"].detail == "int, >= 1, default 1"
-    assert items["num_filters"].documentation == "Number of filters.\n\nAlso called `num_output`."
+    assert items["num_filters"].documentation == "Number of filters.\n\nAliases: `num_output`."
 
 
 # ---- values

@@ -73,7 +73,7 @@ def test_types_are_shown_while_another_layer_is_broken(wrong: str) -> None:
     assert "x 4x8x8 → z 7" in shown(marked(text, '"z"'))
     assert shown(marked(text, '"y"')).startswith("**fc**: layer\n\nFully connected"), "it depends on the fault"
     if '"c" type' in text:
-        assert "its type is not known" in shown(marked(text, 'input: "c"', 8))
+        assert "unknown type" in shown(marked(text, 'input: "c"', 8))
 
 
 def test_types_are_shown_while_a_layer_is_being_written() -> None:
@@ -84,8 +84,8 @@ def test_types_are_shown_while_a_layer_is_being_written() -> None:
 
 
 def test_an_input() -> None:
-    assert shown(marked(NET, 'input: "c"', 8)) == "`c`: `5x6x6`\n\nmade by `c`, a layer of type `conv`"
-    assert shown(marked(NET, 'input: "x"', 8)) == "`x`: `4x8x8`\n\nmade by `x`, a layer of type `data`"
+    assert shown(marked(NET, 'input: "c"', 8)) == "`c`: `5x6x6`\n\noutput of `c`, a layer of type `conv`"
+    assert shown(marked(NET, 'input: "x"', 8)) == "`x`: `4x8x8`\n\noutput of `x`, a layer of type `data`"
     unknown = shown(NET.replace('"c" fc', '"lo|st" fc'))
     assert unknown.endswith(COMMENTS["Layer.input"]), "what is not known is not made up"
 

@@ -117,7 +117,7 @@ def test_a_training_that_says_how_texts_are_written_names_the_command() -> None:
 
 def test_mistakes_are_told_in_a_line() -> None:
     shown = run("train.textproto", "topics.npz", "--top-k", 3, status=1).stderr
-    assert "error[E312]: `top_k` is for words that are drawn" in shown
+    assert "error[E312]: `top_k` is only for sampling" in shown
     Path("bare.textproto").write_text(TRAINING)
     shown = run("bare.textproto", "topics.npz", status=1).stderr
     assert "error[E312]: this training file does not say how texts are written" in shown

@@ -39,15 +39,15 @@ GROUP = "num_filters: 2 filter_size: 1 padding: 0 pool_size: 2"
 REFUSED = {
     "by name": (
         DATA, 'layer { name: "y" type: "fc" input: "x" fc { size: 2 act: "clip" } }', '"clip"',
-        "layer `y`, its activation `clip`: set `min`",
+        "activation `clip` of layer `y`: set `min`",
     ),
     "with settings": (
         DATA, 'layer { name: "y" type: "addto" input: "x" activation { type: "clip" clip { min: 2 max: 1 } } }',
-        "2 max", "layer `y`, its activation `clip`: `min` is 2.0, which is above `max`, 1.0",
+        "2 max", "activation `clip` of layer `y`: `min` is 2.0, which is above `max`, 1.0",
     ),
     "shape": (
         'layer { name: "x" type: "data" }\n', 'layer { name: "y" type: "addto" input: "x" addto { act: "softmax" } }',
-        '"softmax"', "its activation `softmax`: input `x` of `softmax` has the shape scalar",
+        '"softmax"', "activation `softmax` of layer `y`: input `x` of `softmax` has the shape scalar",
     ),
     "of a part": (
         IMAGE, f'layer {{ name: "y" type: "img_conv_group" input: "x" img_conv_group {{ {GROUP} act: "clip" }} }}',

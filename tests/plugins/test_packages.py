@@ -318,5 +318,5 @@ def test_uninstalling_removes_them_all(environment: Environment) -> None:
     for check, known in QUICK.items():
         assert not set(LAYERS) & known(environment), check
     told = environment.cli("validate", "network.textproto", fails=True)
-    assert "error[E111]: there is no layer `series_filter`" in told
+    assert "error[E111]: unknown layer type `series_filter`" in told
     assert environment.cli("plugins").startswith("no plugins are installed")

@@ -317,8 +317,8 @@ def test_a_config_that_needs_the_broken_plugin_is_told_so(site: Site) -> None:
     home = site.install("bad", "x = 1 / 0\n" + LAYER.format(name="bad_twice"))
     done = site.validate("bad_twice")
     assert done.returncode == 1
-    assert "net.textproto:2:25: error[E111]: there is no layer `bad_twice`" in done.stderr
-    help_ = "help: the plugin `bad`, which would bring it, failed: "
+    assert "net.textproto:2:25: error[E111]: unknown layer type `bad_twice`" in done.stderr
+    help_ = "help: the plugin `bad`, which may provide it, failed: "
     assert f"{help_}{home}/__init__.py:1: ZeroDivisionError: division by zero; repair or uninstall" in done.stderr
 
 

@@ -183,9 +183,9 @@ def test_a_training_that_is_resumed_goes_on_from_the_same_states(
 
 
 WRONG = {
-    'carry: "lost"': "`before` carries `lost`, which no layer makes",
-    'carry: "states"': "`before` is 3, but `states`, which it carries, is sequence of 3",
-    'carry: "goes_on"': "`before` is 3, but `goes_on`, which it carries, is scalar",
+    'carry: "lost"': "data layer `before` carries the unknown output `lost`",
+    'carry: "states"': "`before` is 3, but the carried value `states` is sequence of 3",
+    'carry: "goes_on"': "`before` is 3, but the carried value `goes_on` is scalar",
 }
 
 

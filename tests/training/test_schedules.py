@@ -209,12 +209,12 @@ def faults(text):
 @pytest.mark.parametrize(
     ("text", "code", "message"),
     [
-        ('schedule { type: "fixed" } schedule { type: "cosine" }', "E315", "does not say until which step"),
-        ('schedule { type: "fixed" until: 5 }', "E315", "nothing follows the last schedule"),
+        ('schedule { type: "fixed" } schedule { type: "cosine" }', "E315", "this schedule has no `until`"),
+        ('schedule { type: "fixed" until: 5 }', "E315", "the last schedule has `until`"),
         (
             'schedule { type: "fixed" until: 5 } schedule { type: "fixed" until: 5 } schedule { type: "exp" gamma: 1 }',
             "E315",
-            "the schedule before holds until step 5",
+            "`until` must be greater than that of the previous schedule, 5",
         ),
         ('schedule { type: "piecewise" piecewise { at: 3 factor: [1, 2] } }', "E103", "1 pieces in `at`, and 2"),
     ],

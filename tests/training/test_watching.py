@@ -74,10 +74,10 @@ def test_a_callback_watches_one_of_them(tmp_path):
 
 
 FAULTS = {
-    "phase": (NOISY.replace('phase: "test" ', ""), "`name` is for further sources of the test phase"),
-    "twice": (NOISY * 2, "two sources of the test phase are called `noisy`"),
-    "letters": (NOISY.replace('"noisy"', '"noisy,"'), "`name` has letters, digits, `_` and `-`"),
-    "none": (NOISY.replace(' name: "noisy"', ""), "two sources feed the test phase"),
+    "phase": (NOISY.replace('phase: "test" ', ""), "`name` is only allowed on additional test sources"),
+    "twice": (NOISY * 2, "duplicate name `noisy` of test sources"),
+    "letters": (NOISY.replace('"noisy"', '"noisy,"'), "`name` must be a letter followed by letters, digits"),
+    "none": (NOISY.replace(' name: "noisy"', ""), "two sources for the test phase"),
 }
 
 
@@ -91,7 +91,7 @@ def test_what_is_wrong_with_names(tmp_path, name):
 
 def test_the_first_one_has_no_name(tmp_path):
     first = SOURCES.replace('phase: "test"', 'phase: "test" name: "clean"')
-    with pytest.raises(pl.ConfigError, match="this is the first source of the test phase"):
+    with pytest.raises(pl.ConfigError, match="the first test source cannot have a `name`"):
         load_training(write(tmp_path, NETWORK + first + SETTINGS))
 
 

@@ -14,7 +14,9 @@ from ..reading.fields import STRING, Field, Fields
 from .blocks import BlockDefinition, field_of, piece_place
 from .expressions import Expression, ExpressionError, Value, assignment, pieces
 
-VALUES = "a setting is a number, `true`, `false` or a text in single quotes; in a block, also what its settings give"
+VALUES = (
+    "write a number, `true`, `false` or a string in single quotes; expressions of settings are allowed in blocks only"
+)
 
 
 class Pending(NamedTuple):
@@ -37,7 +39,7 @@ class Assignments(NamedTuple):
     """The assignments of the `set` of a layer."""
 
     fields: Fields
-    """Values that are known, as fields of the attributes' block."""
+    """Constant values, as fields of the attribute block."""
     pending: tuple[Pending, ...]
     sound: bool
     """Whether no error was reported."""
@@ -46,7 +48,7 @@ class Assignments(NamedTuple):
 def assignments(
     given: list[Field], definition: Definition, within: BlockDefinition | None, report: Report
 ) -> Assignments:
-    """Read the `set` fields of a layer that is `within` a block, or in no block."""
+    """The assignments in the `set` fields of a layer that is `within` a block, or outside of blocks."""
     fields: Fields = []
     pending: list[Pending] = []
     sound = True
@@ -78,18 +80,22 @@ def _read(
     if not _is_known(name, definition, place, report):
         return None
     if expression is None and within is None:
-        report.add("E118", f"`{name}` is set to nothing", place, end, help=f'write `set: "{name} = ..."`')
+        report.add("E118", f"`{name}` has no value", place, end, help=f'write `set: "{name} = ..."`')
         return None
     expression = expression or Expression(None, ((1, (name,)),))
     settings = within.attributes if within is not None else {}
     for unknown in (one for one in expression.names if one not in settings):
         if within is None:
-            message = f"`{unknown}` has no value: there are no settings outside of a block"
+            message = f"unknown setting `{unknown}`: only blocks have settings"
             report.add("E119", message, place, end, help=VALUES)
         elif not within.unread:
             near = nearest(unknown, settings)
-            help_ = f"did you mean `{near}`?" if near else f'add it: `settings: "{", ".join([*settings, unknown])}"`'
-            report.add("E119", f"this block has no setting `{unknown}`", place, end, help=help_)
+            help_ = (
+                f"did you mean `{near}`?"
+                if near
+                else f'declare it in the block: `settings: "{", ".join([*settings, unknown])}"`'
+            )
+            report.add("E119", f"unknown setting `{unknown}`", place, end, help=help_)
         return None
     return Pending(name, expression, place)
 
@@ -102,8 +108,8 @@ def _is_known(name: str, definition: Definition, place: int, report: Report) -> 
     if isinstance(definition, BlockDefinition) and definition.unread:
         return False
     near, what = nearest(name, known), "setting" if is_block else "attribute"
-    declare = f'; to add one, write `settings: "{", ".join([*known, name])}"` in the block' if is_block else ""
-    help_ = f"there are {', '.join(known)}" if known else f"it has no {what}s"
+    declare = f'; to declare it, write `settings: "{", ".join([*known, name])}"` in the block' if is_block else ""
+    help_ = f"available: {', '.join(known)}" if known else f"it has no {what}s"
     help_ = f"did you mean `{near}`?" if near else help_ + declare
     there = near and report.source.text.startswith(name, place)
     fix = Fix(place, place + len(name), near) if there and near else None

@@ -38,15 +38,15 @@ class Bound:
         self.block: Fields = []
         self.broken = False
         self.pending: tuple[Pending, ...] = ()
-        """Attributes that have a value where the block is used that the layer stands in."""
+        """Attributes that depend on the settings of the enclosing block."""
         self.meant: set[str] = set()
-        """Fields that were given under wrong names: they are not missing."""
+        """Fields with misspelled names: they are not reported as missing."""
         self._listed: dict[str, Fields] = {}
 
     def place(self, name: str, item: int = 0) -> int:
         """Offset of a header field's value, or of the message when it is absent."""
         found = self._listed.get(name, [])
-        if not found:  # kept, because a layer may have 100,000 inputs, each of them wrong
+        if not found:  # cached, because a layer may have 100,000 inputs, each of them invalid
             found = self._listed[name] = [value for field in self.places.get(name, ()) for value in items(field)]
         return found[min(item, len(found) - 1)][4] if found else self.start
 
@@ -57,7 +57,7 @@ class Bound:
         return [value for field in given for value in items(field)][item][4]
 
     def attribute_place(self, name: str) -> int:
-        """Offset of an attribute's value in the block (of the one it takes its value from), of the block or message."""
+        """Offset of an attribute's value, or of the one it defaults to; else of the attribute block or the message."""
         known = self.definition.attribute_by_name if self.definition else {}
         wanted: str | None = name
         while wanted is not None and wanted in known:
@@ -77,11 +77,11 @@ class Binder:
         self.report = report
         self.interned: dict[tuple[Any, ...], Attributes] = {}
         self.blocks: tuple[BlockDefinition, ...] = ()
-        """Those of the network that is bound."""
+        """Blocks of the current network."""
         self.within: BlockDefinition | None = None
-        """The block that is bound."""
+        """The current block."""
         self.strayed: dict[str, set[str]] = {}
-        """Fields of a block that stand beside it: these are reported there, and not missing."""
+        """Fields that are misplaced beside their block: they are reported there, not as missing."""
 
     def message(self, fields: Fields, header: MessageSpec, start: int, registry: str = "") -> Bound:
         """Bind the fields of a block to a header; with a registry, to the definition that `type` names as well."""
@@ -106,7 +106,7 @@ class Binder:
         else:
             for field in rest:
                 self._unknown_header(bound, header, field)
-        if registry or not rest or header.name == "Training":  # else a field of an unknown name may be the one missed
+        if registry or not rest or header.name == "Training":  # an unknown field may be the missing one
             self._missing(bound, header)
         return bound
 
@@ -121,7 +121,7 @@ class Binder:
                 if one[1] == KNOWN:
                     found += one[2]
                 elif one[1] == LIST and not field.repeated:
-                    self.report.add("E102", f"`{field.name}` is one block, without brackets around it", one[4])
+                    self.report.add("E102", f"`{field.name}` is a single block: remove the brackets", one[4])
                 else:
                     messages = [self._nested(field, item) for item in items(one)]
                     found += [message for message in messages if message is not None]
@@ -155,7 +155,9 @@ class Binder:
         return bound
 
     def _missing(self, bound: Bound, header: MessageSpec) -> None:
-        kind = {"ParamSettings": "param", "Weights": "block `weights`"}.get(header.name, header.name.lower())
+        kind = {"ParamSettings": "param", "Training": "training file"}.get(header.name, header.name.lower())
+        if "type" not in header.required and header.name not in ("Block", "Training"):
+            kind = f"`{kind}` block"
         given = {*bound.places, *bound.meant, *self.strayed.get(header.name.lower(), ())}
         missing = [name for name in header.required if name not in given and not bound.broken]
         for code, names in (("E110", ("name", "type")), ("E105", header.required)):
@@ -166,17 +168,17 @@ class Binder:
                 self.report.add(code, message, bound.start, help=help_)
 
     def twice(self, given: list[Field]) -> None:
-        """Report a field that may be given once."""
+        """Report a field that may not be repeated."""
         for field in given[1:]:
-            note = self.report.note("first given here", given[0][3])
-            help_ = "write them in one, with a comma between" if field[0] in ("set", "settings") else ""
-            self.report.add("E106", f"`{field[0]}` is given twice", field[3], help=help_, notes=(note,))
+            note = self.report.note("first set here", given[0][3])
+            help_ = "combine them, separated by a comma" if field[0] in ("set", "settings") else ""
+            self.report.add("E106", f"duplicate field `{field[0]}`", field[3], help=help_, notes=(note,))
 
     def _unknown_header(self, bound: Bound, header: MessageSpec, field: Field, hint: str = "") -> None:
         name = field[0]
         block, inner = ("", "") if name in header.names else header.home_of(name)
         other = elsewhere(header.name, name) if block in ("", "param") else ""
-        block = "" if other else block  # that is meant for the whole training, not for single parameters
+        block = "" if other else block  # it concerns the whole training, not single parameters
         near = "" if block or other else header.nearest(name)
         bound.meant.add(near or block)
         if near:
@@ -184,7 +186,7 @@ class Binder:
         elif block:
             hint = f"write `{block} {{ {inner}: ... }}`"
         else:
-            hint = other or hint or f"there are {', '.join(header.fields)}"
+            hint = other or hint or f"available: {', '.join(header.fields)}"
         fix = Fix(field[3], field[3] + len(name), near) if near and not self._json else None
         what = {"Network": "a network file", "Training": "a training file", "ParamSettings": "`param`"}
         where = what.get(header.name, f"`{header.name.lower()}`")
@@ -237,7 +239,7 @@ class Binder:
         return found
 
     def _set(self, bound: Bound, definition: Definition) -> None:
-        """Take what `set` says into the attributes' block."""
+        """Add the assignments of `set` to the attribute block."""
         given = bound.places.get("set", [])
         if not given:
             return
@@ -245,7 +247,7 @@ class Binder:
             bound.broken = True
             if all(block.name != definition.name for block in self.blocks):  # else its name is reported
                 help_ = f"write its attributes in `{definition.name} {{ ... }}`"
-                self.report.add("E121", f"`{definition.name}` is no block, and stands in none", given[0][3], help=help_)
+                self.report.add("E121", "`set` is only allowed on a block or inside one", given[0][3], help=help_)
             return
         fields, bound.pending, sound = assignments(given[:1], definition, self.within, self.report)
         bound.block = [*bound.block, *fields]
@@ -254,12 +256,12 @@ class Binder:
     def _settings_in_braces(self, bound: Bound, definition: BlockDefinition, field: Field) -> None:
         texts = [f"{inner[0]} = {inner[2]}" for inner in field[2] if inner[1] in (INT, FLOAT, WORD)]
         help_ = f'write `set: "{", ".join(texts) or "..."}"`'
-        message = f"settings of a block stand in `set`: `{definition.name}` is no message of the schema"
+        message = f"settings of block `{definition.name}` must be written in `set`"
         self.report.add("E108", message, field[3], help=help_)
         bound.broken = True
 
     def _orphans(self, bound: Bound, header: MessageSpec, registry: str, rest: list[Field]) -> None:
-        """Without a type, only words that no definition has are errors."""
+        """Without a type, only names that no definition has are errors."""
         for field in rest:
             if field[1] not in (BLOCK, LIST) and field[0] not in registries[registry]:
                 near = header.nearest(field[0])
@@ -272,7 +274,7 @@ class Binder:
         if name in definition.attribute_by_name:
             self.report.add(
                 "E108",
-                f"`{name}` is an attribute of `{definition.name}`, it stands in its block",
+                f"attribute `{name}` is outside of the block `{definition.name}`",
                 start,
                 help=f"write `{definition.name} {{ {name}: ... }}`",
             )
@@ -282,18 +284,20 @@ class Binder:
             note = (self.report.note(f"the type is `{own}`", bound.place("type")),)
             self.report.add(
                 "E109",
-                f"block `{name}` does not belong to the type `{own}`",
+                f"block `{name}` does not match the type `{own}`",
                 start,
-                help=f"write its settings in `{own} {{ ... }}`, or change the type",
+                help=f"write the attributes in `{own} {{ ... }}`, or change the type",
                 notes=note,
             )
             bound.broken = True
         else:
             near = header.nearest(name)
-            self._unknown_header(bound, header, field, f"the settings of `{definition.name}` stand in its block")
-            bound.broken = bound.broken or near in ("input", "output")  # so that none is reported as missing
+            self._unknown_header(
+                bound, header, field, f"attributes of `{definition.name}` belong in `{definition.name} {{ ... }}`"
+            )
+            bound.broken = bound.broken or near in ("input", "output")  # so that they are not reported as missing
             if near == "name" and near not in bound.places and field[1] == STRING:
-                bound.places[near], bound.values[near] = [field], field[2]  # its readers know what was meant
+                bound.places[near], bound.values[near] = [field], field[2]  # for the layers that read it
 
     def unknown_type(self, registry: str, name: str, start: int) -> None:
         """Report an unknown type, unless it may be the block without a name, which is reported separately."""
@@ -304,7 +308,7 @@ class Binder:
     # ---- attribute blocks
 
     def attributes(self, definition: Definition, fields: Fields, start: int, bound: Bound) -> Attributes | None:
-        """The attributes that a block sets, completed with defaults; None after a report."""
+        """The attributes of a block, completed with defaults; None after a report."""
         known, given = definition.attribute_by_name, {}
         excused = {known[one.name].name for one in bound.pending}
         ok = not bound.broken and not bound.pending
@@ -345,8 +349,8 @@ class Binder:
         """The value of an attribute that is not repeated, or `MISSING` after a report."""
         if field[1] == WORD and self.within is not None and field[2] in self.within.attributes:
             if attribute.type != "CHOICE" or field[2] not in attribute.options:
-                message = f"`{field[2]}` is a setting of the block, which only `set` can read"
-                help_ = f'write `set: "{attribute.name} = {field[2]}"` in the layer, outside of its own block'
+                message = f"setting `{field[2]}` of the block can only be used in `set`"
+                help_ = f'write `set: "{attribute.name} = {field[2]}"` in the layer instead'
                 self.report.add("E102", message, field[4], help=help_)
                 return MISSING
         return bind_value(attribute, field, self.report)
@@ -354,12 +358,12 @@ class Binder:
     def _required(self, definition: Definition, attribute: Any, start: int) -> None:
         limits = attribute.range_text() or ", ".join(attribute.options)
         if isinstance(definition, BlockDefinition):
-            message, help_ = f"block `{definition.name}` needs its setting `{attribute.name}`", "it has no default: "
-            self.report.add("E105", message, start, help=f'{help_}add `set: "{attribute.name} = ..."`')
+            message = f"block `{definition.name}` requires the setting `{attribute.name}`"
+            self.report.add("E105", message, start, help=f'add `set: "{attribute.name} = ..."`')
             return
         self.report.add(
             "E105",
-            f"{definition.kind} `{definition.name}` needs `{attribute.name}`: {attribute.doc}",
+            f"{definition.kind} `{definition.name}` requires `{attribute.name}`: {attribute.doc}",
             start,
             help=f"add `{definition.name} {{ {attribute.name}: ... }}`" + (f", {limits}" if limits else ""),
         )
@@ -378,9 +382,9 @@ class Binder:
         if near:
             help_ = f"did you mean `{near}`?"
         elif name in spec("Layer").fields:
-            help_ = f"`{name}` stands in the layer, outside of `{definition.name} {{ }}`"
+            help_ = f"`{name}` belongs in the layer, outside of `{definition.name} {{ }}`"
         else:
-            help_ = "there are " + ", ".join(definition.attributes) if known else "it has no attributes"
+            help_ = "available: " + ", ".join(definition.attributes) if known else "it has no attributes"
         end = start + len(name)
         fix = Fix(start, end, near) if near and near not in present and not self._json else None
         message = f"{definition.kind} `{definition.name}` has no attribute `{name}`"

@@ -35,19 +35,19 @@ class BlockDefinition(DerivedLayer):
             spec("Block").nearest(field[0]) == "settings" for field in fields if field[0] not in spec("Block").fields
         )
         self.unread = misspelt or any(not _readable(text) for text in settings_in(fields))
-        """Whether a setting is declared in a way that cannot be read, so that all names may be settings."""
+        """Whether a declaration of a setting is malformed, so that any name may be a setting."""
         self.bound: Any = None
-        """What the file says, with places."""
+        """The fields of the file, with positions."""
         self.drafts: tuple[Any, ...] = ()
-        """Its layers, each by itself; those that settings change have no setup."""
+        """Its layers before wiring; those that depend on settings have no setup."""
         self.used: tuple[BlockDefinition, ...] = ()
         """The blocks that its layers use."""
         self.broken = False
-        """Whether a fault in it was reported, so that its uses are not looked at."""
+        """Whether an error in it was reported, so that its uses are not checked."""
         self.layer_count = self.depth = 0
-        """How many layers a use adds, and how deep blocks nest in it."""
+        """The number of layers that a use adds, and the nesting depth."""
         self.outside: frozenset[str] = frozenset()
-        """Names of the network that uses it, for hints."""
+        """Names in the network around it, for hints."""
 
     def _check(self) -> None:
         """Its errors are reported for the file, with their positions."""
@@ -61,7 +61,7 @@ class BlockDefinition(DerivedLayer):
 
     @cached_property
     def facts(self) -> Facts:
-        """A fact of one of its layers holds for the block; rows are independent if they are in all of them."""
+        """A fact of one of its layers holds for the block; rows are independent if they are so in all layers."""
         used = [draft.definition.facts for draft in self.drafts if draft.definition is not None]
 
         def some(fact: str) -> bool:
@@ -88,7 +88,7 @@ def declared(fields: Fields) -> tuple[BlockDefinition, ...]:
 
 
 def blocks_of(definitions: Iterable[Any]) -> list[BlockDefinition]:
-    """The blocks among some definitions, and those that these use, in the order of the file."""
+    """The blocks among some definitions and all blocks that they use, in the order of the file."""
     waiting = [one for one in definitions if isinstance(one, BlockDefinition)]
     found: dict[BlockDefinition, None] = {}
     while waiting:
@@ -123,7 +123,9 @@ def _description(fields: Fields) -> str:
     """One-line description of inputs, outputs and settings."""
     inputs, outputs = (", ".join(f"`{name}`" for name in _texts(fields, field)) for field in ("input", "output"))
     settings = ", ".join(settings_in(fields))
-    return f"A block of this file, from {inputs} to {outputs}" + (f"; settings: `{settings}`." if settings else ".")
+    return f"Block of this file with input {inputs} and output {outputs}" + (
+        f"; settings: `{settings}`." if settings else "."
+    )
 
 
 def _readable(text: str) -> bool:

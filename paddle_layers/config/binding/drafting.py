@@ -26,7 +26,7 @@ def draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
     name = bound.values.get("name")
     name = name if isinstance(name, str) and "name" in bound.places else ""
     if name == "" and not bound.broken and "name" in bound.places and isinstance(bound.values.get("name"), str):
-        binder.report.add("E110", "the name of a layer is empty", bound.place("name"))
+        binder.report.add("E110", "empty layer name", bound.place("name"))
     check_name(name, "a layer", bound.place("name"), binder.report)
     inputs = bound.values.get("input", ())
     definition: Any = bound.definition
@@ -36,16 +36,14 @@ def draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
 
 
 def check_name(name: str, whose: str, start: int, report: Report) -> None:
-    """Report a name with characters that would command a terminal, or show as another name."""
+    """Report a name with characters that control a terminal or make it look like another name."""
     if found := CONTROL.search(name):
-        message = f"the name of {whose} has the character {printable_line(found[0])}: `{name}`"
-        report.add(
-            "E117", message, start, help="letters of any language, digits, spaces, dots and slashes can be shown"
-        )
+        message = f"invalid character {printable_line(found[0])} in the name of {whose}: `{name}`"
+        report.add("E117", message, start, help="use letters of any language, digits, spaces, dots and slashes")
 
 
 def _step(bound: Bound, binder: Binder) -> Step | None:
-    """The step of a layer, each of its layers a draft."""
+    """The step of a layer, with drafts of its layers."""
     found: Bound | Step | None = bound.values.get("step")
     if found is None:
         return None
@@ -56,7 +54,7 @@ def _step(bound: Bound, binder: Binder) -> Step | None:
 
 
 def make_setup(bound: Bound, binder: Binder) -> Setup | None:
-    """The settings of a layer besides name and inputs, or None after a report."""
+    """The settings of a layer other than name and inputs, or None after a report."""
     definition: Any = bound.definition
     if definition is None:
         return None
@@ -77,7 +75,7 @@ def make_setup(bound: Bound, binder: Binder) -> Setup | None:
         if made.include and made.exclude:
             note = binder.report.note("`include` is here", bound.places["include"][0][3])
             place = bound.places["exclude"][0][3]
-            binder.report.add("E113", "a layer has either `include` or `exclude`, not both", place, notes=(note,))
+            binder.report.add("E113", "`include` and `exclude` are mutually exclusive", place, notes=(note,))
             ok = False
     return made if ok else None
 
@@ -106,11 +104,11 @@ def _activation(made: Setup, bound: Bound, binder: Binder) -> bool:
     if block is not None:
         start = bound.places["activation"][0][3]
         if "act" not in made.definition.common:
-            report.add("E114", f"a layer of type `{made.definition.name}` takes no activation", start)
+            report.add("E114", f"layer type `{made.definition.name}` does not support an activation", start)
             return False
         if name != LINEAR:
             note = report.note("`act` is here", bound.attribute_place("act"))
-            report.add("E113", "`act` and `activation` contradict each other", start, notes=(note,))
+            report.add("E113", "`act` and `activation` are mutually exclusive", start, notes=(note,))
             return False
         if block.definition is None or block.attributes is None:
             return False
@@ -143,15 +141,21 @@ def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
             continue
         place = block.place("of")
         if name in seen:
-            note = report.note("first here", seen[name])
-            report.add("E106", f"parameter `{name}` has two `param` blocks", place, notes=(note,))
+            note = report.note("the first one is here", seen[name])
+            report.add("E106", f"duplicate `param` block of parameter `{name}`", place, notes=(note,))
             ok = False
         seen[name] = place
         if not _is_param(name, made):
             near = nearest(name, known)
-            hint = f"did you mean `{near}`?" if near else "it has " + (", ".join(known) or "no parameters")
+            hint = (
+                f"did you mean `{near}`?"
+                if near
+                else f"available: {', '.join(known)}"
+                if known
+                else "it has no parameters"
+            )
             if is_a(made.definition, GROUP):
-                hint = "write `param` in the layer of the step that has the parameter"
+                hint = "write `param` in the layer that has the parameter, inside the step"
             report.add("E112", f"`{made.definition.name}` has no parameter `{name}`", place, help=hint)
             ok = False
         if isinstance(shared := block.values.get("share"), str):
@@ -166,7 +170,7 @@ def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
 def _is_param(name: str, made: Setup) -> bool:
     """Whether a layer has a parameter; `weight_1` is the one of the second item of a repeatable input."""
     if made.definition.is_composite:
-        return True  # that of a part: it is checked when the parts are known
+        return True  # that of a part, which is checked later
     params = made.definition.params
     stem, _, item = name.rpartition("_")
     if name == "bias" and "bias" in made.attributes and not made.attributes["bias"]:

@@ -38,17 +38,17 @@ class Setup:
         self.output_names: tuple[str, ...] = ()
         self.step: Step | None = None
         self.times = 1
-        """How many of a block stand there, one behind the other."""
+        """Number of repetitions of a block."""
 
     @property
     def plain(self) -> bool:
-        """Whether nothing here needs a look at other layers: no rules, shares, step, block, nothing per output."""
+        """Whether the layer can be wired alone: no rules, shared parameters, step, block, or values per output."""
         shares = bool(self.params) and any(settings.share is not None for settings in self.params.values())
         inner = self.step or isinstance(self.definition, BlockDefinition)
         return not (self.include or self.exclude or self.loss_weight or self.propagate_down or inner or shares)
 
     def present(self, state: State) -> bool:
-        """Whether the layer is there in a state."""
+        """Whether the layer exists in a state."""
         if self.include:
             return any(rule.meets(state) for rule in self.include)
         return not any(rule.meets(state) for rule in self.exclude)
@@ -85,12 +85,12 @@ class Draft:
 
     @property
     def broken(self) -> bool:
-        """Whether there is a syntax error in it: what seems to be missing may be there."""
+        """Whether it has a syntax error: fields that seem to be missing may exist."""
         return self._bound is not None and self._bound.broken
 
     @property
     def step(self) -> Step | None:
-        """The layers of one step, where it is a recurrent group."""
+        """The layers of one step of a recurrent group."""
         if self.setup is not None:
             return self.setup.step
         return self._bound.values.get("step") if self._bound is not None else None
@@ -104,21 +104,21 @@ class Draft:
         return sum(text.count(",") + 1 if isinstance(text, str) else 1 for text in given)
 
     def explicit_outputs(self) -> tuple[str, ...]:
-        """The names of outputs that the file gives."""
+        """The output names in the file."""
         if self._bound is not None:
             return tuple(self._bound.values.get("output", ()))
         return self.setup.output_names if self.setup else ()
 
     def place(self, name: str, item: int = 0) -> int:
-        """Offset of the value of a field, of the layer where the field is absent."""
+        """Offset of the value of a field, or of the layer if the field is absent."""
         return self.bound.place(name, item) if self.bound is not None else self.offset
 
     def attribute_place(self, name: str) -> int:
-        """Offset of the value of an attribute, or of what it takes its value from."""
+        """Offset of the value of an attribute, or of the attribute that it defaults to."""
         return self.bound.attribute_place(name) if self.bound is not None else self.offset
 
     def activation_place(self, attribute: str | None) -> int:
-        """Offset of the value of an attribute of the activation, or of what names the activation."""
+        """Offset of the value of an attribute of the activation, or of its type."""
         block: Bound | None = self.bound.values.get("activation") if self.bound is not None else None
         if block is None:
             return self.attribute_place("act")
@@ -138,7 +138,7 @@ class Draft:
 
 
 def _bound(text: re.Match[str]) -> Bound:
-    """A layer that is known to be sound, with its places in the whole text."""
+    """A valid layer with positions in the whole text."""
     report = Report(Source("", text.string))
     layer = TextReader(text.string, report).block(text.start())
     return Binder(report).message(layer[2], spec("Layer"), layer[3], "layer")

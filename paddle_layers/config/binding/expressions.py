@@ -12,9 +12,9 @@ Term = tuple[int, tuple[int | str, ...]]
 """A sign, and factors: numbers, and names of settings."""
 
 LONGEST = 1000
-"""Characters of an expression."""
+"""Maximum length of an expression."""
 LARGEST = 2**63
-"""Numbers beyond this are no sizes."""
+"""Limit of integers: 64 bits."""
 
 NAME = re.compile(r"[A-Za-z_]\w*", re.A)
 _TOKEN = re.compile(
@@ -23,11 +23,11 @@ _TOKEN = re.compile(
     re.X | re.A,
 )
 _TRUTH = {"true": True, "false": False}
-_VALUES = "write numbers, settings and sums and products of them, `true`, `false`, or a text in single quotes"
+_VALUES = "write a number, a setting, a sum of products of them, `true`, `false`, or a string in single quotes"
 
 
 class ExpressionError(ValueError):
-    """An expression cannot be read or has no value; `help` says what to write."""
+    """An expression that is malformed or has no value; `help` suggests a fix."""
 
     def __init__(self, message: str, help: str = "") -> None:
         super().__init__(message)
@@ -85,15 +85,15 @@ def assignment(text: str, start: int = 0) -> Assignment:
     left, equals, right = text.partition("=")
     name = left.strip()
     if not NAME.fullmatch(name):
-        what = f"`{text[:80]}` sets nothing" if text else "there is nothing between the commas"
-        raise ExpressionError(what, 'write names and values: "filters = 64, stride = 2"')
+        what = f"expected a name and a value, found `{text[:80]}`" if text else "empty item in a list of settings"
+        raise ExpressionError(what, 'write names and values, such as "filters = 64, stride = 2"')
     return Assignment(name, expression(right) if equals else None, start)
 
 
 def expression(text: str) -> Expression:
     """Read a value. Raises `ExpressionError`."""
     if len(text) > LONGEST:
-        raise ExpressionError(f"an expression of {len(text):,} characters is too long", f"at most {LONGEST} are read")
+        raise ExpressionError(f"expression too long: {len(text):,} characters, maximum {LONGEST:,}")
     tokens = _tokens(text)
     literal = _literal(tokens)
     if literal is not None:
@@ -104,31 +104,30 @@ def expression(text: str) -> Expression:
     for kind, word in tokens:
         if kind == "sign" and word == "*":
             if wanted:
-                raise ExpressionError(f"there is nothing before `*` in `{text.strip()}`", _VALUES)
+                raise ExpressionError(f"missing operand before `*` in `{text.strip()}`", _VALUES)
             wanted = True
         elif kind == "sign" and wanted and factors:
-            raise ExpressionError(f"there is nothing between `*` and `{word}` in `{text.strip()}`", _VALUES)
+            raise ExpressionError(f"missing operand between `*` and `{word}` in `{text.strip()}`", _VALUES)
         elif kind == "sign":
             if factors:
                 terms.append((sign, tuple(factors)))
             elif terms or sign == -1:
-                raise ExpressionError(f"there are two signs side by side in `{text.strip()}`", _VALUES)
+                raise ExpressionError(f"two consecutive signs in `{text.strip()}`", _VALUES)
             sign, factors, wanted = (-1 if word == "-" else 1), [], True
         elif kind in ("real", "text") or word in _TRUTH:
-            raise ExpressionError(f"only whole numbers are added and multiplied, found `{word}`")
+            raise ExpressionError(f"only integers can be added and multiplied, found `{word}`")
         elif not wanted:
-            raise ExpressionError(f"there is nothing between `{factors[-1]}` and `{word}`", "write `+`, `-` or `*`")
+            raise ExpressionError(f"missing operator between `{factors[-1]}` and `{word}`", "write `+`, `-` or `*`")
         else:
             factors.append(_within(int(word[:20])) if kind == "whole" else word)
             wanted = False
     if wanted:
-        where = f"behind `{tokens[-1][1]}`" if tokens else "behind `=`"
-        raise ExpressionError(f"there is no value {where}", _VALUES)
+        raise ExpressionError(f"missing value after `{tokens[-1][1] if tokens else '='}`", _VALUES)
     return Expression(None, (*terms, (sign, tuple(factors))))
 
 
 def shown(value: Value) -> str:
-    """A value as an expression has it."""
+    """A value as an expression."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"'{value}'" if isinstance(value, str) else repr(value)
@@ -140,8 +139,8 @@ def _tokens(text: str) -> list[tuple[str, str]]:
         match = _TOKEN.match(text, position)
         if match is None:
             rest = text[position:].strip()
-            help_ = "settings stand between commas" if rest.startswith((";", "&")) else _VALUES
-            raise ExpressionError(f"`{rest[:40]}` cannot be read", help_)
+            help_ = "separate settings by commas" if rest.startswith((";", "&")) else _VALUES
+            raise ExpressionError(f"unexpected `{rest[:40]}`", help_)
         kind = str(match.lastgroup)
         found.append((kind, match[kind]))
         position = match.end()
@@ -160,7 +159,7 @@ def _literal(tokens: list[tuple[str, str]]) -> Value | None:
     if kind == "real":
         number = sign * float(word)
         if math.isinf(number):
-            raise ExpressionError(f"`{word}` is too large for a number")
+            raise ExpressionError(f"`{word}` is out of range")
         return number
     if sign == 1 and kind == "text":
         return word
@@ -172,7 +171,7 @@ def _product(factors: tuple[int | str, ...], settings: Mapping[str, Value]) -> i
     for factor in factors:
         value = settings[factor] if isinstance(factor, str) else factor
         if isinstance(value, bool) or not isinstance(value, int):
-            message = f"only whole numbers are added and multiplied, and `{factor}` is {shown(value)}"
+            message = f"only integers can be added and multiplied, but `{factor}` is {shown(value)}"
             raise ExpressionError(message)
         found = _within(found * value)
     return found
@@ -180,5 +179,5 @@ def _product(factors: tuple[int | str, ...], settings: Mapping[str, Value]) -> i
 
 def _within(value: int) -> int:
     if not -LARGEST <= value < LARGEST:
-        raise ExpressionError("the number is too large: it does not fit into 64 bits")
+        raise ExpressionError("integer out of range: more than 64 bits")
     return value

@@ -16,9 +16,9 @@ from .headers import MessageSpec, spec
 _STEP = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]=]*)\])?(\.|=)")
 _INT, _FLOAT = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(MANTISSA + r"(?:[eE][-+]?[0-9]{1,3})?")
 _PLAIN = re.compile(r"[^\]=0-9][^\]=]*")
-"""A name in brackets that is no number."""
+"""A name in brackets that does not start with a digit."""
 _KEYS = ("name", "of", "phase", "type", "input")
-"""Fields by which a block is named: the first of these that it may have."""
+"""Fields that identify a block: the first of these in its schema."""
 
 
 def put(fields: Fields, report: Report, root: str, prefix: str = "", *, without: str = "") -> None:
@@ -44,8 +44,8 @@ class _Given:
         while True:
             step = _STEP.match(self.text, at)
             if step is None:
-                help_ = "write `--set optimizer.learning_rate=0.01`: names joined by dots, `=`, a value"
-                self._fault("this is no field and value", at, help_)
+                help_ = "join the names of the fields by dots: `--set optimizer.learning_rate=0.01`"
+                self._fault("expected a field, `=` and a value", at, help_)
                 return
             name, key, sign = step.groups()
             if sign == "=":
@@ -70,13 +70,13 @@ class _Given:
             if len(found) != 1:
                 how = f"{len(found)} of the {len(blocks)}" if found else f"none of the {len(blocks)}"
                 near = nearest(key, [_name_of(block, inner) or "" for block in blocks]) if not found else None
-                help_ = f"did you mean `{name}[{near}]`?" if near else f"`{name}[0]` is the first one"
-                self._fault(f"`{key}` means {how} blocks `{name}`", at, help_)
+                help_ = f"did you mean `{name}[{near}]`?" if near else f"`{name}[0]` selects the first one"
+                self._fault(f"`{key}` matches {how} `{name}` blocks", at, help_)
                 return None
             return found[0]
         if len(blocks) > 1:
-            help_ = f"write `{name}[0]` for the first one, or its name in the brackets"
-            self._fault(f"there are {len(blocks)} blocks `{name}`", at, help_)
+            help_ = f"select one by its index, such as `{name}[0]`, or by its name"
+            self._fault(f"there are {len(blocks)} `{name}` blocks", at, help_)
             return None
         if not blocks:
             blocks.append([])
@@ -84,7 +84,7 @@ class _Given:
         return blocks[0]
 
     def _assign(self, fields: Fields, header: MessageSpec | None, name: str, at: int, value_at: int) -> None:
-        """Put the value in the place of those that the field has."""
+        """Replace the values of the field."""
         type_ = next((one[2] for one in fields if one[0] == "type" and one[1] == STRING), None)
         where = fields
         if name == "type" and type_ is not None:
@@ -126,7 +126,7 @@ def _remove(fields: Fields, name: str) -> None:
 
 
 def _value(name: str, text: str, start: int, at: int) -> Field:
-    """A value as it is written in a file; strings need no quotes."""
+    """A value in the syntax of a file; strings need no quotes."""
     if text.startswith("[") and text.endswith("]"):
         items: list[Field] = []
         place = at + 1

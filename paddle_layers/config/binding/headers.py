@@ -36,7 +36,7 @@ class HeaderField:
         self.required: bool = rule.required
         self.registry: str = rule.registry
         self.elsewhere: tuple[str, ...] = tuple(rule.elsewhere)
-        """What other systems call it."""
+        """Names in other frameworks."""
         self.attribute: Attribute[Any] | None = None
         self.message = ""
         self.default: Any = () if repeated else None
@@ -51,15 +51,15 @@ class MessageSpec:
         self.name, self.fields = name, fields
         self.required = tuple(field.name for field in fields.values() if field.required)
         self.names = {other: field.name for field in fields.values() for other in (*field.elsewhere, field.name)}
-        """The fields by all their names, those of other systems too."""
+        """The fields by all their names, including those of other frameworks."""
 
     def nearest(self, name: str) -> str:
-        """The field with the most similar name, here or in another system; empty if there is no similar one."""
+        """The field with the most similar name, here or in another framework; else empty."""
         near = name if name in self.names else nearest(name, self.names) or ""
         return self.names.get(near, "")
 
     def home_of(self, name: str) -> tuple[str, str]:
-        """The block of this message that has a field of this name, and that field; nothing unless there is one."""
+        """The only block of this message with a field of this name, and that field; else empty."""
         blocks = [
             (field.name, spec(field.message).names.get(name, "")) for field in self.fields.values() if field.message
         ]
@@ -94,23 +94,23 @@ def is_network(fields: Fields) -> bool:
 
 
 CAFFE_SOLVER = {"base_lr", "lr_policy", "max_iter", "solver_mode", "test_iter", "snapshot_prefix"}
-"""Fields of a solver of Caffe, of which a training file has one at most, as an alias."""
+"""Fields of a Caffe solver; a training file has at most one of them, as an alias."""
 
 
 def report_caffe(fields: Fields, report: Report) -> bool:
-    """Report a network or a solver of Caffe, instead of each of its fields; whether it is one."""
+    """Report a Caffe network or solver as one error instead of each of its fields; returns whether it is one."""
     names = {field[0] for field in fields}
     first = next((field for field in fields if field[0] in ("layer", "layers") and field[1] == BLOCK), None)
     if not (len(names & CAFFE_SOLVER) > 1 or "input_dim" in names or (first is not None and _of_caffe(first))):
         return False
     command = f"paddle-layers import {report.source.name} -o DIR"
-    help_ = f"`{command}` makes a network file of it, and of a solver a training file"
-    report.add("E010", "this is a file of Caffe", (first or fields[0])[3], help=help_)
+    help_ = f"convert it with `{command}`"
+    report.add("E010", "this is a Caffe file", (first or fields[0])[3], help=help_)
     return True
 
 
 def _of_caffe(layer: Field) -> bool:
-    """Whether a layer has Caffe's fields: settings in `..._param`, or blobs and a type that begins with a capital."""
+    """Whether a layer has Caffe's fields: a block `..._param`, or blobs and a capitalized type."""
     inner = {field[0]: field for field in layer[2]}
     type_ = str(inner["type"][2]) if "type" in inner else ""
     if layer[0] == "layers" or any(name.endswith("_param") for name in inner):

@@ -32,7 +32,7 @@ def memo() -> Recall:
         setup = known.get((kind, rest), UNSEEN)
         if setup is UNSEEN:
             setup = known[kind, rest] = bind(kind, rest)
-        odd = not name or not name.isprintable() or "#" in inputs  # a comment between the inputs may hold quotes
+        odd = not name or not name.isprintable() or "#" in inputs  # a comment between the inputs may contain quotes
         if setup is None or odd:
             return None
         given = tuple(inputs.split('"')[1::2]) if inputs else ()
@@ -76,7 +76,7 @@ class _Settings:
 
 
 def _simple_attributes(definition: LayerDefinition, text: str) -> Attributes | None:
-    """Attributes of a block of plain values; None where anything needs a word to the user."""
+    """Attributes of a block of simple values; None if anything needs a diagnostic."""
     known = definition.attribute_by_name
     given: dict[str, Any] = {}
     for name, whole, real, word, quoted in SIMPLE_FIELD.findall(text):
@@ -104,7 +104,7 @@ def _simple_attributes(definition: LayerDefinition, text: str) -> Attributes | N
 
 
 def _converted(type_: str, whole: str, real: str, word: str, quoted: str) -> Any:
-    """A value that is no number of the attribute's own type; `MISSING` where that takes none."""
+    """A value that needs a conversion; `MISSING` if it is invalid."""
     if whole:
         return convert(type_, INT, int(whole))
     if real:

@@ -9,7 +9,7 @@ from paddle_layers.define import Attributes, Definition
 
 
 class Component(NamedTuple):
-    """A registered thing with its attributes, all defaults filled in."""
+    """A registered definition with its attributes, including defaults."""
 
     definition: Definition
     attributes: Attributes
@@ -42,7 +42,7 @@ class State(NamedTuple):
 
 
 class StateRule(NamedTuple):
-    """A condition on a state; every part that is given must hold."""
+    """A condition on a state; all parts must hold."""
 
     phase: str | None = None
     min_level: int | None = None

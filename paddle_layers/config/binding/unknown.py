@@ -14,33 +14,33 @@ _LISTED = 40
 """Maximum number of type names in a message; for more it names the command."""
 _KINDS = ("optimizer", "regularizer", "schedule", "callback")
 _LOSS = "a loss is a layer of the network, such as `softmax_with_loss` or `square_error`"
-_STATISTIC = "what is measured is a layer of the network, such as `accuracy` or `regression_error`"
-_DECAY = 'write `regularizer { type: "l2" l2 { rate: ... } }`; the optimizer `adamw` has `weight_decay` of its own'
+_STATISTIC = "a metric is a layer of the network, such as `accuracy` or `regression_error`"
+_DECAY = 'write `regularizer { type: "l2" l2 { rate: ... } }`, or use the optimizer `adamw`, which has `weight_decay`'
 _FROZEN = 'write `param { of: "weight" frozen: true }`, for each parameter of the layer'
 _MEANT = {
     "Training": {
         **dict.fromkeys(("loss", "loss_function", "criterion", "objective", "cost"), _LOSS),
         **dict.fromkeys(("metric", "metrics", "evaluator"), _STATISTIC),
         **dict.fromkeys(("weight_decay", "l2", "decay"), _DECAY),
-        **dict.fromkeys(("device", "gpu", "cuda", "use_gpu"), "the command line says it: `--device cuda`"),
+        **dict.fromkeys(("device", "gpu", "cuda", "use_gpu"), "set it on the command line: `--device cuda`"),
         **dict.fromkeys(
-            ("num_workers", "workers", "threads", "num_threads"), "the command line says it: `--threads 4`"
+            ("num_workers", "workers", "threads", "num_threads"), "set it on the command line: `--threads 4`"
         ),
         **dict.fromkeys(("pretrained", "init_from", "load"), 'write `weights { file: "..." }`'),
     },
     "Optimizer": dict.fromkeys(("weight_decay", "l2", "decay"), _DECAY),
     "Network": {
-        "output": "what no layer reads is an output; `predict --value NAME` gives other values",
-        "outputs": "what no layer reads is an output; `predict --value NAME` gives other values",
-        "input": "what is fed are layers of the type `data`",
-        "inputs": "what is fed are layers of the type `data`",
+        "output": "the outputs are the values that no layer reads; `predict --value NAME` returns others",
+        "outputs": "the outputs are the values that no layer reads; `predict --value NAME` returns others",
+        "input": "the inputs are the layers of type `data`",
+        "inputs": "the inputs are the layers of type `data`",
     },
     "Layer": {
         **dict.fromkeys(("trainable", "requires_grad", "freeze"), _FROZEN),
         "phase": 'write `include { phase: "test" }`',
     },
 }
-"""Fields of other systems, and misplaced fields, by the message in which they were written."""
+"""Fields of other frameworks, and misplaced fields, by the message that contains them."""
 
 
 def elsewhere(header: str, name: str) -> str:
@@ -53,29 +53,32 @@ def elsewhere(header: str, name: str) -> str:
         found = [one.name for one in registries[kind].values() if name in one.attribute_by_name]
         if found:
             own = min(found, key=len)
-            return f'the {kind} may have it, such as `{own}`: `{kind} {{ type: "{own}" {own} {{ {name}: ... }} }}`'
+            return (
+                f'it is an attribute of {kind}s such as `{own}`: `{kind} {{ type: "{own}" {own} {{ {name}: ... }} }}`'
+            )
     return ""
 
 
 def report_unknown_type(report: Report, registry: str, name: str, start: int, blocks: Sequence[str]) -> None:
-    """Report it, with the nearest name, the name in other systems, or how plugins are given."""
+    """Report it, with a similar name, the equivalent of another framework, or a note on plugins."""
     hint, near = _hint(registry, name, [*registries[registry], *blocks])
     end = report.source.token_end(start)
     fix = Fix(start, end, f'"{near}"') if near else None
-    report.add("E111", f"there is no {registry} `{name}`", start, end, help=hint, fix=fix)
+    what = "layer type" if registry == "layer" else registry
+    report.add("E111", f"unknown {what} `{name}`", start, end, help=hint, fix=fix)
 
 
 def _hint(registry: str, name: str, known: Sequence[str]) -> tuple[str, str | None]:
-    """The suggested fix, and the one name that is meant."""
+    """The suggested fix, and the suggested name."""
     if plugin := broken_plugin(name):
-        return f"the plugin `{plugin.prefix}`, which would bring it, {plugin.fate}", None
+        return f"the plugin `{plugin.prefix}`, which may provide it, {plugin.fate}", None
     if none := no_layer_here(registry, name):
         return none, None
     if meant := meant_elsewhere(registry, name):
         return meant.hint(registry), meant.definition.name if meant.definition.kind == registry else None
     if near := nearest(name, known, 0.5):
         return f"did you mean `{near}`?", near
-    there = f"there are {', '.join(known)}"
+    available = f"available: {', '.join(known)}"
     if len(known) > _LISTED:
-        there = "`paddle-layers layers` lists those that there are"
-    return f"{there}; one of a plugin is there when it is installed, or named by `--plugins FILE.py`", None
+        available = "`paddle-layers layers` lists all types"
+    return f"{available}; for a type of a plugin, install it or pass `--plugins FILE.py`", None

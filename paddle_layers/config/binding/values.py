@@ -16,15 +16,15 @@ _TRUTH = {"true": True, "True": True, "t": True, "false": False, "False": False,
 _SPOKEN = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 _INFINITE = {"inf": math.inf, "infinity": math.inf, "nan": math.nan}
 _WANTED = {
-    "INT": "a whole number",
+    "INT": "an integer",
     "FLOAT": "a number",
     "BOOL": "true or false",
-    "STRING": "a quoted text",
-    "CHOICE": "a word",
+    "STRING": "a quoted string",
+    "CHOICE": "an identifier",
 }
 
 MISSING: Any = object()
-"""The result of an invalid value, whose error was reported."""
+"""Result for an invalid value; the error was reported."""
 
 
 def bind_value(attribute: Attribute[Any], field: Field, report: Report) -> Any:
@@ -116,12 +116,12 @@ def _wrong_kind(attribute: Attribute[Any], field: Field, report: Report) -> None
         help_ = f"write {int(value)}"
         fix = Fix(field[4], report.source.token_end(field[4]), str(int(value)))
     elif kind == BLOCK and attribute.name == "act":
-        help_ = 'an activation with settings is a block of the layer: `activation { type: "relu" relu { ... } }`'
+        help_ = 'for an activation with attributes, write `activation { type: "relu" relu { ... } }` in the layer'
     elif kind == BLOCK:
-        help_ = f"`{attribute.name}` has no settings of its own"
+        help_ = f"write `{attribute.name}: ...`"
     elif kind == WORD and value.lower() in ("none", "null", "nil"):
-        help_ = f"leave it out; {_meaning(attribute) or f'`{attribute.name}` needs a value'}"
-    report.add("E102", f"`{attribute.name}` takes {wanted}, found {shown(field)}", field[4], help=help_, fix=fix)
+        help_ = f"remove it; {_meaning(attribute) or f'`{attribute.name}` needs a value'}"
+    report.add("E102", f"`{attribute.name}` must be {wanted}, found {shown(field)}", field[4], help=help_, fix=fix)
 
 
 def _in_expression(field: Field) -> bool:
@@ -146,7 +146,7 @@ def _wrong_choice(attribute: Attribute[Any], field: Field, value: str, report: R
     end = report.source.token_end(field[4])
     report.add(
         "E104",
-        f"`{value}` is no value of `{attribute.name}`",
+        f"invalid value `{value}` of `{attribute.name}`",
         field[4],
         end,
         help=(f"did you mean `{near}`? " if near else "") + "allowed: " + ", ".join(attribute.options),

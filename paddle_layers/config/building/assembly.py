@@ -16,17 +16,17 @@ from .stepcalls import check_scope
 
 
 def build(outputs: Sequence[Any], name: str) -> Wired:
-    """The layers that lead to the given values. Raises `ConfigError`; notes name the lines of the helpers' calls."""
+    """The layers that the given outputs depend on. Raises `ConfigError`; notes name the lines of the helper calls."""
     calls = _calls(_flat(outputs))
     names = _names(calls)
     text = f"name: {value_text(name)}\n" if name else ""
     for call in calls:
         text += f"layer {{ {fields_text(_fields(call, names))} }}\n"
-    wired, faults = wire_text(Source("<network made in Python>", text))
+    wired, faults = wire_text(Source("<network built in Python>", text))
     for fault in faults:
         line = fault.line - 1 - bool(name)
         if 0 <= line < len(calls):
-            fault.notes = (*fault.notes, Note(f"the layer was made at {calls[line].place}"))
+            fault.notes = (*fault.notes, Note(f"layer created at {calls[line].place}"))
     if wired is None or any(fault.severity == "error" for fault in faults):
         raise ConfigError(faults)
     warn(faults)
@@ -35,19 +35,19 @@ def build(outputs: Sequence[Any], name: str) -> Wired:
 
 def _flat(outputs: Any) -> list[Value | Sink]:
     if isinstance(outputs, (Value, Sink)):
-        raise TypeError("the outputs of a network are a list: write Network(outputs=[...])")
+        raise TypeError("outputs must be a list: write Network(outputs=[...])")
     found: list[Value | Sink] = []
     for item in outputs:
         for value in item if isinstance(item, (list, tuple)) else (item,):
             if not isinstance(value, (Value, Sink)):
-                raise TypeError(f"the outputs of a network are values that helpers return, found {value!r}")
+                raise TypeError(f"outputs must be values returned by helpers, found {value!r}")
             check_scope("a network", value)
             found.append(value)
     return found
 
 
 def _calls(values: Iterable[Value | Sink]) -> list[Call]:
-    """All calls that the values rest on, inputs before their users."""
+    """All calls that the values depend on, in topological order."""
     done: dict[Call, None] = {}
     stack: list[tuple[Call, bool]] = [(value.call, False) for value in reversed(list(values))]
     while stack:
@@ -63,7 +63,7 @@ def _calls(values: Iterable[Value | Sink]) -> list[Call]:
 
 
 def _names(calls: Sequence[Call], known: Collection[str] = ()) -> dict[Call, str]:
-    """Names of the layers: as given, else the type and a number; none is among the `known` ones."""
+    """Names of the layers: explicit ones, or the type and a number; the `known` names are not used."""
     taken = {*known, *(call.headers["name"] for call in calls if "name" in call.headers)}
     counts: dict[str, int] = {}
     names = {}
@@ -100,7 +100,7 @@ def _step(call: Call, step: StepCalls, names: dict[Call, str]) -> dict[str, Any]
 
 
 def _names_inside(call: Call, step: StepCalls, names: dict[Call, str]) -> dict[Call, str]:
-    """Names that are known in a step: those of the group's inputs, and of the layers in the step."""
+    """Names available in a step: those of the group's inputs and of the layers in the step."""
     return names | _names(step.calls, [_output_name(value, names) for value in call.inputs])
 
 

@@ -56,9 +56,9 @@ def signature_of(definition: LayerDefinition) -> inspect.Signature:
 
 
 def call_layer(definition: LayerDefinition, inputs: Sequence[Any], settings: dict[str, Any]) -> Any:
-    """A layer of these inputs; returns its output, or a tuple of several.
+    """Create a layer with these inputs; returns its output, or a tuple of several.
 
-    Raises `InvalidAttributes` and `ShapeError` at once, `TypeError` for what is no value of a helper.
+    Raises `InvalidAttributes` and `ShapeError` immediately, `TypeError` for an input that is not a helper's value.
     """
     headers = {name: settings.pop(name) for name in HEADERS if settings.get(name) is not None}
     for name in HEADERS:
@@ -95,7 +95,7 @@ def _call_group(
     settings: dict[str, Any],
     headers: dict[str, Any],
 ) -> Any:
-    """A recurrent group: `step` is called once, with what one step sees of the inputs and of the static ones."""
+    """A recurrent group: `step` is called once, with the sequence inputs of one step and the static inputs."""
     stepped = tuple(_values(definition, inputs_of_call(definition, inputs, settings)))
     static = tuple(_values(definition, _listed(settings.pop("static", ()))))
     values = (*stepped, *static)
@@ -115,13 +115,15 @@ def _listed(value: Any) -> Sequence[Any]:
 def _values(definition: LayerDefinition, given: Iterable[Any]) -> Iterator[Value]:
     for value in given:
         if not isinstance(value, Value):
-            raise TypeError(f"`{definition.name}` takes what other helpers return, found {_shown(value)}")
+            raise TypeError(
+                f"the inputs of `{definition.name}` must be values returned by other helpers, found {_shown(value)}"
+            )
         check_scope(f"`{definition.name}`", value)
         yield value
 
 
 def _shown(value: Any) -> str:
-    """The value on one line, or what it is."""
+    """The value on one line, or its type."""
     shown = repr(value)
     return shown if len(shown) < 60 and "\n" not in shown else brief(value)
 

@@ -10,7 +10,7 @@ from paddle_layers.define import Attributes, LayerDefinition, Type
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """One call of a helper: a layer to be."""
+    """One call of a helper: a future layer."""
 
     definition: LayerDefinition
     inputs: tuple[Value, ...]
@@ -46,7 +46,7 @@ class Sink:
 
 @dataclass(frozen=True, eq=False)
 class StepCalls:
-    """The layers of one step, in order, those values of them that the group gives, and what every step sees whole."""
+    """The layers of one step, in order, the outputs of the step, and the static inputs."""
 
     calls: tuple[Call, ...]
     outputs: tuple[Value, ...]
@@ -55,7 +55,7 @@ class StepCalls:
 
 @dataclass(eq=False)
 class Scope:
-    """The step that is being written: the layers that were called in it so far, and the scope around it."""
+    """The current step: the layers called so far, and the enclosing scope."""
 
     around: Scope | None
     calls: list[Call] = field(default_factory=list)

@@ -45,8 +45,8 @@ def _made(definition: LayerDefinition) -> Callable[..., Any]:
         if (setting := next((one for one in inputs if isinstance(one, (bool, int, float, str))), None)) is not None:
             named = next((name for name, one in definition.attributes.items() if one.required), "NAME")
             raise TypeError(
-                f"`{definition.name}` takes what other helpers return, found {setting!r}; settings go by name: "
-                f"write {named}={setting!r}"
+                f"the inputs of `{definition.name}` must be values returned by other helpers, found {setting!r}; "
+                f"attributes are keyword arguments: write {named}={setting!r}"
             )
         if not (inputs and isinstance(inputs[0], (list, tuple))):
             try:

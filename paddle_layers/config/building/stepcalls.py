@@ -15,7 +15,7 @@ _SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 
 def current_scope() -> Scope | None:
-    """The step that is being written, if one is."""
+    """The current step, if any."""
     return _SCOPE.get()
 
 
@@ -40,21 +40,24 @@ def check_scope(user: str, value: Value | Sink) -> None:
         around = around.around
     if here is not None and around is value.scope:
         raise TypeError(
-            f"{user} reads {value!r}, which stands outside of the step: give it to `recurrent_group` after the "
-            "function, or in `static` if each step sees all of it, and take it as an argument of the function"
+            f"{user} reads {value!r}, which is outside of the step: pass it to `recurrent_group` after the function, "
+            "or in `static` if every step reads all of it, and add it to the arguments of the function"
         )
-    raise TypeError(f"{user} reads {value!r}, which was made in the step of a group: return it from the function")
+    raise TypeError(f"{user} reads {value!r}, which is inside the step of a group: return it from the step function")
 
 
 def types_in_step(stepped: Sequence[Type], static: Sequence[Type]) -> list[Type]:
     """The types of inputs inside a step. Raises `LevelError`, `TypeError`."""
     if not stepped:
-        raise TypeError("`recurrent_group` needs a value in sequences after the function: it gives the steps")
+        raise TypeError("`recurrent_group` needs a sequence after the function, for the time steps")
     for type_ in stepped:
         if type_.level == 0:
-            raise LevelError(f"`recurrent_group` steps through a value in no sequences ({type_}); is it `static`?")
+            raise LevelError(
+                f"an input of `recurrent_group` is not a sequence ({type_}); if every step reads all of it, "
+                "pass it in `static`"
+            )
         if type_.level != stepped[0].level:
-            raise LevelError(f"`recurrent_group` steps through {stepped[0]} and {type_} at once")
+            raise LevelError(f"inputs of `recurrent_group` have different sequence levels: {stepped[0]} and {type_}")
     return [*(type_._replace(level=type_.level - 1) for type_ in stepped), *static]
 
 
@@ -64,7 +67,7 @@ def outputs_of(step: Callable[..., Any], seen: Sequence[Value], scope: Scope) ->
     found = tuple(returned) if isinstance(returned, (list, tuple)) else (returned,)
     for value in found:
         if not isinstance(value, Value) or value.scope is not scope or value in seen:
-            raise TypeError(f"the function of a step returns outputs of the layers that it calls, found {value!r}")
+            raise TypeError(f"the step function must return outputs of the layers that it calls, found {value!r}")
         if value.type.level == 2:
-            raise LevelError(f"one step gives {value.type}; all steps would nest too deep")
+            raise LevelError(f"one step returns {value.type}, so the output of the group would be nested too deeply")
     return found

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 GIVEN = "--set"
-"""The name of the place of what was given on the command line."""
+"""Name of the source of overrides from the command line."""
 
 LONGEST = 500
-"""Characters of a message; a name may be a megabyte long."""
+"""Maximum length of a message; a name may be a megabyte long."""
 
 _TOKEN = re.compile(
     r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?|\'[^\'\\\n]*+(?:\\.[^\'\\\n]*+)*+\'?|[-+]?[\w.]+(?:(?<=[eE])[-+]\d+)?|.', re.S
@@ -25,17 +25,17 @@ class Source:
 
     def __init__(self, name: str, text: str, given: Sequence[str] = ()) -> None:
         self.name, self.given, self.own_end = name, tuple(given), len(text)
-        """`given` are fields from the command line; they stand behind the text of the file, which ends at `own_end`."""
+        """`given` are overrides from the command line; they follow the text of the file, which ends at `own_end`."""
         self.text = "\n".join([text, *given])
         self._starts: list[int] = []
 
     @property
     def own(self) -> str:
-        """The text without what was given beside it."""
+        """The text of the file, without overrides."""
         return self.text[: self.own_end]
 
     def place(self, offset: int) -> tuple[str, int, int]:
-        """Name, line and column for people: of what was given on the command line, the option and its number."""
+        """Name, line and column as messages show them; for an override, the option and its index."""
         line, column = self.position(offset)
         if not self.given or offset <= self.own_end:
             return self.name, line, column
@@ -64,7 +64,7 @@ class Source:
 
 
 class Note(NamedTuple):
-    """Another place that belongs to a diagnostic; without a source it is a remark."""
+    """Another position that belongs to a diagnostic; without a source, a remark."""
 
     message: str
     source: Source | None = None
@@ -72,7 +72,7 @@ class Note(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """A change of the text that removes the cause: replace `start` to `end`."""
+    """An edit of the text that fixes the error: replace `start` to `end`."""
 
     start: int
     end: int
@@ -124,7 +124,7 @@ class Diagnostic:
 
     @property
     def end_column(self) -> int:
-        """Column after the last character; the end of the line when the place spans several."""
+        """Column after the last character; the end of the line if the range spans several lines."""
         line, column = self.source.position(self.start)
         last, end = self.source.position(self.end)
         return max(column, end if last == line else len(self.source.line(line)) + 1)

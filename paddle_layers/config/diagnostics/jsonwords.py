@@ -1,4 +1,4 @@
-"""Rewording of suggestions for JSON configs: text-format messages become object members."""
+"""Conversion of code in messages to JSON: fields in text format become object members."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ WIDTH = 160
 
 
 def render_text(diagnostics: Sequence[Diagnostic], limit: int = SHOWN) -> str:
-    """Text for a person: place, message, the line with a caret, help, notes; at most `limit` diagnostics."""
+    """Text: position, message, the line with a caret, help, notes; at most `limit` diagnostics."""
     parts = [_one(diagnostic) for diagnostic in diagnostics[:limit]]
     if len(diagnostics) > limit:
         parts.append(f"... and {len(diagnostics) - limit} more")

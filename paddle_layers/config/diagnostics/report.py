@@ -21,7 +21,7 @@ class ConfigError(Exception):
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = list(diagnostics)
-        assert self.diagnostics, "an error that says nothing would end a command as if all were well"
+        assert self.diagnostics, "without diagnostics, a command would fail without a message"
         super().__init__(self.diagnostics)
 
     def __str__(self) -> str:
@@ -29,7 +29,7 @@ class ConfigError(Exception):
 
 
 class ConfigWarning(UserWarning):
-    """A config can be used, and something in it is odd. `diagnostics` holds all of that."""
+    """Warnings about a valid config. `diagnostics` has all of them."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = list(diagnostics)
@@ -40,7 +40,7 @@ class ConfigWarning(UserWarning):
 
 
 def warn(diagnostics: Sequence[Diagnostic]) -> None:
-    """Warn at the line of the program that asked for a config, unless there is nothing to be said."""
+    """Warn at the line of the program that loaded the config, if there are diagnostics."""
     if diagnostics:
         depth, frame = 1, sys._getframe()
         while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("paddle_layers."):
@@ -49,7 +49,7 @@ def warn(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 class TooManyFaults(Exception):
-    """The reader gives up."""
+    """Parsing stops: the maximum number of errors is reached."""
 
 
 class Report:
@@ -71,7 +71,7 @@ class Report:
         notes: tuple[Note, ...] = (),
         fix: Fix | None = None,
     ) -> None:
-        """Collect one; raises `TooManyFaults` when there are too many."""
+        """Add a diagnostic; raises `TooManyFaults` at the maximum number."""
         said, advice = (in_json(message), in_json(help)) if self._json else (message, help)
         self.diagnostics.append(Diagnostic(code, said, self.source, start, end, help=advice, notes=notes, fix=fix))
         if len(self.diagnostics) >= KEPT:

@@ -13,22 +13,22 @@ _NEIGHBOURS = 50
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The known name that is most like `name`, or None."""
+    """The known name that is most similar to `name`, or None."""
     return Vocabulary(known).nearest(name, cutoff=cutoff)
 
 
 class Vocabulary:
-    """Known names, to be asked more than once.
+    """Known names, for several queries.
 
-    In a long list, only names that share most letters with the given one at the beginning, or at the end, are seen:
-    difflib over 100,000 names takes a third of a second.
+    In a long list, only names with a similar prefix or suffix are compared: difflib over 100,000 names takes a third of
+    a second.
     """
 
     def __init__(self, known: Iterable[str]) -> None:
         self._names = [name for name in known if name]
 
     def nearest(self, name: str, *, besides: str = "", cutoff: float = 0.6) -> str | None:
-        """The known name that is most like `name`, other than `besides`; or None."""
+        """The known name that is most similar to `name`, other than `besides`; or None."""
         if len(name) > _LONG:
             return None
         near = self._names if len(self._names) <= _MANY else self._neighbours(name.lower())

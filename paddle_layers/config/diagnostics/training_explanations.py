@@ -8,103 +8,103 @@ WORDS = 'net { layer { name: "x" type: "data" data { data_type: INT size: 9 seq_
 
 TRAINING_EXPLANATIONS: dict[str, Explanation] = {
     "E301": Explanation(
-        "A training file names no network, or two",
-        "`network` names a file, `net { }` holds the layers themselves.",
+        "Missing network, or two of them",
+        "`network` names a file; `net { }` contains the layers. A training file needs exactly one of them.",
         OPTIMIZER + SOURCE + "epochs: 1",
         NET + OPTIMIZER + SOURCE + "epochs: 1",
         "training",
     ),
-    "E302": Explanation("The network file is not there", "Its path is relative to the training file."),
+    "E302": Explanation("Network file not found", "The path is relative to the training file."),
     "E303": Explanation(
-        "How long to train is not said, or said twice",
-        "Give either `epochs` or `steps`.",
+        "Missing or conflicting length of the training",
+        "Set either `epochs` or `steps`.",
         NET + OPTIMIZER + SOURCE,
         NET + OPTIMIZER + SOURCE + "epochs: 1",
         "training",
     ),
     "E304": Explanation(
-        "A phase has no source, or several that are not mixed",
-        "The train phase needs a source of data, the test phase may have one. Several sources to train with are mixed "
-        "when each has a `ratio`; the first says `shuffle`, `workers`, `memory` and `on_error` for all of them. "
-        "The test phase may have further sources, each with a `name` that its results are called by.",
+        "Missing or conflicting sources",
+        "The train phase needs a data source; the test phase may have one. Several training sources are mixed if each "
+        "has a `ratio`; `shuffle`, `workers`, `memory` and `on_error` of the first one apply to all. Additional test "
+        "sources need a `name`, which is the prefix of their results.",
         NET + OPTIMIZER + "epochs: 1",
         NET + OPTIMIZER + SOURCE + "epochs: 1",
         "training",
     ),
     "E305": Explanation(
-        "There is no data layer of this name",
+        "Unknown data layer",
         "`feed` and `transform` name a data layer of the network.",
         NET + OPTIMIZER + SOURCE + 'epochs: 1\nfeed { input: "y" field: "pixels" }',
         NET + OPTIMIZER + SOURCE + 'epochs: 1\nfeed { input: "x" field: "pixels" }',
         "training",
     ),
     "E306": Explanation(
-        "A pattern means no parameter",
-        "`param { of: ... }` of a training file names parameters such as `conv1.weight` by a pattern: `conv1.*` for "
-        "those of a layer, `*.bias` for all of that name. In `rename`, `to` has no more `*` than `from`.",
+        "Pattern without a match",
+        "`param { of: ... }` of a training file selects parameters such as `conv1.weight` by a pattern: `conv1.*` "
+        "matches those of a layer, `*.bias` all of that name. In `rename`, `to` may not have more `*` than `from`.",
         NET_WITH_FC + OPTIMIZER + SOURCE + 'epochs: 1\nparam { of: "y" frozen: true }',
         NET_WITH_FC + OPTIMIZER + SOURCE + 'epochs: 1\nparam { of: "y.*" frozen: true }',
         "training",
     ),
     "E307": Explanation(
-        "A split that says nothing, or two things",
-        "`split` holds rows of a source out for the test: `test: 0.2` a fifth of them by chance, `field` and `value` "
-        "those that the data name.",
+        "Invalid split",
+        "`split` holds out samples of a source for testing: `test: 0.2` selects a random fifth, `field` and `value` "
+        "those that are marked in the data.",
         NET + OPTIMIZER + SOURCE.replace("} }", "} split { } }") + "epochs: 1",
         NET + OPTIMIZER + SOURCE.replace("} }", "} split { test: 0.2 } }") + "epochs: 1",
         "training",
     ),
     "E308": Explanation(
-        "The weights to start from don't fit the network",
-        "Every parameter has its weights in the file, of its shape, and every weight of the file has its parameter. "
-        "Where the network was changed, `weights { }` says how: `rename` for other names, `leave_out` for what starts "
-        "from its initializer, `layout` in whose way matrices lie. Shown when the training starts; a pattern that "
-        "matches nothing is a fault too.",
+        "Initial weights don't match the network",
+        "Every parameter needs an entry of its shape in the file, and every entry needs a parameter. For a network "
+        "that differs, `weights { }` has `rename` for other names, `leave_out` for parameters that keep their "
+        "initializer, and `layout` for the matrix layout of another framework. Reported when the training starts. A "
+        "pattern without a match is an error, too.",
     ),
     "E309": Explanation(
-        "The data don't fit the network",
-        "A field is missing, or has another shape, type or range than the data layer; shown when the data "
-        "are read. Of data that are read when they are wanted, such as pictures, `validate` shows it, too.",
+        "The data don't match the network",
+        "A field is missing, or its shape, type or range differs from the data layer. Reported when the data are "
+        "read; for lazily loaded data, such as images, also by `validate`.",
     ),
     "E310": Explanation(
-        "Nothing is tested",
-        "`test { every: ... }`, `early_stop` and `save_best` need a source for the test phase, or `datasets` with one "
-        "from Python. Shown when the training starts; `validate`, which does not know what Python gives, warns (W005).",
+        "Missing test source",
+        "`test { every: ... }`, `early_stop` and `save_best` need a source for the test phase, or one in `datasets` "
+        "in Python. Reported when the training starts; `validate`, which does not know `datasets`, warns (W005).",
     ),
     "E311": Explanation(
-        "A parameter has a momentum of its own, and the optimizer has none",
-        "`momentum` of a parameter stands in the place of the attribute `momentum` of the optimizer; `sgd`, `nesterov` "
-        "and `torch_momentum` have it.",
+        "Momentum is not supported by the optimizer",
+        "`momentum` of a parameter overrides the attribute `momentum` of the optimizer; `sgd`, `nesterov` and "
+        "`torch_momentum` have it.",
         NET_WITH_FC + OPTIMIZER.replace("sgd", "adam") + SOURCE + 'epochs: 1\nparam { of: "y.*" momentum: 0.5 }',
         NET_WITH_FC + OPTIMIZER + SOURCE + 'epochs: 1\nparam { of: "y.*" momentum: 0.5 }',
         "training",
     ),
     "E312": Explanation(
-        "What `generate` says contradicts itself or the network",
-        "`words` is the data layer of the word before each, ids in sequences, and `begin` and `end` are ids of it. "
-        "`beam_size` and `length_penalty` are for beam search; `top_k` and `top_p` need a `temperature`, with which "
-        "words are drawn.",
+        "Invalid settings in `generate`",
+        "`words` is the data layer of the previous token, with integer ids in sequences; `begin` and `end` are such "
+        "ids. `beam_size` and `length_penalty` are for beam search, `top_k` and `top_p` for sampling, which needs a "
+        "`temperature`.",
         NET + OPTIMIZER + SOURCE + 'epochs: 1\ngenerate { words: "x" }',
         WORDS + OPTIMIZER + SOURCE + 'epochs: 1\ngenerate { words: "x" }',
         "training",
     ),
     "E313": Explanation(
-        "A text cannot be written word by word",
-        "`generate` runs a network for one word of each text at a time. Layers of single rows, recurrent layers and "
-        "groups can do that; a layer that needs the whole text, such as `seq_last` or one with `reverse`, cannot. "
-        "Shown when texts are generated.",
+        "The network cannot generate step by step",
+        "`generate` runs the network for one token of each sequence at a time. Position-wise layers, recurrent layers "
+        "and groups support this; a layer that needs the whole sequence, such as `seq_last` or one with `reverse`, "
+        "does not. Reported when sequences are generated.",
     ),
     "E314": Explanation(
-        "An average that says nothing, or two things",
-        "`average` of a training file is an exponential moving average, by its `decay`, or the mean of the last steps, "
-        "by a `window`: the share of all steps so far, at most `max_window` of them.",
+        "Invalid `average`",
+        "`average` of a training file is an exponential moving average with a `decay`, or the mean over the last "
+        "steps with a `window`: a fraction of all steps so far, at most `max_window` of them.",
         NET_WITH_FC + OPTIMIZER + SOURCE + "epochs: 1\naverage { decay: 0.99 window: 0.5 }",
         NET_WITH_FC + OPTIMIZER + SOURCE + "epochs: 1\naverage { decay: 0.99 }",
         "training",
     ),
     "E315": Explanation(
-        "Schedules that follow each other do not say until when",
-        "Of several `schedule` blocks each but the last one says by `until` from which step the next one holds.",
+        "Missing or invalid `until` of a schedule",
+        "Every `schedule` except the last one needs `until`, the step at which the next one starts.",
         NET_WITH_FC
         + OPTIMIZER
         + SOURCE
@@ -116,16 +116,16 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
         "training",
     ),
     "E316": Explanation(
-        "`--set` names no field",
-        "`--set optimizer.learning_rate=0.01` puts a field in the place of the file's: names from the outside in, "
-        "joined by dots, `=` and a value; a text needs no quotes, and without a value the field is left out. Of "
-        "several blocks one is meant by its number or its name, `source[0]`, `net.layer[conv1]`. What begins with "
-        "`net.` is a field of the network, in whichever file it is.",
+        "Invalid override",
+        "`--set optimizer.learning_rate=0.01` overrides a field of the file: the path of the field, joined by dots, "
+        "`=` and a value. Strings need no quotes; without a value, the field is removed. One of several blocks is "
+        "selected by index or name: `source[0]`, `net.layer[conv1]`. Paths that start with `net.` are fields of the "
+        "network, whichever file contains it.",
     ),
     "W005": Explanation(
-        "Something waits for tests that don't come",
-        "`early_stop` and `save_best` act on the results of tests: they need a source for the test phase, and "
-        "`test { every: ... }`, since without it the only test is at the end.",
+        "A callback waits for tests that never run",
+        "`early_stop` and `save_best` act on the results of tests. They need a source for the test phase and `test { "
+        "every: ... }`; without it, the only test is at the end.",
         NET_WITH_FC + OPTIMIZER + SOURCE + TESTED + 'epochs: 1\ncallback { type: "early_stop" }',
         NET_WITH_FC + OPTIMIZER + SOURCE + TESTED + 'epochs: 1\ntest { every: 5 }\ncallback { type: "early_stop" }',
         "training",

@@ -16,16 +16,16 @@ Field: TypeAlias = tuple[str, int, Any, int, int]
 Fields: TypeAlias = list[Field]
 
 BROKEN = "!"
-"""A field of this name marks a block with a syntax error in it: what seems to be missing may be there."""
+"""A field of this name marks a block with a syntax error: fields that seem to be missing may exist."""
 
 DEEPEST = 100
-"""Blocks nested deeper are no config."""
+"""Maximum nesting depth of blocks."""
 
 KIND_WORDS = {
-    INT: "a whole number",
+    INT: "an integer",
     FLOAT: "a number",
-    WORD: "a word",
-    STRING: "a quoted text",
+    WORD: "an identifier",
+    STRING: "a quoted string",
     BLOCK: "a block",
     LIST: "a list",
 }
@@ -45,7 +45,7 @@ def items(field: Field) -> Fields:
 
 
 def shown(field: Field) -> str:
-    """The value as a message shows it."""
+    """The value in a message."""
     kind, value = field[1], field[2]
     if kind == STRING:
         return f'"{value}"' if len(value) <= 40 else f'"{value[:37]}..."'

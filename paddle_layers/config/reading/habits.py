@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..diagnostics.diagnostic import Fix
 
-_QUOTES = "“”„‟«»‹›‘’‚`"  # noqa: RUF001  other quotes, which people paste in place of `"`
+_QUOTES = "“”„‟«»‹›‘’‚`"  # noqa: RUF001  typographic quotes, which people paste instead of `"`
 _COMMENT = re.compile(r"//[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?|--[^\n]*|;[^\n]*")
 _OTHER_SPACES = re.compile(r"[\x1c-\x1f\x85\xa0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]+")
 _QUOTED = re.compile(rf'[{_QUOTES}]([^{_QUOTES}"\n]*)[{_QUOTES}]')
@@ -27,52 +27,52 @@ class Habit(NamedTuple):
     end: int
     fix: Fix | None = None
     value: str | None = None
-    """The text that was meant."""
+    """The intended string."""
 
 
 def instead_of_name(text: str, position: int) -> Habit | None:
     """A character that looks like a space, or a comment of another language, in the position of a field name."""
     if spaces := _OTHER_SPACES.match(text, position):
         code = f"U+{ord(spaces[0][0]):04X}"
-        help_ = "write plain spaces; others come with what is copied from a page"
+        help_ = "replace it with a plain space; text that is copied from a web page may contain others"
         space = Fix(position, spaces.end(), " ")
-        return Habit("E001", f"this is no plain space, but {code}", help_, spaces.end(), space)
+        return Habit("E001", f"unexpected character {code}, which looks like a space", help_, spaces.end(), space)
     comment = _COMMENT.match(text, position)
     if comment is None or comment.end() == position + 1:
         return None
     mark = 1 if text[position] == ";" else 2
     fix = Fix(position, position + mark, "#") if text[position + 1] != "*" else None
-    return Habit("E001", "this is no comment here", "comments start with `#`", comment.end(), fix)
+    return Habit("E001", "unsupported comment syntax", "comments start with `#`", comment.end(), fix)
 
 
 def instead_of_value(text: str, position: int) -> Habit | None:
     """Quotes of a word processor, or a list in round brackets."""
     if quoted := _QUOTED.match(text, position):
         fix = Fix(position, quoted.end(), f'"{quoted[1]}"')
-        message, help_ = "these quotes are not the straight ones", f'write `"{quoted[1]}"`'
+        message, help_ = "strings need straight quotes", f'write `"{quoted[1]}"`'
         return Habit("E003", message, help_, quoted.end(), fix, quoted[1])
     if found := _ROUND.match(text, position):
         fix = Fix(position, found.end(), f"[{found[1]}]")
-        return Habit("E001", "a list stands in square brackets", f"write `[{found[1]}]`", found.end(), fix)
+        return Habit("E001", "lists need square brackets", f"write `[{found[1]}]`", found.end(), fix)
     return None
 
 
 def instead_in_json(text: str, position: int) -> tuple[str, Fix | None]:
     """The JSON replacement of unsupported syntax, and the text edit."""
     if text.startswith(("//", "/*", "#"), position):
-        return "JSON has no comments; a config in the text format, `.textproto`, has", None
+        return "JSON has no comments; the text format (`.textproto`) does", None
     if quoted := _OTHER_QUOTES.match(text, position):
-        return f'JSON has double quotes: write `"{quoted[1]}"`', Fix(position, quoted.end(), f'"{quoted[1]}"')
+        return f'JSON strings need double quotes: write `"{quoted[1]}"`', Fix(position, quoted.end(), f'"{quoted[1]}"')
     if word := _WORD.match(text, position):
         if word[0] in ("NaN", "Infinity", "nan", "inf"):
-            return "JSON has no word for it", None
+            return "JSON has no such literal", None
         written = _WORDS.get(word[0], f'"{word[0]}"')
         return f"write `{written}`", Fix(position, word.end(), written)
     before = text[:position].rstrip()
     if text[position : position + 1] in ("]", "}") and before.endswith(","):
         return "remove the comma before it", Fix(len(before) - 1, len(before), "")
     if text[position : position + 1] in ('"', "{", "[") and before.endswith(("}", "]", '"')):
-        return "a comma is missing before it", Fix(len(before), len(before), ",")
+        return "add a comma before it", Fix(len(before), len(before), ",")
     if text[position : position + 1] == "[" and not before:
         return 'write `{"layer": [...]}`', None
     return "", None

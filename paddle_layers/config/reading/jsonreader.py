@@ -13,13 +13,13 @@ from .lexical import HALF, LONGEST
 _TOKEN = re.compile(
     r"""[ \t\r\n]*+(?:
     (")                                                          # 1 string
-  | (-?(?:0|[1-9][0-9]*+)(?![\w.]))                              # 2 whole number
+  | (-?(?:0|[1-9][0-9]*+)(?![\w.]))                              # 2 integer
   | (-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?)(?!\w)   # 3 number
-  | (true|false)\b                                               # 4 truth value
+  | (true|false)\b                                               # 4 Boolean
   | (null)\b                                                     # 5 no value
   | ([{\[])                                                      # 6 open
   | ([}\]])                                                      # 7 close
-  | ()                                                           # 8 none of these
+  | ()                                                           # 8 anything else
 )""",
     re.X | re.A,
 )
@@ -28,7 +28,7 @@ _DECODER = JSONDecoder()
 
 
 class _Stop(Exception):
-    """A syntax error: JSON has no line structure to go on from."""
+    """A syntax error: JSON has no line structure for recovery."""
 
 
 class _JsonReader:
@@ -41,7 +41,7 @@ class _JsonReader:
     def read(self) -> None:
         position = self._space(0)
         if not self.text.startswith("{", position):
-            raise self._fault("a JSON config is one object: expected `{`", position)
+            raise self._fault("expected `{`: a JSON config is an object", position)
         self._enter("{", position)
         position, fresh = position + 1, True
         while self.stack:
@@ -52,7 +52,7 @@ class _JsonReader:
             raise _Stop
 
     def _step(self, position: int, fresh: bool) -> tuple[int, bool]:
-        """One member or item, or the closing bracket; where to go on, and whether a bracket was just opened."""
+        """One member or item, or the closing bracket; the next position, and whether a bracket was just opened."""
         outer, is_object, _ = self.stack[-1]
         closing = "}" if is_object else "]"
         position = self._space(position)
@@ -81,8 +81,8 @@ class _JsonReader:
         keys = self.stack[-1][2]
         again = name in keys
         if again:
-            note = self.report.note("first given here", keys[name])
-            self.report.add("E106", f"`{name}` is given twice", position, end, notes=(note,))
+            note = self.report.note("first set here", keys[name])
+            self.report.add("E106", f"duplicate field `{name}`", position, end, notes=(note,))
         keys[name] = position
         end = self._space(end)
         if not self.text.startswith(":", end):
@@ -101,7 +101,7 @@ class _JsonReader:
             value, end = self._string(at)
             self.fields.append((name, STRING, value, start, at))
         elif kind in (2, 3) and end - at > LONGEST:
-            self.report.add("E004", "malformed number: more digits than any number needs", at, at + 40)
+            self.report.add("E004", f"malformed number: more than {LONGEST} characters", at, at + 40)
             self.fields.append(broken(at))
         elif kind == 2:
             self.fields.append((name, INT, int(match[2]), start, at))
@@ -118,9 +118,9 @@ class _JsonReader:
             text, end = _DECODER.raw_decode(self.text, position)
         except JSONDecodeError as error:
             place = max(position, min(error.pos, len(self.text) - 1))
-            raise self._fault(f"malformed text: {error.msg}", place) from None
+            raise self._fault(f"malformed string: {error.msg}", place) from None
         if not text.isascii() and (half := HALF.search(text)):
-            raise self._fault(f"malformed text: `\\u{ord(half[0]):04x}` is half a character", position)
+            raise self._fault(f"malformed string: unpaired surrogate `\\u{ord(half[0]):04x}`", position)
         return text, end
 
     def abandon(self) -> None:
@@ -151,7 +151,7 @@ class _JsonReader:
 def read_json(text: str, report: Report) -> Fields:
     """The members of a JSON object as fields. A member `null` counts as absent, `$schema` is for editors.
 
-    Errors go to `report`; the first syntax error ends the reading.
+    Errors go to `report`; parsing stops at the first syntax error.
     """
     reader = _JsonReader(text, report)
     try:

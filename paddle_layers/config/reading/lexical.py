@@ -11,19 +11,19 @@ _OCTAL = re.compile(r"[-+]?0[0-7]+")
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9]\d*)")
 _REAL = re.compile(MANTISSA + r"(?:[eE][-+]?[0-9]++)?[fF]?")
 LONGEST = 300
-"""Characters of a number."""
+"""Maximum length of a number."""
 
 HALF = re.compile("[\ud800-\udfff]")
-"""Half of a character beyond the first 65,536, without the other half: no encoding can write it."""
+"""An unpaired surrogate, which no encoding can represent."""
 
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.))", re.S)
 _SIMPLE = {"n": 10, "r": 13, "t": 9, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63}
 
 
 def parse_number(raw: str) -> int | float:
-    """A number as the text format writes it: decimal, hexadecimal, octal or real. Raises ValueError."""
+    """A number in text format: decimal, hexadecimal, octal or floating-point. Raises ValueError."""
     if len(raw) > LONGEST:
-        raise ValueError("more digits than any number needs")
+        raise ValueError(f"more than {LONGEST} characters")
     if _DECIMAL.fullmatch(raw):
         return int(raw)
     if _HEX.fullmatch(raw):
@@ -31,7 +31,7 @@ def parse_number(raw: str) -> int | float:
     if _OCTAL.fullmatch(raw):
         return int(raw, 8)
     if re.match(r"[-+]?0\d", raw) or not _REAL.fullmatch(raw):
-        raise ValueError(f"`{raw}` is no number")
+        raise ValueError(f"`{raw}` is not a number")
     return float(raw.rstrip("fF"))
 
 
@@ -49,7 +49,7 @@ def unescape(raw: str) -> str:
     try:
         return out.decode()
     except UnicodeDecodeError:
-        raise ValueError("the escapes of this text do not form UTF-8") from None
+        raise ValueError("the escape sequences of this string are not valid UTF-8") from None
 
 
 def _escaped(match: re.Match[str]) -> bytes:
@@ -58,20 +58,20 @@ def _escaped(match: re.Match[str]) -> bytes:
         return bytes([int(byte, 16)])
     if octal is not None:
         if int(octal, 8) > 255:
-            raise ValueError(f"`{match[0]}` is more than one byte")
+            raise ValueError(f"octal escape sequence `{match[0]}` is larger than one byte")
         return bytes([int(octal, 8)])
     if short is not None or long is not None:
         point = int(short or long, 16)
         if point > 0x10FFFF or 0xD800 <= point < 0xE000:
-            raise ValueError(f"`{match[0]}` is no character")
+            raise ValueError(f"`{match[0]}` is not a Unicode character")
         return chr(point).encode()
     if simple not in _SIMPLE:
-        raise ValueError(f"`{match[0]}` is no escape")
+        raise ValueError(f"unknown escape sequence `{match[0]}`")
     return bytes([_SIMPLE[simple]])
 
 
 def quote(text: str) -> str:
-    """The text in double quotes, as the text format reads it; characters beyond ASCII stay as they are."""
+    """The string in double quotes for the text format; characters beyond ASCII are not escaped."""
     out = ['"']
     for character in text:
         if character in '"\\':

@@ -13,7 +13,7 @@ EVENT = re.compile(
     GAP
     + rf"""(?:
   ([A-Za-z_]\w*+){GAP}(?:
-      :{GAP}(?: (-?(?:0|[1-9][0-9]{{0,17}}+))(?![\w.+-]){_END}   # 2 whole number
+      :{GAP}(?: (-?(?:0|[1-9][0-9]{{0,17}}+))(?![\w.+-]){_END}   # 2 integer
               | ([-+]?\.?[0-9][\w.+-]*+){_END}                   # 3 another number
               | (-?{GAP}[A-Za-z_]\w*+)(?!{GAP}[:{{]){_END}        # 4 word, -inf; not the next field's name
               | ("[^"\\\n]*+")(?!{GAP}["']){_END}                # 5 simple string
@@ -36,7 +36,7 @@ EVENT = re.compile(
 class Found:
     """The match of `EVENT`, by the number of its group; group 1 is the name of the field."""
 
-    WHOLE_NUMBER, OTHER_NUMBER, WORD, SIMPLE_STRING, BLOCK_BEHIND_COLON, LIST, OTHER_STRING, NO_VALUE = range(2, 10)
+    INTEGER, OTHER_NUMBER, WORD, SIMPLE_STRING, BLOCK_AFTER_COLON, LIST, OTHER_STRING, NO_VALUE = range(2, 10)
     BLOCK, NO_COLON, CLOSING, END, NO_FIELD = range(10, 15)
 
 
@@ -102,4 +102,4 @@ LAYER = re.compile(
     \}}""",
     re.X | re.A,
 )
-"""A whole layer in the order that `fmt` writes: name, type, inputs, all the rest as one text."""
+"""A whole layer in the order that `fmt` writes: name, type, inputs, everything else as one string."""

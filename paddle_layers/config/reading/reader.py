@@ -46,7 +46,7 @@ class TextReader:
         return root
 
     def block(self, position: int) -> Field:
-        """The block that starts at a place of the text, where one does."""
+        """The block that starts at a position of the text."""
         root = self.fields
         position = self._next(position)
         while self.stack:
@@ -54,7 +54,7 @@ class TextReader:
         return root[0]
 
     def _known_layers(self, position: int, recall: Recall) -> int:
-        """Take the layers that need not be read, as one field; the place of what comes then."""
+        """Add memoized layers as one field; returns the position after them."""
         match_layer, text, start = LAYER.match, self.text, position
         found: list[Any] = []
         while match := match_layer(text, position):
@@ -76,7 +76,7 @@ class TextReader:
         return bool(self.stack) and self.stack[-1].bracket == "["
 
     def _events(self, position: int) -> int:
-        """Fields, until a list starts or a block of the file or the text ends; the place to go on, or -1."""
+        """Fields, until a list starts or a top-level block or the text ends; the next position, or -1."""
         match_event, text = EVENT.match, self.text
         fields = self.fields
         while True:
@@ -86,11 +86,11 @@ class TextReader:
             position = match.end()
             if kind == Found.SIMPLE_STRING:
                 fields.append((match[1], STRING, match[kind][1:-1], match.start(1), match.start(kind)))
-            elif kind == Found.WHOLE_NUMBER:
+            elif kind == Found.INTEGER:
                 fields.append((match[1], INT, int(match[kind]), match.start(1), match.start(kind)))
             elif kind == Found.WORD:
                 fields.append((match[1], WORD, _word(match[kind]), match.start(1), match.start(kind)))
-            elif kind in (Found.BLOCK_BEHIND_COLON, Found.BLOCK):
+            elif kind in (Found.BLOCK_AFTER_COLON, Found.BLOCK):
                 self._open(match[1], match.start(1), match.start(kind), match[kind])
                 fields = self.fields
             elif kind == Found.CLOSING:
@@ -134,7 +134,7 @@ class TextReader:
         self.fields = inner
 
     def _layer_in_layer(self, start: int) -> None:
-        """A layer inside a layer, but in no step, is never right: the brace of the layer before it is missing."""
+        """A layer inside a layer, but not in a step, is always an error: the previous layer lacks its closing brace."""
         names = [block.name for block in self.stack]
         last = max((i for i, name in enumerate(names) if name == "step"), default=-1)
         depth = next((i for i in range(last + 1, len(names)) if names[i] == "layer"), None)
@@ -150,22 +150,20 @@ class TextReader:
     def _never_closed(self, block: _Open, notes: tuple[Note, ...] = ()) -> None:
         what = f"`{block.name}`" if block.name else "this block"
         closing = "]" if block.bracket == "[" else _CLOSES[block.bracket]
-        self.report.add(
-            "E002", f"{what} is opened here and never closed", block.start, help=f"add `{closing}`", notes=notes
-        )
+        self.report.add("E002", f"{what} is never closed", block.start, help=f"add `{closing}`", notes=notes)
 
     def _close(self, bracket: str, start: int) -> None:
         if not self.stack:
-            self.report.add("E002", f"`{bracket}` closes nothing", start, start + 1, help="remove it")
+            self.report.add("E002", f"unmatched `{bracket}`", start, start + 1, help="remove it")
             return
         block = self.stack.pop()
         if _CLOSES[block.bracket] != bracket:
             self.report.add(
                 "E002",
-                f"`{bracket}` does not close `{block.bracket}`",
+                f"`{bracket}` does not match `{block.bracket}`",
                 start,
                 start + 1,
-                notes=(self.report.note(f"`{block.bracket}` was opened here", block.start),),
+                notes=(self.report.note(f"`{block.bracket}` is opened here", block.start),),
             )
             self.fields.append(broken(start))
         self.fields = block.outer
@@ -202,12 +200,12 @@ class TextReader:
         if self.text[start : start + 1] in ('"', "'"):
             end = self.text.find("\n", start)
             position = len(self.text) if end < 0 else end
-            self.report.add("E003", "this text is not closed before the end of the line", start, position)
+            self.report.add("E003", "unterminated string", start, position)
             self.fields.append(broken(start))
         return "".join(parts), position
 
     def _item(self, position: int) -> int:
-        """One value of a list with the comma before it; the place to go on."""
+        """One value of a list with the comma before it; returns the next position."""
         if self.fields:
             comma = COMMA.match(self.text, position)
             if comma:
@@ -224,7 +222,7 @@ class TextReader:
             return self._end_list(position)
         if kind == Item.END_OF_LIST and self.text[start] == "]":
             fix = Fix(at, at + 1, "")
-            self.report.add("E001", "nothing follows this comma", at, at + 1, help="remove it", fix=fix)
+            self.report.add("E001", "trailing comma", at, at + 1, help="remove it", fix=fix)
             return self._end_list(position)
         if kind in (Item.END_OF_LIST, Item.NONE):
             return self._list_fault(start, "expected a value")
@@ -272,7 +270,7 @@ class TextReader:
         if before in (INT, FLOAT) and _DECIMALS.match(self.text, position - 1):
             return self._decimal_comma(position)
         if kind == Found.NO_VALUE:
-            help_ = f'a text stands in quotes: `{name}: "..."`' if found in tuple("./~\\$") else ""
+            help_ = f'strings must be quoted: `{name}: "..."`' if found in tuple("./~\\$") else ""
             self.report.add("E001", f"expected a value after `{name}:`", start, start + len(name), help=help_)
         elif kind == Found.NO_COLON and found == "=":
             fix = Fix(position, position + 1, ":")
@@ -282,7 +280,7 @@ class TextReader:
         elif kind == Found.NO_COLON:
             self.report.add("E001", f"expected `:` or `{{` after `{name}`", start, start + len(name))
         else:
-            self.report.add("E001", f"expected the name of a field, found `{found}`", position, position + 1)
+            self.report.add("E001", f"expected a field name, found `{found}`", position, position + 1)
         self.fields.append(broken(position))
         if kind == Found.NO_VALUE and (found == "}" or found.isalpha()):
             return position  # the next field, or the end of the block
@@ -293,25 +291,25 @@ class TextReader:
         return resume
 
     def _quotes_missing(self, position: int) -> int:
-        """Take the words from the last value on for the text that they are meant to be; where they end."""
+        """Join the last value and the following words into the intended string; returns its end."""
         name, _, _, start, value_start = self.fields[-1]
         match = _UNQUOTED.match(self.text, position)
         assert match is not None, "it may be empty"
         text, end = self.text[value_start : match.end()].rstrip(), match.end()
         fix = Fix(value_start, value_start + len(text), f'"{text}"')
         help_ = f'write `{name}: "{text}"`'
-        self.report.add("E001", "a text stands in quotes", value_start, value_start + len(text), help=help_, fix=fix)
+        self.report.add("E001", "strings must be quoted", value_start, value_start + len(text), help=help_, fix=fix)
         self.fields[-1] = (name, STRING, text, start, value_start)
         return end
 
     def _decimal_comma(self, position: int) -> int:
-        """Take the last number and the digits after its comma as one number; returns its end."""
+        """Join the last number and the digits after its comma; returns the end."""
         start = self.fields.pop()[4]
         match = _DECIMALS.match(self.text, position - 1)
-        assert match is not None, "who calls has looked"
+        assert match is not None, "the caller checked it"
         written = f"{self.text[start : position - 1]}.{match[1]}"
         fix = Fix(start, match.end(), written)
-        message, help_ = "a number has a decimal point", f"write {written}"
+        message, help_ = "unexpected decimal comma", f"write {written}"
         self.report.add("E004", message, start, match.end(), help=help_, fix=fix)
         self.fields.append(broken(start))
         return match.end()
@@ -336,8 +334,8 @@ class TextReader:
         if self.text.count('"', first, end) % 2 == 0:
             return -1
         opened = self.text.rindex('"', first, max(position, self.text.index('"', first) + 1))
-        help_ = 'texts stand in quotes: "text"'
-        self.report.add("E003", "a quote is missing on this line", opened, opened + 1, help=help_)
+        help_ = 'strings must be quoted: "text"'
+        self.report.add("E003", "missing quote on this line", opened, opened + 1, help=help_)
         fields = self.fields
         for at, field in enumerate(fields):
             if field[1] == STRING and field[3] >= first and " " in field[2]:
@@ -369,13 +367,13 @@ def _word(raw: str) -> str:
 
 
 class Abandoned(Exception):
-    """The text cannot be read any further; what is wrong was reported."""
+    """Parsing stops; the error was reported."""
 
 
 def read_text(text: str, report: Report, recall: Recall | None = None) -> Fields:
     """The fields of a file in text format. Errors go to `report`; raises `TooManyFaults` at the thousandth.
 
-    `recall` is asked about each layer that has the layout of `fmt` before it is parsed.
+    `recall` is called for each layer in the layout of `fmt` before it is parsed.
     """
     reader = TextReader(text, report, recall)
     root = reader.fields

@@ -13,7 +13,7 @@ def read(report: Report, recall: Recall | None = None) -> Fields:
     """The fields of a config in either syntax. Raises `TooManyFaults`."""
     text = report.source.own
     if not text.isascii() and (half := HALF.search(text)):
-        report.add("E003", f"`\\u{ord(half[0]):04x}` is half a character", half.start(), half.end())
+        report.add("E003", f"unpaired surrogate `\\u{ord(half[0]):04x}`", half.start(), half.end())
         return [broken(half.start())]
     return read_json(text, report) if is_json(text) else read_text(text, report, recall)
 

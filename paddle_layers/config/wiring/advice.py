@@ -20,19 +20,19 @@ APPLIED = {
     "ctc": ("softmax", ""),
     "sigmoid_cross_entropy": ("sigmoid", "soft_binary_cross_entropy"),
 }
-"""Costs of scores: the activation that each applies itself, and the same cost of what has had it."""
+"""Losses of logits: the activation that each applies, and the equivalent loss of activated values."""
 
 
 _MEANT = (
-    "remove it, or let a layer that leads to a cost read it; `frozen: true` in the layer's own `param`, in the "
-    "network, says it is meant"
+    "remove the layer, or use its output for a loss; if this is intended, set `frozen: true` in its `param` blocks "
+    "in the network file"
 )
 
 
 def advise(nodes: Sequence[Node], report: Report) -> None:
     """Warn about suspicious settings in a valid network, as it is trained."""
     _too_large(nodes, report)
-    setups = {node.setup for node in nodes}  # few: layers with the same words have one
+    setups = {node.setup for node in nodes}  # few: layers with equal text share one
     absent = {setup for setup in setups if not setup.present(State("train"))}
     losses = {setup for setup in setups - absent if _is_loss(setup)}
     if not losses:
@@ -46,25 +46,23 @@ def advise(nodes: Sequence[Node], report: Report) -> None:
 
 
 def _too_large(nodes: Sequence[Node], report: Report) -> None:
-    """Parameters that the memory of this machine cannot hold; another machine may. Of layers alike, the first."""
+    """Parameters that exceed the memory of this machine; of equal layers, the first one is reported."""
     memory = memory_bytes()
     if memory is None:
         return
     kinds = {
         id(node.output_types): node for node in reversed(nodes)
-    }  # layers of one text and one input share their types
+    }  # layers with equal text and input types share their types
     for node in kinds.values():
         sides = (node.input_types, node.output_types)
         most = math.prod(max((type_.size for type_ in types), default=1) for types in sides)
-        if (
-            4 * most <= memory
-        ):  # hardly any parameter has more numbers than pairs of inputs and outputs; `Net` knows all
+        if 4 * most <= memory:  # a heuristic: few parameters are larger than inputs x outputs; `Net` checks all of them
             continue
         for name, shape in parameter_shapes(node).items():
             if 4 * math.prod(shape) > memory:
                 what = f"parameter `{node.name}.{name}` ({' x '.join(map(str, shape))})"
-                message = f"{what} needs {as_bytes(4 * math.prod(shape))}, and this machine has {as_bytes(memory)}"
-                help_ = "a training here is refused; make the layer smaller, or its input"
+                message = f"{what} needs {as_bytes(4 * math.prod(shape))}, but this machine has {as_bytes(memory)}"
+                help_ = "it cannot be trained on this machine; reduce the size of the layer or of its input"
                 report.add("W006", message, *node.span, help=help_)
 
 
@@ -74,14 +72,14 @@ def _activated_twice(cost: Node, maker: Node, report: Report) -> None:
     own = maker.definition.name == applied
     if not own and (maker.activation is None or maker.activation[0].name != applied):
         return
-    remedy = f"let `{cost.name}` read `{maker.inputs[0]}`" if own else f"remove the activation of `{name}`"
-    instead = f", or make `{cost.name}` a `{instead}`, which takes probabilities" if instead else ""
+    remedy = f"connect `{cost.name}` to `{maker.inputs[0]}`" if own else f"remove the activation of `{name}`"
+    instead = f", or change the type of `{cost.name}` to `{instead}`, which takes probabilities" if instead else ""
     report.add(
         "W003",
-        f"{applied} is applied twice: by `{name}`, and by the cost `{cost.name}`, since `{kind}` takes scores",
+        f"{applied} is applied twice: by `{name}` and by the loss `{cost.name}` (`{kind}` takes logits)",
         *maker.span,
         help=remedy + instead,
-        notes=(report.note(f"the cost `{cost.name}` is here", cost.span[0]),),
+        notes=(report.note(f"loss `{cost.name}` is here", cost.span[0]),),
     )
 
 
@@ -104,7 +102,7 @@ def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: Repor
             read.update(node.inputs)
         elif _learns(node, shared):
             read.update(node.inputs)
-            message = f"no loss depends on layer `{node.name}`, so its parameters learn nothing"
+            message = f"no loss depends on layer `{node.name}`, so its parameters are not trained"
             report.add("W004", message, *node.span, help=_MEANT)
 
 

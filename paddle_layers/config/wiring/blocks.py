@@ -24,9 +24,9 @@ from .makers import INPUT, Maker
 from .wires import ANY, Wires
 
 MOST = 100_000
-"""Layers that blocks may add to a network; a network of more is written by a program."""
+"""Maximum number of layers that the blocks of a network expand to."""
 DEEPEST = 20
-"""Blocks in blocks beyond this are no help to a reader."""
+"""Maximum nesting depth of blocks."""
 
 
 def prepare_blocks(network: Bound, binder: Binder) -> list[BlockDefinition]:
@@ -86,7 +86,7 @@ def _prepare(block: BlockDefinition, binder: Binder) -> None:
     block.depth = 1 + max((other.depth for other in block.used), default=0)
     if block.depth == DEEPEST + 1:
         message = f"blocks are nested more than {DEEPEST} deep in block `{block.name}`"
-        report.add("E220", message, block.bound.place("name"), help="let it use simpler blocks")
+        report.add("E220", message, block.bound.place("name"), help="reduce the nesting")
     block.broken = block.broken or report.errors > before or block.depth > DEEPEST
     block.broken = block.broken or any(other.broken for other in block.used)
 
@@ -100,7 +100,7 @@ def use_count(one: Draft) -> int:
 
 
 def all_drafts(drafts: Iterable[Draft]) -> Iterator[Draft]:
-    """Layers with those in their steps."""
+    """Layers, including those in steps."""
     for one in drafts:
         yield one
         if one.step is not None:
@@ -108,14 +108,14 @@ def all_drafts(drafts: Iterable[Draft]) -> Iterator[Draft]:
 
 
 def check_size(drafts: Sequence[Draft], report: Report) -> None:
-    """Refuse networks that blocks make too large, before a layer of them is made."""
+    """Report a network whose blocks expand to too many layers, before expansion."""
     total = 0
     for one in all_drafts(drafts):
         if isinstance(one.definition, BlockDefinition):
             total += use_count(one)
             if total > MOST:
-                message = f"the blocks of this network stand for more than {MOST:,} layers"
-                help_ = f"layer `{one.name}` alone stands for {use_count(one):,}; use fewer, or smaller ones"
+                message = f"the blocks of this network expand to more than {MOST:,} layers"
+                help_ = f"layer `{one.name}` alone expands to {use_count(one):,}; use fewer or smaller blocks"
                 report.add("E220", message, one.place("times"), help=help_)
                 break
     if total > MOST:
@@ -128,35 +128,35 @@ def check_size(drafts: Sequence[Draft], report: Report) -> None:
 
 def _check_declaration(block: BlockDefinition, bound: Bound, blocks: Iterable[BlockDefinition], report: Report) -> None:
     name = block.name
-    if not name:  # which was reported, unless it is empty
+    if not name:  # a missing name was reported, an empty one was not
         if "name" in bound.places and not bound.broken:
-            report.add("E120", "the name of a block is empty", bound.place("name"))
+            report.add("E120", "empty block name", bound.place("name"))
         return
     check_name(name, "a block", bound.place("name"), report)
     if name in registries["layer"]:
         message = f"block `{name}` has the name of a layer type"
-        report.add("E120", message, bound.place("name"), help=f"call it otherwise; `{name}` is the layer everywhere")
+        report.add("E120", message, bound.place("name"), help="choose another name")
     first = next(other for other in blocks if other.name == name)
     if first is not block:
-        note = report.note("first used here", first.bound.place("name"))
-        report.add("E120", f"two blocks are called `{name}`", bound.place("name"), notes=(note,))
-    for field, what in (("input", "inputs"), ("output", "outputs")):
+        note = report.note("first defined here", first.bound.place("name"))
+        report.add("E120", f"duplicate block name `{name}`", bound.place("name"), notes=(note,))
+    for field in ("input", "output"):
         texts = bound.values.get(field, ())
         for item, text in enumerate(texts):
             if text in texts[:item]:
-                report.add("E120", f"two {what} of block `{name}` are called `{text}`", bound.place(field, item))
+                report.add("E120", f"duplicate {field} `{text}` of block `{name}`", bound.place(field, item))
             elif not text or CONTROL.search(text) or text.isdecimal():
-                message = f"`{text}` cannot be the name of an {field}" if not CONTROL.search(text) else ""
+                message = f"invalid {field} name `{text}`" if not CONTROL.search(text) else ""
                 check_name(text, f"an {field}", bound.place(field, item), report)
                 if message:
-                    report.add("E120", message, bound.place(field, item), help="give it a word, such as `x`")
+                    report.add("E120", message, bound.place(field, item), help="use an identifier, such as `x`")
     _check_settings(block, bound, report)
     if "input" not in {*bound.places, *bound.meant} and not bound.broken:
-        message = f"block `{name}` reads nothing: it has no `input`"
-        report.add("E120", message, bound.start, help='add `input: "x"`; its layers read it by this name')
+        message = f"block `{name}` has no `input`"
+        report.add("E120", message, bound.start, help='add `input: "x"`; the layers of the block read it by this name')
     if "output" not in {*bound.places, *bound.meant} and not bound.broken:
-        report.add("E218", f"block `{name}` gives nothing: it has no `output`", bound.start,
-                   help="add `output: ...` with the name of a layer in it")  # fmt: skip
+        report.add("E218", f"block `{name}` has no `output`", bound.start,
+                   help="add `output: ...` with the name of one of its layers")  # fmt: skip
 
 
 def _check_settings(block: BlockDefinition, bound: Bound, report: Report) -> None:
@@ -165,20 +165,25 @@ def _check_settings(block: BlockDefinition, bound: Bound, report: Report) -> Non
         try:
             name, expression, _ = assignment(text)
         except ExpressionError as error:
-            help_ = 'write names, and defaults where there are some: `settings: "filters, stride = 1"`'
+            help_ = 'write names with optional defaults: `settings: "filters, stride = 1"`'
             report.add("E118", error.message, place, place + len(text), help=help_)
             continue
         if name in ("true", "false"):
-            report.add("E118", f"`{name}` is a value, and cannot be the name of a setting", place)
+            report.add("E118", f"`{name}` is reserved and cannot be the name of a setting", place)
         if name in seen:
-            note = report.note("first given here", seen[name])
-            report.add("E106", f"setting `{name}` of block `{block.name}` is given twice", place, notes=(note,))
+            note = report.note("first declared here", seen[name])
+            report.add("E106", f"duplicate setting `{name}` of block `{block.name}`", place, notes=(note,))
         seen.setdefault(name, place)
         if expression is not None:
             try:
                 if expression.names:
-                    message = f"the default of `{name}` rests on `{expression.names[0]}`"
-                    report.add("E119", message, place, help="a default is a number, `true`, `false` or a text")
+                    message = f"the default of `{name}` depends on `{expression.names[0]}`"
+                    report.add(
+                        "E119",
+                        message,
+                        place,
+                        help="a default must be a number, `true`, `false` or a string in single quotes",
+                    )
                 else:
                     expression.value({})
             except ExpressionError as error:
@@ -186,7 +191,7 @@ def _check_settings(block: BlockDefinition, bound: Bound, report: Report) -> Non
 
 
 def _settings_in_file(bound: Bound, report: Report) -> list[tuple[str, int]]:
-    """The settings that a block declares, each with its place."""
+    """The settings that a block declares, with their positions."""
     fields = [field for field in bound.places.get("settings", ()) if field[1] == STRING]
     return [(text, piece_place(report, field, at)) for field in fields for text, at in pieces(field[2])]
 
@@ -196,25 +201,25 @@ def _check_outputs(block: BlockDefinition, made: set[str], report: Report) -> No
         if name in made:
             continue
         near = nearest(name, made)
-        help_ = f"did you mean `{near}`?" if near else "an output is the name of a layer's output in the block"
-        message = f"block `{block.name}` gives `{name}`, which none of its layers makes"
+        help_ = f"did you mean `{near}`?" if near else "an output must be the output of a layer in the block"
+        message = f"unknown output `{name}` of block `{block.name}`"
         if name in block.inputs:
-            message = f"block `{block.name}` gives `{name}` back, one of its inputs"
-            help_ = "layers read it outside as well"
+            message = f"output `{name}` of block `{block.name}` is one of its inputs"
+            help_ = "remove it: layers outside of the block can read it directly"
         start = block.bound.place("output", item)
         fix = Fix(start, report.source.token_end(start), f'"{near}"') if near and name not in block.inputs else None
         report.add("E218", message, start, help=help_, fix=fix)
 
 
 def _mark_losses(block: BlockDefinition, report: Report) -> None:
-    """Outputs that are losses of its layers are losses of the block; other losses would never be trained."""
+    """Mark outputs of a block that are losses; a loss that is not an output would never be trained."""
     for one in block.drafts:
         outputs = list(one.definition.outputs.values()) if isinstance(one.definition, LayerDefinition) else []
         for name, output in zip(one.explicit_outputs() or (one.name,), outputs, strict=False):
             if output.loss and name in block.outputs:
                 block.outputs[name].loss = True
             elif output.loss:
-                message = f"layer `{one.name}` is a cost, and block `{block.name}` does not give it"
+                message = f"loss `{one.name}` is not an output of block `{block.name}`"
                 report.add("E116", message, one.place("type"), help=f'add `output: "{name}"` to the block')
 
 
@@ -228,9 +233,9 @@ def _report_cycles(
             [*(names if len(names) <= 6 else [*names[:3], f"({len(names) - 4} more)", names[-1]]), names[0]]
         )
         first = blocks[cycle[-1]]
-        message = f"block {names[0]} uses itself" if len(cycle) == 1 else f"the blocks use each other: {text}"
+        message = f"block {names[0]} uses itself" if len(cycle) == 1 else f"recursive blocks: {text}"
         report.add("E219", message, _place_of_use(first, blocks[cycle[0] if len(cycle) == 1 else cycle[-2]]),
-                   help="a block is put in place of each layer that uses it, so that this would never end")  # fmt: skip
+                   help="a block is expanded in each layer that uses it, so this would never end")  # fmt: skip
     for number in among:
         blocks[number].broken = True
 
@@ -250,13 +255,13 @@ def _place_of_use(block: BlockDefinition, other: BlockDefinition) -> int:
 
 
 def report_unused(blocks: Sequence[BlockDefinition], drafts: Sequence[Draft], report: Report) -> None:
-    """Warn of blocks that no layer uses, and of settings and inputs that nothing in a block reads."""
+    """Warn about unused blocks, settings and inputs."""
     uses = {one.definition for one in all_drafts(drafts)}
     reached = {other for block in blocks if block in uses for other in _reached(block)}
     for block in blocks:
         bound = block.bound
         if block not in reached:
-            report.add("W007", f"no layer uses block `{block.name}`", bound.place("name"), help="use it, or remove it")
+            report.add("W007", f"unused block `{block.name}`", bound.place("name"), help="use it or remove it")
         layers = [one.bound for one in all_drafts(block.drafts) if one.bound is not None]
         named = {name for layer in layers for one in layer.pending for name in one.expression.names}
         read = {name for one in all_drafts(block.drafts) for name in one.inputs}
@@ -268,8 +273,8 @@ def report_unused(blocks: Sequence[BlockDefinition], drafts: Sequence[Draft], re
             ("input", name, bound.place("input", item)) for item, name in enumerate(block.inputs) if name not in read
         ]
         for what, name, place in idle:
-            message = f"nothing in block `{block.name}` reads its {what} `{name}`"
-            report.add("W007", message, place, help="use it, or remove it")
+            message = f"unused {what} `{name}` of block `{block.name}`"
+            report.add("W007", message, place, help="use it or remove it")
 
 
 def _reached(block: BlockDefinition) -> Iterator[BlockDefinition]:

@@ -12,7 +12,7 @@ DATA = "data"
 
 
 def carried_values(nodes: Iterable[Node]) -> dict[str, str]:
-    """The value that each data layer with `carry` has from the batch before, by name of the data layer."""
+    """The value of the previous batch that each data layer with `carry` receives, by name of the data layer."""
     data = (node for node in nodes if node.definition.name == DATA)
     return {node.output_names[0]: node.attributes["carry"] for node in data if node.attributes["carry"] is not None}
 
@@ -28,12 +28,14 @@ def check_carried(nodes: Sequence[Node], report: Report) -> None:
         node, found = makers[name], types.get(value)
         if found is None:
             near = nearest(value, types)
-            help_ = f"did you mean `{near}`?" if near else "it names an output of a layer, such as that of a `seq_last`"
-            report.add("E221", f"`{name}` carries `{value}`, which no layer makes", *node.span, help=help_)
+            help_ = f"did you mean `{near}`?" if near else "it must be the output of a layer, such as a `seq_last`"
+            report.add("E221", f"data layer `{name}` carries the unknown output `{value}`", *node.span, help=help_)
         elif found != types[name]:
-            note = report.note(f"`{value}` is made here by `{makers[value].definition.name}`", makers[value].span[0])
-            help_ = "give both one type"
+            note = report.note(
+                f"`{value}` is produced here by `{makers[value].definition.name}`", makers[value].span[0]
+            )
+            help_ = "both must have the same type"
             if found.level:
-                help_ = "one row of each sample is carried, for instance that of a `seq_last`"
-            message = f"`{name}` is {types[name]}, but `{value}`, which it carries, is {found}"
+                help_ = "`carry` needs one row per sample, such as the output of a `seq_last`"
+            message = f"`{name}` is {types[name]}, but the carried value `{value}` is {found}"
             report.add("E221", message, *node.span, help=help_, notes=(note,))

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 
 def order(needs: Sequence[Sequence[int]]) -> list[int]:
-    """Vertices so that each comes after those it needs; by number where there is a choice.
+    """Vertices in topological order; ties are broken by number.
 
-    Vertices on a cycle, and those that need them, are left out.
+    Vertices on a cycle, and those that depend on them, are omitted.
     """
     users: list[list[int]] = [[] for _ in needs]
     missing = [0] * len(needs)
@@ -59,7 +59,7 @@ def _cycle(needs: Sequence[Sequence[int]], first: int, members: set[int]) -> lis
 
 
 def _components(needs: Sequence[Sequence[int]], inside: set[int]) -> list[list[int]]:
-    """Tarjan's strongly connected components with a stack of our own."""
+    """Tarjan's strongly connected components, with an explicit stack."""
     near = {vertex: [other for other in needs[vertex] if other in inside] for vertex in inside}
     index: dict[int, int] = {}
     low: dict[int, int] = {}

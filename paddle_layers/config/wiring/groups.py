@@ -16,7 +16,7 @@ from .names import Names
 from .nodes import Node
 
 DEEPEST = 2
-"""Sequences of sub-sequences are the deepest nesting."""
+"""Deepest nesting: sequences of sub-sequences."""
 
 
 def types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> list[Type | None]:
@@ -30,8 +30,8 @@ def types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> 
     stepped = [place for place, name in enumerate(draft.inputs) if name not in static]
     if draft.inputs and not stepped:
         start = draft.attribute_place("static")
-        help_ = "leave the input that has the steps out of `static`"
-        report.add("E215", f"group `{draft.name}` has no steps, all its inputs are static", start, help=help_)
+        help_ = "remove the input with the time steps from `static`"
+        report.add("E215", f"group `{draft.name}` has no time steps: all inputs are static", start, help=help_)
         return unknown
     types = list(given)
     first: tuple[str, Type] | None = None
@@ -42,12 +42,15 @@ def types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> 
             continue
         first = first or (name, type_)
         if type_.level == 0:
-            message = f"group `{draft.name}` steps through `{name}`, which is in no sequences ({type_})"
-            help_ = f'if every step is to see all of it: `{draft.setup.definition.name} {{ static: "{name}" }}`'
+            message = f"input `{name}` of group `{draft.name}` is not a sequence ({type_})"
+            help_ = f'if every step reads all of it, write `{draft.setup.definition.name} {{ static: "{name}" }}`'
             report.add("E215", message, draft.input_place(place), help=help_)
         elif first[1].level not in (0, type_.level):
-            message = f"group `{draft.name}` steps through `{first[0]}` ({first[1]}) and `{name}` ({type_}) at once"
-            help_ = "inputs that are not static have the same steps"
+            message = (
+                f"inputs `{first[0]}` ({first[1]}) and `{name}` ({type_}) of group `{draft.name}` "
+                "have different sequence levels"
+            )
+            help_ = "inputs that are not static must have the same time steps"
             report.add("E215", message, draft.input_place(place), help=help_)
         else:
             types[place] = type_._replace(level=type_.level - 1)
@@ -73,7 +76,7 @@ def _static_known(draft: Draft, static: Sequence[str], report: Report) -> bool:
             near = nearest(name, draft.inputs)
             help_ = f"did you mean `{near}`?" if near else f'add `input: "{name}"` to the group'
             start = draft.bound.item_place("static", place)
-            report.add("E215", f"`static` names `{name}`, which is no input of group `{draft.name}`", start, help=help_)
+            report.add("E215", f"`{name}` in `static` is not an input of group `{draft.name}`", start, help=help_)
     return not wrong
 
 
@@ -87,17 +90,18 @@ def _outputs_known(step: Step, inner: Names) -> bool:
         if inner.may_be_made(name):
             continue
         near = nearest(name, inner.anywhere)
-        help_ = f"did you mean `{near}`?" if near else "an output is the name of a layer's output in the step"
-        message = f"the step gives `{name}`, which none of its layers makes"
+        help_ = f"did you mean `{near}`?" if near else "an output must be the output of a layer in the step"
+        message = f"unknown output `{name}` of the step"
         if name in inner.inputs:
-            message, help_ = f"the step gives `{name}` back, an input of the group", "layers read it outside as well"
+            message = f"output `{name}` of the step is an input of the group"
+            help_ = "remove it: layers outside of the group can read it directly"
         inner.report.add("E217", message, step.bound.place("output", place), help=help_)
     return ok
 
 
 def _outputs(draft: Draft, step: Step, nodes: Sequence[Node], report: Report) -> Types | None:
     """Types of the group's outputs, or None after a report."""
-    assert draft.setup is not None, "a faulty group has no types"
+    assert draft.setup is not None, "an invalid group has no types"
     types = {name: type_ for node in nodes for name, type_ in zip(node.output_names, node.output_types, strict=True)}
     moving = _moving({*draft.inputs} - {*draft.setup.attributes["static"]}, nodes)
     made: list[Type] = []
@@ -105,20 +109,20 @@ def _outputs(draft: Draft, step: Step, nodes: Sequence[Node], report: Report) ->
         type_ = types[name]
         start = step.bound.place("output", place)
         if name not in moving:
-            help_ = "put its layers outside of the step, and give their output to the group as a static input"
-            report.add(
-                "E217", f"`{name}` is the same in every step: it rests on static inputs alone", start, help=help_
-            )
+            help_ = "move its layers out of the step, and pass their output to the group as a static input"
+            message = f"output `{name}` is the same in every step: it depends on static inputs only"
+            report.add("E217", message, start, help=help_)
         elif type_.level == DEEPEST:
-            help_ = "reduce it in the step, for instance by `seq_last`"
-            report.add("E217", f"`{name}` is a {type_} in one step; all steps would nest too deep", start, help=help_)
+            help_ = "reduce it in the step, for example with `seq_last`"
+            message = f"`{name}` is {type_} in one step, so the output of the group would be nested too deeply"
+            report.add("E217", message, start, help=help_)
         else:
             made.append(type_._replace(level=type_.level + 1))
     return tuple(made) if len(made) == len(step.outputs) else None
 
 
 def _moving(stepped: set[str], nodes: Sequence[Node]) -> set[str]:
-    """Names in a step whose values may differ from step to step."""
+    """Names in a step whose values differ between steps."""
     found = set(stepped)
     for node in nodes:
         if node.definition.name == MEMORY or not found.isdisjoint(node.inputs):

@@ -29,7 +29,7 @@ class IgnoredLabels:
         if label not in self.refusing:
             return ""
         name, type_, *_ = self.refusing[label]
-        return f"another layer ignores it, but `{name}` ({type_}) does not: set its `ignore_label: {label}`"
+        return f"another layer ignores it, but `{name}` ({type_}) does not: set `ignore_label: {label}` there, too"
 
 
 NONE_IGNORED = IgnoredLabels()

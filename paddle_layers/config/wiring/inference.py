@@ -19,11 +19,11 @@ from .remedies import remedy
 CODES = {"count": "E205", "kind": "E206", "level": "E207", "rank": "E208", "shape": "E209"}
 _HOPS = 3
 LARGEST = 2**60
-"""Numbers in a row of a value; bytes of more could not be counted with 64 bits, nor written down."""
+"""Maximum number of values per row; the size of more in bytes would not fit into 64 bits."""
 
 
 def output_names(draft: Draft, count: int) -> tuple[str, ...]:
-    """Names of a layer's outputs: as given, else the layer's name, and `layer.output` for the second and later."""
+    """Names of a layer's outputs: explicit ones, or the layer's name, and `layer.output` for the second and later."""
     given = draft.explicit_outputs()
     if given or draft.definition is None:
         return given or (draft.name,)
@@ -42,7 +42,7 @@ class Inference:
         self.crashed: set[str] = set()
         self.failed: set[Draft] = set()
         self.causes: set[tuple[str, ...]] = set()
-        """What was reported of a data layer, or of the inputs of a layer: others that read them need not say it."""
+        """Errors of a data layer, or of the inputs of a layer, that are not reported again for other readers."""
 
     def run(self, draft: Draft, types: Types, makers: Mapping[str, Maker]) -> Types | None:
         """Types of the outputs, or None after a report; `makers` are those of all values so far."""
@@ -59,7 +59,7 @@ class Inference:
         return found
 
     def _infer(self, draft: Draft, definition: LayerDefinition, attributes: Attributes, types: Types) -> Types | None:
-        """Types of the outputs, or None where the function of the layer's author fails, which is reported."""
+        """Types of the outputs, or None if the layer's function fails, which is reported."""
         key = (definition, attributes, types)
         found = self.memo.get(key)
         if found is not None:
@@ -70,21 +70,21 @@ class Inference:
             raise
         except DefinitionError as error:
             self._crash(draft, definition, str(error))
-        except Exception as error:  # a plugin's function may raise anything; the user sees it as an error at the layer
+        except Exception as error:  # a plugin's function may raise anything; it is reported as an error at the layer
             self._crash(draft, definition, f"{type(error).__name__}: {error}", _origin(error))
         return found
 
     def _activated(self, draft: Draft, definition: LayerDefinition, attributes: Attributes, types: Types) -> bool:
-        """Whether the activation takes what the layer gives, with the settings that it has; else it is reported."""
+        """Whether the activation accepts the output of the layer; else it is reported."""
         try:
             return self._infer(draft, definition, attributes, types) is not None
         except ShapeError as error:
             place = draft.activation_place(error.attribute)
-            self.add(draft, "E209", f"layer `{draft.name}`, its activation `{definition.name}`: {error.message}", place)
+            self.add(draft, "E209", f"activation `{definition.name}` of layer `{draft.name}`: {error.message}", place)
             return False
 
     def inside(self, setup: Setup, types: Types) -> Inside | None:
-        """The network inside a sound layer; None for a layer that is not made of layers."""
+        """The network inside a valid layer; None for a layer that is not composite."""
         if (setup, types) not in self.insides:
             self.insides[setup, types] = inside_of(setup, types)
         return self.insides[setup, types]
@@ -119,14 +119,14 @@ class Inference:
         place = origin or f"{definition.file}:{definition.line}"
         self.report.add(
             "E401",
-            f"the layer type `{definition.name}` fails in its own function: {message}",
+            f"layer type `{definition.name}` raised an error: {message}",
             draft.place("type"),
-            help=f"this is a fault of the layer's author, not of this file; it happened at {place}",
+            help=f"this is a bug in the definition of the layer ({place}), not in this file",
         )
 
 
 def types_of(setup: Setup, types: Types) -> Types:
-    """Types of the outputs; raises what the layer's function or that of its activation raises."""
+    """Types of the outputs; raises any error of the functions of the layer and its activation."""
     found = of_a_size(tuple(setup.definition.infer(types, setup.attributes)))
     if found and setup.activation is not None:
         activation, attributes = setup.activation
@@ -135,9 +135,9 @@ def types_of(setup: Setup, types: Types) -> Types:
 
 
 def of_a_size(types: Types) -> Types:
-    """The types, if a machine can count their numbers; else `ShapeError`."""
+    """The types, if their sizes are in range; else `ShapeError`."""
     if any(type_.size > LARGEST for type_ in types):
-        raise ShapeError(f"a row of its output would have more than {LARGEST:,} numbers")
+        raise ShapeError(f"its output would have more than {LARGEST:,} values per row")
     return types
 
 
@@ -147,7 +147,7 @@ def _origin(error: Exception) -> str:
 
 
 def story(draft: Draft, item: int | None, makers: Mapping[str, Maker], report: Report) -> tuple[Note, ...]:
-    """The layers that determine the size of an input: one note for each, back towards the data."""
+    """The layers that determine the size of an input: one note per layer, back towards the data."""
     notes: list[Note] = []
     name = draft.inputs[item] if item is not None and item < len(draft.inputs) else (draft.inputs or ("",))[0]
     for _ in range(_HOPS):
@@ -162,7 +162,7 @@ def story(draft: Draft, item: int | None, makers: Mapping[str, Maker], report: R
         inputs = maker.draft.inputs
         before = [makers[other].type for other in inputs if other in makers]
         source = f" from {', '.join(map(str, before))}" if before else ""
-        made = f"`{name}` is {maker.type}, made here by `{maker.draft.definition.name}`{source}"
+        made = f"`{name}` is {maker.type}, produced here by `{maker.draft.definition.name}`{source}"
         notes.append(report.note(made, maker.draft.offset))
         if not inputs or maker.draft.name == name == inputs[0]:
             break

@@ -14,11 +14,11 @@ from .nodes import Inside, Node
 
 
 def inside_of(setup: Setup, types: tuple[Type, ...]) -> Inside | None:
-    """The network inside a layer for types of its inputs; None for a layer that is not made of layers."""
+    """The network inside a layer for types of its inputs; None for a layer that is not composite."""
     if not setup.definition.is_composite:
         return None
     body = setup.definition.bind_axes(types, setup.attributes).body
-    assert body is not None, "a layer made of layers has a body"
+    assert body is not None, "a composite layer has a body"
     return _inside(body, setup.params)
 
 
@@ -27,7 +27,7 @@ def _inside(body: Body, params: Mapping[str, ParamSettings]) -> Inside:
 
 
 def _node(part: Part, params: Mapping[str, ParamSettings]) -> Node:
-    """A part as a node; its setup is its own, since the settings are those of one use of the layer."""
+    """A part as a node; it has a separate setup, since the settings are those of one use of the layer."""
     setup = Setup(part.definition, part.attributes)
     setup.activation = part.activation
     prefix = f"{part.name}."
@@ -37,21 +37,21 @@ def _node(part: Part, params: Mapping[str, ParamSettings]) -> Node:
 
 
 def inner_names(node: Node) -> Iterator[str]:
-    """Names of layers and values inside of a layer, its own before them: parameters and gradients go by these."""
+    """Names of layers and values inside a layer, prefixed by its name, as parameters and gradients have them."""
     for inner in node.inside.nodes if node.inside is not None else ():
         yield from (f"{node.name}.{name}" for name in {inner.name, *inner.output_names})
         yield from (f"{node.name}.{name}" for name in inner_names(inner))
 
 
 def parameter_names(inside: Inside) -> Iterator[str]:
-    """Names of all parameters inside, as `param` takes them: `gates.weight`, `gates.weight_0`."""
+    """Names of all parameters inside, as in `param`: `gates.weight`, `gates.weight_0`."""
     for node in inside.nodes:
         names = own_parameter_names(node) if node.inside is None else parameter_names(node.inside)
         yield from (f"{node.name}.{name}" for name in names)
 
 
 def own_parameter_names(node: Node) -> Iterator[str]:
-    """Names of a layer's own parameters, also by number where there is one for each item of an input."""
+    """Names of a layer's own parameters, numbered if there is one per item of an input."""
     definition = node.definition
     for name, param in definition.params.items():
         if param is definition.bias and not node.attributes["bias"]:
@@ -63,7 +63,7 @@ def own_parameter_names(node: Node) -> Iterator[str]:
 
 
 def own_parameters(node: Node) -> Iterator[tuple[str, str, Param, int]]:
-    """A layer's own parameters: the name in the definition, the one that weights have, and for which item it is."""
+    """A layer's own parameters: name in the definition, name in weights files, parameter, and item of the input."""
     definition = node.definition
     for name, param in definition.params.items():
         if param is definition.bias and not node.attributes["bias"]:
@@ -76,13 +76,13 @@ def own_parameters(node: Node) -> Iterator[tuple[str, str, Param, int]]:
 
 
 def own_settings(node: Node) -> Iterator[tuple[str, ParamSettings]]:
-    """A layer's own parameters by the names that weights have, each with its settings."""
+    """A layer's own parameters by their names in weights files, with their settings."""
     for name, numbered, _, _ in own_parameters(node):
         yield numbered, node.params.get(numbered) or node.params.get(name) or ParamSettings()
 
 
 def all_settings(nodes: Sequence[Node], prefix: str = "") -> dict[str, ParamSettings]:
-    """The settings of every parameter of some layers by its name, `conv1.weight`, those inside of layers too."""
+    """The settings of every parameter of some layers by name (`conv1.weight`), including nested ones."""
     found: dict[str, ParamSettings] = {}
     for node in nodes:
         own = f"{prefix}{node.name}."
@@ -103,7 +103,7 @@ def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
 
 
 def unknown_parameter(setup: Setup, inside: Inside | None) -> str | None:
-    """A parameter that `param` speaks of and no part has."""
+    """A parameter that `param` names and no part has."""
     if inside is None or not setup.params:
         return None
     known = set(parameter_names(inside))
@@ -114,4 +114,4 @@ def parameter_hint(name: str, inside: Inside) -> str:
     """A suggestion for an unknown parameter of the parts."""
     known = list(parameter_names(inside))
     near = nearest(name, known)
-    return f"did you mean `{near}`?" if near else "it has " + (", ".join(known) or "no parameters")
+    return f"did you mean `{near}`?" if near else f"available: {', '.join(known)}" if known else "it has no parameters"

@@ -9,7 +9,7 @@ from paddle_layers.define import Type
 from ..binding.drafts import Draft
 
 INPUT = -1
-"""Position of a `Maker` that is the first input of a group or of a use of a block, as a layer inside sees it."""
+"""Position of a `Maker` that is the first input of a group or of a block, seen from inside."""
 
 Types = tuple[Type, ...]
 

@@ -14,7 +14,7 @@ from .nodes import Node
 
 
 def check_memories(group: Draft, step: Step, nodes: Sequence[Node], inner: Names) -> bool:
-    """Whether every memory is of an output in the step and has its type, and starts with what is there before it."""
+    """Whether every memory remembers an output in the step, of its type, and has a static initial value."""
     types = {name: type_ for node in nodes for name, type_ in zip(node.output_names, node.output_types, strict=True)}
     makers = {name: node for node in nodes for name in node.output_names}
     ok = True
@@ -32,27 +32,27 @@ def _check_known(memory: Draft, of: str, inner: Names) -> bool:
     if of in inner.anywhere or inner.may_be_made(of):
         return of in inner.anywhere
     near = nearest(of, inner.anywhere - {memory.name})
-    help_ = f"did you mean `{near}`?" if near else "`of` is the name of a layer's output in the step"
-    message = f"memory `{memory.name}` is of `{of}`, which no layer of the step makes"
+    help_ = f"did you mean `{near}`?" if near else "`of` must be the output of a layer in the step"
+    message = f"memory `{memory.name}` remembers the unknown output `{of}`"
     if of in inner.inputs:
-        message = f"memory `{memory.name}` is of `{of}`, an input of the group"
-        help_ = "put a layer `linear` behind the input, and remember that one's output"
+        message = f"memory `{memory.name}` cannot remember `{of}`, an input of the group"
+        help_ = "pass the input through a `linear` layer, and remember its output"
     inner.report.add("E216", message, memory.attribute_place("of"), help=help_)
     return False
 
 
 def _check_start(memory: Draft, group: Draft, inner: Names, *, known: bool) -> bool:
-    """The input of a memory is there before the first step: it is a static input of the group."""
+    """Whether the initial value of a memory is a static input of the group."""
     static = group.setup.attributes["static"] if group.setup is not None else memory.inputs
     start = next((name for name in memory.inputs if name not in static), None)
     if start is None:
         return True
     if not known:
         return False  # the error is in another layer, and was reported
-    help_ = f"the rows before the first step come from outside: give `{start}` to the group as a static input"
+    help_ = f"the initial value comes from outside of the group: pass `{start}` to it as a static input"
     if start in inner.inputs:
-        help_ = f"only static inputs are there before the first step; is `{start}` one row for each sequence?"
-    message = f"memory `{memory.name}` starts with `{start}`, which is made anew in every step"
+        help_ = f"only static inputs exist before the first step; is `{start}` one row per sequence?"
+    message = f"the initial value `{start}` of memory `{memory.name}` does not exist before the first step"
     inner.report.add("E216", message, memory.input_place(0), help=help_)
     return False
 
@@ -61,8 +61,8 @@ def _check_type(memory: Draft, type_: Type, maker: Node, found: Type, inner: Nam
     if type_ == found:
         return True
     of = memory.setup.attributes["of"] if memory.setup is not None else ""
-    message = f"memory `{memory.name}` is {type_}, but `{of}`, which it remembers, is {found}"
-    note = inner.report.note(f"`{of}` is made here by `{maker.definition.name}`", maker.span[0])
-    help_ = "a memory holds one row for each sequence" if found.level else "give both one type"
+    message = f"memory `{memory.name}` is {type_}, but the remembered value `{of}` is {found}"
+    note = inner.report.note(f"`{of}` is produced here by `{maker.definition.name}`", maker.span[0])
+    help_ = "a memory holds one row per sequence" if found.level else "both must have the same type"
     inner.report.add("E216", message, memory.attribute_place("of"), help=help_, notes=(note,))
     return False

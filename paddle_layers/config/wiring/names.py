@@ -52,7 +52,7 @@ class Names:
         self.absent, self.works = {}, set()
 
     def end_phase(self) -> None:
-        """Report layers that lack an input in every state of the phase in which they are there."""
+        """Report layers that lack an input in every state of the phase in which they exist."""
         for index, (state, item, name) in self.absent.items():
             if index in self.works:
                 continue
@@ -60,21 +60,21 @@ class Names:
             others = ", ".join(f"`{d.name}`" for d in self.drafts if name in _possible(d, self.read))
             self.once(
                 "E211",
-                f"layer `{draft.name}` reads `{name}`, which is not there in the {state.phase} phase",
+                f"input `{name}` of layer `{draft.name}` does not exist in the {state.phase} phase",
                 draft.input_place(item),
                 index,
                 help=f"layer {others} has `include` or `exclude` rules: give layer `{draft.name}` the same ones",
             )
 
     def makers(self, present: list[int]) -> dict[str, int]:
-        """Position of the layer that makes each output; duplicates of layers and outputs are reported."""
+        """Position of the producer of each output; duplicate layers and outputs are reported."""
         names: dict[str, Draft] = {}
         makers: dict[str, int] = {}
         for position, index in enumerate(present):
             draft = self.drafts[index]
             first = names.setdefault(draft.name, draft) if draft.name else draft
             if first is not draft:
-                self._duplicate("E201", f"layer name `{draft.name}` is taken", draft, first, index)
+                self._duplicate("E201", f"duplicate layer name `{draft.name}`", draft, first, index)
             for item, output in enumerate(_possible(draft, self.read)):
                 if output in self.inputs:
                     self._name_of_an_input(output, draft, index)
@@ -82,7 +82,7 @@ class Names:
                     makers[output] = position
                 elif first is draft or draft.explicit_outputs():
                     other = self.drafts[present[makers[output]]]
-                    self._duplicate("E202", f"output `{output}` is made twice", draft, other, index, item)
+                    self._duplicate("E202", f"duplicate output `{output}`", draft, other, index, item)
         return makers
 
     def _name_of_an_input(self, output: str, draft: Draft, index: int) -> None:
@@ -97,25 +97,25 @@ class Names:
             )
             note = self.report.note("the input is here", place)
         message = f"output `{output}` has the name of an input of {whose}"
-        self.once("E202", message, draft.offset, index, help="give it a name of its own", notes=(note,))
+        self.once("E202", message, draft.offset, index, help="choose another name", notes=(note,))
 
     def _duplicate(self, code: str, message: str, draft: Draft, other: Draft, index: int, item: int = -1) -> None:
         start = draft.offset
-        hint = "every layer has its own name"
+        hint = "layer names must be unique"
         if code == "E202":
-            hint = "every output has its own name"
+            hint = "output names must be unique"
             if draft.explicit_outputs():
                 start = draft.place("output", item)
             if draft.name in draft.inputs or set(draft.inputs) & set(draft.explicit_outputs()):
-                hint = "a layer cannot write over its input: give the output a name of its own; memory is shared anyway"
-        what = f"layer `{other.name}` is here" if code == "E202" and other is not draft else "first used here"
+                hint = "a layer cannot overwrite its input: rename the output; the runtime reuses buffers automatically"
+        what = f"layer `{other.name}` is here" if code == "E202" and other is not draft else "first defined here"
         note = self.report.note(what, other.offset if other is not draft else draft.offset)
         self.once(code, message, start, index, help=hint, notes=(note,))
 
     def check_inner(self, nodes: Mapping[int, Node]) -> None:
-        """A layer or output may not be called like one inside of another layer: they would have one parameter.
+        """Report a layer or output with the name of a nested one: their parameters would have the same name.
 
-        A group's own outputs may: `group.state` is what its layer `state` gives.
+        Outputs of a group are an exception: `group.state` is the output of its layer `state`.
         """
         inner = {name: node for node in nodes.values() for name in inner_names(node)}
         for index, node in nodes.items() if inner else ():
@@ -124,9 +124,9 @@ class Names:
             if name is not None:
                 outer = inner[name]
                 note = self.report.note(f"layer `{outer.name}` is here", outer.span[0])
-                message = f"layer `{node.name}` has the name of a part of layer `{outer.name}`: `{name}`"
+                message = f"layer `{node.name}` and a part of layer `{outer.name}` have the same name: `{name}`"
                 start = self.drafts[index].offset
-                self.once("E201", message, start, index, help="every layer has its own name", notes=(note,))
+                self.once("E201", message, start, index, help="layer names must be unique", notes=(note,))
 
     def needs(self, present: list[int], makers: dict[str, int], state: State) -> list[list[int]]:
         """Positions of the layers that each layer reads; unknown names are reported."""
@@ -150,30 +150,32 @@ class Names:
         return needs
 
     def may_be_made(self, name: str) -> bool:
-        """Whether a faulty layer may make an output of this name."""
+        """Whether an invalid layer may produce an output of this name."""
         stem, dot, _ = name.rpartition(".")
         if not dot:
             return False
         return any(draft.name == stem and (draft.definition is None or draft.setup is None) for draft in self.drafts)
 
     def unmade(self, draft: Draft, item: int, made: Sequence[str], when: str | None) -> None:
-        """Report an input that the layer it is named after does not make; it makes `made`, and this one with `when`."""
+        """Report an input that its layer does not produce: it produces `made`, and this one only with `when`."""
         name = draft.inputs[item]
-        message = f"layer `{draft.name}` reads `{name}`, which layer `{name.rpartition('.')[0]}` does not make"
-        help_ = f"it makes {listed(made)}" if when is None else f"it makes it with `{when}: true`"
+        message = f"unknown input `{name}` of layer `{draft.name}`"
+        help_ = f"the outputs of layer `{name.rpartition('.')[0]}` are {listed(made)}"
+        if when is not None:
+            help_ = f"layer `{name.rpartition('.')[0]}` has this output only with `{when}: true`"
         self.once("E203", message, draft.input_place(item), item, help=help_)
 
     def _unknown_input(self, draft: Draft, index: int, item: int, name: str) -> None:
         near = self._vocabulary.nearest(name, besides=draft.name)
         start = draft.input_place(item)
         end = self.report.source.token_end(start)
-        hint = f"did you mean `{near}`?" if near else "an input is the name of another layer's output"
+        hint = f"did you mean `{near}`?" if near else "an input must be the output of another layer"
         fix = Fix(start, end, f'"{near}"') if near else None
-        message = f"layer `{draft.name}` reads `{name}`, which no layer makes"
+        message = f"unknown input `{name}` of layer `{draft.name}`"
         parts = [part.strip() for part in name.split(",")]
         if len(parts) > 1 and all(part in self.anywhere | self.inputs for part in parts):
             written = " ".join(f'input: "{part}"' for part in parts)
-            hint, fix = f"every input has a text of its own: write `{written}`", None
+            hint, fix = f"write each input as a separate string: `{written}`", None
         if name == draft.name:
             message = f"layer `{draft.name}` reads its own output"
         if elsewhere := self._elsewhere(name):
@@ -186,33 +188,33 @@ class Names:
 
     @cached_property
     def _groups(self) -> list[tuple[Draft, set[str]]]:
-        """Layers with a step, and the names in it."""
+        """Layers with a step, and the names inside."""
         steps = [(draft, draft.step) for draft in self.drafts]
         return [(draft, {n for d in step.drafts for n in _possible(d)}) for draft, step in steps if step is not None]
 
     def _elsewhere(self, name: str) -> str:
-        """The fix for a name that is known outside of this step, or in the step of a group; else empty."""
+        """The fix for a name that exists outside of this step, or inside of another one; else empty."""
         around = self.around
         while around is not None and self.group is not None:
             if name in around.anywhere | around.inputs:
-                static = f'and `static: "{name}"` if each step sees all of it'
-                return f'it stands outside of the step: add `input: "{name}"` to group `{self.group.name}`, {static}'
+                static = f'and `static: "{name}"` if every step reads all of it'
+                return f'it is outside of the step: add `input: "{name}"` to group `{self.group.name}`, {static}'
             around = around.around
         for draft, inner in self._groups:
             if name in inner:
-                return f"it stands in the step of group `{draft.name}`: read what the group gives"
+                return f"it is inside the step of group `{draft.name}`: read an output of the group"
         if self.block is not None and name in self.block.outside:
-            return f'it stands outside of the block: add `input: "{name}"` to the block, and to the layers that use it'
+            return f'it is outside of the block: add `input: "{name}"` to the block and to the layers that use it'
         for draft in self.drafts:
             used, inside = draft.definition, name.removeprefix(f"{draft.name}.")
             if isinstance(used, BlockDefinition) and any(inside in _possible(inner) for inner in used.drafts):
-                return f"it stands in block `{used.name}`: read `{draft.name}`, or name it in the block's `output`"
+                return f"it is inside block `{used.name}`: read `{draft.name}`, or add it to `output` of the block"
         return ""
 
     def report_cycles(self, present: list[int], needs: list[list[int]], done: list[int]) -> None:
-        """Report why the layers that are not `done` have no order."""
-        memory = ": a `memory` is what a layer gave in the step before"
-        way_out = "break it at one input" + (memory if self.group is not None else "")
+        """Report the cycles among the layers that are not `done`."""
+        memory = "; to read a value of the previous time step, use a `memory`"
+        way_out = "remove one input of the cycle" + (memory if self.group is not None else "")
         among = sorted(set(range(len(present))) - set(done))
         for cycle in cycles(needs, among):
             drafts = [self.drafts[present[position]] for position in cycle]
@@ -229,14 +231,14 @@ class Names:
             self.once("E204", message, first.input_place(item), present[cycle[0]], help=way_out)
 
     def once(self, code: str, message: str, start: int, key: int, **rest: Any) -> None:
-        """Report an error that every state may show."""
+        """Report an error that may occur in several states."""
         if (code, start, key) not in self.seen:
             self.seen.add((code, start, key))
             self.report.add(code, message, start, **rest)
 
 
 def repeats(draft: Draft) -> bool:
-    """Whether the types of a layer decide how many outputs it has; those of a group have names."""
+    """Whether the number of a layer's outputs depends on its input types; outputs of a group have names."""
     definition = draft.definition
     if draft.step is not None or not isinstance(definition, LayerDefinition):
         return False
@@ -252,7 +254,7 @@ def varies(draft: Draft) -> bool:
 
 
 def _possible(draft: Draft, read: Iterable[str] = ()) -> Iterable[str]:
-    """Names of a layer's outputs; where types decide how many there are, of the later ones those that are read."""
+    """Names of a layer's outputs; if their number depends on types, only the later ones that are read."""
     definition = draft.definition
     if draft.explicit_outputs() or definition is None:
         return output_names(draft, 1)

@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 class Inside(NamedTuple):
-    """The network inside a layer: of a layer made of layers, or of one step of a recurrent group."""
+    """The network inside a composite layer, or one step of a recurrent group."""
 
     nodes: tuple[Node, ...]
-    """In a valid order; their names and those of their outputs are known inside only."""
+    """In topological order; their names and those of their outputs are local."""
     inputs: tuple[str, ...]
-    """The name inside of each input of the layer."""
+    """Local name of each input of the layer."""
     outputs: tuple[str, ...]
-    """The name inside of each output of the layer."""
+    """Local name of each output of the layer."""
 
 
 class Node:
-    """One layer of a network: what the file says, and the types that follow from it."""
+    """A layer of a network: its settings and inferred types."""
 
     __slots__ = ("_input_types", "_inputs", "_inside", "_name", "_offset", "_output_names", "_output_types", "_setup")
 
@@ -51,7 +51,7 @@ class Node:
 
     @property
     def definition(self) -> LayerDefinition:
-        """The definition that its type names."""
+        """Definition of the layer type."""
         return self._setup.definition
 
     @property
@@ -76,12 +76,12 @@ class Node:
 
     @property
     def activation(self) -> tuple[LayerDefinition, Attributes] | None:
-        """The layer applied to every output; None for linear."""
+        """The activation applied to every output; None for linear."""
         return self._setup.activation
 
     @property
     def loss_weight(self) -> tuple[float, ...] | None:
-        """Weight of each output in the loss; None: 1 for costs, 0 for the others."""
+        """Weight of each output in the total loss; None: 1 for losses, 0 for others."""
         return self._setup.loss_weight
 
     @property
@@ -91,12 +91,12 @@ class Node:
 
     @property
     def include(self) -> tuple[StateRule, ...]:
-        """The layer is there only in states that meet one of these."""
+        """The layer exists only in states that meet one of these rules."""
         return self._setup.include
 
     @property
     def exclude(self) -> tuple[StateRule, ...]:
-        """The layer is absent in states that meet one of these."""
+        """The layer is absent in states that meet one of these rules."""
         return self._setup.exclude
 
     @property
@@ -116,7 +116,7 @@ class Node:
 
     @property
     def inside(self) -> Inside | None:
-        """The network inside a layer made of layers or a recurrent group; None for all others."""
+        """The network inside a composite layer or a recurrent group; None for all others."""
         return self._inside
 
     @property

@@ -14,9 +14,9 @@ from .nodes import Inside, Node
 
 
 def wire_plain(drafts: Sequence[Draft]) -> list[Node] | None:
-    """Fast path: nodes of layers without rules, each of which reads earlier layers; None in any other case.
+    """Fast path: nodes of layers without rules, each of which reads earlier layers; else None.
 
-    It reports nothing: errors are left to `Wires`.
+    It reports no errors; `Wires` does.
     """
     types: dict[str, Type] = {}
     nodes: list[Node] = []

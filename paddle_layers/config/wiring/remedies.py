@@ -9,11 +9,11 @@ from paddle_layers.define import KindError, LevelError, RankError, ShapeError, T
 from ..binding.drafts import Draft
 from .makers import Maker
 
-_POOLS = "`seq_last`, `seq_avg_pool` or `seq_max_pool`"
+_REDUCE = "reduce each sequence{} to one row with `seq_last`, `seq_avg_pool` or `seq_max_pool`"
 
 
 def remedy(draft: Draft, error: ShapeError, types: Sequence[Type], makers: Mapping[str, Maker]) -> tuple[str, str]:
-    """The words for `help`, and the data layer that they are for; nothing where none are known.
+    """The hint, and the data layer that it concerns; both may be empty.
 
     `types` are those of the inputs of the layer.
     """
@@ -29,18 +29,18 @@ def remedy(draft: Draft, error: ShapeError, types: Sequence[Type], makers: Mappi
         if any(other.kind in error.kinds for other in types) and draft.definition is not None:
             order = ", then ".join(f"`{name}`" for name in draft.definition.inputs)
             if not any(field.repeatable for field in draft.definition.inputs.values()) and found.kind == "INT":
-                return f"are the inputs in the right order? It takes {order}", ""
+                return f"check the order of the inputs: {order}", ""
         data = _data_layer(name, makers, lambda type_: type_.kind)
         return _of_kind(found, error.kinds, data), data
     if isinstance(error, RankError) and error.axes:
         data = _data_layer(name, makers, lambda type_: (type_.kind, len(type_.dims)))
-        shape = f"`shape: [{', '.join(error.axes)}]`, with the sizes of these axes"
-        return (f"write {shape}, in `data {{ }}` of `{data}`", data) if data else ("", "")
+        shape = f"`shape: [{', '.join(error.axes)}]` with the sizes of these axes"
+        return (f"write {shape} in `data {{ }}` of `{data}`", data) if data else ("", "")
     return "", ""
 
 
 def _data_layer(name: str, makers: Mapping[str, Maker], what: Callable[[Type], object]) -> str:
-    """The data layer that a value comes from, if no layer between has changed `what` it is; else nothing."""
+    """The data layer that a value comes from, if no layer in between changes the property `what`; else empty."""
     seen, found = set[str](), None
     while name in makers and name not in seen:
         seen.add(name)
@@ -60,19 +60,19 @@ def _data_layer(name: str, makers: Mapping[str, Maker], what: Callable[[Type], o
 def _of_level(found: Type, levels: Sequence[int], data: str, deepest: int) -> str:
     deeper = [level for level in levels if level > found.level]
     if not deeper:
-        less = f", or leave `seq_nested_level` out in `data {{ }}` of `{data}`" if data else ""
-        return f"{_POOLS} make one row of each sequence{less}"
-    pool = f"{_POOLS} make one row of each sequence of the other input" if deepest > found.level else ""
+        less = f", or remove `seq_nested_level` from `data {{ }}` of `{data}`" if data else ""
+        return _REDUCE.format("") + less
+    pool = _REDUCE.format(" of the other input") if deepest > found.level else ""
     if not data:
         return pool
-    declare = f"write `seq_nested_level: {min(deeper)}` in `data {{ }}` of `{data}`, if it is fed in sequences"
-    return f"{declare}; else {pool}" if pool else declare
+    declare = f"if its samples are sequences, write `seq_nested_level: {min(deeper)}` in `data {{ }}` of `{data}`"
+    return f"{declare}; otherwise {pool}" if pool else declare
 
 
 def _of_kind(found: Type, kinds: Sequence[str], data: str) -> str:
     if found.kind == "INT" and "DENSE" in kinds:
-        numbers = f", or declare real numbers, `shape: [...]`, in `data {{ }}` of `{data}`" if data else ""
-        return f"an `embedding` makes a row of numbers of each id{numbers}"
+        numbers = f", or declare dense values with `shape: [...]` in `data {{ }}` of `{data}`" if data else ""
+        return f"map ids to vectors with an `embedding`{numbers}"
     if found.kind == "DENSE" and "INT" in kinds and data:
-        return f"write `data_type: INT size: ...`, the number of ids, in `data {{ }}` of `{data}`"
+        return f"write `data_type: INT size: ...` with the number of ids in `data {{ }}` of `{data}`"
     return ""

@@ -17,7 +17,7 @@ First = dict[str, tuple[Node, str, tuple[int, ...]]]
 def check_shared(
     drafts: Sequence[Draft], found: Mapping[int, Node], first: First, report: Report, seen: set[tuple[str, int, int]]
 ) -> None:
-    """Compare the shapes of parameters with one `share` name; the second of another shape is reported."""
+    """Compare the shapes of parameters with the same `share` name; the first mismatch of each is reported."""
     for index, node in found.items():
         for name, settings in node.params.items():
             if settings.share is None:
@@ -32,10 +32,10 @@ def check_shared(
             seen.add(("E212", start, 0))
             report.add(
                 "E212",
-                f"`{name}` of layer `{node.name}` has the shape {_show(shape)}, but `{settings.share}` is "
-                f"{_show(other_shape)} as `{other_name}` of layer `{other.name}`",
+                f"shared parameter `{settings.share}` has shape {_show(shape)} as `{name}` of layer `{node.name}`, "
+                f"but {_show(other_shape)} as `{other_name}` of layer `{other.name}`",
                 start,
-                help="parameters that share must have one shape",
+                help="shared parameters must have the same shape",
                 notes=(report.note(f"layer `{other.name}` is here", other.span[0]),),
             )
 
@@ -53,9 +53,9 @@ def parameter_shape(node: Node, name: str) -> tuple[int, ...]:
         item = int(number) if number.isdecimal() else 0
     try:
         return node.definition.bind_axes(node.input_types, node.attributes).dims(params[name], item)
-    except (ShapeError, IndexError, KeyError):  # an item that is not there; the layer itself was checked before
+    except (ShapeError, IndexError, KeyError):  # an item that does not exist; the layer itself was checked before
         return ()
 
 
 def _show(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape)) or "a single number"
+    return "x".join(map(str, shape)) or "a scalar"

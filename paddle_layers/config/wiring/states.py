@@ -9,14 +9,14 @@ from ..binding.drafts import Draft
 from ..binding.settings import State, StateRule
 
 _MOST = 8
-"""More stages or levels than this are not tried out."""
+"""Maximum number of stages and of levels that are checked."""
 
 
 def states_of(drafts: Sequence[Draft]) -> list[list[State]]:
-    """States to check, grouped: one group for each phase, its members differ in level and stages.
+    """States to check, in one group per phase; the states of a group differ in level and stages.
 
-    A layer may lack its input in some states of a group, for rules on stages often only make sense together; it
-    has to work in one of them.
+    A layer may lack an input in some states of a group, since rules on stages often only make sense in combination; it
+    must be valid in one of them.
     """
     rules = [rule for draft in drafts if draft.setup for rule in (*draft.setup.include, *draft.setup.exclude)]
     if not rules:
@@ -32,7 +32,7 @@ def _levels(rules: Sequence[StateRule]) -> list[int]:
 
 
 def _stages(rules: Sequence[StateRule]) -> list[tuple[str, ...]]:
-    """Each stage alone, and each combination that one rule asks for."""
+    """Each stage alone, and each combination in a rule."""
     found: dict[tuple[str, ...], None] = dict.fromkeys(
         (name,) for rule in rules for name in (*rule.stage, *rule.not_stage)
     )

@@ -31,7 +31,7 @@ def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
 
 
 def of_another_kind(report: Report) -> Diagnostic | None:
-    """The single error of a file of another kind, instead of those that were found; None for a config."""
+    """A single error for a file of another kind, instead of all others; None for a config."""
     other = other_text(report.source.own, report.errors)
     if other is None:
         return None
@@ -45,7 +45,7 @@ def _wire(report: Report) -> Wired | None:
         if report_caffe(fields, report):
             return None
         if is_training(fields):
-            help_ = "`load_training` and `paddle-layers train` read it"
+            help_ = "use `load_training` or `paddle-layers train`"
             report.add("E009", "this is a training file, not a network file", fields[0][3], help=help_)
             return None
         return wire_fields(fields, report)
@@ -54,7 +54,7 @@ def _wire(report: Report) -> Wired | None:
 
 
 def wire_fields(fields: Fields, report: Report, bound: Bound | None = None) -> Wired:
-    """The layers that the fields of a file, or of a `net` block, describe. Errors go to the report."""
+    """The layers in the fields of a file or of a `net` block. Errors go to the report."""
     binder = Binder(report)
     if bound is None:
         bound = binder.message(fields, spec("Network"), 0)

@@ -20,14 +20,14 @@ from ..diagnostics.report import Report
 from .nodes import Inside, Node
 
 LONGEST = 120
-"""Characters of the settings in a note."""
+"""Maximum length of the settings in a note."""
 
 
 class UseReport(Report):
-    """Errors of a block at its use; each cause once, with the first use that shows it.
+    """Errors of a block in a use, each reported once, at the first use with it.
 
-    Errors of the block alone were reported before: those of a use come from its settings and inputs, and one of these
-    may invalidate many layers of the block. So only the first error of a use is reported.
+    Errors of the block alone were reported before. Those of a use come from its settings and inputs, and one of these
+    may invalidate many layers of the block, so only the first error of a use is reported.
     """
 
     def __init__(self, outer: Report, use: Draft) -> None:
@@ -46,7 +46,7 @@ class UseReport(Report):
         notes: tuple[Note, ...] = (),
         fix: Fix | None = None,
     ) -> None:
-        """Collect one with a note of the use, unless another use has shown it."""
+        """Add a diagnostic with a note on the use, unless another use has reported it."""
         warning = code.startswith("W")
         if self.has_reported and not warning:
             return
@@ -64,7 +64,7 @@ def _settings(use: Draft) -> str:
 
 
 def layers_of(block: BlockDefinition, settings: Attributes, report: Report) -> tuple[Draft, ...]:
-    """The layers of a block with the attributes that its settings give."""
+    """The layers of a block, with attributes computed from its settings."""
     binder = Binder(report)
     return tuple(
         draft(_filled(one.bound, settings, binder), binder, BLOCK)
@@ -85,7 +85,7 @@ def _layers_of_step(bound: Bound) -> Sequence[Bound]:
 
 
 def _filled(bound: Bound, settings: Mapping[str, Value], binder: Binder) -> Bound:
-    """A layer with the values of its pending attributes, and so the layers of its step."""
+    """A layer with the values of its pending attributes, including the layers of its step."""
     made: Bound = copy.copy(bound)
     made.values, made.pending = dict(bound.values), ()
     definition = bound.definition
@@ -112,7 +112,7 @@ def several(block: BlockDefinition, use: Draft, types: Sequence[Type], copies: S
 
     Each reads the output of the previous one instead of its first input, and of other inputs with the same value.
     """
-    assert use.setup is not None, "a faulty layer has no inside"
+    assert use.setup is not None, "an invalid layer has no inside"
     nodes: list[Node] = []
     for number, inside in enumerate(copies):
         setup = copy.copy(use.setup)
@@ -128,7 +128,7 @@ def several(block: BlockDefinition, use: Draft, types: Sequence[Type], copies: S
 
 
 def output_types(inside: Inside) -> tuple[Type, ...]:
-    """Types of what is given by the network inside of a layer."""
+    """Output types of the network inside a layer."""
     types = {
         name: type_ for node in inside.nodes for name, type_ in zip(node.output_names, node.output_types, strict=True)
     }

@@ -25,14 +25,14 @@ Uses = dict[tuple[BlockDefinition, Attributes, Types], Inside | None]
 
 NONE: Mapping[str, Maker] = {}
 ANY = State("train")
-"""Layers of a step are there in every state."""
+"""Layers of a step exist in every state."""
 
 
 class Wires:
-    """The wiring of all drafts. `results` and `orders` hold what came out for each state.
+    """The wiring of all drafts. `results` and `orders` are the nodes and their order in each state.
 
-    `around` is the wiring of the network around a step or a use of a block; `group` is the group that the step belongs
-    to, `block` the block that the drafts are the layers of.
+    `around` is the wiring of the network around a step or a use of a block; `group` is the group of the step, `block`
+    the block of the drafts.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Wires:
         self.all_needs: dict[int, set[int]] = {}
 
     def run(self, state: State, given: Mapping[str, Maker] = NONE) -> dict[int, Node]:
-        """Wire the layers of one state; the nodes that came out well, by number of the draft.
+        """Wire the layers of one state; returns the valid nodes by index of the draft.
 
         `given` are the values of a group's inputs in a step.
         """
@@ -82,7 +82,7 @@ class Wires:
         return nodes
 
     def in_order(self, state: State) -> list[Node]:
-        """The sound layers of a state that was run."""
+        """The valid layers of a state that was run."""
         found = self.results[state]
         return [found[index] for index in self.orders[state]]
 
@@ -147,8 +147,8 @@ class Wires:
         return output_types(whole), with_params(whole, draft.setup.params)
 
     def _once(self, draft: Draft, block: BlockDefinition, types: Types) -> Inside | None:
-        """The network that a block is for these settings and types; None after a report."""
-        assert draft.setup is not None, "only a sound layer gets here"
+        """The network of a block for these settings and types; None after a report."""
+        assert draft.setup is not None, "only a valid layer gets here"
         key = (block, draft.setup.attributes, types)
         if key not in self.uses:
             report = UseReport(self.report, draft)
@@ -164,7 +164,7 @@ class Wires:
         return draft.explicit_outputs() or list(draft.definition.outputs if draft.definition else ("",)) or ("",)
 
     def _check_made(self, draft: Draft, makers: Mapping[str, Maker]) -> None:
-        """An output of a layer whose types or attributes decide how many it has is there only if they make so many."""
+        """Report inputs that a layer with a variable number of outputs does not produce."""
         for item, name in enumerate(draft.inputs):
             stem = name.rpartition(".")[0]
             if name in makers or stem not in makers or name not in self.names.anywhere:
@@ -176,7 +176,7 @@ class Wires:
                 self.names.unmade(draft, item, made, own.when if own is not None else None)
 
     def _count(self, draft: Draft) -> None:
-        """The number of inputs is checked even where a type is missing."""
+        """Check the number of inputs, even if a type is unknown."""
         definition = draft.definition
         if definition is None or draft.broken:
             return
@@ -186,14 +186,14 @@ class Wires:
             self.inference.add(draft, "E205", message, draft.input_place(arity.most if arity.exceeded(count) else None))
 
     def _output_count(self, draft: Draft, names: Sequence[str], count: int) -> None:
-        if len(set(names)) < len(names):  # a name that is given twice was reported
+        if len(set(names)) < len(names):  # a duplicate name was reported
             return
-        message = f"layer `{draft.name}` makes {count} output{'s' * (count != 1)}, but `output` names {len(names)}"
+        message = f"layer `{draft.name}` has {count} output{'s' * (count != 1)}, but `output` names {len(names)}"
         self.inference.add(draft, "E210", message, draft.place("output"))
 
     def _weights(self, draft: Draft, outputs: Sequence[str]) -> bool:
         setup = draft.setup
-        assert setup is not None, "only a sound layer gets here"
+        assert setup is not None, "only a valid layer gets here"
         for name, values, count, of in (
             ("loss_weight", setup.loss_weight, len(outputs), "outputs"),
             ("propagate_down", setup.propagate_down, len(draft.inputs), "inputs"),

@@ -23,14 +23,14 @@ class Wired(NamedTuple):
 
     name: str
     nodes: Sequence[Node]
-    """Of all states, in one order that is valid in each."""
+    """The layers of all states, in an order that is valid in each."""
     source: Source
     states: Mapping[State, Sequence[Node]] = {}
-    """Those that are there in a state, for the states that were looked at."""
+    """The layers of each state that was checked."""
 
 
 def wire(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
-    """The layers, checked in every state; errors go to the report and make the network unusable."""
+    """The layers, checked in every state; errors go to the report."""
     if not drafts:
         if not report.diagnostics:
             report.add("E214", "this network has no layers", 0, help='add `layer { name: "..." type: "..." }`')
@@ -53,7 +53,7 @@ def _wire_states(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
 
 
 def _ordered(drafts: Sequence[Draft], nodes: dict[int, Node], wires: Wires) -> list[Node]:
-    """Nodes of all states in one order that is valid in each, where there is one."""
+    """Nodes of all states in an order that is valid in each, if there is one."""
     needs: list[list[int]] = [sorted(wires.all_needs.get(index, ())) for index in range(len(drafts))]
     done = order(needs)
     done += [index for index in range(len(drafts)) if index not in set(done)] if len(done) < len(drafts) else []
@@ -61,7 +61,7 @@ def _ordered(drafts: Sequence[Draft], nodes: dict[int, Node], wires: Wires) -> l
 
 
 def relink(nodes: Sequence[Node], source: Source, state: State) -> list[Node]:
-    """The layers of a checked network that are there in one more state. Raises `ConfigError`."""
+    """The layers of a checked network in another state. Raises `ConfigError`."""
     report = Report(source)
     drafts = [Draft(node.name, node.definition, node.inputs, node.setup, node.span[0]) for node in nodes]
     wires = Wires(drafts, report)

@@ -20,22 +20,22 @@ from .formatter import format_text
 from .text import HEADERS, Word, fields_text
 
 TRAINING_FIELD = 8
-"""Number of `optimizer`, which every training file has and no network."""
+"""Number of the field `optimizer`, which only training files have."""
 
 LARGEST = 2**31 - 1
-"""Bytes of the largest protobuf message."""
+"""Maximum size of a protobuf message in bytes."""
 
 
 def read_binary(path: Path) -> Message:
-    """The message in a binary config file. Raises `ConfigError` for what is no such message, `OSError`."""
+    """The message in a binary config file. Raises `ConfigError` for an invalid message, `OSError`."""
     size = path.stat().st_size
     if size > LARGEST:
-        raise _unreadable(str(path), f"the file has {size} bytes; a protobuf message has at most {LARGEST}")
+        raise _unreadable(str(path), f"the file has {size} bytes; the maximum of a protobuf message is {LARGEST}")
     return message_of_binary(path.read_bytes(), str(path))
 
 
 def text_of_binary(content: bytes, name: str) -> str:
-    """The text of a binary config; it says the same. Raises `ConfigError` for what is no such message."""
+    """The text of a binary config. Raises `ConfigError` for an invalid message."""
     return text_of_message(message_of_binary(content, name))
 
 
@@ -46,21 +46,21 @@ def message_of_binary(content: bytes, name: str) -> Message:
         if TRAINING_FIELD in _unknown_numbers(message):
             message = message_class("Training").FromString(content)
     except (DecodeError, UnicodeDecodeError) as error:
-        raise _unreadable(name, f"this is no binary config: {error}") from error
+        raise _unreadable(name, f"this is not a binary config: {error}") from error
     for fault in _faults(message, ""):
         raise _unreadable(name, fault)
     return message
 
 
 def _unreadable(name: str, message: str) -> ConfigError:
-    help_ = "`paddle-layers convert` makes binary configs; is it from a newer version, or a plugin that is not here?"
+    help_ = "it may come from a newer version or need a plugin; `paddle-layers convert` writes binary configs"
     return ConfigError([Diagnostic("E008", message, Source(name, ""), 0, help=help_)])
 
 
 def _faults(message: Message, path: str) -> Iterator[str]:
     """Unknown fields, and strings that are not valid text, each with its position."""
     place = f"`{path}`" if path else "the file"
-    yield from (f"{place} has a field of number {n}, which nobody here knows" for n in _unknown_numbers(message))
+    yield from (f"{place} has an unknown field with number {n}" for n in _unknown_numbers(message))
     for field, value in message.ListFields():
         for number, item in enumerate(_all(field, value)):
             inner = f"{path}.{field.name}".lstrip(".") + (f"[{number}]" if is_repeated(field) else "")
@@ -84,7 +84,7 @@ def text_of_message(message: Message) -> str:
 
 
 def plain(message: Message) -> dict[str, Any]:
-    """The set fields of a message, by name; choices as words."""
+    """The set fields of a message, by name; choices as identifiers."""
     return _plain(message, required_lists())
 
 
@@ -118,14 +118,14 @@ def _all(field: FieldDescriptor, value: Any) -> Any:
 
 
 def message_of_fields(fields: Fields) -> Message:
-    """The message of a text or JSON file. The file has to be checked first: errors are not reported here."""
+    """The message of a JSON or text file. The file has to be checked first: errors are not reported here."""
     message = message_class("Training" if is_training(fields) else "Network")()
     _fill(message, fields)
     return message
 
 
 def plain_fields(name: str, fields: Fields) -> dict[str, Any]:
-    """The fields of a message of a checked file, in the order and the words of the schema."""
+    """The fields of a message of a checked file, in the order and notation of the schema."""
     message = message_class(name)()
     _fill(message, fields)
     return plain(message)
@@ -140,13 +140,13 @@ def _fill(message: Message, fields: Fields) -> None:
                 _set(message, known[field[0]], item)
         else:
             loose.append(field)
-    if loose:  # settings beside their block, which `type` names, in any order
+    if loose:  # attributes beside the block that `type` names
         typed: Any = message
         _fill(getattr(typed, typed.type), loose)
 
 
 def _fits(known: FieldDescriptor, field: Field) -> bool:
-    """Whether a value can be that of the field; `warmup: 200` is a setting, and the block `warmup` another schedule."""
+    """Whether a value fits a field: `warmup: 200` is an attribute, but the block `warmup` is a schedule."""
     return known.message_type is None or all(item[1] == BLOCK for item in items(field))
 
 
@@ -177,5 +177,5 @@ _WANTED = {
 def _value(field: FieldDescriptor, item: Field) -> Any:
     value = convert(_WANTED[field.cpp_type], item[1], item[2])
     if value is MISSING and item[1] == WORD:
-        value = item[2]  # a choice that the message holds as text
+        value = item[2]  # a choice that is a string in the message
     return field.enum_type.values_by_name[value].number if field.enum_type is not None else value

@@ -23,8 +23,8 @@ def network_text(name: str, nodes: Iterable[Node]) -> str:
 
 
 def block_text(block: BlockDefinition) -> str:
-    """The canonical text of a block of a sound network."""
-    from .binary import plain_fields  # most networks have none, and protobuf takes its time
+    """The canonical text of a block of a valid network."""
+    from .binary import plain_fields  # lazy: most networks have no blocks, and importing protobuf is slow
 
     return format_text(fields_text({"block": plain_fields("Block", block.fields_in_file)}))
 

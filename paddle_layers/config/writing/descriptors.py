@@ -1,6 +1,6 @@
 """The registry as protobuf descriptors: one message per definition, a typed field for each in the config messages.
 
-Config texts are legal text format of these messages, so protobuf's own tools read them; binary configs are these
+Text configs are valid text format of these messages, so protobuf tools can read them; binary configs are these
 messages, and the exported `.proto` files describe them.
 """
 
@@ -45,14 +45,14 @@ _SCALARS = {"STRING": Field.TYPE_STRING, "INT": Field.TYPE_INT64, "FLOAT": Field
 
 
 def message_class(name: str) -> type[Message]:
-    """The class of a config message, "Network" or "Training", with a field for everything that is registered."""
+    """The class of a config message, "Network" or "Training", with a field for every registered definition."""
     known = tuple(id(definition) for kind in TYPED for definition in registries[kind].values())
     return message_factory.GetMessageClass(_pool(known).FindMessageTypeByName(f"{PACKAGE}.{name}"))
 
 
 @lru_cache(maxsize=2)
 def _pool(_: tuple[int, ...]) -> descriptor_pool.DescriptorPool:
-    """A pool for what is registered now."""
+    """A pool for the registered definitions."""
     pool = descriptor_pool.DescriptorPool()
     for file in config_files():
         pool.AddSerializedFile(file.SerializeToString())
@@ -60,7 +60,7 @@ def _pool(_: tuple[int, ...]) -> descriptor_pool.DescriptorPool:
 
 
 def required_lists() -> dict[str, list[tuple[str, ...]]]:
-    """Lists that have to be given, by message: the name of each, then its aliases."""
+    """Required lists by message: the name of each, then its aliases."""
     found = {
         message_name(d): [(a.name, *a.aliases) for a in d.attributes.values() if a.required and a.repeated]
         for kind in TYPED
@@ -70,7 +70,7 @@ def required_lists() -> dict[str, list[tuple[str, ...]]]:
 
 
 def config_files() -> list[File]:
-    """Files in an order in which each comes after those it imports: the registered messages, network, training."""
+    """Files in import order: the registered messages, network, training."""
     registered = File(name=REGISTERED, package=PACKAGE, syntax="proto2")
     registered.message_type.extend(_message(d) for kind in TYPED for d in registries[kind].values())
     files = [registered]
@@ -90,7 +90,7 @@ def config_files() -> list[File]:
 
 
 def _strip(file: File) -> None:
-    """Remove what only our reader needs: the rules of header fields. Files are in the folder of their package."""
+    """Remove the field rules, which only our reader needs; names of files match their package."""
     file.name = file.name.replace("/schema/", "/")
     imports = [name.replace("/schema/", "/") for name in file.dependency if not name.startswith("google/")]
     messages = [message for message in file.message_type if message.name != "FieldRule"]
@@ -147,7 +147,7 @@ def _field(message: descriptor_pb2.DescriptorProto, name: str, number: int, attr
 
 
 def _default_text(value: object) -> str:
-    """A default as descriptors hold it."""
+    """A default in a descriptor."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -171,4 +171,4 @@ def _add_choices(message: descriptor_pb2.DescriptorProto, definition: Definition
     for option in sorted(attribute.options, key=numbers.__getitem__):
         enum.value.add(name=option, number=numbers[option])
     for number in sorted(number for option, number in numbers.items() if option not in attribute.options):
-        enum.reserved_range.add(start=number, end=number)  # of enums, the end is part of the range
+        enum.reserved_range.add(start=number, end=number)  # for enums, the end is inclusive

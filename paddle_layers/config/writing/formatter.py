@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 
 
 def format_text(text: str, name: str = "<text>") -> str:
-    """The formatted text of a config file. Raises `ConfigError` when it cannot be read."""
+    """The formatted text of a config file. Raises `ConfigError` for syntax errors."""
     report = Report(Source(name, text))
     with contextlib.suppress(TooManyFaults):
         read(report)
@@ -39,11 +39,11 @@ def _format_json(text: str) -> str:
 
 
 class _Real(str):
-    """A number as it is written; `json` would write one that is too large as a word that is no JSON."""
+    """A number with its notation; `json` would write one that overflows as `Infinity`, which is not valid JSON."""
 
 
 def _json(value: Any, line: str) -> str:
-    """JSON with a member or item a line; `line` is the end of a line and the indent of the value."""
+    """JSON with one member or item per line; `line` is the line break and indentation of the value."""
     inner = line + INDENT
     if isinstance(value, _Real):
         return json.dumps(float(value)) if math.isfinite(float(value)) else str(value)
@@ -56,7 +56,7 @@ def _json(value: Any, line: str) -> str:
 
 
 class _Item(NamedTuple):
-    """A token, and how many line ends stood before it."""
+    """A token and the number of line breaks before it."""
 
     kind: str
     text: str
@@ -105,7 +105,7 @@ class _Layout:
         elif item.kind == "open":
             return self._block(at)
         elif item.text in (",", ";"):
-            pass  # separators between fields mean nothing; those in lists are written with the list
+            pass  # separators between fields are optional; those in lists are written with the list
         elif item.text == "[":
             return self._list(at)
         elif item.text == ":":
@@ -123,7 +123,7 @@ class _Layout:
         self.line = item.text
 
     def _gap(self, item: _Item) -> None:
-        """One empty line stays where there were some, but not at the start of a block."""
+        """Reduce empty lines to one; at the start of a block, remove them."""
         if item.lines > 1 and self.out and self.out[-1] and not self.out[-1].endswith("{"):
             self.out.append("")
 
@@ -185,7 +185,7 @@ class _Layout:
 
 
 def _flat(items: list[_Item], depth: int = 0) -> str:
-    """Tokens on one line; `depth` is that of the lists around them."""
+    """Tokens on one line; `depth` is the nesting depth of the enclosing lists."""
     parts: list[str] = []
     for item in items:
         depth += (item.text == "[") - (item.text == "]")

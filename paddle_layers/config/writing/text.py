@@ -67,7 +67,7 @@ def attributes_fields(definition: Definition, attributes: Attributes) -> dict[st
 
 
 def component_fields(definition: Definition, attributes: Attributes) -> dict[str, Any]:
-    """A typed block: `type: "t" t { ... }`."""
+    """The fields of a typed block: `type: "t" t { ... }`."""
     settings = attributes_fields(definition, attributes)
     return {"type": definition.name, **({definition.name: settings} if settings else {})}
 
