@@ -124,7 +124,7 @@ class Phase:
     def schedule(self, seeds: Seeds) -> Schedule:
         """The launches of the phase."""
         if self.updates is not None and seeds != self.loss_seeds():
-            raise RuntimeError(f"backward passes of this training start at its losses only: {KEPT}")
+            raise RuntimeError(f"this training only supports backward from its losses; {KEPT}")
         graph, planning = self.graph, self.planning
         keep = [n for n in (*self.outputs, *planning.keep, *graph.losses) if n in graph.values]
         return Schedule(

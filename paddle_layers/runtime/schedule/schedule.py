@@ -184,8 +184,8 @@ def late_stops(
         name = made.op.name
         if made.op.steps is not None:
             raise ShapeError(
-                f"layer `{name}`: how many rows it has depends on values that the steps before compute; "
-                "put it behind the recurrent group"
+                f"layer `{name}`: its row count depends on values computed by previous steps; "
+                "move it after the recurrent group"
             )
         later = (at for at, launch in enumerate(forward) if order[launch.op] >= order[name])
         own = set(decisive(made.op))
