@@ -448,7 +448,7 @@ def test_a_card_that_is_not_there(run: Run, project: Path) -> None:
     if open_device("auto").name == "cuda":
         pytest.skip("there is a card")
     shown = run("train", "first/train.textproto", "--output", "out", "--device", "cuda", status=1).stderr
-    assert 'the device "cuda" needs an NVIDIA card' in shown
+    assert 'the device "cuda" needs an NVIDIA GPU' in shown
     assert not Path("out/weights.safetensors").exists()
 
 

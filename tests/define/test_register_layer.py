@@ -173,7 +173,7 @@ def test_temporaries_and_sizes_of_its_own() -> None:
 
 
 def test_other_fields_than_temporaries_stand_in_the_message() -> None:
-    with pytest.raises(pl.DefinitionError, match="`z` is no Temp, Numbers or Entries"):
+    with pytest.raises(pl.DefinitionError, match="`z` must be Temp, Numbers or Entries"):
         pl.register_layer(message(CUBE), z=pl.Input("N", "more"))  # type: ignore[arg-type]
     with pytest.raises(pl.DefinitionError, match="two fields are called `x`"):
         declared(x=pl.Temp("N", "more"))
@@ -202,7 +202,7 @@ def test_output_types_may_depend_on_attributes() -> None:
     assert (layer.output_types(given, ids=9)[0].type, layer.output_types(given, ids=9)[0].size) == (pb.INT, 9)
 
 
-@pytest.mark.parametrize(("count", "reason"), [(0, "must give a list of Type"), (2, "gives 2 types, declared are 1")])
+@pytest.mark.parametrize(("count", "reason"), [(0, "must return a list of Type"), (2, "returns 2 types for 1 declared")])
 def test_a_wrong_answer_of_output_types_is_its_authors_fault(count: int, reason: str) -> None:
     cube = declared()
 

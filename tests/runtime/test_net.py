@@ -232,7 +232,7 @@ def test_weights_survive_the_disk(tmp_path):
     other = (
         'layer { name: "x" type: "data" data { shape: [4] } } layer { name: "z" type: "fc" input: "x" fc { size: 2 } }'
     )
-    with pl.Net(pl.loads(other)) as net, pytest.raises(WeightsError, match="weights of another network"):
+    with pl.Net(pl.loads(other)) as net, pytest.raises(WeightsError, match="does not match the network"):
         net.load(path)
     wider = FAN_OUT.replace("num_filters: 3", "num_filters: 4")
     with pl.Net(pl.loads(wider)) as net:
@@ -252,23 +252,23 @@ def test_the_first_layer_that_is_not_finite_is_named():
 
 
 WRONG_FEEDS = {
-    "a name that is none": ({"y": 1}, "`y` is no data layer"),
-    "a feed that is missing": ({"label": None}, "`label` .* is not fed"),
+    "a name that is none": ({"y": 1}, "unknown data layer `y`"),
+    "a feed that is missing": ({"label": None}, "missing feed for data layer `label`"),
     "another rank": ({"x": np.ones((5, 72))}, r"it takes \(rows, 2, 6, 6\)"),
     "images as height, width, channels": (
         {"x": np.ones((5, 6, 6, 2))},
-        r"rows of 6x6x2, .* takes 2x6x6: the channels come first here; feed array.transpose\(0, 3, 1, 2\)",
+        r"rows of 6x6x2, .* takes 2x6x6 \(channels first\); feed array.transpose\(0, 3, 1, 2\)",
     ),
-    "texts": ({"x": np.full((5, 2, 6, 6), "a")}, "it takes real numbers"),
+    "texts": ({"x": np.full((5, 2, 6, 6), "a")}, "expected floats"),
     "NaN": ({"x": np.full((5, 2, 6, 6), np.nan)}, "holds nan in row 0"),
-    "fractions as ids": ({"label": np.ones(5)}, "ids are whole numbers"),
+    "fractions as ids": ({"label": np.ones(5)}, "ids must be integers"),
     "infinity": ({"x": np.full((5, 2, 6, 6), np.inf)}, "holds inf in row 0"),
     "a number too large": (
         {"x": np.full((5, 2, 6, 6), 1e300)},
         r"feed `x` holds 1e\+300 at \(0, 0, 0, 0\), which is too large for float32",
     ),
-    "an id out of range": ({"label": np.array([0, 1, 2, 3, 0])}, "holds the id 3 in row 3; ids are 0 to 2"),
-    "a negative id": ({"label": np.array([0, 1, 2, -1, 0])}, "holds the id -1 in row 3"),
+    "an id out of range": ({"label": np.array([0, 1, 2, 3, 0])}, "contains id 3 in row 3; valid ids are 0 to 2"),
+    "a negative id": ({"label": np.array([0, 1, 2, -1, 0])}, "contains id -1 in row 3"),
     "another number of rows": ({"label": np.zeros(4, int)}, "has 4 samples, but `x` has 5"),
 }
 
@@ -286,7 +286,7 @@ def test_wrong_feeds_are_refused_before_anything_runs(fault):
     [
         (["nope"], ValueError, "keep names 'nope', which no layer of the network makes$"),
         (["score"], ValueError, "; did you mean `scores`"),
-        ("scores", TypeError, r"a list of names, not 'scores': write keep=\['scores'\]"),
+        ("scores", TypeError, r"must be a list of names, not 'scores': write keep=\['scores'\]"),
         ([3], ValueError, "keep names 3, which no layer"),
         (3, TypeError, "a list of names, not 3"),
     ],
@@ -330,7 +330,7 @@ def test_sequences_come_back_as_sequences():
         assert rows.sub_starts.tolist() == [0, 2, 2, 5]
         np.testing.assert_allclose(found.data[0], rows.data[:2].mean(axis=0), rtol=1e-6)
         assert (found.data[1] == 0).all()
-    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match="list of sub-sequences"):
+    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match="lists of sub-sequences"):
         net.forward({"w": [[1, 2]]})
 
 

@@ -40,13 +40,13 @@ class Elementwise(Definition):
     def attach_direction(self, call: Callable[..., Any]) -> None:
         """Take the function of the direction, before that of the step."""
         if self.function is not None:
-            raise Function(self.kind, (), call).error("`@direction` comes before `@step`, which may ask for its norm")
+            raise Function(self.kind, (), call).error("declare `@direction` before `@step`")
         self.direction = self._checked(call, frozenset(self.states))
 
     def _checked(self, call: Callable[..., Any], more: Set[str]) -> Function:
         function = Function(self.kind, (), call)
         if function.args[:1] != ("i",):
-            raise function.error("the first argument is `i`, the index of the weight")
+            raise function.error("the first argument must be `i`, the index of the weight")
         self.check_arguments(function, function.args[1:], self.offered | more | set(self.attributes))
         return function
 
