@@ -95,7 +95,7 @@ class _Binder:
 
     def take(self, field: Input, place: int) -> None:
         type_ = self.types[place]
-        label = f"input `{field.name}`" + (f" {place + 1}" if field.repeatable and place else "")
+        label = f"input `{field.name}`" + (f" #{place + 1}" if field.repeatable and place else "")
         if type_.kind not in field.kinds:
             raise KindError(
                 f"{label} of `{self.layer.name}` is {_KIND_WORDS[type_.kind]} ({type_}); "

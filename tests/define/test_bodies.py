@@ -101,11 +101,11 @@ def test_an_input_that_is_absent_is_none():
 
 MISTAKES = {
     "unknown argument `nett`; did you mean `net`": lambda nett: nett.relu(),
-    "there is no layer `rulu`; did you mean `relu`": lambda net, x: net.rulu(x),
+    "unknown layer `rulu`; did you mean `relu`": lambda net, x: net.rulu(x),
     "unknown argument `sise`; did you mean `size`": lambda net, x: net.fc(x, sise=3),
     "needs `size`": lambda net, x: net.fc(x),
     "use a unique identifier": lambda net, x: net.relu(net.relu(x, name="a"), name="a"),
-    "`x` names a part": lambda net, x: net.relu(x, name="x"),
+    "`x` cannot name a part": lambda net, x: net.relu(x, name="x"),
     "takes inputs and outputs of other parts, found 3": lambda net: net.relu(3),
     "is a `return` missing": lambda: None,
     "returns 2 outputs, but 1 are declared": lambda net, x: (net.relu(x), net.relu(x)),
@@ -174,7 +174,7 @@ def test_a_fault_inside_is_told_of_what_made_it():
     assert message(wrong) == ("E209: layer `b`: 6 columns cannot be cut into 4 heads", "4")
     wrong = ROWS + 'layer { name: "g" type: "gated_unit" input: "x" gated_unit { size: 3 act: "rule" } }'
     text, place = message(wrong)
-    assert text.endswith("layer `g`: its part `value` (fc): there is no layer `rule`")
+    assert text.endswith("layer `g`: its part `value` (fc): unknown layer `rule`")
     assert place == "rule"
 
 

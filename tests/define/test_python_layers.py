@@ -143,8 +143,8 @@ WRONG = {
         "np.full(2, 3)\n\n",
         "returns id 3 for `largest`; valid ids are 0 to 2",
     ),
-    ", np.argmax(x * factor, axis=1)": ("", "gives 1 arrays for `y`, `largest`"),
-    "np.argmax(x": ("np.mean(x", "gives float64 for `largest`, which are whole numbers"),
+    ", np.argmax(x * factor, axis=1)": ("", "returns 1 arrays for `y`, `largest`"),
+    "np.argmax(x": ("np.mean(x", "returns float64 for `largest`; expected an integer dtype"),
     "    return np.argsort": ("    np.argsort", "returns None for `order`; is a `return` missing?"),
     "    return np.take": ("    x[0] = 1\n    return np.take", "ValueError: assignment destination is read-only"),
     "np.argsort(-x * factor if": ("{}['a'] + np.argsort(-x * factor if", "KeyError: 'a'"),
@@ -177,7 +177,7 @@ def test_a_failure_is_told_where_other_threads_run_launches_beside_it(plugin: An
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("forward(x, factor, order)", "forward(x, y)", "asks for `y`, which it computes"),
+        ("forward(x, factor, order)", "forward(x, y)", "takes its target `y` as an argument"),
         ("forward(x, factor, order)", "forward(x, factr)", "unknown argument `factr`; did you mean `factor`?"),
         ("SortedRows.x)", "SortedRows.x, SortedRows.factor)", "a Python function computes one gradient; write one function per gradient"),
     ],

@@ -110,16 +110,16 @@ WRONG = {
     "a function that no device has": ({"value": "print(x[n, c])"}, "uses `print`"),
     "no example": ({"example": ""}, "has no example"),
     "an example that does not fit": ({"example": 'Example(x="3x3")'}, "after the rows"),
-    "an example that is no type": ({"example": 'Example(x="three")'}, "is no type"),
+    "an example that is no type": ({"example": 'Example(x="three")'}, "invalid type"),
     "an empty range": ({"field": 'a = Int("a", default=1, min=3, max=2)'}, "the range >= 3 and <= 2 is empty"),
     "an illegal default": ({"field": 'a = Int("a", default=1, min=3)'}, "must be >= 3"),
-    "a field named like an index": ({"field": 'n = Int("a", default=1)'}, "has the name of an index"),
-    "a keyword": ({"field": 'a = Int("a", default=1, aliases=("lambda",))'}, "attribute `lambda`: a name is a word"),
+    "a field named like an index": ({"field": 'n = Int("a", default=1)'}, "conflicts with an index"),
+    "a keyword": ({"field": 'a = Int("a", default=1, aliases=("lambda",))'}, "attribute `lambda`: a name must be an identifier"),
     "names that clash": ({"field": 'a_b = Int("a", default=1); aB = Int("b", default=1)'}, "clash"),
     "a reserved name": ({"field": 'key = Int("a", default=1)'}, "this name is reserved"),
     "a taken name": ({"options": ", common=('acts',)"}, "unknown common attribute `acts`"),
-    "a tensor that nothing computes": ({"field": 't = Temp("N", "t")'}, "nothing computes `t`"),
-    "an axis that is none": ({"field": 't = Temp("N c", "t")'}, "is no axis"),
+    "a tensor that nothing computes": ({"field": 't = Temp("N", "t")'}, "no function computes `t`"),
+    "an axis that is none": ({"field": 't = Temp("N c", "t")'}, "invalid axis"),
     "a result of what is not counted": (
         {"field": 'rows = Stat("N", "s")', "tail": COUNTED + "@result(Wrong)\ndef wrong_result(row): return row"},
         "unknown argument `row` of the @result function; did you mean `rows`",
@@ -235,7 +235,7 @@ def test_leading_axes_are_equal():
     fc = pl.registry["fc"]
     attributes = fc.bind({"size": 4, "axis": -1})
     assert fc.infer([Type.dense(2, 3), Type.dense(2, 7)], attributes) == (Type.dense(2, 4),)
-    with pytest.raises(pl.ShapeError, match="the leading axes of input `x` number 2 are 3, but 2 in input `x`"):
+    with pytest.raises(pl.ShapeError, match="the leading axes of input `x` #2 are 3, but 2 in input `x`"):
         fc.infer([Type.dense(2, 3), Type.dense(3, 7)], attributes)
 
 

@@ -38,13 +38,13 @@ def says(message, call, kind):
     ("call", "kind", "message"),
     [
         (lambda _: pl.Net("net.textproto"), TypeError, "not 'net.textproto': write Net(load('net.textproto'))"),
-        (lambda _: pl.Net(5), TypeError, "network is what `load` or `Network` gives, not 5"),
-        (lambda n: pl.Net(n, batch_size="2"), TypeError, "batch_size is a whole number from 1 on, not '2'"),
-        (lambda n: pl.Net(n, batch_size=0), ValueError, "batch_size is 0, must be a whole number from 1 on"),
-        (lambda n: pl.Net(n, seed=-1), ValueError, "seed is -1, must be a whole number from 0 on"),
-        (lambda n: pl.Net(n, seed=0.5), TypeError, "seed is a whole number from 0 on, not 0.5"),
-        (lambda n: pl.Net(n, dtype="float16"), ValueError, "dtype is 'float16', must be"),
-        (lambda n: pl.Net(n, dtype=np.float32), ValueError, 'dtype is the class float32, must be "float32" or'),
+        (lambda _: pl.Net(5), TypeError, "network must be the result of `load` or `Network`, not 5"),
+        (lambda n: pl.Net(n, batch_size="2"), TypeError, "batch_size must be an integer >= 1, not '2'"),
+        (lambda n: pl.Net(n, batch_size=0), ValueError, "batch_size must be an integer from 1 to 2**63 - 1, not 0"),
+        (lambda n: pl.Net(n, seed=-1), ValueError, "seed must be an integer from 0 to 2**63 - 1, not -1"),
+        (lambda n: pl.Net(n, seed=0.5), TypeError, "seed must be an integer >= 0, not 0.5"),
+        (lambda n: pl.Net(n, dtype="float16"), ValueError, "not 'float16'"),
+        (lambda n: pl.Net(n, dtype=np.float32), ValueError, 'dtype must be "float32" or "float64", not the class float32'),
     ],
 )
 def test_nets(net, call, kind, message):
@@ -65,7 +65,7 @@ def test_nets(net, call, kind, message):
         (lambda: nn.data(shape=2), InvalidAttributes, "`shape` must be a list, found 2; write [2]"),
         (
             lambda: nn.conv(nn.data(shape=[2]), num_filters=1, filter_size=1), pl.define.ShapeError,
-            "`conv`: input `x` of `conv` has the shape 2, but `N C H W` needs 3 axes after the rows",
+            "`conv`: input `x` of `conv` has shape 2, but `N C H W` needs 3 axes after the rows",
         ),
     ],
 )  # fmt: skip
@@ -84,17 +84,17 @@ class Watcher:
     ("feeds", "kind", "message"),
     [
         (X, TypeError, 'feeds must be a dict of arrays by data layer, {"x": ..., "label": ...}, not a ndarray'),
-        ({"x": X}, FeedError, "data layer `label` (ids<3) is not fed"),
-        ({"x": X, "label": Y, "labl": Y}, FeedError, "`labl` is no data layer; did you mean `label`?; there are `x`"),
+        ({"x": X}, FeedError, "missing feed for data layer `label` (ids<3)"),
+        ({"x": X, "label": Y, "labl": Y}, FeedError, "unknown data layer `labl`; did you mean `label`?; available: `x`"),
         (
             {"x": pl.Sequences(X, [0, 2]), "label": Y},
             FeedError,
-            "feed `x` holds sequences; the data layer takes plain rows",
+            "feed `x` holds sequences; expected rows without sequences",
         ),
         ({"x": X[0], "label": Y}, FeedError, "a batch of one sample, feed array[None]"),
         ({"x": X, "label": np.eye(3)[Y]}, FeedError, "for one-hot rows, feed array.argmax(1)"),
         ({"x": X, "label": np.array([1, 3])}, FeedError, "valid ids are 0 to 2; if your ids start at 1, feed array - 1"),
-        ({"x": X, "label": np.array([0, 3])}, FeedError, "holds the id 3 in row 1; ids are 0 to 2"),
+        ({"x": X, "label": np.array([0, 3])}, FeedError, "contains id 3 in row 1; valid ids are 0 to 2"),
     ],
 )
 def test_feeds(net, feeds, kind, message):
@@ -137,7 +137,7 @@ def test_parameters_are_looked_up_and_their_values_assigned(net):
         lambda: net.parameters["score.weight"],
         KeyError,
     )
-    assign = "write `['scores.weight'].value = ...`"
+    assign = "assign `['scores.weight'].value = ...`"
     says(assign, lambda: net.parameters.__setitem__("scores.weight", np.zeros((4, 3))), TypeError)
     with pytest.raises(AttributeError):
         net.parameters["scores.weight"].values = 1
@@ -153,7 +153,7 @@ def test_one_value_in_a_row_is_written_with_an_axis_for_it_or_without():
             assert single.forward({"x": given})["y"].ravel().tolist() == [0, 2, 4]
     with pl.Net(pl.loads(text % "shape: [1, 2, 2]")) as images:
         flat = lambda: images.forward({"x": np.zeros((3, 4))})  # noqa: E731
-        says("it takes (rows, 1, 2, 2); feed array.reshape(-1, 1, 2, 2)", flat, FeedError)
+        says("expected (rows, 1, 2, 2); feed array.reshape(-1, 1, 2, 2)", flat, FeedError)
 
 
 def test_values_and_gradients(net):
@@ -162,7 +162,7 @@ def test_values_and_gradients(net):
     net.forward({"x": X, "label": Y})
     net.backward()
     says("`score` has no gradient; did you mean `scores`?", lambda: net.gradient("score"), KeyError)
-    says('phase is \'eval\', must be "train" or "test"', lambda: net.forward({"x": X, "label": Y}, "eval"), ValueError)
+    says('phase must be "train" or "test", not \'eval\'', lambda: net.forward({"x": X, "label": Y}, "eval"), ValueError)
 
 
 def test_networks_and_helpers():
@@ -181,7 +181,7 @@ def test_memory_that_no_machine_has_is_refused_before_it_is_taken():
     with pytest.raises(DeviceError, match=message) as error:
         pl.Net(huge)
     assert str(error.value).endswith("the largest are scores.weight (40000 x 2000000000), scores.bias (2000000000)")
-    with pytest.raises(DeviceError, match=r"needs .* a batch of \d+ would fit"):
+    with pytest.raises(DeviceError, match=r"needs .* a batch of \d+ fits"):
         pl.Net(pl.loads(TEXT), batch_size=2**40)
 
 
@@ -214,7 +214,7 @@ def test_labels_and_gradients_say_what_to_write(net):
     given = {"x": X, "label": Y.astype(float)}
     says("ids must be integers; feed array.astype(int)", lambda: net.forward(given), FeedError)
     texts = {"x": X, "label": np.array(["a", "b"])}
-    says("numpy.unique(array, return_inverse=True)[1] numbers texts", lambda: net.forward(texts), FeedError)
+    says("numpy.unique(array, return_inverse=True)[1] maps strings to ids", lambda: net.forward(texts), FeedError)
     net.forward({"x": X, "label": Y})
     net.backward()
     meant = "`scores.weight` is a parameter: write net.parameters['scores.weight'].gradient"

@@ -107,7 +107,7 @@ def test_changes_are_told_in_words(lock: Any) -> None:
         "layer `thing`, attribute `b`: new",
         "layer `thing`, attribute `how`: new",
         "layer `thing`, choice `X` of `how`: new",
-        "layer `thing`, attribute `a`: gone",
+        "layer `thing`, attribute `a`: removed",
     ]
 
 

@@ -27,9 +27,9 @@ class Elementwise(Definition):
         self.states: dict[str, State] = {k: v for k, v in vars(owner).items() if isinstance(v, State)}
         self.function: Function | None = None
         self.direction: Function | None = None
-        """What an optimizer makes of the gradients first; its states are computed there, and not in the step."""
+        """Transformation of the gradients before the step; it computes the states instead of the step."""
         self.lazy: Function | None = None
-        """What it declares about a gradient of zero; see `lazy_updates`."""
+        """Its update for a gradient of zero; see `lazy_updates`."""
         marked: Any = owner
         marked.__definition__ = self
 

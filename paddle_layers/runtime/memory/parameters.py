@@ -248,7 +248,7 @@ class ParameterSet:
         if found is not None:
             if found.shape != shape:
                 raise ShapeError(
-                    f"parameter `{name}` has shape {shape}, but the shared `{found.name}` has {found.shape}"
+                    f"parameter `{name}` requires shape {shape}, but `{found.name}` has {found.shape}"
                 )
             return found
         if self._complete:  # a batch of other sizes

@@ -52,7 +52,7 @@ class AdaptiveHistory:
         self.starts = np.zeros(steps + 1, np.int64)
         """The first step of each block."""
         self.tails = np.ones((steps + 1, 3))
-        """For each block, the factors of value, mean and squares from before it to now; a row of ones behind them."""
+        """For each block, the factors of value, mean and squares from before it to now; then a row of ones."""
         self.lifetime = 0
         """Steps in which a mean fades."""
 

@@ -70,7 +70,7 @@ class Phase:
             op.layer.check_runs()
         self.planning = planning
         self.updates: Updates | None = None
-        """What backward passes do to the parameters, in place of leaving their gradients."""
+        """Parameter updates within backward passes, instead of gradients in the arena."""
         self._divisors: Plan | None = None
         self._variant = Variant()
         self._variants = [self._variant]

@@ -28,7 +28,7 @@ def card_problem() -> str | None:
     try:
         driver = _bindings()
         _call(driver, driver.cuInit(0), "start")
-        count = _call(driver, driver.cuDeviceGetCount(), "count the cards")
+        count = _call(driver, driver.cuDeviceGetCount(), "count the GPUs")
     except (ImportError, RuntimeError, DeviceError) as error:
         return NEEDS_A_CARD.format(str(error).partition(". ")[0].rstrip("."))
     return None if count else NEEDS_A_CARD.format("no GPU found")
@@ -58,9 +58,9 @@ class DriverCard:
         driver = self._driver = bindings or _bindings()
         self._users: set[int] = set()
         self._do(driver.cuInit(0), "start")
-        count = self._do(driver.cuDeviceGetCount(), "count the cards")
-        device = self._do(driver.cuDeviceGet(number % count), "open the card")
-        self._context = self._do(driver.cuDevicePrimaryCtxRetain(device), "open the card")
+        count = self._do(driver.cuDeviceGetCount(), "count the GPUs")
+        device = self._do(driver.cuDeviceGet(number % count), "open the GPU")
+        self._context = self._do(driver.cuDevicePrimaryCtxRetain(device), "open the GPU")
         self._enter()
         self._stream = self._do(driver.cuStreamCreate(1), "create a stream")  # 1: non-blocking
         attribute = driver.CUdevice_attribute
@@ -161,7 +161,7 @@ class DriverCard:
     def _enter(self) -> None:
         """Sets the current context, which is per thread."""
         if threading.get_ident() not in self._users:
-            self._do(self._driver.cuCtxSetCurrent(self._context), "open the card")
+            self._do(self._driver.cuCtxSetCurrent(self._context), "open the GPU")
             self._users.add(threading.get_ident())
 
     def _do(self, result: tuple[Any, ...], what: str) -> Any:
