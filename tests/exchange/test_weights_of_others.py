@@ -134,7 +134,7 @@ A, B = "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"
         ({"fc1.weight": ".hidden.safetensors"}, "not the name of a safetensors file next to the index"),
         ({"fc1.weight": "weights.pth"}, "not the name of a safetensors file next to the index"),
         ({"fc1.weight": 3}, "'3' is no name of a safetensors file"),
-        ({"fc1.weight": "absent.safetensors"}, "there is no file .*absent.safetensors"),
+        ({"fc1.weight": "absent.safetensors"}, "file not found: .*absent.safetensors"),
         ({"fc1.weight": A, "fc1.bias": A, "fc2.weight": B}, "`fc1.bias` is not in "),
         ({"fc1.weight": A, "fc2.weight": B}, "`fc1.bias` in .* is not in the index"),
         ({}, "it has no `weight_map`"),

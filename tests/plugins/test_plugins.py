@@ -276,7 +276,7 @@ FAULTS = {
     "a layer that is not complete": (
         LAYER.format(name="bad_twice").partition("@pl.each")[0],
         "refused",
-        r"{home}/__init__.py:5: layer `bad_twice`: nothing computes `y`",
+        r"{home}/__init__.py:5: layer `bad_twice`: no function computes `y`",
     ),
 }
 
@@ -358,7 +358,7 @@ def test_versions(site: Site, requires: str, fits: bool) -> None:
     done = site.cli("plugins")
     assert done.returncode == int(not fits)
     assert "imported" not in done.stdout
-    needs = "it needs paddle-layers>=0.5, this is 0.1.0; upgrade one of them"
+    needs = "it requires paddle-layers>=0.5, but 0.1.0 is installed; upgrade one of them"
     assert done.stderr == ("imported\n" if fits else f"plugin `ours` (ours-layers 1.2) was refused: {needs}\n")
 
 

@@ -184,8 +184,8 @@ def test_a_training_that_is_resumed_goes_on_from_the_same_states(
 
 WRONG = {
     'carry: "lost"': "`before` carries `lost`, which no layer makes",
-    'carry: "states"': "`before` is 3, but `states`, which it carries, is sequence of 3",
-    'carry: "goes_on"': "`before` is 3, but `goes_on`, which it carries, is scalar",
+    'carry: "states"': "`before` is 3, but the value `states` that it carries is sequence of 3",
+    'carry: "goes_on"': "`before` is 3, but the value `goes_on` that it carries is scalar",
 }
 
 

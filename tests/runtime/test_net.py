@@ -171,7 +171,7 @@ def test_gradients_of_outputs_may_be_given():
         dy = (probabilities - np.eye(3)[feeds["label"]]) / 5
         net.backward(gradients={"scores": dy})
         np.testing.assert_allclose(net.arena.gradients.read(), by_loss, rtol=1e-9, atol=1e-12)
-        with pytest.raises(FeedError, match=r"has the shape \(5, 4\); it takes \(5, 3\)"):
+        with pytest.raises(FeedError, match=r"has shape \(5, 4\); expected \(5, 3\)"):
             net.backward(gradients={"scores": np.zeros((5, 4))})
 
 
@@ -254,18 +254,18 @@ def test_the_first_layer_that_is_not_finite_is_named():
 WRONG_FEEDS = {
     "a name that is none": ({"y": 1}, "unknown data layer `y`"),
     "a feed that is missing": ({"label": None}, "missing feed for data layer `label`"),
-    "another rank": ({"x": np.ones((5, 72))}, r"it takes \(rows, 2, 6, 6\)"),
+    "another rank": ({"x": np.ones((5, 72))}, r"expected \(rows, 2, 6, 6\)"),
     "images as height, width, channels": (
         {"x": np.ones((5, 6, 6, 2))},
         r"rows of 6x6x2, .* takes 2x6x6 \(channels first\); feed array.transpose\(0, 3, 1, 2\)",
     ),
     "texts": ({"x": np.full((5, 2, 6, 6), "a")}, "expected floats"),
-    "NaN": ({"x": np.full((5, 2, 6, 6), np.nan)}, "holds nan in row 0"),
+    "NaN": ({"x": np.full((5, 2, 6, 6), np.nan)}, "contains nan in row 0"),
     "fractions as ids": ({"label": np.ones(5)}, "ids must be integers"),
-    "infinity": ({"x": np.full((5, 2, 6, 6), np.inf)}, "holds inf in row 0"),
+    "infinity": ({"x": np.full((5, 2, 6, 6), np.inf)}, "contains inf in row 0"),
     "a number too large": (
         {"x": np.full((5, 2, 6, 6), 1e300)},
-        r"feed `x` holds 1e\+300 at \(0, 0, 0, 0\), which is too large for float32",
+        r"feed `x` contains 1e\+300 at index \(0, 0, 0, 0\), which is too large for float32",
     ),
     "an id out of range": ({"label": np.array([0, 1, 2, 3, 0])}, "contains id 3 in row 3; valid ids are 0 to 2"),
     "a negative id": ({"label": np.array([0, 1, 2, -1, 0])}, "contains id -1 in row 3"),
@@ -408,12 +408,12 @@ def test_numbers_that_float32_cannot_hold_are_refused_and_nothing_is_changed(tmp
         net.save(path)
     with pl.Net(pl.loads(text)) as net:
         before = {name: parameter.value.copy() for name, parameter in net.parameters.items()}
-        with pytest.raises(WeightsError, match=r"`y.bias` holds 1e\+300 at \(0,\), which is too large for float32"):
+        with pytest.raises(WeightsError, match=r"`y.bias` contains 1e\+300 at index \(0,\), which is too large for float32"):
             net.load(path)
-        with pytest.raises(ValueError, match=r"`y.weight` holds -1e\+39 at \(0, 0\), which is too large for float32"):
+        with pytest.raises(ValueError, match=r"`y.weight` contains -1e\+39 at index \(0, 0\), which is too large for float32"):
             net.parameters["y.weight"].value = -1e39
         net.forward({"x": np.ones((1, 2))})
-        with pytest.raises(FeedError, match=r"the gradient of `y` holds 1e\+39 at \(0, 0\), which is too large"):
+        with pytest.raises(FeedError, match=r"the gradient of `y` contains 1e\+39 at index \(0, 0\), which is too large"):
             net.backward(gradients={"y": np.full((1, 1), 1e39)})
         for name, values in before.items():
             np.testing.assert_array_equal(net.parameters[name].value, values)
@@ -421,7 +421,7 @@ def test_numbers_that_float32_cannot_hold_are_refused_and_nothing_is_changed(tmp
 
 def test_rows_of_no_numbers_are_refused_and_change_nothing():
     with pl.Net(pl.loads('layer { name: "x" type: "data" data { shape: 3 } }')) as net:
-        with pytest.raises(pl.runtime.FeedError, match=r"has the shape \(2, 0\); it takes \(rows, 3\)"):
+        with pytest.raises(pl.runtime.FeedError, match=r"has shape \(2, 0\); expected \(rows, 3\)"):
             net.forward({"x": np.zeros((2, 0))})
         assert net.forward({"x": [[1, 2, 3]]})["x"].tolist() == [[1, 2, 3]]
 

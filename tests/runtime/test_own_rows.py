@@ -106,8 +106,8 @@ def test_a_backward_pass_after_rows_have_changed_is_that_of_a_new_net():
     ("first", "words"),
     [
         ([[0, 9, 0], [0, 0, 0]], "`first` contains index 9 for sequence 0; valid indices are 0 to 5, or -1"),
-        ([[0, 0, 0], [0.5, 0, 0]], "`first` holds 0.5 for sequence 1"),
-        ([[0, 0, 0], [0, -2, 0]], "`first` holds -2 for sequence 1"),
+        ([[0, 0, 0], [0.5, 0, 0]], "`first` contains index 0.5 for sequence 1"),
+        ([[0, 0, 0], [0, -2, 0]], "`first` contains index -2 for sequence 1"),
     ],
 )
 def test_a_place_that_is_not_there_is_an_error_in_words(first, words):

@@ -59,7 +59,7 @@ def test_outputs_are_arrays_of_their_own(net):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"x": np.full((2, 2, 4, 4), np.nan, np.float32)}, "holds nan in row 0"),
+        ({"x": np.full((2, 2, 4, 4), np.nan, np.float32)}, "contains nan in row 0"),
         ({"x": np.full((2, 2, 4, 4), -np.inf, np.float32)}, "holds -inf"),
         ({"label": np.array([0, 3])}, "contains id 3 in row 1"),
         ({"label": np.array([-1, 0])}, "contains id -1 in row 0"),

@@ -242,7 +242,7 @@ def test_frozen_parameters_stay_and_the_rest_learns(tmp_path, trained):
 
 def test_the_file_is_relative_and_the_command_line_goes_before_it(tmp_path, trained):
     path = write(tmp_path, TEXT + 'weights { file: "start/w.safetensors" }')
-    with pytest.raises(pl.ConfigError, match=r"E308.*there is no file .*start/w.safetensors"):
+    with pytest.raises(pl.ConfigError, match=r"E308.*file not found: .*start/w.safetensors"):
         train(path)
     _, _, shown = train(path, weights=trained)
     assert f"4 weights read from {trained}" in shown

@@ -234,7 +234,7 @@ def test_weights_to_start_from(tmp_path):
     report.weights.write_bytes(data[: len(data) // 2])
     with pytest.raises(WeightsError, match="is not a safetensors file, or is truncated"):
         train(path, output=tmp_path / "short", weights=report.weights)
-    with pytest.raises(WeightsError, match="there is no file"):
+    with pytest.raises(WeightsError, match="file not found"):
         train(path, output=tmp_path / "none", weights=tmp_path / "none.safetensors")
 
 
