@@ -165,7 +165,7 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULE_OF:
         value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
     else:
-        # Underscored names are asked for by tools, pytest a thousand times: nobody has misspelt one of ours.
+        # Tools such as pytest look up underscored names a thousand times; these are no misspellings.
         near = "" if name.startswith("_") else import_module(".define.errors", __name__).suggestion(name, __dir__())
         raise AttributeError(f"module `{__name__}` has no attribute `{name}`{near}")
     globals()[name] = value

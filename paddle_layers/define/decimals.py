@@ -10,7 +10,7 @@ import re
 
 MANTISSA = r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)"
 """Pattern of a decimal number without its exponent. `[0-9]+\\.?[0-9]*` would take quadratic time for a long run of
-digits with another character behind it."""
+digits followed by another character."""
 _NUMBER = re.compile(rf"{MANTISSA}(?:e[-+]?[0-9]++)?|[-+]?(?:nan|inf(?:inity)?)", re.IGNORECASE)
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 

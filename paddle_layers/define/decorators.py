@@ -30,7 +30,7 @@ def definition_of(owner: type) -> LayerDefinition:
         file, line = "", 0
         with contextlib.suppress(OSError, TypeError):  # a class that was not defined in a file
             file, line = inspect.getsourcefile(owner) or "", inspect.getsourcelines(owner)[1]
-        raise DefinitionError(f"{owner.__name__} is not registered: put @layer(...) above the class", file, line)
+        raise DefinitionError(f"{owner.__name__} is not registered: add @layer(...) above the class", file, line)
     return definition
 
 
@@ -38,7 +38,7 @@ def _marker(
     role: str, targets: tuple[Field, ...], options: dict[str, Any]
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     if not targets or not all(isinstance(target, Field) for target in targets):
-        raise TypeError(f"@{role} names the tensors that the function computes, as in @{role}({_EXAMPLES[role]})")
+        raise TypeError(f"@{role} requires the tensors that the function computes, as in @{role}({_EXAMPLES[role]})")
 
     def mark(call: Callable[P, R]) -> Callable[P, R]:
         definition, function = definition_of(targets[0].owner), Function(role, targets, call, **options)
@@ -174,7 +174,7 @@ def python(*targets: Field) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 def _attach(role: str, owner: type) -> Callable[[F], F]:
     if not isinstance(owner, type):
-        raise TypeError(f"@{role} names the class of the layer, as in @{role}(Swish)")
+        raise TypeError(f"@{role} requires the class of the layer, as in @{role}(Swish)")
 
     def mark(call: F) -> F:
         definition_of(owner).attach(role, call)
@@ -324,7 +324,7 @@ def result(owner: type, *names: str, best: str | tuple[str, ...] = "") -> Callab
         named = definition.results or ("",)
         better = best if isinstance(best, tuple) else (best,) * len(named)
         if len(better) != len(named) or set(better) - {"min", "max", ""}:
-            raise definition.error(f'@result has best={best!r}; write "min" or "max", or one of them for each number')
+            raise definition.error(f'@result: best must be "min" or "max", or one of them per number, not {best!r}')
         definition.best = {name: which for name, which in zip(named, better, strict=True) if which}
         return attach(call)
 
@@ -352,9 +352,9 @@ def onnx(owner: type) -> Callable[[F], F]:
     def mark(call: F) -> F:
         definition = definition_of(owner)
         if definition.onnx is not None:
-            raise definition.error("has two @onnx functions")
+            raise definition.error("has more than one @onnx function")
         if definition.is_composite:
-            raise definition.error("has an @onnx function, but is written by its parts")
+            raise definition.error("cannot have an @onnx function, because it is exported by its parts")
         definition.onnx = onnx_function(call, definition.onnx_names)
         return call
 

@@ -113,7 +113,7 @@ def layer(name: str, *, common: tuple[str, ...] = (), **options: Any) -> Callabl
     """
 
     if not isinstance(name, str):
-        raise TypeError('@layer takes the name of the type, as in @layer("swish")')
+        raise TypeError('@layer requires the layer type, as in @layer("swish")')
 
     def mark(owner: C) -> C:
         registries["layer"].add(DerivedLayer(name, owner, common=common, **options))

@@ -46,8 +46,8 @@ class UnknownName(KeyError):
 
     def __str__(self) -> str:
         hint = f"; {self.hint}" if self.hint else suggestion(self.name, self.known)
-        hint = hint or "; `paddle-layers layers` lists all that there are"
-        return f"no {self.kind} is called `{self.name}`{hint}"
+        hint = hint or "; run `paddle-layers layers` for a list"
+        return f"unknown {self.kind} `{self.name}`{hint}"
 
 
 class InvalidAttributes(ValueError):

@@ -76,7 +76,7 @@ def _class_name(type_: str) -> str:
 
 def _options(message: pb.LayerDef) -> dict[str, Any]:
     if not message.description:
-        raise ValueError("it needs a description: that is the text of its page")
+        raise ValueError("it needs a description, the text of its page")
     systems = [entry.system for entry in message.elsewhere]
     if len(set(systems)) < len(systems):
         raise ValueError("`elsewhere` names a system twice")
@@ -98,7 +98,7 @@ def _fields(message: pb.LayerDef, temporaries: dict[str, Temp | Numbers | Entrie
     """Tensors and attributes by name, in the order in which a class would have them."""
     for name, field in temporaries.items():
         if not isinstance(field, (Temp, Numbers, Entries)):
-            raise ValueError(f"`{name}` is no Temp, Numbers or Entries; all other fields stand in the message")
+            raise ValueError(f"`{name}` must be Temp, Numbers or Entries; all other fields belong in the message")
     temporaries = {**_divisors(message), **temporaries}
     found: dict[str, Any] = {}
     named = [
@@ -111,9 +111,9 @@ def _fields(message: pb.LayerDef, temporaries: dict[str, Temp | Numbers | Entrie
     ]
     for name, field in named:
         if not is_word(name) or name.startswith("_") or name in ("examples", "networks"):
-            raise ValueError(f"`{name}` is no name of a field; a name is a word that Python and protobuf take as one")
+            raise ValueError(f"invalid field name `{name}`: a name must be an identifier, and not a keyword of Python or protobuf")
         if name in found:
-            raise ValueError(f"two fields are called `{name}`")
+            raise ValueError(f"duplicate field `{name}`")
         found[name] = field
     return found
 
@@ -141,10 +141,10 @@ def _input(message: pb.ArgumentDef) -> Input:
         *("places", "kinks", "derivative"),
     )
     if message.HasField("low") != message.HasField("high"):
-        raise ValueError("`low` and `high` go together")
+        raise ValueError("`low` and `high` must be set together")
     kinks = tuple(map(read_value, message.kinks))
     if not all(is_number(kink) or kink == "ties" for kink in kinks):
-        raise ValueError('`kinks` are numbers, or the text "ties"')
+        raise ValueError('`kinks` must be numbers, or the string "ties"')
     options: dict[str, Any] = {"kinks": kinks, "derivative": message.derivative, "places": message.places or None}
     if message.data_type:
         options["kinds"] = tuple(map(pb.DataType.Name, message.data_type))
@@ -154,21 +154,21 @@ def _input(message: pb.ArgumentDef) -> Input:
         options["within"] = message.low, message.high
     if message.HasField("min_count"):
         if not message.repeatable:
-            raise ValueError("`min_count` is for a repeatable input")
+            raise ValueError("`min_count` requires a repeatable input")
         options["minimum"] = message.min_count
     return Input(message.axes, message.description, repeatable=message.repeatable, optional=message.optional, **options)
 
 
 def _divisors(message: pb.LayerDef) -> dict[str, Temp]:
     """The temporaries that outputs name: a number for every row."""
-    doc = "what the sum of the cost over the rows is divided by, summed over them"
+    doc = "per-sample divisor of the loss"
     return {one.divisor: Temp(one.axes, doc) for one in message.outputs if one.divisor}
 
 
 def _output(message: pb.ArgumentDef, temporaries: Mapping[str, Any]) -> Output:
     check_fields(message, *_ARGUMENT, "loss", "size", "nan", "divisor", "when")
     if len(message.data_type) > 1:
-        raise ValueError("an output has one data type; where it depends on the inputs, write @output_types")
+        raise ValueError("an output has one data type; if it depends on the inputs, add @output_types")
     return Output(
         message.axes,
         message.description.removesuffix(f"; NaN {message.nan}"),  # which is added
@@ -194,12 +194,12 @@ def _parameters(message: pb.LayerDef) -> Iterator[tuple[str, Field]]:
     """Parameters, the bias, states: each from the place that the schema has for it."""
     if message.parameter_attr and len(message.parameter_attr) != len(message.inputs):
         raise ValueError(
-            f"`parameter_attr` has {len(message.parameter_attr)} entries for {len(message.inputs)} inputs: "
-            "one for each, empty for an input without a parameter"
+            f"`parameter_attr` has {len(message.parameter_attr)} entries for {len(message.inputs)} inputs; "
+            "use one per input, empty for an input without a parameter"
         )
     for entry, owner in zip(message.parameter_attr, message.inputs, strict=False):
         if entry.input not in ("", owner.name):
-            raise ValueError(f"parameter `{entry.name}`: its place is that of `{owner.name}`, not of `{entry.input}`")
+            raise ValueError(f"parameter `{entry.name}` is at the position of input `{owner.name}`, not of `{entry.input}`")
         if entry.ListFields():
             per = owner.name if owner.repeatable else None
             yield from _by_name("parameter", [entry], partial(_parameter, per=per))
@@ -215,14 +215,14 @@ def _parameters(message: pb.LayerDef) -> Iterator[tuple[str, Field]]:
 def _parameter(message: pb.LayerDef.ParameterDef, per: str | None) -> Param:
     _check_settings(message)
     if message.HasField("trained") and not message.trained:
-        raise ValueError("what is not trained stands in `extra_parameters`")
+        raise ValueError("states belong in `extra_parameters`")
     return Param(message.axes, message.description, per=per, optional=message.optional, **_init(message))
 
 
 def _bias(message: pb.LayerDef.ParameterDef) -> Bias:
     _check_settings(message)
     if message.input or message.optional:
-        raise ValueError("a bias belongs to no input; every layer with one has the attribute `bias` to leave it out")
+        raise ValueError("a bias has no `input` and is always optional (attribute `bias`)")
     doc = {"doc": message.description} if message.description else {}
     return Bias(message.axes, **doc, **_init(message))
 
@@ -249,7 +249,7 @@ def _check_settings(message: pb.LayerDef.ParameterDef) -> None:
     for attribute in message.attributes:
         if attribute.name not in PARAMETER_SETTINGS:
             known = ", ".join(PARAMETER_SETTINGS)
-            raise ValueError(f"a parameter has no setting `{attribute.name}`; every one has {known}")
+            raise ValueError(f"unknown parameter setting `{attribute.name}`; available: {known}")
 
 
 # ---- attributes, examples
@@ -269,7 +269,7 @@ def _own_attributes(message: pb.LayerDef) -> Iterator[pb.AttributeDef]:
         expected.name = given.name
         given.ClearField("number")
         if given != expected:
-            raise ValueError(f"attribute `{given.name}` is the framework's, which adds it: leave it out")
+            raise ValueError(f"attribute `{given.name}` is added by the framework: remove it")
 
 
 def _example(message: pb.ExampleDef) -> Example:

@@ -27,7 +27,7 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
             binder.take(layer.inputs[name], place)
     for row, group in layer.own_rows.items():
         if group not in binder.levels:
-            raise layer.error(f"the rows `{row}` of an output are grouped in `{group}`, which is in no input")
+            raise layer.error(f"the rows `{row}` of an output are grouped by `{group}`, which no input has")
         binder.levels[row] = binder.levels[group] + 1
     for row, group in layer.entry_rows.items():
         binder.levels[row] = binder.levels[group] + 1
@@ -95,7 +95,7 @@ class _Binder:
 
     def take(self, field: Input, place: int) -> None:
         type_ = self.types[place]
-        label = f"input `{field.name}`" + (f" number {place + 1}" if field.repeatable and place else "")
+        label = f"input `{field.name}`" + (f" #{place + 1}" if field.repeatable and place else "")
         if type_.kind not in field.kinds:
             raise KindError(
                 f"{label} of `{self.layer.name}` is {_KIND_WORDS[type_.kind]} ({type_}); "
@@ -133,7 +133,7 @@ class _Binder:
         outer = 0 if self.choice == "SEQUENCE" else level - 1
         if self.levels.setdefault(group, outer) != outer:
             raise LevelError(
-                f"{label} has sequences of {LEVEL_WORDS[outer]}, but {self.bound_by['level ' + group]} is "
+                f"the sequences of {label} are in {LEVEL_WORDS[outer]}, but {self.bound_by['level ' + group]} is in "
                 f"{LEVEL_WORDS[self.levels[group]]}",
                 input=place,
             )
@@ -145,7 +145,7 @@ class _Binder:
         if field.axes[0].name == REST:
             return [(field.axes[0], dims)] if not axes else []
         if axes and axes[0].first is not None:
-            return self._match_placed(field, dims, f"{label} of `{self.layer.name}` has the shape {type_}", place)
+            return self._match_placed(field, dims, f"{label} of `{self.layer.name}` has shape {type_}", place)
         if [axis.name for axis in axes] == ["1"] and not dims:
             return []
         if takes_what_is_left(field.axes):
@@ -153,7 +153,7 @@ class _Binder:
         rest = next((i for i, axis in enumerate(axes) if axis.rest), None)
         if (rest is None and len(dims) != len(axes)) or (rest is not None and len(dims) < len(axes) - 1):
             raise RankError(
-                f"{label} of `{self.layer.name}` has the shape {type_}, but `{field.text}` needs "
+                f"{label} of `{self.layer.name}` has shape {type_}, but `{field.text}` needs "
                 f"{'at least ' if rest is not None else ''}{len(axes) - (rest is not None)} "
                 f"ax{'e' if len(axes) - (rest is not None) != 1 else 'i'}s after the rows",
                 input=place,
@@ -166,7 +166,7 @@ class _Binder:
         tail, other = self.sizes.get(REST, ()), self.bound_by.get(REST, "another input")
         if tail and (len(dims) <= len(tail) or dims[len(dims) - len(tail) :] != tail):
             name = field.axes[1].name
-            raise ShapeError(f"{what}, but {other} is {_show(tail)}: {name} before these axes is wanted", input=place)
+            raise ShapeError(f"{what}, but {other} has axes {_show(tail)}: expected {name} before these axes", input=place)
         return split_dims(field.axes[1:], dims, len(tail))
 
     def _match_placed(self, field: Field, dims: tuple[int, ...], what: str, place: int) -> list[tuple[Axis, Any]]:
@@ -188,12 +188,12 @@ class _Binder:
     def _place(self, attribute: str, dims: tuple[int, ...], what: str) -> int:
         """The position of an axis, counted from 1 after the rows. Raises `ShapeError` if it does not exist."""
         place = int(self.attributes[attribute])
-        count = max(len(dims), 1)  # one number a row is a row of one column to what merges axes
+        count = max(len(dims), 1)  # one value per row: merging axes treat it as one column
         found = place + count + 1 if place < 0 else place
         if not 1 <= found <= count:
-            message = "0 are the rows" if place == 0 else f"the axes behind the rows are 1 to {count}"
+            message = "axis 0 is the batch axis" if place == 0 else f"the axes after the rows are 1 to {count}"
             message += ", or -1 for the last" if place else ""
-            raise ShapeError(f"{what}, and `{attribute}` is {place}: {message}", attribute=attribute)
+            raise ShapeError(f"{what}, but `{attribute}` is {place}: {message}", attribute=attribute)
         return found
 
     def _bind(self, axis: Axis, size: Any, label: str, place: int) -> None:
@@ -237,7 +237,7 @@ _KIND_WORDS = {"DENSE": "dense", "INT": "ids", "SPARSE": "sparse with values", "
 
 
 def _show(size: Any) -> str:
-    return "x".join(map(str, size)) or "one number a row" if isinstance(size, tuple) else str(size)
+    return "x".join(map(str, size)) or "one value per row" if isinstance(size, tuple) else str(size)
 
 
 def _call(layer: LayerDefinition, hook: str, given: Mapping[str, Any], positions: Mapping[str, tuple[int, ...]]) -> Any:
@@ -261,22 +261,22 @@ def _call(layer: LayerDefinition, hook: str, given: Mapping[str, Any], positions
 def _given_types(layer: LayerDefinition, types: Any) -> tuple[Type, ...]:
     """The result of an `@output_types` function, one type per output. Raises `DefinitionError`."""
     if not isinstance(types, (list, tuple)) or not all(isinstance(one, Type) for one in types):
-        raise layer.error(f"@output_types must give a list of Type, not {types!r}")
+        raise layer.error(f"@output_types must return a list of Type, not {types!r}")
     if len(types) != len(layer.outputs) and not any(field.repeatable for field in layer.outputs.values()):
-        raise layer.error(f"@output_types gives {len(types)} types, declared are {len(layer.outputs)} outputs")
+        raise layer.error(f"@output_types returns {len(types)} types for {len(layer.outputs)} declared outputs")
     return tuple(types)
 
 
 def _check_outputs(layer: LayerDefinition, binder: _Binder, types: tuple[Type, ...]) -> None:
     """Compare what a body gives with the outputs declared; axes that nothing has bound take their sizes from it."""
     if len(types) != len(layer.outputs):
-        raise layer.error(f"its body gives {len(types)} outputs, declared are {len(layer.outputs)}")
+        raise layer.error(f"its body returns {len(types)} outputs, but {len(layer.outputs)} are declared")
     for field, type_ in zip(layer.outputs.values(), types, strict=True):
         declared = f"`{field.name}` is declared as {field.kind} `{field.text}`"
         try:
             axes = binder.match(field, type_, "it", 0)
         except RankError:
-            raise layer.error(f"{declared}, but its body makes it {type_}") from None
+            raise layer.error(f"{declared}, but its body returns {type_}") from None
         wrong = [
             f"axis {axis.name} is {_show(binder.sizes.get(axis.name, binder.merged.get(axis.name)))}"
             for axis, size in axes
@@ -285,13 +285,13 @@ def _check_outputs(layer: LayerDefinition, binder: _Binder, types: tuple[Type, .
         level = binder.levels.setdefault(field.axes[0].name, type_.level)
         if wrong or level != type_.level or field.kind != type_.kind:
             what = f", where {wrong[0]}" if wrong else f", as {LEVEL_WORDS[level]}"
-            raise layer.error(f"{declared}{what}, but its body makes it {type_}")
+            raise layer.error(f"{declared}{what}, but its body returns {type_}")
 
 
 def _item_count(layer: LayerDefinition, binding: Binding, field: Output) -> int:
     names = [axis.name for axis in field.axes if axis.per_item]
     if names and names[0] not in binding.sizes:
-        raise layer.error(f"nothing binds axis {names[0]} of `{field.name}`")
+        raise layer.error(f"no input or attribute determines axis {names[0]} of `{field.name}`")
     return len(binding.sizes[names[0]]) if names else 1
 
 
@@ -302,7 +302,7 @@ def _output_type(layer: LayerDefinition, binding: Binding, field: Output, item: 
             return Type.ids(binding.sizes[field.size or ""], level, binding.dims(field, item))
         return Type.dense(*binding.dims(field, item), level=level)
     except KeyError as missing:
-        raise layer.error(f"nothing binds axis {missing.args[0]} of `{field.name}`") from None
+        raise layer.error(f"no input or attribute determines axis {missing.args[0]} of `{field.name}`") from None
 
 
 def _group_choice(layer: LayerDefinition, attributes: Mapping[str, Any]) -> str | None:

@@ -19,7 +19,7 @@ def rename_problem(old: str, new: str) -> str | None:
     """The error in a rename, or None: each `*` of `new` is the text that the same `*` of `old` matches."""
     if new.count("*") <= old.count("*"):
         return None
-    return f"`{new}` has more `*` than `{old}`, which says what they stand for"
+    return f"`{new}` has more `*` than `{old}`"
 
 
 def renamed(name: str, old: str, new: str) -> str | None:
@@ -34,9 +34,9 @@ def renamed(name: str, old: str, new: str) -> str | None:
 def check_names(argument: str, given: Any, meaning: str) -> None:
     """Raises `TypeError` for an argument that is no dict whose keys are names."""
     if not isinstance(given, Mapping):
-        raise TypeError(f"{argument} is a dict {meaning}, not {brief(given)}")
+        raise TypeError(f"{argument} must be a dict {meaning}, not {brief(given)}")
     if wrong := [key for key in given if not isinstance(key, str)]:
-        raise TypeError(f"{argument} is a dict {meaning}, so its keys are strings, not {brief(wrong[0])}")
+        raise TypeError(f"{argument} must be a dict {meaning}, with strings as keys, not {brief(wrong[0])}")
 
 
 def listed(names: Iterable[str], most: int = 5) -> str:

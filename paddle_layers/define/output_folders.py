@@ -33,8 +33,7 @@ class LinkError(OSError):
     def __init__(self, path: Path) -> None:
         super().__init__(
             errno.ELOOP,
-            "this is a symbolic link, and nothing is written or deleted through a link in an output folder; remove the "
-            "link, or choose another output folder",
+            "symbolic links are not followed in an output folder; remove the link, or choose another folder",
             str(path),
         )
 
@@ -329,5 +328,5 @@ def _opened(path: Path) -> Iterator[Folder]:
 def _same(path: Path, descriptor: int | None) -> Folder:
     """The claimed folder, if it is still at its path: results written to a moved folder would be lost."""
     if descriptor is not None and not os.path.samestat(os.stat(path), os.fstat(descriptor)):
-        raise OSError(errno.ESTALE, "another folder has taken its place", str(path))
+        raise OSError(errno.ESTALE, "it was replaced by another folder", str(path))
     return Folder(path, descriptor)

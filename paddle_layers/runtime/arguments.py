@@ -14,9 +14,9 @@ def check_arguments(network: Any, dtype: str, seed: Any, batch_size: Any) -> Non
     """Raises `TypeError` for a wrong type of argument, `ValueError` for a value out of range."""
     if not hasattr(network, "select"):
         meant = f": write Net(load({network!r}))" if isinstance(network, str) else ""
-        raise TypeError(f"network is what `load` or `Network` gives, not {brief(network)}{meant}")
+        raise TypeError(f"network must be the result of `load` or `Network`, not {brief(network)}{meant}")
     if dtype not in ("float32", "float64"):
-        raise ValueError(f'dtype is {brief(dtype)}, must be "float32" or "float64"')
+        raise ValueError(f'dtype must be "float32" or "float64", not {brief(dtype)}')
     check_count("seed", seed, 0)
     if batch_size is not None:
         check_count("batch_size", batch_size, 1)
@@ -26,7 +26,7 @@ def names_of(argument: str, given: Any) -> tuple[str, ...]:
     """The names in an argument. Raises `TypeError` if it is not a list of names."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         meant = f": write {argument}=[{given!r}]" if isinstance(given, str) else ""
-        raise TypeError(f"{argument} is a list of names, not {brief(given)}{meant}")
+        raise TypeError(f"{argument} must be a list of names, not {brief(given)}{meant}")
     return tuple(given)
 
 
@@ -35,33 +35,33 @@ def check_keep(names: Iterable[str], values: Collection[str]) -> None:
     for name in names:
         if name not in values:
             near = suggestion(name, values) if isinstance(name, str) else ""
-            raise ValueError(f"keep names {brief(name)}, which no layer of the network makes{near}")
+            raise ValueError(f"keep: no layer has an output {brief(name)}{near}")
 
 
 def check_feeds(feeds: Any, names: Iterable[str]) -> None:
     """Raises `TypeError` for feeds that are not a dict by the names of the data layers."""
     if not isinstance(feeds, Mapping):
         example = ", ".join(f'"{name}": ...' for name in names)
-        raise TypeError(f"feeds is a dict by the names of the data layers, {{{example}}}, not {brief(feeds)}")
+        raise TypeError(f"feeds must be a dict of arrays by data layer, {{{example}}}, not {brief(feeds)}")
 
 
 def check_phase(phase: Any) -> None:
     """Raises `ValueError` for an unknown phase."""
     if not isinstance(phase, str) or phase not in ("train", "test"):
-        raise ValueError(f'phase is {brief(phase)}, must be "train" or "test"')
+        raise ValueError(f'phase must be "train" or "test", not {brief(phase)}')
 
 
 def check_divisors(divisors: Any, losses: Collection[str]) -> Mapping[str, float]:
     """The divisors by loss, none for `None`. Raises `TypeError`, and `ValueError` for an unknown loss."""
     if divisors is None:
         return {}
-    check_names("divisors", divisors, "by the names of losses")
+    check_names("divisors", divisors, "of numbers by loss")
     for name, divisor in divisors.items():
         if name not in losses:
-            known = suggestion(name, losses) or f"; there are {listed(losses) or 'none'}"
-            raise ValueError(f"divisors names `{name}`, which is no loss of the network{known}")
+            known = suggestion(name, losses) or f"; available: {listed(losses) or 'none'}"
+            raise ValueError(f"divisors: the network has no loss `{name}`{known}")
         if isinstance(divisor, str) or not hasattr(divisor, "__float__"):
-            raise TypeError(f"the divisor of `{name}` is a number, not {brief(divisor)}")
+            raise TypeError(f"the divisor of `{name}` must be a number, not {brief(divisor)}")
     found: Mapping[str, float] = divisors
     return found
 
@@ -71,9 +71,9 @@ def check_count(name: str, value: Any, least: int) -> None:
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} is a whole number from {least} on, not {brief(value)}") from None
+        raise TypeError(f"{name} must be an integer >= {least}, not {brief(value)}") from None
     if not least <= number < 2**63:
-        raise ValueError(f"{name} is {number}, must be a whole number from {least} on, below 2**63")
+        raise ValueError(f"{name} must be an integer from {least} to 2**63 - 1, not {number}")
 
 
 def no_value(name: object, values: Mapping[str, object]) -> KeyError:

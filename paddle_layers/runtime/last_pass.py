@@ -46,7 +46,7 @@ class LastPass:
         if not isinstance(name, str) or name not in self.plan.gradients:
             raise no_gradient(name, self.plan.gradients, parameters)
         if not self.has_gradients:
-            raise RuntimeError("the last forward pass has no gradients: call backward first")
+            raise RuntimeError("no gradients: call backward after the last forward pass")
         return rows_of(self.plan, self.plan.gradients[name], self.phase.graph.values[name]).copy()
 
     @property
@@ -58,5 +58,5 @@ class LastPass:
         """Raises `RuntimeError` in another thread than the one that ran the pass."""
         if self.thread is not threading.current_thread():
             raise RuntimeError(
-                "the last forward pass was made by another thread: give every thread that trains a Net of its own"
+                "the last forward pass ran in another thread; use one Net per training thread"
             )

@@ -29,7 +29,7 @@ def one_at_a_time(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenat
     def locked(self: L, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with self.lock.current:
             if self.closed and method.__name__ != "close":
-                raise RuntimeError("this net is closed; make another one, or use it inside of its `with` block")
+                raise RuntimeError("this net is closed; create a new one, or use it inside its `with` block")
             return method(self, *args, **kwargs)
 
     return locked

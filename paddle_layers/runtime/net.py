@@ -116,12 +116,12 @@ class Net(PassEffects):
     @one_at_a_time
     def loss(self) -> float:
         """Loss of the last forward pass: the sum over the losses of weight x mean over the counted rows."""
-        return self._last_pass("is no loss").loss
+        return self._last_pass("loss").loss
 
     @one_at_a_time
     def loss_sums(self) -> dict[str, LossSum]:
         """Sums of the losses of the last forward pass by name, from which the loss over several batches is computed."""
-        return self._last_pass("is no loss").loss_sums()
+        return self._last_pass("loss").loss_sums()
 
     def memory(self, phase: str) -> int:
         """Bytes of the buffers of all plans of a phase; parameters are not included."""
@@ -220,7 +220,7 @@ class Net(PassEffects):
     def _last_pass(self, missing: str) -> LastPass:
         """The last forward pass. Raises `RuntimeError` if there was no pass, or if another thread has run it."""
         if self._last is None:
-            raise RuntimeError(f"there {missing} before the first forward pass")
+            raise RuntimeError(f"no {missing}: call forward first")
         self._last.check_thread()
         return self._last
 
@@ -258,15 +258,15 @@ class Net(PassEffects):
             FeedError: Gradients do not fit the last batch.
         """
         if self._last is None or self._last.phase.name != "train":
-            raise RuntimeError('backward needs a forward pass with phase="train" before it')
-        phase, plan, batch = self._last_pass("is nothing to go back from").parts
+            raise RuntimeError('call forward(..., phase="train") before backward')
+        phase, plan, batch = self._last_pass("forward pass").parts
         given: dict[str, NDArray[Any]] = {}
         graph, seeds = phase.graph, phase.loss_seeds()
         if gradients is not None:
             given = check_gradients(graph, batch, gradients, self.dtype)
             seeds = tuple((name, None) for name in sorted(given))
         elif not seeds:
-            raise RuntimeError("the network has no loss: give the gradients of its outputs, backward(gradients={...})")
+            raise RuntimeError("the network has no loss; pass output gradients: backward(gradients={...})")
         wanted = phase.plan(seeds)
         if wanted is not plan or self._last.consumed:
             self._run_again(phase, wanted, batch)
@@ -294,12 +294,12 @@ class Net(PassEffects):
     @one_at_a_time
     def gradient(self, name: str) -> NDArray[Any]:
         """Gradient of an output, a value in `keep` or with `propagate_down: true`; else raises `KeyError`."""
-        return self._last_pass("are no gradients").gradient(name, self.parameters)
+        return self._last_pass("gradients").gradient(name, self.parameters)
 
     @one_at_a_time
     def value(self, name: str) -> Any:
         """An output of the last forward pass, or a value in `keep`, as an array, `Sequences` or `Csr`."""
-        phase, plan, batch = self._last_pass("are no values").parts
+        phase, plan, batch = self._last_pass("values").parts
         if not isinstance(name, str) or name not in {*phase.outputs, *self._keep, *phase.graph.feeds}:
             raise arguments.no_value(name, phase.graph.values)
         return read_value(plan, batch, phase.graph.values[name])
@@ -309,7 +309,7 @@ class Net(PassEffects):
         """Reruns the last batch; the first layer with NaN or infinite values (`backward`: gradients), or None."""
         if self._last is None or (backward and self._last.plan.updates is not None):
             return None
-        phase, plan, batch = self._last_pass("are no values").parts
+        phase, plan, batch = self._last_pass("values").parts
         kept = self.arena.copy_states()
         self._run_again(phase, plan, batch)
         try:

@@ -311,7 +311,7 @@ def test_layers(run: Run) -> None:
     ],
 )
 def test_layers_of_a_name_elsewhere_says_what_it_is_here(run: Run, name: str, hint: str) -> None:
-    assert f"no layer is called `{name}`; {hint}" in run("layers", name, status=1).stderr
+    assert f"unknown layer `{name}`; {hint}" in run("layers", name, status=1).stderr
 
 
 def test_layers_searches_for_what_is_no_name(run: Run) -> None:
@@ -321,7 +321,7 @@ def test_layers_searches_for_what_is_no_name(run: Run) -> None:
     assert {"  batch_norm (layer) ", "  layer_norm (layer) "} <= {
         line[:21] for line in run("layers", "norm").stdout.splitlines()
     }
-    assert "no layer is called `frobnicate`" in run("layers", "frobnicate", status=1).stderr
+    assert "unknown layer `frobnicate`" in run("layers", "frobnicate", status=1).stderr
 
 
 def test_docs(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -448,7 +448,7 @@ def test_a_card_that_is_not_there(run: Run, project: Path) -> None:
     if open_device("auto").name == "cuda":
         pytest.skip("there is a card")
     shown = run("train", "first/train.textproto", "--output", "out", "--device", "cuda", status=1).stderr
-    assert 'the device "cuda" needs an NVIDIA card' in shown
+    assert 'the device "cuda" needs an NVIDIA GPU' in shown
     assert not Path("out/weights.safetensors").exists()
 
 

@@ -39,7 +39,7 @@ def test_phases_share_parameters_and_types_are_checked_in_each():
     network = pl.loads(text)
     assert network.select("train")["y"].input_types[0].dims == (4,)
     assert network.select("test")["y"].input_types[0].dims == (5,)
-    with pytest.raises(pl.ShapeError, match=r"`y.weight` would need the shape \(5, 3\), but `y.weight` has \(4, 3\)"):
+    with pytest.raises(pl.ShapeError, match=r"`y.weight` requires shape \(5, 3\), but `y.weight` has \(4, 3\)"):
         pl.Net(network)
 
 

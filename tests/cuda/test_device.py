@@ -110,7 +110,7 @@ def test_too_little_memory_is_told_before_it_is_taken():
         pl.Net(pl.loads(NETWORK), device=device, batch_size=64)
     message = str(told.value)
     assert message.startswith("a batch of 64 needs ")
-    assert "of the memory of 'cuda', and there are 39.1 KiB; " in message
+    assert "on 'cuda', but 39.1 KiB are free; " in message
     assert "the largest tensors are x (18.0 KiB), conv1.y (16.0 KiB)" in message
     fits = int(message.rpartition("a batch of ")[2].split()[0])
     pl.Net(pl.loads(NETWORK), device=device, batch_size=fits).close()
@@ -128,5 +128,5 @@ def test_a_device_that_is_not_there_says_what_to_do(monkeypatch):
 
 
 def test_without_a_card_the_error_says_so():
-    with pytest.raises(pl.DeviceError, match='the device "cuda" needs an NVIDIA card with its driver: '):
+    with pytest.raises(pl.DeviceError, match='the device "cuda" needs an NVIDIA GPU and its driver: '):
         pl.Net(pl.loads(NETWORK), device="cuda")

@@ -114,7 +114,7 @@ def test_what_the_driver_refuses_is_told(monkeypatch):
     monkeypatch.setattr(driver_module, "_bindings", lambda: driver)
     assert card_problem() is None
     monkeypatch.setattr(FakeDriver, "do_cuDeviceGetCount", lambda _: (0,))
-    assert "needs an NVIDIA card" in str(card_problem())
+    assert "needs an NVIDIA GPU" in str(card_problem())
     with pl.Net(pl.loads(NETWORK)) as net:
         driver.status = Status.CUDA_ERROR_ILLEGAL_ADDRESS
         with pytest.raises(pl.DeviceError, match=r"launch.*CUDA_ERROR_ILLEGAL_ADDRESS"):

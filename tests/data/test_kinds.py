@@ -178,11 +178,11 @@ def test_what_is_wrong_with_stored_sparse_sequences_is_said(arrays, level, messa
 @pytest.mark.parametrize(
     ("kind", "level", "fed", "message"),
     [
-        ("SPARSE", 1, [[[0, 2]]], "has no values; the data layer is sparse with values"),
-        ("SPARSE_INT", 1, [[[0, 7]]], "holds the id 7"),
+        ("SPARSE", 1, [[[0, 2]]], "has no values; the data layer requires them (SPARSE)"),
+        ("SPARSE_INT", 1, [[[0, 7]]], "contains id 7"),
         ("SPARSE_INT", 1, [3], "is int; sparse rows are"),
-        ("DENSE", 1, [3.0, 4.0], "holds single values where sequences are expected: it takes a list with the rows"),
-        ("INT", 2, [[3, 4]], "it takes a list with a list of sub-sequences of every one"),
+        ("DENSE", 1, [3.0, 4.0], "contains scalars instead of sequences; expected a list with the rows of each sequence"),
+        ("INT", 2, [[3, 4]], "expected a list with the rows of each sub-sequence"),
     ],
 )
 def test_wrong_lists_are_refused(kind, level, fed, message):

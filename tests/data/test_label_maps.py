@@ -110,11 +110,11 @@ def test_weights_of_classes_are_those_of_every_pixel():
         (np.zeros((5, 12), int), "feed array.reshape(-1, 3, 4)"),
         (
             np.zeros((5, 1, 3, 4), int),
-            "has the shape (5, 1, 3, 4); it takes (rows, 3, 4); feed array.reshape(-1, 3, 4)",
+            "has shape (5, 1, 3, 4); expected (rows, 3, 4); feed array.reshape(-1, 3, 4)",
         ),
         (np.eye(3, dtype=int)[np.zeros((5, 3, 4), int)].transpose(0, 3, 1, 2), "feed array.argmax(1)"),
         (np.zeros((5, 3, 4)), "feed array.astype(int)"),
-        (np.full((5, 3, 4), 3), "holds the id 3 in row 0, at (0, 0, 0); ids are 0 to 2"),
+        (np.full((5, 3, 4), 3), "contains id 3 in row 0, at index (0, 0, 0); valid ids are 0 to 2"),
     ],
 )
 def test_a_feed_that_does_not_fit_is_told_what_to_write(label, message):

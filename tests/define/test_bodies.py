@@ -101,14 +101,14 @@ def test_an_input_that_is_absent_is_none():
 
 MISTAKES = {
     "unknown argument `nett`; did you mean `net`": lambda nett: nett.relu(),
-    "there is no layer `rulu`; did you mean `relu`": lambda net, x: net.rulu(x),
-    "there is no argument `sise`; did you mean `size`": lambda net, x: net.fc(x, sise=3),
+    "unknown layer `rulu`; did you mean `relu`": lambda net, x: net.rulu(x),
+    "unknown argument `sise`; did you mean `size`": lambda net, x: net.fc(x, sise=3),
     "needs `size`": lambda net, x: net.fc(x),
-    "names nothing else": lambda net, x: net.relu(net.relu(x, name="a"), name="a"),
-    "`x` names a part": lambda net, x: net.relu(x, name="x"),
-    "takes inputs and what other parts give, found 3": lambda net: net.relu(3),
-    "does a `return` lack": lambda: None,
-    "gives 2 outputs, declared are 1": lambda net, x: (net.relu(x), net.relu(x)),
+    "use a unique identifier": lambda net, x: net.relu(net.relu(x, name="a"), name="a"),
+    "`x` cannot name a part": lambda net, x: net.relu(x, name="x"),
+    "takes inputs and outputs of other parts, found 3": lambda net: net.relu(3),
+    "is a `return` missing": lambda: None,
+    "returns 2 outputs, but 1 are declared": lambda net, x: (net.relu(x), net.relu(x)),
 }
 
 
@@ -135,10 +135,10 @@ def test_what_a_body_makes_is_what_is_declared():
         return net.fc(x, size=5)
 
     with pytest.raises(
-        DefinitionError, match="`y` is declared as DENSE `N C`, where axis C is 3, but its body makes it 5"
+        DefinitionError, match="`y` is declared as DENSE `N C`, where axis C is 3, but its body returns 5"
     ):
         made_of(build, y=pl.Output("N C", "rows"))
-    with pytest.raises(DefinitionError, match="declared as DENSE `N K Q`, but its body makes it 5"):
+    with pytest.raises(DefinitionError, match="declared as DENSE `N K Q`, but its body returns 5"):
         made_of(build, y=pl.Output("N K Q", "rows"))
     with pytest.raises(DefinitionError, match="declared as INT `N`"):
         made_of(build, y=pl.Output("N", "rows", kind="INT", size="K"))
@@ -148,7 +148,7 @@ def test_a_body_computes_all_of_the_layer():
     def build(net, x):
         return net.relu(x)
 
-    with pytest.raises(DefinitionError, match="inputs, outputs and attributes only, but there is field `weight`"):
+    with pytest.raises(DefinitionError, match="inputs, outputs and attributes; remove field `weight`"):
         made_of(build, weight=pl.Param("C", "what no part has"))
 
 
@@ -174,7 +174,7 @@ def test_a_fault_inside_is_told_of_what_made_it():
     assert message(wrong) == ("E209: layer `b`: 6 columns cannot be cut into 4 heads", "4")
     wrong = ROWS + 'layer { name: "g" type: "gated_unit" input: "x" gated_unit { size: 3 act: "rule" } }'
     text, place = message(wrong)
-    assert text.endswith("layer `g`: its part `value` (fc): there is no layer `rule`")
+    assert text.endswith("layer `g`: its part `value` (fc): unknown layer `rule`")
     assert place == "rule"
 
 
@@ -195,7 +195,7 @@ def test_a_body_that_fails_is_its_authors_fault():
     finally:
         pl.registries["layer"].remove("of_tests")
     assert text.startswith("E401: layer type `of_tests` raised an error")
-    assert text.endswith("`y` is declared as DENSE `N C`, where axis C is 4, but its body makes it 8")
+    assert text.endswith("`y` is declared as DENSE `N C`, where axis C is 4, but its body returns 8")
     assert place == "of_tests"
 
 

@@ -128,7 +128,7 @@ def test_outputs_and_gradients_are_those_of_numpy(plugin: Any, engine: Any) -> N
 def test_on_a_card_it_runs_on_the_host_and_says_so(plugin: Any) -> None:
     plugin()
     assert pl.registry["sorted_rows"].definition.facts.devices == ["cpu"]
-    with pytest.warns(DeviceWarning, match=r"no CUDA kernel for `sorted` \(order\).* it is a Python function"):
+    with pytest.warns(DeviceWarning, match=r"no CUDA kernel for `sorted` \(order\).* Python functions run on the CPU"):
         found = passed(Cuda(SimulatedCard(), simulated=True))
     for name, values in expected().items():
         np.testing.assert_allclose(found[name], values, rtol=1e-12, atol=1e-12, err_msg=name)
@@ -137,15 +137,15 @@ def test_on_a_card_it_runs_on_the_host_and_says_so(plugin: Any) -> None:
 WRONG = {
     "np.argmax(x * factor, axis=1)\n": (
         "np.argmax(x, axis=0)\n",
-        "gives an array of the shape (3,) for `largest`, which is (2,)",
+        "returns shape (3,) for `largest`; expected (2,)",
     ),
     "np.argmax(x * factor, axis=1)\n\n": (
         "np.full(2, 3)\n\n",
-        "gives the id 3 for `largest`, of which there are 3, from 0 on",
+        "returns id 3 for `largest`; valid ids are 0 to 2",
     ),
-    ", np.argmax(x * factor, axis=1)": ("", "gives 1 arrays for `y`, `largest`"),
-    "np.argmax(x": ("np.mean(x", "gives float64 for `largest`, which are whole numbers"),
-    "    return np.argsort": ("    np.argsort", "gives nothing for `order`; does a `return` lack?"),
+    ", np.argmax(x * factor, axis=1)": ("", "returns 1 arrays for `y`, `largest`"),
+    "np.argmax(x": ("np.mean(x", "returns float64 for `largest`; expected an integer dtype"),
+    "    return np.argsort": ("    np.argsort", "returns None for `order`; is a `return` missing?"),
     "    return np.take": ("    x[0] = 1\n    return np.take", "ValueError: assignment destination is read-only"),
     "np.argsort(-x * factor if": ("{}['a'] + np.argsort(-x * factor if", "KeyError: 'a'"),
 }
@@ -177,9 +177,9 @@ def test_a_failure_is_told_where_other_threads_run_launches_beside_it(plugin: An
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("forward(x, factor, order)", "forward(x, y)", "asks for `y`, which it computes"),
+        ("forward(x, factor, order)", "forward(x, y)", "takes its target `y` as an argument"),
         ("forward(x, factor, order)", "forward(x, factr)", "unknown argument `factr`; did you mean `factor`?"),
-        ("SortedRows.x)", "SortedRows.x, SortedRows.factor)", "gives one gradient; write a function for each"),
+        ("SortedRows.x)", "SortedRows.x, SortedRows.factor)", "a Python function computes one gradient; write one function per gradient"),
     ],
 )
 def test_what_a_function_cannot_have_is_refused_when_it_is_registered(

@@ -173,9 +173,9 @@ def test_temporaries_and_sizes_of_its_own() -> None:
 
 
 def test_other_fields_than_temporaries_stand_in_the_message() -> None:
-    with pytest.raises(pl.DefinitionError, match="`z` is no Temp, Numbers or Entries"):
+    with pytest.raises(pl.DefinitionError, match="`z` must be Temp, Numbers or Entries"):
         pl.register_layer(message(CUBE), z=pl.Input("N", "more"))  # type: ignore[arg-type]
-    with pytest.raises(pl.DefinitionError, match="two fields are called `x`"):
+    with pytest.raises(pl.DefinitionError, match="duplicate field `x`"):
         declared(x=pl.Temp("N", "more"))
     with pytest.raises(TypeError, match="takes a LayerDef message, found str"):
         pl.register_layer(CUBE)  # type: ignore[arg-type]
@@ -202,7 +202,7 @@ def test_output_types_may_depend_on_attributes() -> None:
     assert (layer.output_types(given, ids=9)[0].type, layer.output_types(given, ids=9)[0].size) == (pb.INT, 9)
 
 
-@pytest.mark.parametrize(("count", "reason"), [(0, "must give a list of Type"), (2, "gives 2 types, declared are 1")])
+@pytest.mark.parametrize(("count", "reason"), [(0, "must return a list of Type"), (2, "returns 2 types for 1 declared")])
 def test_a_wrong_answer_of_output_types_is_its_authors_fault(count: int, reason: str) -> None:
     cube = declared()
 
@@ -275,5 +275,5 @@ def test_half_of_the_functions_are_not_enough() -> None:
     def cube_dx(n, c, dy):
         return dy[n, c]
 
-    with pytest.raises(pl.DefinitionError, match="nothing computes `y`"):
+    with pytest.raises(pl.DefinitionError, match="no function computes `y`"):
         pl.registry["test_cube"].complete()

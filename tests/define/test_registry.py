@@ -46,7 +46,7 @@ def test_a_name_of_a_module_that_nobody_named_is_taken() -> None:
         "try: pl.layer('crf')(Mine)\n"
         "except pl.DefinitionError as error: print(error)\n"
     )
-    assert "the name is taken by" in output_of(code)
+    assert "the name is already registered at" in output_of(code)
     assert "chains.py" in output_of(code)
 
 

@@ -110,44 +110,44 @@ WRONG = {
     "a function that no device has": ({"value": "print(x[n, c])"}, "uses `print`"),
     "no example": ({"example": ""}, "has no example"),
     "an example that does not fit": ({"example": 'Example(x="3x3")'}, "after the rows"),
-    "an example that is no type": ({"example": 'Example(x="three")'}, "is no type"),
-    "an empty range": ({"field": 'a = Int("a", default=1, min=3, max=2)'}, "no number is >= 3 and <= 2"),
+    "an example that is no type": ({"example": 'Example(x="three")'}, "invalid type"),
+    "an empty range": ({"field": 'a = Int("a", default=1, min=3, max=2)'}, "the range >= 3 and <= 2 is empty"),
     "an illegal default": ({"field": 'a = Int("a", default=1, min=3)'}, "must be >= 3"),
-    "a field named like an index": ({"field": 'n = Int("a", default=1)'}, "has the name of an index"),
-    "a keyword": ({"field": 'a = Int("a", default=1, aliases=("lambda",))'}, "attribute `lambda`: a name is a word"),
+    "a field named like an index": ({"field": 'n = Int("a", default=1)'}, "conflicts with an index"),
+    "a keyword": ({"field": 'a = Int("a", default=1, aliases=("lambda",))'}, "attribute `lambda`: a name must be an identifier"),
     "names that clash": ({"field": 'a_b = Int("a", default=1); aB = Int("b", default=1)'}, "clash"),
-    "a reserved name": ({"field": 'key = Int("a", default=1)'}, "a name that the framework uses"),
-    "a taken name": ({"options": ", common=('acts',)"}, "there is no common attribute `acts`"),
-    "a tensor that nothing computes": ({"field": 't = Temp("N", "t")'}, "nothing computes `t`"),
-    "an axis that is none": ({"field": 't = Temp("N c", "t")'}, "is no axis"),
+    "a reserved name": ({"field": 'key = Int("a", default=1)'}, "this name is reserved"),
+    "a taken name": ({"options": ", common=('acts',)"}, "unknown common attribute `acts`"),
+    "a tensor that nothing computes": ({"field": 't = Temp("N", "t")'}, "no function computes `t`"),
+    "an axis that is none": ({"field": 't = Temp("N c", "t")'}, "invalid axis"),
     "a result of what is not counted": (
         {"field": 'rows = Stat("N", "s")', "tail": COUNTED + "@result(Wrong)\ndef wrong_result(row): return row"},
-        "asks for `row`, no statistic or attribute; did you mean `rows`",
+        "unknown argument `row` of the @result function; did you mean `rows`",
     ),
     "a result with a name that is no word": (
         {
             "field": 'rows = Stat("N", "s")',
             "tail": COUNTED + "@result(Wrong, 'a', 'b c')\ndef wrong_result(rows): pass",
         },
-        "names `b c`: the names of its numbers are words",
+        "@result name `b c` must be a unique identifier",
     ),
     "parts without a repeatable input": (
         {"field": 'parts = Output("N C", "p")', "tail": PARTS.format(options=", along='C'", args="n, c")},
-        "`along` needs one target, `over` a repeatable input or output, and no scan",
+        "`along` requires one target, `over` a repeatable input or output, and no scan",
     ),
     "parts along an axis that is none": (
         {
             "field": 'z = Input("N D_i", "z", repeatable=True); parts = Output("N C", "p")',
             "tail": PARTS.format(options=", over=Wrong.z, along='D'", args="n, c"),
         },
-        "`along` names no axis behind the rows in whose place `z` has one of its own",
+        "`along` must name an axis after the rows that is separate per item of `z`",
     ),
     "a sum over an output": (
         {
             "field": 'parts = Output("N C_i", "p", repeatable=True)',
             "tail": PARTS.format(options=", over=Wrong.parts", args="n, c"),
         },
-        "`over` names an output: that is for gradients that lie side by side",
+        "`over` with an output requires `along`",
     ),
     "how far the items before reach, in a function of all items": (
         {
@@ -158,29 +158,29 @@ WRONG = {
     ),
     "a place that no attribute says": (
         {"field": 'z = Input("N... D@axis", "z")'},
-        "`@axis` has to name an attribute that is a whole number",
+        "`@axis` must name an Int attribute",
     ),
     "a place that only the first axis behind others can have": (
         {"field": 'z = Input("N D... C@axis", "z")'},
-        "says by `@` which axis one is; write `N... C@axis ...`",
+        "write `N... C@axis ...`",
     ),
     "rows with axes that nothing divides": (
         {"field": 't = Temp("N... C", "t")'},
-        "`N...` needs an input with an axis whose place `@` gives",
+        "`N...` requires an input with `@`, the position of an axis",
     ),
     "numbers that are not given": (
         {
             "field": 'steps = Numbers("steps")',
             "tail": "@infer(Wrong)\ndef wrong_sizes(C):\n    return {}",
         },
-        "gives nothing for `steps`, which is declared as Numbers",
+        "returns no value for the Numbers `steps`",
     ),
     "an output that no attribute decides of": (
         {
             "field": 'parts = Output("N C", "p", when="shown")',
             "tail": PARTS.format(options="", args="n, c"),
         },
-        "`parts` is there `when` `shown`: name a Bool, and not for the first output",
+        "output `parts`: `when` must name a Bool (found `shown`), and is not allowed for the first output",
     ),
     "no description": ({"field": 't = Int("", default=1)'}, "needs a description"),
 }
@@ -219,9 +219,9 @@ def test_an_attribute_says_which_axis_one_is():
 @pytest.mark.parametrize(
     ("settings", "attribute", "message"),
     [
-        ({"axis": 0}, "axis", "`axis` is 0: 0 are the rows"),
-        ({"axis": 4}, "axis", "`axis` is 4: the axes behind the rows are 1 to 3, or -1 for the last"),
-        ({"axis": -4}, "axis", "`axis` is -4: the axes behind the rows are 1 to 3"),
+        ({"axis": 0}, "axis", "`axis` is 0: axis 0 is the batch axis"),
+        ({"axis": 4}, "axis", "`axis` is 4: the axes after the rows are 1 to 3, or -1 for the last"),
+        ({"axis": -4}, "axis", "`axis` is -4: the axes after the rows are 1 to 3"),
         ({"axis": 3, "end_axis": 2}, "end_axis", "`end_axis` is 2, an axis before `axis`"),
     ],
 )
@@ -235,14 +235,14 @@ def test_leading_axes_are_equal():
     fc = pl.registry["fc"]
     attributes = fc.bind({"size": 4, "axis": -1})
     assert fc.infer([Type.dense(2, 3), Type.dense(2, 7)], attributes) == (Type.dense(2, 4),)
-    with pytest.raises(pl.ShapeError, match="the leading axes of input `x` number 2 are 3, but 2 in input `x`"):
+    with pytest.raises(pl.ShapeError, match="the leading axes of input `x` #2 are 3, but 2 in input `x`"):
         fc.infer([Type.dense(2, 3), Type.dense(3, 7)], attributes)
 
 
 def test_a_name_that_is_taken_names_both_places(tmp_path):
     path = tmp_path / "taken.py"
     path.write_text((HEAD + BODY).format(**GOOD).replace("test_wrong", "relu"))
-    with pytest.raises(DefinitionError, match=r"the name is taken by .*activations\.py:\d+"):
+    with pytest.raises(DefinitionError, match=r"the name is already registered at .*activations\.py:\d+"):
         load_plugin(path)
 
 

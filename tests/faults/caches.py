@@ -98,7 +98,7 @@ def cache_open_to_others(place: Place) -> None:
     for driver in cache.rglob("*.py"):
         driver.write_text(f"open({str(stolen)!r}, 'w')\n{driver.read_text()}")
     (cache / "cpu").chmod(0o777)
-    train(place.folder, PADDLE_LAYERS_CACHE=str(cache)).warned("others may write there until you run", "chmod go-w")
+    train(place.folder, PADDLE_LAYERS_CACHE=str(cache)).warned("other users may write to it; run", "chmod go-w")
     assert not stolen.exists()
     assert left(place.folder / "out") == left(place.folder / "whole")
 

@@ -11,7 +11,7 @@ from .processes import end, wait_for
 from .trainings import OUTPUT, begin, goes_on, left, train, uninterrupted, write_training
 from .volumes import volume
 
-UNCHANGED = "What was saved before is unchanged."
+UNCHANGED = "The previous file is unchanged."
 
 
 def files_limited(place: Place) -> None:
@@ -47,7 +47,7 @@ def folder_removed(place: Place) -> None:
     process = begin(place.folder)
     wait_for(process, "step 10/")
     (place.folder / OUTPUT).rename(place.folder / "away")
-    end(process).refused("could not be saved: No such file or directory")
+    end(process).refused("cannot save", "No such file or directory")
     assert not (place.folder / OUTPUT).exists()
 
 

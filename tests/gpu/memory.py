@@ -90,11 +90,11 @@ def too_big(setup: Setup) -> Facts:
         told = message(error)
     else:
         return {"findings": ["twice the memory of the card was taken without a word"]}
-    fitting = re.search(r"a batch of (\d+) would fit", told)
+    fitting = re.search(r"a batch of (\d+) fits", told)
     if fitting:
         pl.Net(network, device=setup.device, batch_size=int(fitting[1])).close()
     warm(setup.device)
-    return {"told": told, "findings": [] if fitting else ["the message names no batch that would fit"]}
+    return {"told": told, "findings": [] if fitting else ["the message names no batch that fits"]}
 
 
 def page(facts: dict[str, Facts]) -> list[str]:

@@ -70,7 +70,7 @@ def test_a_function_that_writes_what_is_not_its_own_is_refused() -> None:
         examples = (Example(x="4"),)
 
     try:
-        with pytest.raises(pl.DefinitionError, match="writes into `x`, which is not its own; it may write y"):
+        with pytest.raises(pl.DefinitionError, match="writes into `x`, which is not its own; it may only write y"):
 
             @fill(Guest.y, per="N")
             def guest_y(n, x, y, C):
@@ -78,7 +78,7 @@ def test_a_function_that_writes_what_is_not_its_own_is_refused() -> None:
                     y[n, c] = x[n, c]
                     x[n, c] = 0.0
 
-        with pytest.raises(pl.DefinitionError, match="writes into `y`, which is not its own; it returns what its"):
+        with pytest.raises(pl.DefinitionError, match="writes into `y`, which is not its own; it returns the value of its"):
 
             @each(Guest.y)
             def guest_element(n, c, x, y):

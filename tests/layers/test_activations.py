@@ -47,7 +47,7 @@ REFUSED = {
     ),
     "shape": (
         'layer { name: "x" type: "data" }\n', 'layer { name: "y" type: "addto" input: "x" addto { act: "softmax" } }',
-        '"softmax"', "activation `softmax` of layer `y`: input `x` of `softmax` has the shape scalar",
+        '"softmax"', "activation `softmax` of layer `y`: input `x` of `softmax` has shape scalar",
     ),
     "of a part": (
         IMAGE, f'layer {{ name: "y" type: "img_conv_group" input: "x" img_conv_group {{ {GROUP} act: "clip" }} }}',

@@ -259,5 +259,5 @@ def test_what_is_better_is_said_of_each_number(best, monkeypatch):
         x = pl.Input("N C", "rows")
         rows = pl.Stat("N", "rows")
 
-    with pytest.raises(DefinitionError, match='write "min" or "max", or one of them for each number'):
+    with pytest.raises(DefinitionError, match='best must be "min" or "max", or one of them per number'):
         pl.result(SomeShare, best=best)(lambda rows: rows)

@@ -18,13 +18,13 @@ layer { name: "y" type: "fc" input: "x" fc { size: 4 bias: false } }
 def no_weights():
     """Tensors whose numbers are absent, fewer than the shape has, or no plain array."""
     one = torch.ones(1)
-    yield torch.empty(4, 3, device="meta"), "has no numbers, its device is `meta`"
+    yield torch.empty(4, 3, device="meta"), "has no data (device `meta`)"
     yield torch.nested.nested_tensor([torch.ones(3), torch.ones(2)]), "is a nested tensor"
-    yield torch.eye(3).to_sparse(), "torch.sparse_coo; convert it by `.to_dense()`"
-    yield torch.eye(3).to_sparse_csr(), "torch.sparse_csr; convert it by `.to_dense()`"
+    yield torch.eye(3).to_sparse(), "torch.sparse_coo; convert it with `.to_dense()`"
+    yield torch.eye(3).to_sparse_csr(), "torch.sparse_csr; convert it with `.to_dense()`"
     yield torch.quantize_per_tensor(torch.ones(4, 3), 0.5, 0, torch.qint8), "is torch.qint8"
-    yield one.expand(4, 3), "repeats fewer numbers than its shape 4x3 has; save it by `.contiguous()`"
-    yield one.bfloat16().expand(1 << 16, 1 << 16), "repeats fewer numbers than its shape 65536x65536 has"
+    yield one.expand(4, 3), "has fewer stored values than its shape 4x3; save it with `.contiguous()`"
+    yield one.bfloat16().expand(1 << 16, 1 << 16), "has fewer stored values than its shape 65536x65536"
 
 
 @pytest.mark.filterwarnings("ignore")  # PyTorch calls nested, sparse and quantized tensors prototypes
@@ -42,7 +42,7 @@ def test_many_tensors_of_the_same_numbers_are_refused(tmp_path):
     weight = torch.ones(1000, dtype=torch.bfloat16)
     torch.save({f"w{k}": weight for k in range(400)}, tmp_path / "w.pth")
     assert (tmp_path / "w.pth").stat().st_size < 48_000
-    with pl.Net(pl.loads(FC)) as net, pytest.raises(WeightsError, match="its 400 tensors would have 1600000 bytes"):
+    with pl.Net(pl.loads(FC)) as net, pytest.raises(WeightsError, match="its 400 tensors would need 1600000 bytes"):
         net.load(tmp_path / "w.pth")
 
 

@@ -130,7 +130,7 @@ def test_recurrent_units_there_are_the_same_here_and_back(tmp_path, kind):
         net.save(tmp_path / "back.safetensors", layout="torch", rename={new: old for old, new in THERE.items()})
         if kind == "grumemory":
             net.parameters["unit.bias"].value[11] = 1.0
-            with pytest.raises(WeightsError, match=r"`unit.bias` has no form in PyTorch: the candidate's bias is not"):
+            with pytest.raises(WeightsError, match=r"cannot convert `unit.bias` to PyTorch's layout: the candidate's recurrent bias is not"):
                 net.save(tmp_path / "w2.safetensors", layout="torch")
     for name, tensor in read_tensors(tmp_path / "back.safetensors")[0].items():
         np.testing.assert_array_equal(tensor, theirs.state_dict()[name].numpy(), err_msg=name)
@@ -169,7 +169,7 @@ def test_a_checkpoint_with_one_set_of_tensors_is_read(tmp_path, net):
     assert net.load(tmp_path / "w.pth", layout="torch").types == {"y.weight": "BF16"}
     np.testing.assert_array_equal(net.parameters["y.weight"].value, weight.float().numpy().T)
     torch.save({"model": {"y.weight": weight}, "ema": {"y.weight": weight}}, tmp_path / "w.pth")
-    with pytest.raises(WeightsError, match="no single set of tensors by name, but several of them: `model`, `ema`"):
+    with pytest.raises(WeightsError, match="must contain exactly one state_dict, but contains several: `model`, `ema`"):
         net.load(tmp_path / "w.pth")
 
 
@@ -182,7 +182,7 @@ def test_no_code_of_a_pickle_runs(tmp_path, net, monkeypatch):
     monkeypatch.chdir(tmp_path)
     torch.save({"y.weight": Evil()}, "w.pth")
     with pytest.raises(
-        WeightsError, match=r"w.pth holds more than weights, or is damaged, and is not loaded"
+        WeightsError, match=r"w.pth contains more than weights, or is corrupt; it was not loaded"
     ) as caught:
         net.load("w.pth")
     assert "\n" not in str(caught.value)
@@ -225,7 +225,7 @@ def test_the_row_of_the_padding_id_is_zero_there_too(tmp_path):
 
 REFUSED = {
     "row 1 is the padding of one layer": TIED,
-    "layers share it whose parameters lie in different ways": """
+    "it is shared by layers that store it in different layouts": """
 layer { name: "x" type: "data" data { shape: 3 } }
 layer { name: "code" type: "fc" input: "x" fc { size: 3 } param { of: "weight" share: "w" } }
 layer { name: "again" type: "trans_fc" input: "code" trans_fc { size: 3 } param { of: "weight" share: "w" } }

@@ -83,27 +83,27 @@ def oops_level(c, level, shift):
 TEXT = TEXT.replace("    return 0.0", "    return rows[t, c] + (z[before, c] if before >= 0 else 0.0)")
 
 SWITCHED = '@pl.infer(Oops)\ndef oops_sizes(C):\n    return {"K": C}\n\n\n@pl.each(Oops.y)'
-NEEDS_ONE = "it has to return one number, the element of `y`"
+NEEDS_ONE = "it must return one number, the element of `y`"
 MISTAKES = {
     "an unknown name": (
         "* factor + shift",
         "* faktor + shift",
-        "oops_y: `faktor` is no argument, no variable and no number of the module; did you mean `factor`?",
+        "oops_y: unknown name `faktor`: not an argument, a variable or a number of the module; did you mean `factor`?",
         0,
     ),
     "numpy in a function": (
         "* factor + shift",
         "* np.tanh(factor) + shift",
-        "oops_y: `np` cannot be used here: a function computes one element, with `math`",
+        "oops_y: `np` cannot be used here: the function computes one element; use `math`",
         0,
     ),
     "a tensor that is not asked for": (
         "halved(dy[n, c])",
         "halved(dy[n, c]) * x[n, c]",
-        "oops_dx: reads `x`, for which it does not ask: write it among the arguments",
+        "oops_dx: reads `x`, which is not an argument: add it to the arguments",
         0,
     ),
-    "an unknown name in a helper": ("return value * HALF", "return value * HALFE", "halved: `HALFE` is no argument", 0),
+    "an unknown name in a helper": ("return value * HALF", "return value * HALFE", "halved: unknown name `HALFE`: not an argument", 0),
     "an unknown function of math": (
         "math.inf, -math.inf",
         "math.inf, -math.infi",
@@ -120,7 +120,7 @@ MISTAKES = {
     "one number for two": (
         "    return low, high",
         "    return low + high",
-        "oops_ends: returns one number; it has to return 2 numbers, the elements of `low`, `high`",
+        "oops_ends: returns one number; it must return 2 numbers, the elements of `low`, `high`",
         0,
     ),
     "three numbers for two": (
@@ -132,7 +132,7 @@ MISTAKES = {
     "a list": (
         "    return low, high",
         "    return [low, high]",
-        "oops_ends: returns `[low, high]`; it has to return 2",
+        "oops_ends: returns `[low, high]`; it must return 2",
         0,
     ),
     "no return": (
@@ -144,35 +144,35 @@ MISTAKES = {
     "an empty return": (
         "    return halved(x[n, c]) * factor + shift[c]",
         "    return",
-        f"returns nothing here; {NEEDS_ONE}",
+        f"returns None here; {NEEDS_ONE}",
         0,
     ),
     "a way without a return": (
         "    return halved(x[n, c]) * factor + shift[c]",
         "    if factor > 1:\n        return 0.0",
-        f"oops_y: returns nothing where it ends here; {NEEDS_ONE}",
+        f"oops_y: may end without `return` here; {NEEDS_ONE}",
         0,
     ),
     "a forgotten scan": (
         '@pl.each(Oops.z, scan="forward")',
         "@pl.each(Oops.z)",
-        "oops_z: asks for `before`, which there is in "
-        "a scan only: over rows of sequences, axes written `T:S`, in their order; write "
+        "oops_z: `before` is only available in "
+        "a scan over sequences, axes `T:S`: add "
         '`scan="forward"` or `scan="back"`',
         0,
     ),
-    "a scan that is none": ('scan="forward"', 'scan="fwd"', 'oops_z: `scan` is "forward" or "back", not \'fwd\'', 0),
+    "a scan that is none": ('scan="forward"', 'scan="fwd"', 'oops_z: `scan` must be "forward" or "back", not \'fwd\'', 0),
     "a scan over plain rows": (
         "@pl.each(Oops.y)",
         '@pl.each(Oops.y, scan="forward")',
-        "oops_y: a scan takes the rows of sequences in their order, axes written `T:S C`; those of `y` are `N C`",
+        "oops_y: a scan requires axes of sequences, such as `T:S C`; those of `y` are `N C`",
         0,
     ),
     "its own rows in no order": (
         "def oops_y(n, c, x, shift, factor):\n    return ",
         "def oops_y(n, c, x, y, shift, factor):\n    return y[n - 1, c] + ",
-        "oops_y: reads `y`, which it computes, and "
-        "elements are computed in any order; rows that need the one before are a sequence: write their axes as "
+        "oops_y: reads its target `y`, but "
+        "elements are computed in any order; to read the previous row, declare sequences, axes "
         '`"T:S C"`',
         1,
     ),
@@ -180,13 +180,13 @@ MISTAKES = {
         "return level[c] + shift[c]",
         "return level[0] + shift[c]",
         "oops_level: reads `level`, "
-        "which it computes, and elements are computed in any order; an update may read `level[c]` only",
+        "but elements are computed in any order; an update may only read `level[c]`",
         0,
     ),
     "the gradient of an output": (
         "@pl.gradient(Oops.x)",
         "@pl.gradient(Oops.y)",
-        "oops_dx: `y` is an output; a gradient is by an input or a parameter, and reads `dy`: write @gradient(Oops.x)",
+        "oops_dx: `y` is an output; a gradient is with respect to an input or a parameter, and reads `dy`: write @gradient(Oops.x)",
         0,
     ),
     "the gradient of a temporary": (
@@ -198,7 +198,7 @@ MISTAKES = {
     "a state by @each": (
         "@pl.update(Oops.level)",
         "@pl.each(Oops.level)",
-        "oops_level: `level` is a state, which moves behind the pass: write @update(Oops.level)",
+        "oops_level: `level` is a state, which is updated after the pass: write @update(Oops.level)",
         0,
     ),
     "an output by @update": (
@@ -216,7 +216,7 @@ MISTAKES = {
     "a decorator without a tensor": (
         "@pl.each(Oops.y)",
         "@pl.each",
-        "@each names the tensors that the function computes, as in @each(Swish.y)",
+        "@each requires the tensors that the function computes, as in @each(Swish.y)",
         0,
     ),
     "a decorator without a class": (
@@ -228,25 +228,25 @@ MISTAKES = {
     "@infer without a return": (
         "@pl.each(Oops.y)",
         SWITCHED.replace("return ", ""),
-        "oops_sizes: returns nothing; it has to return sizes, {",
+        "oops_sizes: returns None; it must return a dict of sizes, {",
         0,
     ),
     "@infer of an unknown axis": (
         "@pl.each(Oops.y)",
         SWITCHED.replace('"K"', '"Q"'),
-        "oops_sizes: gives a size for `Q`, which is no axis of the layer",
+        "oops_sizes: returns a size for the unknown axis `Q`",
         0,
     ),
     "@infer of half a column": (
         "@pl.each(Oops.y)",
         SWITCHED.replace('"K": C', '"C": C / 2'),
-        "oops_sizes: gives 1.5 for the axis C; a size is a whole number, which `//` gives and `/` not",
+        "oops_sizes: returns 1.5 for axis C; sizes must be integers (use `//` instead of `/`)",
         0,
     ),
     "@infer of an axis that is bound": (
         "@pl.each(Oops.y)",
         SWITCHED.replace('"K": C', '"C": C + 1'),
-        "oops_sizes: gives 4 for the axis C, which is 3 already",
+        "oops_sizes: returns 4 for axis C, which is already 3",
         0,
     ),
     "@infer that asks for what is not there": (
@@ -258,13 +258,13 @@ MISTAKES = {
     "a fill that returns": (
         "@pl.each(Oops.low, Oops.high)\ndef oops_ends(n, x, C)",
         '@pl.fill(Oops.low, Oops.high, per="N")\ndef oops_ends(n, x, C)',
-        "a function below @fill returns nothing: it writes `low`, `high` itself",
+        "a @fill function writes into `low`, `high` and returns nothing",
         5,
     ),
     "a fill per what is no row": (
         "@pl.each(Oops.low, Oops.high)\ndef oops_ends(n, x",
         '@pl.fill(Oops.low, Oops.high, per="Z")\ndef oops_ends(z, x',
-        "`per` names `Z`, but there are the rows N, S, T",
+        "unknown rows `Z` in `per`; available: N, S, T",
         0,
     ),
 }
@@ -274,7 +274,7 @@ COMPILED = {
     "a row for a number": (
         "    return halved(x[n, c]) * factor + shift[c]",
         "    return x[n]",
-        "returns array(float32, 1d, C), where one number is needed for each tensor",
+        "returns array(float32, 1d, C); expected one number per tensor",
         -2,
     ),
     "a method that numbers have not": (
@@ -292,7 +292,7 @@ COMPILED = {
     "a text": (
         "* factor + shift",
         "* 'a' + shift",
-        "cannot be compiled: there is no `mul(float32, Literal[str](a))`",
+        "cannot be compiled: unsupported operation `mul(float32, Literal[str](a))`",
         0,
     ),
 }
@@ -365,14 +365,14 @@ def test_without_a_mistake_it_is_a_layer(file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("@pl.layer\nclass A:\n    pass\n", '@layer takes the name of the type, as in @layer("swish")'),
+        ("@pl.layer\nclass A:\n    pass\n", '@layer requires the layer type, as in @layer("swish")'),
         (
             '@pl.layer("a")\nclass A:\n    """Nothing."""\n',
             "layer `a`: has neither inputs nor outputs; write `x = pl.Input(",
         ),
         (
             TEXT.replace('@pl.layer("oops")\n', "").partition("import paddle_layers as pl\n")[2],
-            "Oops is not registered: put",
+            "Oops is not registered: add",
         ),
     ],
 )

@@ -261,13 +261,13 @@ def same_dx(i, dy):
 '''
 BROKEN = {
     "failing": ("import no_such_module", "paddle-layers", "ModuleNotFoundError"),
-    "taken": (LAYER.format(name="relu"), "paddle-layers", "layer `relu`: the name is taken by "),
+    "taken": (LAYER.format(name="relu"), "paddle-layers", "layer `relu`: the name is already registered at "),
     "unnamed": (LAYER.format(name="gate"), "paddle-layers", "call it `unnamed_gate`"),
     "future": (LAYER.format(name="future_gate"), "paddle-layers>=99", "it needs paddle-layers>=99, this is "),
     "series": (
         LAYER.format(name="series_gate"),
         "paddle-layers",
-        "its prefix is claimed by paddle-layers-series 0.1.0",
+        "its prefix is used by paddle-layers-series 0.1.0",
     ),
 }
 

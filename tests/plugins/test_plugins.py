@@ -157,7 +157,7 @@ def test_an_entry_point_that_is_no_module(site: Site, module: str) -> None:
     assert done.returncode == 1
     assert "layer: ours_twice" in done.stdout
     assert (
-        f"plugin `evil` (evil-layers 1.2) was refused: its entry point is `{module}`, which is no module" in done.stderr
+        f"plugin `evil` (evil-layers 1.2) was refused: its entry point `{module}` is not a module" in done.stderr
     )
     assert "Traceback" not in done.stderr
     assert site.validate("ours_twice").returncode == 0
@@ -182,7 +182,7 @@ def test_a_file_with_one_name_twice(site: Site, names: tuple[str, str], indent: 
     assert done.returncode == 1
     places = re.findall(r"twice\.py:(\d+)", done.stderr)
     assert len({*places}) == 2, done.stderr
-    assert "layer `ours_twice`: the name is taken by" in done.stderr
+    assert "layer `ours_twice`: the name is already registered at" in done.stderr
 
 
 def test_no_plugin(site: Site) -> None:
@@ -255,28 +255,28 @@ FAULTS = {
     "wrong prefix": (
         LAYER.format(name="twice"),
         "refused",
-        r"{home}/__init__.py:5: layer `twice`: the names of plugin `bad` start with its prefix; call it `bad_twice`",
+        r"{home}/__init__.py:5: layer `twice`: names of plugin `bad` must start with its prefix; rename it to `bad_twice`",
     ),
     "wrong prefix of another kind": (
         'import paddle_layers as pl\n\n@pl.optimizer("puma")\nclass Puma:\n    """A puma."""\n',
         "refused",
-        r"{home}/__init__.py:4: optimizer `puma`: the names of plugin `bad` start with its prefix; call it `bad_puma`",
+        r"{home}/__init__.py:4: optimizer `puma`: names of plugin `bad` must start with its prefix; rename it to `bad_puma`",
     ),
     "a name that is taken": (
         LAYER.format(name="relu"),
         "refused",
         r"{home}/__init__.py:5: layer `relu`: "
-        "the name is taken by {root}/paddle_layers/layers/elementwise/activations.py:",
+        "the name is already registered at {root}/paddle_layers/layers/elementwise/activations.py:",
     ),
     "a name of its own, twice": (
         LAYER.format(name="bad_twice") + LAYER.format(name="bad_twice").replace("Twice", "Other"),
         "refused",
-        r"{home}/__init__.py:22: layer `bad_twice`: the name is taken by {home}/__init__.py:5",
+        r"{home}/__init__.py:22: layer `bad_twice`: the name is already registered at {home}/__init__.py:5",
     ),
     "a layer that is not complete": (
         LAYER.format(name="bad_twice").partition("@pl.each")[0],
         "refused",
-        r"{home}/__init__.py:5: layer `bad_twice`: nothing computes `y`",
+        r"{home}/__init__.py:5: layer `bad_twice`: no function computes `y`",
     ),
 }
 
@@ -337,7 +337,7 @@ def test_two_distributions_of_one_prefix(site: Site) -> None:
         "  layer: ours_other",
         "ours    b-layers 1.2  b       refused",
     ]
-    message = "its prefix is claimed by a-layers 3.0 and by b-layers 1.2; uninstall one of them"
+    message = "its prefix is used by a-layers 3.0 and b-layers 1.2; uninstall one of them"
     assert done.stderr == f"plugin `ours` (b-layers 1.2) was refused: {message}\n"
 
 
@@ -358,7 +358,7 @@ def test_versions(site: Site, requires: str, fits: bool) -> None:
     done = site.cli("plugins")
     assert done.returncode == int(not fits)
     assert "imported" not in done.stdout
-    needs = "it needs paddle-layers>=0.5, this is 0.1.0; upgrade one of them"
+    needs = "it requires paddle-layers>=0.5, but 0.1.0 is installed; upgrade one of them"
     assert done.stderr == ("imported\n" if fits else f"plugin `ours` (ours-layers 1.2) was refused: {needs}\n")
 
 
@@ -369,7 +369,7 @@ def test_a_requirement_that_cannot_be_read(site: Site) -> None:
 
 def test_a_prefix_that_is_no_name(site: Site) -> None:
     site.install("ours-layers", LAYER.format(name="ours_twice"), distribution="ours", package="ours")
-    assert "the name of its entry point is the prefix of its layers" in site.cli("plugins").stderr
+    assert "the name of its entry point, the prefix of its layers" in site.cli("plugins").stderr
 
 
 def test_what_a_plugin_says_is_no_command_to_the_terminal(site: Site) -> None:
@@ -388,7 +388,7 @@ def test_damaged_metadata_of_a_package_hide_no_built_in_layer(site: Site) -> Non
     done = site.cli("layers")
     assert done.returncode == 0
     assert "relu" in done.stdout
-    assert "warning: plugins cannot be listed, an installed package is damaged: " in done.stderr
+    assert "warning: cannot list plugins, because an installed package is damaged: " in done.stderr
 
 
 # ---- tuned kernels

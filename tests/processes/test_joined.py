@@ -166,7 +166,7 @@ def test_steps_by_the_rows_of_all_parts():
     [
         (["mean"], "togehter", "mean, add_up", "asks for `togehter`, which it is not given; did you mean `together`?"),
         (["mean"], "together", "maen, add_up", "asks for `maen`, which it is not given; did you mean `mean`?"),
-        (["y"], "together", "y", "`y` is no temporary"),
+        (["y"], "together", "y", "`y` is not a Temp"),
     ],
 )
 def test_what_a_joining_function_asks_for(targets, when, args, message):

@@ -136,7 +136,7 @@ def test_what_is_fed_goes_before_what_is_carried() -> None:
         wanted = reference(x[:, WINDOW:], own, weights)
         np.testing.assert_allclose(net.value("states").data.reshape(wanted.shape), wanted, atol=1e-12)
         fewer = next(windows(x[:1], target[:1]))
-        message = "`before` goes on from the batch before, which had 2 samples, and this one has 1"
+        message = "`before` continues the previous batch of 2 samples, but this batch has 1"
         with pytest.raises(pl.FeedError, match=message):
             net.forward(fewer)
         net.forward({**fewer, "before": own[:1]})

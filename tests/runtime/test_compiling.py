@@ -110,7 +110,7 @@ def test_ctrl_c_says_what_is_kept(drivers: list[Driver], monkeypatch: pytest.Mon
 
     few = drivers[:3]
     with pytest.raises(
-        KeyboardInterrupt, match=r"^1 of 3 kernels are compiled and kept; the next run compiles the other 2$"
+        KeyboardInterrupt, match=r"^compiled and cached 1 of 3 kernels; the next run compiles the other 2$"
     ):
         compile_all(few, stop)
     again: list[tuple[int, int, str]] = []
@@ -143,7 +143,7 @@ def test_the_command_says_what_is_kept(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "\n0 of " in done.stderr
-    assert " kernels are compiled and kept; the next run compiles the other " in done.stderr
+    assert "compiled and cached " in done.stderr
     assert "Traceback" not in done.stderr
 
 

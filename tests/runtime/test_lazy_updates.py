@@ -88,7 +88,7 @@ def test_bounded_weights_have_a_dense_step(caplog: pytest.LogCaptureFixture) -> 
     """Around zero the step is linear, and so it was tried; at the bound it is not."""
     with caplog.at_level("INFO", "paddle_layers"):
         assert after_two_steps(momentum()) == 2.0
-    assert "`row.table`: every step goes over all its 3 rows, since bounded declares no lazy update" in caplog.text
+    assert "`row.table`: every step updates all 3 rows, because bounded declares no lazy update" in caplog.text
 
 
 def test_a_declaration_that_misses_the_bound_is_found() -> None:
@@ -185,13 +185,13 @@ def test_mistakes_of_an_author() -> None:
     with pytest.raises(DefinitionError, match="unknown argument `momentun`; did you mean `momentum`"):
         momentum(lambda momentun: ((1, -momentun), (0, momentun)))
     too_few = momentum(lambda momentum: ((1, -momentum),))
-    with pytest.raises(DefinitionError, match="must give 2 rows of 2 factors, of the value and the states"):
+    with pytest.raises(DefinitionError, match="must return a 2x2 matrix of factors for the value and the states"):
         LazyUpdate(too_few, too_few.bind({}), 0.0).step(1.0, 1.0)
     adaptive = momentum(lambda rate: AdaptiveStep(rate, 1e-8, 0.9, 0.99))
-    with pytest.raises(DefinitionError, match="an AdaptiveStep is for two states"):
+    with pytest.raises(DefinitionError, match="an AdaptiveStep requires two states"):
         LazyUpdate(adaptive, adaptive.bind({}), 0.0).step(1.0, 1.0)
     at_times = momentum(lambda rate: ((1, 0), (0, 1)) if rate else None)
-    with pytest.raises(DefinitionError, match="gives None for some rates or counts only"):
+    with pytest.raises(DefinitionError, match="must return None for all rates and counts, or for none"):
         LazyUpdate(at_times, at_times.bind({}), 0.0).step(0.0, 1.0)
     with pytest.raises(DefinitionError, match="`l2` is a regularizer, not a optimizer"):
         lazy_update(registries["regularizer"]["l2"].owner)(lambda: None)

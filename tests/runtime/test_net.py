@@ -171,7 +171,7 @@ def test_gradients_of_outputs_may_be_given():
         dy = (probabilities - np.eye(3)[feeds["label"]]) / 5
         net.backward(gradients={"scores": dy})
         np.testing.assert_allclose(net.arena.gradients.read(), by_loss, rtol=1e-9, atol=1e-12)
-        with pytest.raises(FeedError, match=r"has the shape \(5, 4\); it takes \(5, 3\)"):
+        with pytest.raises(FeedError, match=r"has shape \(5, 4\); expected \(5, 3\)"):
             net.backward(gradients={"scores": np.zeros((5, 4))})
 
 
@@ -232,7 +232,7 @@ def test_weights_survive_the_disk(tmp_path):
     other = (
         'layer { name: "x" type: "data" data { shape: [4] } } layer { name: "z" type: "fc" input: "x" fc { size: 2 } }'
     )
-    with pl.Net(pl.loads(other)) as net, pytest.raises(WeightsError, match="weights of another network"):
+    with pl.Net(pl.loads(other)) as net, pytest.raises(WeightsError, match="does not match the network"):
         net.load(path)
     wider = FAN_OUT.replace("num_filters: 3", "num_filters: 4")
     with pl.Net(pl.loads(wider)) as net:
@@ -252,23 +252,23 @@ def test_the_first_layer_that_is_not_finite_is_named():
 
 
 WRONG_FEEDS = {
-    "a name that is none": ({"y": 1}, "`y` is no data layer"),
-    "a feed that is missing": ({"label": None}, "`label` .* is not fed"),
-    "another rank": ({"x": np.ones((5, 72))}, r"it takes \(rows, 2, 6, 6\)"),
+    "a name that is none": ({"y": 1}, "unknown data layer `y`"),
+    "a feed that is missing": ({"label": None}, "missing feed for data layer `label`"),
+    "another rank": ({"x": np.ones((5, 72))}, r"expected \(rows, 2, 6, 6\)"),
     "images as height, width, channels": (
         {"x": np.ones((5, 6, 6, 2))},
-        r"rows of 6x6x2, .* takes 2x6x6: the channels come first here; feed array.transpose\(0, 3, 1, 2\)",
+        r"rows of 6x6x2, .* takes 2x6x6 \(channels first\); feed array.transpose\(0, 3, 1, 2\)",
     ),
-    "texts": ({"x": np.full((5, 2, 6, 6), "a")}, "it takes real numbers"),
-    "NaN": ({"x": np.full((5, 2, 6, 6), np.nan)}, "holds nan in row 0"),
-    "fractions as ids": ({"label": np.ones(5)}, "ids are whole numbers"),
-    "infinity": ({"x": np.full((5, 2, 6, 6), np.inf)}, "holds inf in row 0"),
+    "texts": ({"x": np.full((5, 2, 6, 6), "a")}, "expected floats"),
+    "NaN": ({"x": np.full((5, 2, 6, 6), np.nan)}, "contains nan in row 0"),
+    "fractions as ids": ({"label": np.ones(5)}, "ids must be integers"),
+    "infinity": ({"x": np.full((5, 2, 6, 6), np.inf)}, "contains inf in row 0"),
     "a number too large": (
         {"x": np.full((5, 2, 6, 6), 1e300)},
-        r"feed `x` holds 1e\+300 at \(0, 0, 0, 0\), which is too large for float32",
+        r"feed `x` contains 1e\+300 at index \(0, 0, 0, 0\), which is too large for float32",
     ),
-    "an id out of range": ({"label": np.array([0, 1, 2, 3, 0])}, "holds the id 3 in row 3; ids are 0 to 2"),
-    "a negative id": ({"label": np.array([0, 1, 2, -1, 0])}, "holds the id -1 in row 3"),
+    "an id out of range": ({"label": np.array([0, 1, 2, 3, 0])}, "contains id 3 in row 3; valid ids are 0 to 2"),
+    "a negative id": ({"label": np.array([0, 1, 2, -1, 0])}, "contains id -1 in row 3"),
     "another number of rows": ({"label": np.zeros(4, int)}, "has 4 samples, but `x` has 5"),
 }
 
@@ -286,7 +286,7 @@ def test_wrong_feeds_are_refused_before_anything_runs(fault):
     [
         (["nope"], ValueError, "keep names 'nope', which no layer of the network makes$"),
         (["score"], ValueError, "; did you mean `scores`"),
-        ("scores", TypeError, r"a list of names, not 'scores': write keep=\['scores'\]"),
+        ("scores", TypeError, r"must be a list of names, not 'scores': write keep=\['scores'\]"),
         ([3], ValueError, "keep names 3, which no layer"),
         (3, TypeError, "a list of names, not 3"),
     ],
@@ -330,7 +330,7 @@ def test_sequences_come_back_as_sequences():
         assert rows.sub_starts.tolist() == [0, 2, 2, 5]
         np.testing.assert_allclose(found.data[0], rows.data[:2].mean(axis=0), rtol=1e-6)
         assert (found.data[1] == 0).all()
-    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match="list of sub-sequences"):
+    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match="lists of sub-sequences"):
         net.forward({"w": [[1, 2]]})
 
 
@@ -408,12 +408,12 @@ def test_numbers_that_float32_cannot_hold_are_refused_and_nothing_is_changed(tmp
         net.save(path)
     with pl.Net(pl.loads(text)) as net:
         before = {name: parameter.value.copy() for name, parameter in net.parameters.items()}
-        with pytest.raises(WeightsError, match=r"`y.bias` holds 1e\+300 at \(0,\), which is too large for float32"):
+        with pytest.raises(WeightsError, match=r"`y.bias` contains 1e\+300 at index \(0,\), which is too large for float32"):
             net.load(path)
-        with pytest.raises(ValueError, match=r"`y.weight` holds -1e\+39 at \(0, 0\), which is too large for float32"):
+        with pytest.raises(ValueError, match=r"`y.weight` contains -1e\+39 at index \(0, 0\), which is too large for float32"):
             net.parameters["y.weight"].value = -1e39
         net.forward({"x": np.ones((1, 2))})
-        with pytest.raises(FeedError, match=r"the gradient of `y` holds 1e\+39 at \(0, 0\), which is too large"):
+        with pytest.raises(FeedError, match=r"the gradient of `y` contains 1e\+39 at index \(0, 0\), which is too large"):
             net.backward(gradients={"y": np.full((1, 1), 1e39)})
         for name, values in before.items():
             np.testing.assert_array_equal(net.parameters[name].value, values)
@@ -421,7 +421,7 @@ def test_numbers_that_float32_cannot_hold_are_refused_and_nothing_is_changed(tmp
 
 def test_rows_of_no_numbers_are_refused_and_change_nothing():
     with pl.Net(pl.loads('layer { name: "x" type: "data" data { shape: 3 } }')) as net:
-        with pytest.raises(pl.runtime.FeedError, match=r"has the shape \(2, 0\); it takes \(rows, 3\)"):
+        with pytest.raises(pl.runtime.FeedError, match=r"has shape \(2, 0\); expected \(rows, 3\)"):
             net.forward({"x": np.zeros((2, 0))})
         assert net.forward({"x": [[1, 2, 3]]})["x"].tolist() == [[1, 2, 3]]
 

@@ -37,7 +37,7 @@ def test_memories_have_the_width_that_is_fed() -> None:
 def test_a_memory_of_another_size_than_what_is_fed_is_refused() -> None:
     net = pl.Net(pl.loads(BOOTED.replace("$boot", "").replace("$size", "size: 3")))
     feeds = {"x": Sequences(np.ones((4, 1)), [0, 2, 4]), "start": np.ones((2, 3))}
-    message = r"`x` takes sequence of 3; .*: memory `y.before` is 3, but `state`, which it remembers, is 1"
+    message = r"memory `y.before` is 3, but its source `state` is 1; `x` takes sequence of 3"
     with pytest.raises(FeedError, match=message):
         net.forward(feeds)
 
@@ -74,7 +74,7 @@ def test_carried_rows_of_another_width_are_refused() -> None:
     layer { name: "z" type: "relu" input: "old" }
     """
     net = pl.Net(pl.loads(text))
-    with pytest.raises(FeedError, match="data layer `old` is 3, but `y`, which it carries, is 4"):
+    with pytest.raises(FeedError, match="data layer `old` is 3, but the value `y` that it carries is 4"):
         net.forward({"x": np.ones((2, 4))})
     both = {"x": np.ones((2, 4)), "old": np.zeros((2, 4))}
     assert net.forward(both)["z"].shape == (2, 4)

@@ -105,9 +105,9 @@ def test_a_backward_pass_after_rows_have_changed_is_that_of_a_new_net():
 @pytest.mark.parametrize(
     ("first", "words"),
     [
-        ([[0, 9, 0], [0, 0, 0]], "`first` holds 9 for sequence 0, which has the places 0 to 5; -1 ends a list"),
-        ([[0, 0, 0], [0.5, 0, 0]], "`first` holds 0.5 for sequence 1"),
-        ([[0, 0, 0], [0, -2, 0]], "`first` holds -2 for sequence 1"),
+        ([[0, 9, 0], [0, 0, 0]], "`first` contains index 9 for sequence 0; valid indices are 0 to 5, or -1"),
+        ([[0, 0, 0], [0.5, 0, 0]], "`first` contains index 0.5 for sequence 1"),
+        ([[0, 0, 0], [0, -2, 0]], "`first` contains index -2 for sequence 1"),
     ],
 )
 def test_a_place_that_is_not_there_is_an_error_in_words(first, words):
@@ -120,7 +120,7 @@ def test_a_place_that_is_not_there_is_an_error_in_words(first, words):
 
 def test_an_empty_sequence_has_no_places():
     text = RUNS.replace('input: "moved"', 'input: "first"')
-    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match=r"which is empty; -1 is no place"):
+    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match=r"the sequence is empty; use -1 for no index"):
         runs(net, [np.arange(2.0), np.arange(0.0)], [[1, 1, 1], [1, 1, 1]])
 
 
@@ -210,5 +210,5 @@ def test_rows_of_steps_that_do_not_wait_for_each_other_are_made_at_once():
 
 def test_rows_that_depend_on_the_step_before_are_refused():
     text = STEP.replace("DECIDES", "old")
-    with pytest.raises(pl.ShapeError, match=r"layer `g\.runs`: how many rows it has depends on values that the steps"):
+    with pytest.raises(pl.ShapeError, match=r"layer `g\.runs`: its row count depends on values computed by previous steps"):
         pl.Net(pl.loads(text)).forward({"x": nested([[[1, 1]]])})

@@ -390,5 +390,5 @@ def test_sparse_rows_beside_what_the_step_before_gave_are_refused_in_words() -> 
       }
     }
     """
-    with pytest.raises(ValueError, match="through an `fc` first"):
+    with pytest.raises(ValueError, match="apply an `fc` to the sparse rows first"):
         pl.Net(pl.loads(text))

@@ -59,12 +59,12 @@ def test_outputs_are_arrays_of_their_own(net):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"x": np.full((2, 2, 4, 4), np.nan, np.float32)}, "holds nan in row 0"),
+        ({"x": np.full((2, 2, 4, 4), np.nan, np.float32)}, "contains nan in row 0"),
         ({"x": np.full((2, 2, 4, 4), -np.inf, np.float32)}, "holds -inf"),
-        ({"label": np.array([0, 3])}, "holds the id 3 in row 1"),
-        ({"label": np.array([-1, 0])}, "holds the id -1 in row 0"),
+        ({"label": np.array([0, 3])}, "contains id 3 in row 1"),
+        ({"label": np.array([-1, 0])}, "contains id -1 in row 0"),
         ({"label": np.array([0, 1, 2])}, "has 3 samples, but"),
-        ({"z": np.zeros(2)}, "`z` is no data layer"),
+        ({"z": np.zeros(2)}, "unknown data layer `z`"),
     ],
 )
 def test_wrong_feeds_are_refused_as_ever_and_change_nothing(net, changed, message):
@@ -76,9 +76,9 @@ def test_wrong_feeds_are_refused_as_ever_and_change_nothing(net, changed, messag
 
 def test_arrays_in_place_of_feeds_and_phase_are_refused_as_ever(net):
     x, label = batch(1).values()
-    with pytest.raises(TypeError, match="feeds is a dict by the names of the data layers"):
+    with pytest.raises(TypeError, match="feeds must be a dict of arrays by data layer"):
         net.forward(x, label)
-    with pytest.raises(TypeError, match="feeds is a dict by the names of the data layers"):
+    with pytest.raises(TypeError, match="feeds must be a dict of arrays by data layer"):
         net.forward([x, label], phase="test")
     with pytest.raises(ValueError, match=r"phase is a ndarray, must be \"train\" or \"test\""):
         net.forward(batch(1), label)
@@ -122,5 +122,5 @@ def test_training_between_two_passes_is_seen_and_states_are_not_taken_back(net):
     net.forward(batch(1), phase="test")
     net.take_back()
     np.testing.assert_equal({name: state.value for name, state in net.states.items()}, moved)
-    with pytest.raises(RuntimeError, match="backward needs a forward pass"):
+    with pytest.raises(RuntimeError, match="before backward"):
         net.backward()

@@ -358,7 +358,7 @@ def test_it_says_so_when_every_step_goes_over_the_whole_table(caplog: pytest.Log
         update(net, "adam")
         assert not caplog.messages
         update(net, "adam", "l2")
-    assert "`found.table`: every step goes over all its 40 rows" in caplog.messages[0]
+    assert "`found.table`: every step updates all 40 rows" in caplog.messages[0]
     assert "adam with l2" in caplog.messages[0]
 
 

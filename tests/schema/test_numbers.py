@@ -107,7 +107,7 @@ def test_changes_are_told_in_words(lock: Any) -> None:
         "layer `thing`, attribute `b`: new",
         "layer `thing`, attribute `how`: new",
         "layer `thing`, choice `X` of `how`: new",
-        "layer `thing`, attribute `a`: gone",
+        "layer `thing`, attribute `a`: removed",
     ]
 
 
@@ -134,7 +134,7 @@ def test_what_is_not_locked_has_numbers_from_its_names() -> None:
 def test_a_malformed_lock_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "numbers.json").write_text('{"layer": {"fc": 3}}')
     monkeypatch.setattr(room, "lock_path", lambda _: tmp_path / "numbers.json")
-    with pytest.raises(ValueError, match=r"numbers\.json is no lock file"):
+    with pytest.raises(ValueError, match=r"numbers\.json is not a lock file"):
         read_lock("some_package")
 
 

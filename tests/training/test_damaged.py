@@ -66,14 +66,14 @@ def test_weights_that_memory_cannot_hold_twice(tmp_path, monkeypatch):
     path.write_text("as it was")
     tensors = {"large": np.broadcast_to(np.float32(0), (1, 8))}
     monkeypatch.setattr("paddle_layers.runtime.memory.tensorfiles._SLACK", 1 << 60)
-    with pytest.raises(SaveError, match=r"weights\.safetensors could not be saved: Cannot allocate memory"):
+    with pytest.raises(SaveError, match=r"weights\.safetensors: Cannot allocate memory"):
         write_tensors(path, tensors)
     assert path.read_text() == "as it was"
 
 
 def test_weights_say_which_tensor_and_what_to_do(tmp_path):
     (tmp_path / "w.safetensors").write_bytes(WEIGHTS["F8_E4M3"])
-    refused(lambda: read_tensors(tmp_path / "w.safetensors"), "`w` is stored as F8_E4M3; convert it to F32")
+    refused(lambda: read_tensors(tmp_path / "w.safetensors"), "`w` has unsupported dtype F8_E4M3; convert it to F32")
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "x" * 5000, "x\0y"])
@@ -214,8 +214,8 @@ def status_of(*arguments):
 def test_the_command_line_says_it_too(folder):
     path, output = folder / "train.textproto", folder / "output"
     (folder / "bad.safetensors").write_bytes(WEIGHTS["F8_E4M3"])
-    assert "is stored as F8_E4M3" in status_of("predict", path, "--weights", folder / "bad.safetensors")
-    assert "is stored as F8_E4M3" in status_of(
+    assert "has unsupported dtype F8_E4M3" in status_of("predict", path, "--weights", folder / "bad.safetensors")
+    assert "has unsupported dtype F8_E4M3" in status_of(
         "train", path, "--output", folder / "new", "--weights", folder / "bad.safetensors"
     )
     log = (output / "log.csv").read_text()

@@ -138,9 +138,9 @@ def test_gradients_stay_where_a_step_needs_all(text: str, settings: dict[str, An
 
 def test_a_pass_outside_of_a_step_is_refused() -> None:
     net = steps(early=True).net
-    with pytest.raises(RuntimeError, match="once in a step"):
+    with pytest.raises(RuntimeError, match="once per step"):
         net.backward()
-    with pytest.raises(RuntimeError, match="start at its losses"):
+    with pytest.raises(RuntimeError, match="only supports backward from its losses"):
         net.backward(gradients={"aside": np.ones((9, 7))})
 
 

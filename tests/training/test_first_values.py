@@ -120,5 +120,5 @@ def test_too_little_memory_for_first_values_is_the_error_of_a_device(monkeypatch
 
     definition = registries["initializer"]["orthogonal"]
     monkeypatch.setattr(definition, "create", lambda _: SimpleNamespace(draw=fail))
-    with pytest.raises(pl.DeviceError, match=r"cannot allocate .* for the first values of `conv.weight`"):
+    with pytest.raises(pl.DeviceError, match=r"cannot allocate .* to initialize `conv.weight`"):
         values('type: "orthogonal"')

@@ -51,7 +51,7 @@ class Away:
 
 def test_a_folder_that_is_moved_away_is_not_made_anew(tmp_path):
     path = write(tmp_path)
-    with pytest.raises(SaveError, match=r"step-00000010 could not be saved: No such file or directory"):
+    with pytest.raises(SaveError, match=r"cannot save .*step-00000010: No such file or directory"):
         train(path, callbacks=[Away(tmp_path / "output")])
     assert not (tmp_path / "output").exists()
 
@@ -153,7 +153,7 @@ def test_a_disk_that_takes_no_more_leaves_the_old_checkpoint(tmp_path):
 
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, preexec_fn=lower)
     assert done.returncode == 1
-    assert "could not be saved: File too large. What was saved before is unchanged." in done.stderr
+    assert ": File too large. The previous file is unchanged." in done.stderr
     assert "Traceback" not in done.stderr
     assert files(tmp_path / "output" / "checkpoints") == before
     _, losses, _ = train(path, resume=True)

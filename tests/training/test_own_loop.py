@@ -118,7 +118,7 @@ def test_states_of_another_optimizer_are_refused(tmp_path: Path) -> None:
             (pl.Optimizer(net, "sgd"), "adam", "has no states of the optimizer `sgd`"),
             (pl.Optimizer(net, "adam"), "w", "has no states of the optimizer `adam`"),
             (pl.Optimizer(wide, "adam"), "adam", "holds the states of another network's optimizer"),
-            (pl.Optimizer(net, "adam"), "none", "there is no file"),
+            (pl.Optimizer(net, "adam"), "none", "file not found"),
         ):
             with pytest.raises(WeightsError, match=re.escape(message)) as error:
                 optimizer.load(tmp_path / file)
@@ -137,7 +137,7 @@ def test_wrong_arguments() -> None:
         one_line(
             TypeError, "write Optimizer(Net(network), 'adam'), not a Network", lambda: pl.Optimizer(network, "adam")
         )
-        one_line(UnknownName, "no optimizer is called `adm`; did you mean `adam`?", lambda: pl.Optimizer(net, "adm"))
+        one_line(UnknownName, "unknown optimizer `adm`; did you mean `adam`?", lambda: pl.Optimizer(net, "adm"))
         one_line(InvalidAttributes, "no attribute `beta`", lambda: pl.Optimizer(net, "adam", beta=0.9))
         one_line(ValueError, "clip_norm is -1, must be > 0", lambda: pl.Optimizer(net, "adam", clip_norm=-1))
         optimizer = pl.Optimizer(net, "adam")

@@ -76,7 +76,7 @@ def test_momentum_of_its_own():
 
 
 def test_momentum_of_its_own_needs_an_optimizer_with_momentum():
-    with pytest.raises(ValueError, match=r"`a.weight` has a `momentum` of its own, and the optimizer `adam` has none"):
+    with pytest.raises(ValueError, match=r"`a.weight` sets `momentum`, but the optimizer `adam` has no momentum"):
         updater_of(make("momentum: 0.5"), "adam")
 
 

@@ -11,9 +11,9 @@ def activation_problem(definition: LayerDefinition) -> str:
     one = len(inputs) == len(outputs) == 1 and not inputs[0].repeatable and not outputs[0].repeatable
     same = one and inputs[0].text == outputs[0].text and "output_types" not in definition.hooks
     if not same or "DENSE" not in inputs[0].kinds or outputs[0].loss:
-        return f"`{definition.name}` is no activation: it does not map values to values of the same shape"
+        return f"`{definition.name}` is not an activation: its output must have the shape of its input"
     if definition.is_composite:
-        return f"`{definition.name}` is made of layers: use it as a layer of its own"
+        return f"`{definition.name}` is a composite layer, not an activation: add it as a separate layer"
     if definition.params or definition.states:
-        return f"`{definition.name}` has parameters: use it as a layer of its own"
+        return f"`{definition.name}` has parameters: add it as a separate layer"
     return ""

@@ -45,7 +45,7 @@ def body(owner: type) -> Callable[[F], F]:
     def mark(call: F) -> F:
         layer = definition_of(owner)
         if NET in {*layer.fields, *layer.attributes}:
-            raise body_error(call, f"`{NET}` is what adds the layers of a body: call the field another name")
+            raise body_error(call, f"field `{NET}` is reserved for the argument that adds the layers of a body: rename it")
         known = {NET, *layer.inputs, *layer.attributes, *layer.axis_names}
         for name in inspect.signature(call).parameters:
             if name not in known:
@@ -53,7 +53,7 @@ def body(owner: type) -> Callable[[F], F]:
         others = [name for name in layer.fields if name not in layer.inputs and name not in layer.outputs]
         if others or layer.functions:
             what = f"field `{others[0]}`" if others else f"function `{layer.functions[0].name}`"
-            raise body_error(call, f"a layer with a body has inputs, outputs and attributes only, but there is {what}")
+            raise body_error(call, f"a layer with a body may only have inputs, outputs and attributes; remove {what}")
         layer.attach("body", call)
         return call
 

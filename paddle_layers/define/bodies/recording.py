@@ -48,7 +48,7 @@ class Recorder:
         """The body whose function gave `result`."""
         outputs = result if isinstance(result, (list, tuple)) else (result,)
         if not all(isinstance(wire, Wire) for wire in outputs):
-            raise self.error("gives something else than the outputs of layers; does a `return` lack?")
+            raise self.error("must return the outputs of layers; is a `return` missing?")
         inputs = tuple(wire.name for wires in self.inputs.values() for wire in wires)
         types = tuple(wire.type for wire in outputs)
         return Body(tuple(self.parts), inputs, tuple(wire.name for wire in outputs), types)
@@ -57,7 +57,7 @@ class Recorder:
         """Record a part; returns its output, or a tuple of several."""
         definition: LayerDefinition | None = registries["layer"].get(kind)
         if definition is None:
-            raise self.error(f"there is no layer `{kind}`{suggestion(kind, registries['layer'])}")
+            raise self.error(f"unknown layer `{kind}`{suggestion(kind, registries['layer'])}")
         name = self._name(kind, name)
         wires = tuple(self._wires(kind, inputs_of_call(definition, inputs, settings)))
         types = tuple(wire.type for wire in wires)
@@ -79,7 +79,7 @@ class Recorder:
             numbers = range(1, len(self.parts) + 2)
             given = next(name for name in (f"{kind}_{number}" for number in numbers) if name not in self.names)
         if not given.isidentifier() or given in self.names:
-            raise self.error(f"`{given}` names a part: it has to be a word that names nothing else")
+            raise self.error(f"`{given}` cannot name a part: use a unique identifier")
         self.names.add(given)
         return given
 
@@ -88,7 +88,7 @@ class Recorder:
             if wire is None:  # an optional input of the layer that is an optional one of the part
                 continue
             if not isinstance(wire, Wire):
-                raise self.error(f"`net.{kind}` takes inputs and what other parts give, found {wire!r}")
+                raise self.error(f"`net.{kind}` takes inputs and outputs of other parts, found {wire!r}")
             yield wire
 
     def _bound(
@@ -98,7 +98,7 @@ class Recorder:
         part = f"its part `{name}` ({definition.name})"
         known = definition.attribute_by_name
         if unknown := [key for key in settings if key not in known]:
-            raise self.error(f"{part}: there is no argument `{unknown[0]}`{suggestion(unknown[0], known)}")
+            raise self.error(f"{part}: unknown argument `{unknown[0]}`{suggestion(unknown[0], known)}")
         given = {known[key].name: value for key, value in settings.items() if value is not None}
         try:
             attributes = definition.bind(given)
@@ -130,7 +130,7 @@ class Recorder:
         if chosen == "linear":
             return None
         found: LayerDefinition | None = registries["layer"].get(chosen)
-        problem = f"there is no layer `{chosen}`" if found is None else activation_problem(found)
+        problem = f"unknown layer `{chosen}`" if found is None else activation_problem(found)
         if found is not None and not problem:
             try:
                 bound = found.bind({})

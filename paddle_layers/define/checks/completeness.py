@@ -44,16 +44,16 @@ def _check_functions(layer: LayerDefinition) -> None:
     computed = {name for function in layer.functions for name in function.target_names}
     for name in (*layer.outputs, *layer.temps, *layer.stats):
         if name not in computed and layer.inputs and not (layer.is_composite or layer.networks):
-            raise layer.error(f"nothing computes `{name}`; write a function below @each({layer.owner.__name__}.{name})")
+            raise layer.error(f"no function computes `{name}`; add one below @each({layer.owner.__name__}.{name})")
     if layer.is_composite and layer.functions:
-        raise layer.functions[0].error(f"`{layer.name}` has a body, which computes all of it")
+        raise layer.functions[0].error(f"`{layer.name}` has a body, which computes all outputs")
     if any(function.role == "gradient" and not isinstance(function.targets[0], Bias) for function in layer.functions):
         for name in layer.params:
             if f"d{name}" not in computed:
                 raise layer.error(f"parameter `{name}` has no gradient")
     if layer.own_rows and "starts" not in layer.hooks and not layer.is_composite:
         row = next(iter(layer.own_rows))
-        raise layer.error(f"no input has the rows `{row}`; write a function below @starts({layer.owner.__name__})")
+        raise layer.error(f"no input has the rows `{row}`; add a function below @starts({layer.owner.__name__})")
     if layer.entries:
         _check_entries(layer)
     if layer.stats:
@@ -66,25 +66,25 @@ def _check_absent_outputs(layer: LayerDefinition) -> None:
     for place, field in enumerate(fields):
         if field.when is None:
             if any(one.when is not None for one in fields[:place]):
-                raise layer.error(f"`{field.name}` is always there: it comes before the outputs with `when`")
+                raise layer.error(f"output `{field.name}` is unconditional: declare it before the outputs with `when`")
         elif not isinstance(layer.attributes.get(field.when), Bool) or place == 0:
             raise layer.error(
-                f"`{field.name}` is there `when` `{field.when}`: name a Bool, and not for the first output"
+                f"output `{field.name}`: `when` must name a Bool (found `{field.when}`), and is not allowed for the first output"
             )
 
 
 def _check_entries(layer: LayerDefinition) -> None:
     name = next(iter(layer.entries))
     if len(layer.entries) > 1:
-        raise layer.error(f"has the entries {', '.join(layer.entries)}; a layer has one field of this kind")
+        raise layer.error(f"has the Entries {', '.join(layer.entries)}; at most one is allowed")
     if "entries" not in layer.hooks:
-        raise layer.error(f"nothing makes `{name}`; write a function below @entries({layer.owner.__name__})")
+        raise layer.error(f"no function computes `{name}`; add one below @entries({layer.owner.__name__})")
     constants = {*layer.attributes, *layer.numbers, *layer.axis_names}
     known = {"prepare": constants, "entries": constants | {*layer.inputs, "key", "prepared"}}
     for role, names in known.items():
         for asked in layer.hook_names.get(role, ()):
             if asked not in names:
-                raise layer.error(f"@{role} asks for `{asked}`, which it is not given{suggestion(asked, names)}")
+                raise layer.error(f"unknown argument `{asked}` of the @{role} function{suggestion(asked, names)}")
 
 
 def _check_result(layer: LayerDefinition) -> None:
@@ -93,10 +93,10 @@ def _check_result(layer: LayerDefinition) -> None:
     known = {*layer.stats, *layer.attributes}
     for name in layer.hook_names["result"]:
         if name not in known:
-            raise layer.error(f"@result asks for `{name}`, no statistic or attribute{suggestion(name, known)}")
+            raise layer.error(f"unknown argument `{name}` of the @result function{suggestion(name, known)}")
     for name in layer.results:
         if not (name.isidentifier() or name == layer.results[0] == "") or layer.results.count(name) > 1:
-            raise layer.error(f"@result names `{name}`: the names of its numbers are words, each there once")
+            raise layer.error(f"@result name `{name}` must be a unique identifier")
 
 
 def bias_functions(layer: LayerDefinition) -> list[Function]:
@@ -105,7 +105,7 @@ def bias_functions(layer: LayerDefinition) -> list[Function]:
     bias, output = layer.bias, next(iter(layer.outputs.values()))
     y, b, along = output.name, bias.name, bias.indices[0]
     if along not in output.indices:
-        raise layer.error(f"`{b}` lies along {bias.text}, which is no axis of `{y}`")
+        raise layer.error(f"axis {bias.text} of `{b}` is not an axis of `{y}`")
     others = [(axis, index) for axis, index in enumerate(output.indices) if index != along]
     at = ", ".join(output.indices)
     name = f"{layer.name}_{b}"

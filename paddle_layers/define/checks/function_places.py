@@ -27,7 +27,7 @@ WORDS = {
     Bias: "a bias",
     State: "a state",
     Temp: "a temporary",
-    Entries: "entries, which a function below @entries makes",
+    Entries: "entries, which an @entries function computes",
     Stat: "a statistic",
 }
 
@@ -42,29 +42,29 @@ def check_place(layer: LayerDefinition, function: Function) -> None:
     if function.python:
         _check_python(layer, function)
     elif any(target.axes != function.targets[0].axes for target in function.targets):
-        raise function.error("computes tensors of different axes")
+        raise function.error("computes tensors with different axes")
     _check_scan(layer, function)
     if function.kind not in KINDS:
-        raise function.error(f"{function.kind!r} is no data type{suggestion(function.kind, KINDS)}")
+        raise function.error(f"unknown data type {function.kind!r}{suggestion(function.kind, KINDS)}")
     tensors = (*layer.inputs.values(), *layer.outputs.values())
     rows = {axis.name for field in tensors for axis in field.axes[:1]} | {*layer.groups.values()}
     if function.role == "fill" and function.options["per"] not in rows:
         per = function.options["per"]
-        raise function.error(f"`per` names `{per}`, but there are the rows {', '.join(sorted(rows))}")
+        raise function.error(f"unknown rows `{per}` in `per`; available: {', '.join(sorted(rows))}")
 
 
 def _check_python(layer: LayerDefinition, function: Function) -> None:
     """A Python function gives whole tensors, and gets others."""
     if any(target.per_item for target in function.targets):
-        raise function.error("there is one such tensor for each item of an input; a Python function gives whole ones")
+        raise function.error("a Python function cannot compute a tensor per item of an input")
     if function.role == "gradient" and len(function.targets) > 1:
-        raise function.error("gives one gradient; write a function for each")
+        raise function.error("a Python function computes one gradient; write one function per gradient")
     single = {"before", "after", *(group.lower() for group in layer.groups.values())}
     for name in function.args:
         if name in function.target_names:
-            raise function.error(f"asks for `{name}`, which it computes: a Python function returns its tensors")
+            raise function.error(f"takes its target `{name}` as an argument: a Python function returns its tensors")
         if name in single:
-            raise function.error(f"asks for `{name}`, which belongs to one row: a Python function is given all rows")
+            raise function.error(f"takes `{name}`, which exists per row only: a Python function receives all rows")
 
 
 def _wrong_target(layer: LayerDefinition, function: Function, target: Field) -> str:
@@ -76,9 +76,9 @@ def _wrong_target(layer: LayerDefinition, function: Function, target: Field) -> 
     if role == "gradient":
         first = next(iter((*layer.inputs, *layer.params)), "x")
         reading = f", and reads `d{name}`" if isinstance(target, Output) else ""
-        return f"{what}; a gradient is by an input or a parameter{reading}: write @gradient({owner}.{first})"
+        return f"{what}; a gradient is with respect to an input or a parameter{reading}: write @gradient({owner}.{first})"
     if isinstance(target, State):
-        return f"{what}, which moves behind the pass: write @update({owner}.{name})"
+        return f"{what}, which is updated after the pass: write @update({owner}.{name})"
     computed = "a state" if role == "update" else "an output, a temporary or a statistic"
     return f"{what}; a function below @{role} computes {computed}"
 
@@ -88,9 +88,8 @@ def _check_scan(layer: LayerDefinition, function: Function) -> None:
     if scan is None:
         return
     if scan not in SCANS:
-        raise function.error(f'`scan` is "forward" or "back", not {scan!r}')
+        raise function.error(f'`scan` must be "forward" or "back", not {scan!r}')
     if not target.axes or target.axes[0].name not in layer.groups:
         raise function.error(
-            f"a scan takes the rows of sequences in their order, axes written `T:S C`; those of `{target.name}` are "
-            f"`{target.text}`"
+            f"a scan requires axes of sequences, such as `T:S C`; those of `{target.name}` are `{target.text}`"
         )

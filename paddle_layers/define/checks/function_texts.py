@@ -49,17 +49,17 @@ def _check_names(call: Callable[..., Any], program: Program, offered: set[str]) 
         if node.id in own or node.id in scope or hasattr(builtins, node.id):
             continue
         if node.id in offered:
-            raise _error(call, node, f"reads `{node.id}`, for which it does not ask: write it among the arguments")
+            raise _error(call, node, f"reads `{node.id}`, which is not an argument: add it to the arguments")
         if node.id in ("np", "numpy", "torch", "jnp", "tf"):
-            raise _error(call, node, f"`{node.id}` cannot be used here: a function computes one element, with `math`")
+            raise _error(call, node, f"`{node.id}` cannot be used here: the function computes one element; use `math`")
         near = suggestion(
             node.id, own | offered | {name for name, found in scope.items() if isinstance(found, FunctionType)}
         )
-        raise _error(call, node, f"`{node.id}` is no argument, no variable and no number of the module{near}")
+        raise _error(call, node, f"unknown name `{node.id}`: not an argument, a variable or a number of the module{near}")
     for part in ast.walk(program.tree):
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and scope.get(part.value.id) is math:
             if not hasattr(math, part.attr) and part.value.id not in own:
-                raise _error(call, part, f"there is no `math.{part.attr}`{suggestion(part.attr, vars(math))}")
+                raise _error(call, part, f"unknown function `math.{part.attr}`{suggestion(part.attr, vars(math))}")
     for name in {node.id for node in names}:
         found = scope.get(name)
         if name not in own and callable(found) and found in HELPERS and found is not call:
@@ -75,26 +75,26 @@ def _check_results(function: Function, program: Program) -> None:
         for node in returns:
             if node.value is not None:
                 names = ", ".join(f"`{name}`" for name in function.target_names)
-                raise _error(function.call, node, f"a function below @fill returns nothing: it writes {names} itself")
+                raise _error(function.call, node, f"a @fill function writes into {names} and returns nothing")
         return
     wanted = _wanted(function)
     for node in returns:
         if node.value is None:
-            raise _error(function.call, node, f"returns nothing here; {wanted}")
+            raise _error(function.call, node, f"returns None here; {wanted}")
         for value in _values(node.value):
             if what := _wrong_value(value, len(function.targets)):
                 raise _error(function.call, value, f"returns {what}; {wanted}")
     if not returns:
-        raise _error(function.call, program.tree, f"returns nothing; {wanted}")
+        raise _error(function.call, program.tree, f"has no `return`; {wanted}")
     if not _ends(program.tree.body):
-        raise _error(function.call, program.tree.body[-1], f"returns nothing where it ends here; {wanted}")
+        raise _error(function.call, program.tree.body[-1], f"may end without `return` here; {wanted}")
 
 
 def _wanted(function: Function) -> str:
     names = [f"`{name}`" for name in function.target_names]
     if len(names) == 1:
-        return f"it has to return one number, the element of {names[0]}"
-    return f"it has to return {len(names)} numbers, the elements of {', '.join(names)}"
+        return f"it must return one number, the element of {names[0]}"
+    return f"it must return {len(names)} numbers, the elements of {', '.join(names)}"
 
 
 def _values(node: ast.expr) -> Iterator[ast.expr]:
@@ -141,12 +141,12 @@ def _check_own_target(layer: LayerDefinition, function: Function, program: Progr
         if function.role == "update":
             if program.reads_own_element(name, function.indices):
                 continue
-            remedy = f"an update may read `{name}[{', '.join(function.indices)}]` only"
+            remedy = f"an update may only read `{name}[{', '.join(function.indices)}]`"
         elif function.targets[0].axes and function.targets[0].axes[0].name in layer.groups:
-            remedy = 'for rows of a sequence in their order write `scan="forward"` or `scan="back"`'
+            remedy = 'to process a sequence in order, write `scan="forward"` or `scan="back"`'
         else:
-            remedy = 'rows that need the one before are a sequence: write their axes as `"T:S C"`, and `scan="forward"`'
+            remedy = 'to read the previous row, declare sequences, axes `"T:S C"`, and `scan="forward"`'
         node = next(n for n in ast.walk(program.tree) if isinstance(n, ast.Name) and n.id == name)
         raise _error(
-            function.call, node, f"reads `{name}`, which it computes, and elements are computed in any order; {remedy}"
+            function.call, node, f"reads its target `{name}`, but elements are computed in any order; {remedy}"
         )

@@ -28,18 +28,18 @@ def given_sizes(layer: LayerDefinition, bound: Mapping[str, Any], found: Any) ->
     if not isinstance(found, Mapping):
         free = sorted(layer.axis_names - bound.keys() - {*layer.groups, *layer.groups.values()})
         wanted = ", ".join(f'"{name}": ...' for name in free or ["K"])
-        raise error(f"returns {'nothing' if found is None else brief(found)}; it has to return sizes, {{{wanted}}}")
+        raise error(f"returns {brief(found)}; it must return a dict of sizes, {{{wanted}}}")
     for name, size in found.items():
         if name not in known:
-            raise error(f"gives a size for `{name}`, which is no axis of the layer{suggestion(str(name), known)}")
+            raise error(f"returns a size for the unknown axis `{name}`{suggestion(str(name), known)}")
         if not _is_size(size):
             raise error(
-                f"gives {brief(size)} for the axis {name}; a size is a whole number, which `//` gives and `/` not"
+                f"returns {brief(size)} for axis {name}; sizes must be integers (use `//` instead of `/`)"
             )
         if name in bound and bound[name] != size:
-            raise error(f"gives {size} for the axis {name}, which is {bound[name]} already")
+            raise error(f"returns {size} for axis {name}, which is already {bound[name]}")
     if missing := sorted(layer.numbers.keys() - found.keys()):
-        raise error(f"gives nothing for `{missing[0]}`, which is declared as Numbers")
+        raise error(f"returns no value for the Numbers `{missing[0]}`")
     return found
 
 

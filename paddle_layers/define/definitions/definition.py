@@ -156,19 +156,19 @@ class Definition:
 
     def _check(self) -> None:
         if not is_word(self.name) or self.name != self.name.lower():
-            raise self.error("a name is lower case, words joined by `_`, and no keyword of Python")
+            raise self.error("a name must be lower-case words joined by `_`, and not a Python keyword")
         if self.name in HEADER_NAMES:
-            raise self.error("this name is a word of the config files")
+            raise self.error("this name is reserved in config files")
         if not self.description:
-            raise self.error("the class needs a docstring: it is the description on its page")
+            raise self.error("the class needs a docstring, the description on its page")
         for term in self.terms:
             if not (isinstance(term, str) and term.strip() == term and 0 < len(term) <= 60 and term.isprintable()):
-                raise self.error(f"search term {term!r}: a term is a few words on one line")
+                raise self.error(f"search term {term!r} must be a few words on one line")
         seen: dict[str, str] = {}
         for name, attribute in self.attributes.items():
             for word in (name, *attribute.aliases):
                 if not is_word(word):
-                    raise self.error(f"attribute `{word}`: a name is a word that Python and protobuf take as one")
+                    raise self.error(f"attribute `{word}`: a name must be an identifier, and not a keyword of Python or protobuf")
                 key = word.replace("_", "").lower()
                 if key in seen:
                     raise self.error(f"attributes `{seen[key]}` and `{word}` clash")
@@ -179,16 +179,16 @@ class Definition:
         if not attribute.doc:
             raise self.error(f"attribute `{attribute.name}` needs a description")
         if attribute.name.endswith("_"):
-            raise self.error(f"attribute `{attribute.name}`: names that end in `_` belong to the generator")
+            raise self.error(f"attribute `{attribute.name}`: names that end in `_` are reserved for generated code")
         limits = (attribute.min, attribute.above), (attribute.max, attribute.below)
         low, high = ((a if a is not None else b) for a, b in limits)
         if low is not None and high is not None and low > high:
-            raise self.error(f"attribute `{attribute.name}`: no number is {attribute.range_text()}")
+            raise self.error(f"attribute `{attribute.name}`: the range {attribute.range_text()} is empty")
         if attribute.default_from is not None and attribute.default_from not in earlier:
-            raise self.error(f"attribute `{attribute.name}`: `{attribute.default_from}` is not declared before it")
+            raise self.error(f"attribute `{attribute.name}`: `{attribute.default_from}` must be declared before it")
         if not attribute.required and attribute.default_from is None and attribute.default is not None:
             if reason := attribute.check(attribute.default):
-                raise self.error(f"the default is not legal: {reason}")
+                raise self.error(f"invalid default: {reason}")
 
 
 def is_word(name: str) -> bool:

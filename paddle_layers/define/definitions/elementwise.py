@@ -27,9 +27,9 @@ class Elementwise(Definition):
         self.states: dict[str, State] = {k: v for k, v in vars(owner).items() if isinstance(v, State)}
         self.function: Function | None = None
         self.direction: Function | None = None
-        """What an optimizer makes of the gradients first; its states are computed there, and not in the step."""
+        """Transformation of the gradients before the step; it computes the states instead of the step."""
         self.lazy: Function | None = None
-        """What it declares about a gradient of zero; see `lazy_updates`."""
+        """Its update for a gradient of zero; see `lazy_updates`."""
         marked: Any = owner
         marked.__definition__ = self
 
@@ -40,13 +40,13 @@ class Elementwise(Definition):
     def attach_direction(self, call: Callable[..., Any]) -> None:
         """Take the function of the direction, before that of the step."""
         if self.function is not None:
-            raise Function(self.kind, (), call).error("`@direction` comes before `@step`, which may ask for its norm")
+            raise Function(self.kind, (), call).error("declare `@direction` before `@step`")
         self.direction = self._checked(call, frozenset(self.states))
 
     def _checked(self, call: Callable[..., Any], more: Set[str]) -> Function:
         function = Function(self.kind, (), call)
         if function.args[:1] != ("i",):
-            raise function.error("the first argument is `i`, the index of the weight")
+            raise function.error("the first argument must be `i`, the index of the weight")
         self.check_arguments(function, function.args[1:], self.offered | more | set(self.attributes))
         return function
 

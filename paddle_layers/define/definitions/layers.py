@@ -68,7 +68,7 @@ class LayerDefinition(Definition, ABC):
         self.common, self.from_message = common, from_message
         super().__init__("layer", name, owner, **options)
         if unknown := set(common) - set(COMMON):
-            raise self.error(f"there is no common attribute `{sorted(unknown)[0]}`; there are {', '.join(COMMON)}")
+            raise self.error(f"unknown common attribute `{sorted(unknown)[0]}`; available: {', '.join(COMMON)}")
         if self.bias is not None:
             self._add_attribute(bias_attribute(), "bias")
         for group in common:
@@ -94,7 +94,7 @@ class LayerDefinition(Definition, ABC):
     def attach(self, role: str, call: Callable[..., Any]) -> None:
         """Take an `infer`, `output_types`, `body`, `entries` or `result` function."""
         if role in self.hooks:
-            raise self.error(f"has two @{role} functions")
+            raise self.error(f"has more than one @{role} function")
         self._start_anew()
         self.hooks[role] = call
         self.hook_names[role] = tuple(inspect.signature(call).parameters)
@@ -207,7 +207,7 @@ class LayerDefinition(Definition, ABC):
         """Raise `DefinitionError` for a layer that is only declared."""
         if self.declared_only:
             named = [f"@each({self.owner.__name__}.{name})" for name in (*self.outputs, *self.stats)]
-            raise self.error(f"has no functions, so it cannot run; write those below {', '.join(named)}")
+            raise self.error(f"has no functions, so it cannot run; add {', '.join(named)}")
 
     @cached_property
     def arity(self) -> Arity:
@@ -236,7 +236,7 @@ class LayerDefinition(Definition, ABC):
         found = self.hooks["result"](*(values[name] for name in self.hook_names["result"]))
         names, numbers = (self.results, tuple(found)) if self.results else (("",), (found,))
         if len(names) != len(numbers):
-            raise self.error(f"@result names {', '.join(names)}, but gives {len(numbers)} numbers")
+            raise self.error(f"@result names {', '.join(names)}, but returns {len(numbers)} numbers")
         return {name: float(number) for name, number in zip(names, numbers, strict=True)}
 
     def output_types(self, inputs: Sequence[LayerOutputDef], **attributes: Any) -> list[LayerOutputDef]:
@@ -281,36 +281,36 @@ class LayerDefinition(Definition, ABC):
             if not field.doc and not isinstance(field, Bias):
                 raise self.error(f"field `{name}` needs a description")
             if name in indices:
-                raise self.error(f"field `{name}` has the name of an index")
+                raise self.error(f"field `{name}` conflicts with an index of the same name")
             if name in ("which", "before", "after", "before_of", "training", "key", "u", "real", "math"):
-                raise self.error(f"field `{name}` has a name that the framework uses")
+                raise self.error(f"field `{name}`: this name is reserved")
             if name.endswith("_"):
-                raise self.error(f"field `{name}`: names that end in `_` belong to the generator")
+                raise self.error(f"field `{name}`: names that end in `_` are reserved for generated code")
         if self.bias is not None and not (self.outputs and self.bias.indices):
-            raise self.error(f"`{self.bias.name}` needs an output, and the axis of it along which it lies")
+            raise self.error(f"bias `{self.bias.name}` needs an output and one of its axes")
         self._check_axes()
         self._check_left()
         repeatable = self._check_inputs()
         for name, param in self.params.items():
             if param.per is not None and param.per != repeatable:
-                raise self.error(f"parameter `{name}` is per `{param.per}`, which is no repeatable input")
+                raise self.error(f"parameter `{name}`: `per` must name a repeatable input, not `{param.per}`")
 
     def _check_axes(self) -> None:
         placed = {field.axes[0].name for field in self.inputs.values() for axis in field.axes if axis.first}
         for name, field in self.fields.items():
             for attribute in (said for axis in field.axes for said in (axis.first, axis.last) if said):
                 if attribute not in self.attributes or self.attributes[attribute].type != "INT":
-                    raise self.error(f"`{name}`: `@{attribute}` has to name an attribute that is a whole number")
+                    raise self.error(f"`{name}`: `@{attribute}` must name an Int attribute")
             first = field.axes[0] if field.axes else None
             if first is not None and first.rest and first.name not in {REST, *placed}:
-                raise self.error(f"`{name}`: `{first.name}...` needs an input with an axis whose place `@` gives")
+                raise self.error(f"`{name}`: `{first.name}...` requires an input with `@`, the position of an axis")
 
     def _check_left(self) -> None:
         whole = [field for field in self.inputs.values() if field.axes[1:] and field.axes[1].name == REST]
         for name, field in self.inputs.items():
             if takes_what_is_left(field.axes) and not any(not other.optional for other in whole):
                 rows = field.axes[0].name
-                raise self.error(f"`{name}` is {field.text!r}, which needs another input `{rows} ...` that has `...`")
+                raise self.error(f"`{name}` has axes {field.text!r}, which require another input with axes `{rows} ...`")
 
     def _check_inputs(self) -> str:
         """Check the inputs. Returns the name of the repeatable input, or an empty string."""
@@ -321,7 +321,7 @@ class LayerDefinition(Definition, ABC):
             if repeatable and field.repeatable:
                 raise self.error(f"inputs `{repeatable}` and `{name}` are both repeatable")
             if repeatable and field.optional:
-                raise self.error(f"input `{name}` is optional, but `{repeatable}` before it takes all there are")
+                raise self.error(f"input `{name}` cannot be optional after the repeatable `{repeatable}`")
             repeatable = name if field.repeatable else repeatable
         return repeatable
 

@@ -96,14 +96,14 @@ class LazyUpdate:
         step, function = self._declared(rate, count, now), self.optimizer.lazy
         assert function is not None
         if step is None:
-            raise function.error("gives None for some rates or counts only")
+            raise function.error("must return None for all rates and counts, or for none")
         size = 1 + len(self.optimizer.states)
         if isinstance(step, AdaptiveStep):
             if size != 3:
-                raise function.error("an AdaptiveStep is for two states, the mean and the mean of squares")
+                raise function.error("an AdaptiveStep requires two states: the mean and the mean of squares")
         elif [len(row) for row in step] != [size] * size:
             raise function.error(
-                f"gives {step!r}, must give {size} rows of {size} factors, of the value and the states"
+                f"returns {step!r}; must return a {size}x{size} matrix of factors for the value and the states"
             )
         return step
 

@@ -35,7 +35,7 @@ class Registry:
             self._load(definition.name)  # so that a name that is taken is known
         taken = self._entries.get(definition.name)
         if taken is not None and taken.location != definition.location:
-            raise definition.error(f"the name is taken by {taken.file}:{taken.line}")
+            raise definition.error(f"the name is already registered at {taken.file}:{taken.line}")
         self._entries[definition.name] = definition
 
     def remove(self, name: str) -> None:

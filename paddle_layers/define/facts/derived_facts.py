@@ -123,7 +123,7 @@ def _sorted(functions: list[Function], needs: Callable[[Function], list[Function
     while waiting:
         ready = [f for f in waiting if all(n in done for n in needs(f))]
         if not ready:
-            raise waiting[0].error("computes something that it needs itself, through other functions")
+            raise waiting[0].error("depends on its own result through other functions")
         done += ready
         waiting = [f for f in waiting if f not in ready]
     return done

@@ -13,7 +13,7 @@ def example_bodies(layer: LayerDefinition) -> Iterator[Body]:
     """The body of each example."""
     for example in layer.examples:
         body = layer.bind_axes(*layer.example_inputs(example)).body
-        assert body is not None, "only layers with a body are asked"
+        assert body is not None, "the layer has no body"
         yield body
 
 

@@ -79,7 +79,7 @@ class Attribute(ABC, Generic[T]):
 
     def _check_items(self, values: object) -> str | None:
         if not isinstance(values, (list, tuple)):
-            return f"`{self.name}` takes a list, found {values!r}; write [{values!r}]"
+            return f"`{self.name}` must be a list, found {values!r}; write [{values!r}]"
         if len(values) < self.min_items:
             return f"`{self.name}` needs at least {self.min_items} values, found {len(values)}"
         if self.max_items is not None and len(values) > self.max_items:
@@ -156,9 +156,9 @@ class Int(_Ranged[int]):
     def check_item(self, value: object) -> str | None:
         """Why one item is not legal here, or None."""
         if isinstance(value, bool) or not isinstance(value, int):
-            return f"`{self.name}` takes a whole number, found {value!r}"
+            return f"`{self.name}` must be an integer, found {value!r}"
         if not -(2**63) <= value < 2**63:
-            return f"`{self.name}` is {value}, which does not fit into 64 bits"
+            return f"`{self.name}` is {value}, which exceeds 64 bits"
         return self.range_problem(value)
 
 
@@ -180,7 +180,7 @@ class Float(_Ranged[float]):
     def check_item(self, value: object) -> str | None:
         """Why one item is not legal here, or None."""
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            return f"`{self.name}` takes a number, found {value!r}"
+            return f"`{self.name}` must be a number, found {value!r}"
         return self.range_problem(value)
 
     def convert_item(self, value: Any) -> float:
@@ -200,7 +200,7 @@ class Bool(Attribute[bool]):
 
     def check_item(self, value: object) -> str | None:
         """Why one item is not legal here, or None."""
-        return None if isinstance(value, bool) else f"`{self.name}` takes true or false, found {value!r}"
+        return None if isinstance(value, bool) else f"`{self.name}` must be true or false, found {value!r}"
 
 
 class String(Attribute[str]):
@@ -215,7 +215,7 @@ class String(Attribute[str]):
 
     def check_item(self, value: object) -> str | None:
         """Why one item is not legal here, or None."""
-        return None if isinstance(value, str) else f"`{self.name}` takes a quoted text, found {value!r}"
+        return None if isinstance(value, str) else f"`{self.name}` must be a quoted string, found {value!r}"
 
 
 class Choice(Attribute[str]):

@@ -55,7 +55,7 @@ def parse_axes(text: str) -> tuple[Axis, ...]:
         match = _TOKEN.fullmatch(token)
         if match is None:
             raise ValueError(
-                f"{token!r} in {text!r} is no axis; write a capital letter, `C_i`, `C...`, `C@axis`, `T:S`, `T:S:N`, "
+                f"invalid axis {token!r} in {text!r}; write a capital letter, `C_i`, `C...`, `C@axis`, `T:S`, `T:S:N`, "
                 "`...` or `1`"
             )
         name = match["name"] or match["dots"] or match["one"]
@@ -67,7 +67,7 @@ def parse_axes(text: str) -> tuple[Axis, ...]:
         raise ValueError(f"{text!r} names an axis twice")
     rests = [axis for axis in axes[1:] if axis.rest and axis.last is None]
     if len(rests) + (text.split()[:1] == [REST]) > 1 and not takes_what_is_left(axes):
-        raise ValueError(f"{text!r} has more than one axis that takes the remaining ones")
+        raise ValueError(f"{text!r} has more than one axis with `...`")
     _check_placed(text, axes)
     return tuple(axes)
 
@@ -101,4 +101,4 @@ def _check_placed(text: str, axes: list[Axis]) -> None:
         return
     before, behind = axes[0], [axis for axis in axes[2:] if axis.rest]
     if placed != [1] or not before.rest or before.name == REST or len(behind) != len(axes) - 2:
-        raise ValueError(f"{text!r} says by `@` which axis one is; write `N... C@axis ...` or `N... C...@axis`")
+        raise ValueError(f"invalid use of `@` in {text!r}; write `N... C@axis ...` or `N... C...@axis`")

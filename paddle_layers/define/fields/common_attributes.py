@@ -13,7 +13,7 @@ def _act() -> Attribute[Any]:
 
 
 def _drop_rate() -> Attribute[Any]:
-    return Float("share of the outputs set to zero while training", default=0.0, min=0, below=1)
+    return Float("fraction of the outputs set to zero during training", default=0.0, min=0, below=1)
 
 
 def _error_clip() -> Attribute[Any]:

@@ -80,9 +80,9 @@ class Input(Field):
     ) -> None:
         super().__init__(axes, doc, kinds[0])
         if unknown := set(kinds) - set(KINDS):
-            raise ValueError(f"{sorted(unknown)[0]!r} is no data type; there are {', '.join(KINDS)}")
+            raise ValueError(f"unknown data type {sorted(unknown)[0]!r}; available: {', '.join(KINDS)}")
         if not set(seq) <= {0, 1, 2}:
-            raise ValueError(f"sequence levels are {seq}; there are 0, 1 and 2")
+            raise ValueError(f"invalid sequence levels {seq}; must be 0, 1 or 2")
         self.kinds, self.seq, self.repeatable = kinds, seq, repeatable
         self.minimum, self.optional, self.kinks = (0 if optional else minimum), optional, kinks
         self.derivative, self.within, self.places = derivative, within, places
@@ -142,7 +142,7 @@ class Entries(Field):
     def __init__(self, axes: str, doc: str) -> None:
         super().__init__(axes, doc, "SPARSE")
         if len(self.axes) != 2 or self.axes[0].group is None or self.axes[0].outer is not None:
-            raise ValueError(f'entries have the axes "E:N V": entries of rows, and what their ids count; not {axes!r}')
+            raise ValueError(f'the axes of Entries must be like "E:N V" (entries of rows N, ids below V), not {axes!r}')
 
 
 class Param(Field):

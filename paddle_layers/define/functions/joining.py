@@ -25,11 +25,11 @@ def make_joined(targets: tuple[Field, ...], when: str, call: Callable[..., Any],
     code = call.__code__
     for target in targets:
         if not isinstance(target, Temp):
-            raise DefinitionError(f"@joined: `{target.name}` is no temporary", code.co_filename, code.co_firstlineno)
+            raise DefinitionError(f"@joined: `{target.name}` is not a Temp", code.co_filename, code.co_firstlineno)
     args, names = tuple(inspect.signature(call).parameters), tuple(target.name for target in targets)
     known = {*names, *attributes, "training", "add_up"}
     for name in (when, *args):
         if name not in known:
-            message = f"@joined asks for `{name}`, which it is not given{suggestion(name, known)}"
+            message = f"@joined: unknown argument `{name}`{suggestion(name, known)}"
             raise DefinitionError(message, code.co_filename, code.co_firstlineno)
     return Joined(names, when, call, args)

@@ -21,7 +21,7 @@ def onnx_function(call: Callable[..., Any], known: set[str]) -> OnnxFunction:
     code, args = call.__code__, tuple(inspect.signature(call).parameters)
     wrong = ""
     if args[:1] != ("graph",):
-        wrong = "the first argument must be `graph`, which makes the nodes"
+        wrong = "the first argument must be `graph`, which creates the nodes"
     for name in args[1:]:
         if name not in known and not wrong:
             wrong = f"unknown argument `{name}`{suggestion(name, known)}"

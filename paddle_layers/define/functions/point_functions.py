@@ -170,8 +170,8 @@ class Function:
         for name in self.args[len(lead) :]:
             if name in ("before", "after") and self.scan is None:
                 raise self.error(
-                    f"asks for `{name}`, which there is in a scan only: over rows of sequences, axes written `T:S`, in "
-                    'their order; write `scan="forward"` or `scan="back"`'
+                    f"`{name}` is only available in a scan over sequences, axes `T:S`: "
+                    'add `scan="forward"` or `scan="back"`'
                 )
             if name not in known:
                 raise self.error(f"unknown argument `{name}`{suggestion(name, known)}")
@@ -182,16 +182,16 @@ class Function:
 
     def _check_along(self) -> None:
         if isinstance(self.over, Output) and (self.along is None or self.role != "gradient"):
-            raise self.error("`over` names an output: that is for gradients that lie side by side, with `along`")
+            raise self.error("`over` with an output requires `along`")
         if self.along is None:
             return
         target = self.targets[0]
         if self.over is None or len(self.targets) > 1 or target.per_item or self.scan:
-            raise self.error("`along` needs one target, `over` a repeatable input or output, and no scan")
+            raise self.error("`along` requires one target, `over` a repeatable input or output, and no scan")
         places = [at for at, axis in enumerate(target.axes) if axis.name == self.along]
         if not places or not all(0 < at < len(self.over.axes) and self.over.axes[at].per_item for at in places):
             raise self.error(
-                f"`along` names no axis behind the rows in whose place `{self.over.name}` has one of its own"
+                f"`along` must name an axis after the rows that is separate per item of `{self.over.name}`"
             )
 
     def check_writes(self) -> None:
@@ -207,8 +207,8 @@ class Function:
         for store in stores:
             name = ast.unparse(store.value)
             if name not in own:
-                what = f"it may write {', '.join(own)}" if own else "it returns what its element is"
-                raise self.error(f"writes into `{name}`, which is not its own; {what}")
+                what = f"it may only write {', '.join(own)}" if own else "it returns the value of its element"
+                raise self.error(f"writes into `{name}`, which is not its target; {what}")
 
 
 def _check_globals(call: Callable[..., Any], name: str) -> None:
@@ -221,7 +221,7 @@ def _check_globals(call: Callable[..., Any], name: str) -> None:
             continue
         if isinstance(found, (FunctionType, ModuleType, type)) or hasattr(builtins, used):
             own = isinstance(found, FunctionType) and found.__module__ == call.__module__
-            remedy = f", which is no helper: write `@pl.helper` above `def {used}`"
-            allowed = "; a point function may use math, numbers, `real` and @helper functions"
+            remedy = f", which is not a helper: add `@pl.helper` above `def {used}`"
+            allowed = "; a point function may only use math, numbers, `real` and @helper functions"
             message = f"{name}: uses `{used}`{remedy if own else allowed}"
             raise DefinitionError(message, code.co_filename, code.co_firstlineno)

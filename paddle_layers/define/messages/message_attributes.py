@@ -34,7 +34,7 @@ def check_fields(message: Message, *known: str) -> None:
     """Reject fields that have no effect instead of ignoring them. Raises `ValueError`."""
     for field, value in message.ListFields():
         if field.name not in known and value != field.default_value:
-            raise ValueError(f"`{field.name}` has no meaning here")
+            raise ValueError(f"`{field.name}` is not allowed here")
 
 
 def read_attribute(message: pb.AttributeDef) -> Attribute[Any]:
@@ -44,7 +44,7 @@ def read_attribute(message: pb.AttributeDef) -> Attribute[Any]:
     kind = pb.AttributeDef.Type.Name(message.type).replace("DOUBLE", "FLOAT")
     made = _CLASSES.get((kind, message.repeated))
     if made is None:
-        raise ValueError(f"there is no attribute that is a {'list of ' if message.repeated else ''}{kind}")
+        raise ValueError(f"unsupported attribute type: {'list of ' if message.repeated else ''}{kind}")
     known, options = [*_COMMON], _default(message)
     if kind in ("INT", "FLOAT"):
         known += _LIMITS
@@ -90,7 +90,7 @@ def _limit(message: pb.AttributeDef, end: str, exclusive: str) -> dict[str, floa
         return {}
     limit = read_value(getattr(message, f"{end}_value"))
     if not is_number(limit) and limit not in (math.inf, -math.inf):
-        raise ValueError(f"its `{end}_value` is no number")
+        raise ValueError(f"its `{end}_value` is not a number")
     whole = isinstance(limit, float) and limit.is_integer()
     return {exclusive if is_exclusive else end: int(limit) if whole else limit}
 
@@ -98,6 +98,6 @@ def _limit(message: pb.AttributeDef, end: str, exclusive: str) -> dict[str, floa
 def _choices(message: pb.AttributeDef) -> dict[str, str] | tuple[str, ...]:
     names = [choice.name for choice in message.choices]
     if not names or "" in names or len(set(names)) < len(names):
-        raise ValueError("its `choices` need names, each another one")
+        raise ValueError("its `choices` need unique names")
     described = {choice.name: choice.description for choice in message.choices}
     return described if any(described.values()) else tuple(names)

@@ -103,7 +103,7 @@ def read_lock(package: str) -> Lock:
         lock: Any = json.loads(path.read_text(encoding="utf-8"))
         return {kind: {name: _read_entry(entry) for name, entry in found.items()} for kind, found in lock.items()}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} is no lock file of numbers: {error}") from error
+        raise ValueError(f"{path} is not a lock file of numbers: {error}") from error
 
 
 def _read_entry(entry: Any) -> Entry:
@@ -163,7 +163,7 @@ def _removed(entry: Entry) -> Entry:
 def lock_changes(old: Lock, new: Lock) -> list[str]:
     """Additions to a lock file, and newly reserved numbers, in words."""
     before, after = _names(old), _names(new)
-    return [f"{name}: new" for name in sorted(after - before)] + [f"{name}: gone" for name in sorted(before - after)]
+    return [f"{name}: new" for name in sorted(after - before)] + [f"{name}: removed" for name in sorted(before - after)]
 
 
 def _names(lock: Lock) -> set[str]:

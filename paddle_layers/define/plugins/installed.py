@@ -84,7 +84,7 @@ def installed_plugins() -> list[Plugin]:
     try:
         points = list(importlib.metadata.entry_points(group=ENTRY_POINTS))
     except Exception as error:  # one damaged package stops the listing of all, by any error; the user is warned
-        warnings.warn(f"plugins cannot be listed, an installed package is damaged: {plain(error)}", PluginWarning, 2)
+        warnings.warn(f"cannot list plugins, because an installed package is damaged: {plain(error)}", PluginWarning, 2)
         points = []
     return sorted(map(_record, points), key=lambda plugin: (plugin.prefix, plugin.distribution))
 
@@ -109,12 +109,12 @@ def plain(text: object) -> str:
 def refusal(plugin: Plugin) -> str:
     """Why a plugin is not even imported, and what to do; nothing when it may be."""
     if not PREFIX.fullmatch(plugin.prefix):
-        return "the name of its entry point is the prefix of its layers: lower case, words joined by `_`; rename it"
+        return "the name of its entry point, the prefix of its layers, must be lower-case words joined by `_`; rename it"
     if not MODULE.fullmatch(plugin.module):
-        return f"its entry point is `{plugin.module}`, which is no module; repair or uninstall `{plugin.distribution}`"
+        return f"its entry point `{plugin.module}` is not a module; repair or uninstall `{plugin.distribution}`"
     first = next(other for other in installed_plugins() if other.prefix == plugin.prefix)
     if first is not plugin:
-        return f"its prefix is claimed by {first.origin} and by {plugin.origin}; uninstall one of them"
+        return f"its prefix is used by {first.origin} and {plugin.origin}; uninstall one of them"
     return _wrong_version(plugin)
 
 
@@ -128,12 +128,12 @@ def _wrong_version(plugin: Plugin) -> str:
         try:
             requirement = Requirement(text)
         except InvalidRequirement:
-            return f"its requirement `{plain(text)}` cannot be read; repair or uninstall `{plugin.distribution}`"
+            return f"its requirement `{plain(text)}` is invalid; repair or uninstall `{plugin.distribution}`"
         try:
             applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
         except ValueError:  # a comparison that is not defined; pip has let it pass
             applies = False
         if applies and canonicalize_name(requirement.name) == LIBRARY:
             if not requirement.specifier.contains(__version__, prereleases=True):
-                return f"it needs {LIBRARY}{requirement.specifier}, this is {__version__}; upgrade one of them"
+                return f"it requires {LIBRARY}{requirement.specifier}, but {__version__} is installed; upgrade one of them"
     return ""

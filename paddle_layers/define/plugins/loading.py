@@ -103,7 +103,7 @@ def _register(
             if plugin is not None and not plugin.fits(definition.name):
                 wanted = f"{plugin.prefix}_{definition.name}"
                 raise definition.error(
-                    f"the names of plugin `{plugin.prefix}` start with its prefix; call it `{wanted}`"
+                    f"names of plugin `{plugin.prefix}` must start with its prefix; rename it to `{wanted}`"
                 )
             if isinstance(definition, LayerDefinition):
                 definition.complete()
@@ -190,16 +190,16 @@ def load_plugin(path: str | Path) -> None:
         DefinitionError: The file does not exist, or its import fails; with file and line.
     """
     if "\0" in str(path):
-        raise DefinitionError(f"there is no file {str(path)!r}")
+        raise DefinitionError(f"file not found: {str(path)!r}")
     file = Path(path).resolve()
     if str(file) in _FILES:
         return
     if not os.path.isfile(file):
-        raise DefinitionError(f"there is no file {path}")
+        raise DefinitionError(f"file not found: {path}")
     name = f"paddle_layers_plugin_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise DefinitionError(f"{path} is no Python file: a plugin's name ends in .py")
+        raise DefinitionError(f"{path} is not a Python file (.py)")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     run = spec.loader.exec_module
@@ -209,5 +209,5 @@ def load_plugin(path: str | Path) -> None:
         raise
     except BaseException as error:  # whatever the author's file does wrong is reported at its line
         where, line = _place(error, str(file))
-        raise DefinitionError(f"the plugin fails: {type(error).__name__}: {error}", where or str(file), line) from error
+        raise DefinitionError(f"the plugin failed: {type(error).__name__}: {error}", where or str(file), line) from error
     _FILES.add(str(file))

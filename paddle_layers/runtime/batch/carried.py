@@ -34,12 +34,12 @@ class Carried:
         for graph, name, value in pairs:
             found = graph.values.get(value)
             if found is None:
-                raise ShapeError(f"data layer `{name}` carries `{value}`, which is not there in both phases")
+                raise ShapeError(f"data layer `{name}` carries `{value}`, which must exist in both phases")
             if found.domain is not graph.samples:
-                raise ShapeError(f"data layer `{name}` carries `{value}`, which has no row for each sample")
+                raise ShapeError(f"data layer `{name}` carries `{value}`, which must have one row per sample")
             if found.type != graph.feeds[name].type:
                 type_ = graph.feeds[name].type
-                raise ShapeError(f"data layer `{name}` is {type_}, but `{value}`, which it carries, is {found.type}")
+                raise ShapeError(f"data layer `{name}` is {type_}, but the value `{value}` that it carries is {found.type}")
 
     def feed(self, phase: str, graph: Graph, feeds: Mapping[str, Any], dtype: str) -> Mapping[str, Any]:
         """The feeds of a batch, completed with rows of the previous batch. Raises `FeedError`."""
@@ -73,8 +73,8 @@ class Carried:
             return np.zeros((samples or 0, *type_.dims), np.int64 if type_.kind == "INT" else dtype)
         if samples is not None and samples != len(before):
             raise FeedError(
-                f"feed `{name}` goes on from the batch before, which had {len(before)} samples, and this one has "
-                f"{samples}: give every batch the same number of samples, or feed `{name}`"
+                f"feed `{name}` continues the previous batch of {len(before)} samples, but this batch has {samples}; "
+                f"use one batch size, or feed `{name}`"
             )
         return before
 

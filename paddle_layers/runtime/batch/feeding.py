@@ -26,7 +26,7 @@ from .values import Csr, FeedError, Sequences, as_array, as_csr, as_sequences, c
 
 Ints = NDArray[np.int64]
 
-_LEVELS = ("plain rows", "sequences", "nested sequences")
+_LEVELS = ("rows without sequences", "sequences", "nested sequences")
 
 
 class Batch(BatchRows):
@@ -40,11 +40,11 @@ class Batch(BatchRows):
             if name not in graph.feeds:
                 known = ", ".join(f"`{n}`" for n in graph.feeds)
                 if not isinstance(name, str):
-                    raise FeedError(f"feeds have the names of data layers, {known}, and {brief(name)} is no name")
-                raise FeedError(f"`{name}` is no data layer{suggestion(name, graph.feeds)}; there are {known}")
+                    raise FeedError(f"the keys of feeds must be names of data layers ({known}), not {brief(name)}")
+                raise FeedError(f"unknown data layer `{name}`{suggestion(name, graph.feeds)}; available: {known}")
         for name, value in graph.feeds.items():
             if name not in feeds:
-                raise FeedError(f"data layer `{name}` ({value.type}) is not fed")
+                raise FeedError(f"missing feed for data layer `{name}` ({value.type})")
             try:
                 self._take(value, feeds[name], graph.extra_ids.get(name, NONE_IGNORED))
             except FeedError as error:
@@ -69,7 +69,7 @@ class Batch(BatchRows):
         rows: Any = given
         if isinstance(given, Sequences):
             if given.level != value.type.level:
-                raise FeedError(f"holds {_LEVELS[given.level]}; the data layer takes {_LEVELS[value.type.level]}")
+                raise FeedError(f"holds {_LEVELS[given.level]}; expected {_LEVELS[value.type.level]}")
             rows = given.data
         array = _checked(value.type, rows, extra, self._dtype)
         if isinstance(given, Sequences):
@@ -88,7 +88,7 @@ class Batch(BatchRows):
         else:
             inner = checked_starts(given.sub_starts, count)
             if outer[-1] != len(inner) - 1:
-                raise FeedError(f"has {len(inner) - 1} sub-sequences, but its starts end with {outer[-1]}")
+                raise FeedError(f"has {len(inner) - 1} sub-sequences, but `starts` ends with {outer[-1]}")
             self.starts[leaf, chain[0]] = inner
             self.starts[chain[0], chain[1]] = outer
             self.starts[leaf, chain[1]] = inner[outer]
@@ -113,7 +113,7 @@ def _up_to(count: int) -> Ints:
 
 def check_gradients(graph: Graph, rows: Rows, given: Any, dtype: str) -> dict[str, NDArray[Any]]:
     """The output gradients passed by the caller. Raises `FeedError`, and `TypeError` if they are not a dict."""
-    check_names("gradients", given, "by the names of outputs")
+    check_names("gradients", given, "of arrays by output")
     return {name: _checked_gradient(graph, rows, name, array, dtype) for name, array in given.items()}
 
 
@@ -121,14 +121,14 @@ def _checked_gradient(graph: Graph, rows: Rows, name: str, given: Any, dtype: st
     """An output gradient passed by the caller. Raises `FeedError` if it does not fit the last batch."""
     value = graph.values.get(name)
     if value is None or value.type.kind != "DENSE":
-        raise FeedError(f"`{name}` is no dense output of the network")
+        raise FeedError(f"the network has no dense output `{name}`")
     try:
         array = _real(as_array(given.data if isinstance(given, Sequences) else given))
     except FeedError as error:
         raise FeedError(f"the gradient of `{name}` {error}") from None
     shape = (rows.of(value.domain), *value.type.dims)
     if array.shape != shape:
-        raise FeedError(f"the gradient of `{name}` has the shape {array.shape}; it takes {shape}")
+        raise FeedError(f"the gradient of `{name}` has shape {array.shape}; expected {shape}")
     if problem := too_large(array, dtype):
         raise FeedError(f"the gradient of `{name}` {problem}")
     return array
@@ -146,7 +146,7 @@ def _checked(type_: Type, rows: Any, extra: IgnoredLabels, dtype: str) -> Any:
     if array.shape[1:] != type_.dims:
         if array.ndim > 2 or math.prod(array.shape[1:]) != 1 or math.prod(type_.dims) != 1:
             wanted = ", ".join(["rows", *map(str, type_.dims)])
-            raise FeedError(f"has the shape {array.shape}; it takes ({wanted}){_fit(array, type_)}")
+            raise FeedError(f"has shape {array.shape}; expected ({wanted}){_fit(array, type_)}")
         array = array.reshape(len(array), *type_.dims)  # one value per row, written as `y` or as `y[:, None]`
     return finite(array, dtype) if array.dtype.kind == "f" else array
 
@@ -154,7 +154,7 @@ def _checked(type_: Type, rows: Any, extra: IgnoredLabels, dtype: str) -> Any:
 def _fit(array: NDArray[Any], type_: Type) -> str:
     """The remedy for rows of another shape than the data layer's."""
     if array.shape == type_.dims:
-        return "; a single row is a batch, too: feed array[None]"
+        return "; for a batch of one sample, feed array[None]"
     if len(type_.dims) > 1 and array.ndim > 1 and len(array) and array[0].size == type_.columns:
         return f"; feed array.reshape(-1, {', '.join(map(str, type_.dims))})"
     return ""
@@ -162,7 +162,7 @@ def _fit(array: NDArray[Any], type_: Type) -> str:
 
 def _real(array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind not in "fiub":
-        raise FeedError(f"has the data type {array.dtype}; it takes real numbers")
+        raise FeedError(f"has dtype {array.dtype}; expected floats")
     return array
 
 
@@ -175,7 +175,7 @@ def finite(array: NDArray[Any], dtype: str) -> NDArray[Any]:
     if np.isfinite(array).all():
         raise FeedError(str(too_large(array, dtype)))
     place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-    raise FeedError(f"holds {array[place]} in row {place[0]}, at {place}")
+    raise FeedError(f"contains {array[place]} in row {place[0]}, at index {place}")
 
 
 def _checked_ids(array: NDArray[Any], type_: Type, extra: IgnoredLabels) -> NDArray[Any]:
@@ -184,17 +184,17 @@ def _checked_ids(array: NDArray[Any], type_: Type, extra: IgnoredLabels) -> NDAr
         whole = array.dtype.kind == "f" and bool((array == np.floor(array)).all())
         meant = "; feed array.astype(int)" if whole else ""
         if array.dtype.kind in "US":
-            meant = "; numpy.unique(array, return_inverse=True)[1] numbers texts"
-        raise FeedError(f"has the data type {array.dtype}; ids are whole numbers{meant}")
+            meant = "; numpy.unique(array, return_inverse=True)[1] maps strings to ids"
+        raise FeedError(f"has dtype {array.dtype}; ids must be integers{meant}")
     size = type_.size
     if array.size and (array.min() < 0 or array.max() >= size):
         wrong = np.argwhere(((array < 0) | (array >= size)) & ~np.isin(array, list(extra.legal)))
         if len(wrong):
             place = tuple(map(int, wrong[0]))
-            where = f"row {place[0]}" + (f", at {place}" if len(place) > 1 else "")
-            meant = "; these seem to begin with 1: feed array - 1" if array.min() > 0 and array.max() == size else ""
+            where = f"row {place[0]}" + (f", at index {place}" if len(place) > 1 else "")
+            meant = "; if your ids start at 1, feed array - 1" if array.min() > 0 and array.max() == size else ""
             meant = f"; {remedy}" if (remedy := extra.remedy(int(array[place]))) else meant
-            raise FeedError(f"holds the id {array[place]} in {where}; ids are 0 to {size - 1}{meant}")
+            raise FeedError(f"contains id {array[place]} in {where}; valid ids are 0 to {size - 1}{meant}")
     return array
 
 
@@ -206,20 +206,20 @@ def _id_rows(array: NDArray[Any], type_: Type) -> NDArray[Any]:
         return array.reshape(-1)
     axes = array.shape[2:]
     marked = axes == type_.dims and bool(((array == 0) | (array == 1)).all() and (array.sum(1) == 1).all())
-    meant = "; for rows with one 1 in them, feed array.argmax(1)" if marked else _fit(array, type_)
+    meant = "; for one-hot rows, feed array.argmax(1)" if marked else _fit(array, type_)
     takes = (
-        f"it takes ({', '.join(['rows', *map(str, type_.dims)])})" if type_.dims else "ids are one in a row: (rows,)"
+        f"expected ({', '.join(['rows', *map(str, type_.dims)])})" if type_.dims else "expected one id per row: (rows,)"
     )
     if not type_.dims and array.ndim > 2:
-        meant = f"; for ids at each place declare `shape: [{', '.join(map(str, array.shape[1:]))}]` in the data layer"
-    raise FeedError(f"has the shape {array.shape}; {takes}{meant}")
+        meant = f"; for an id per position, declare `shape: [{', '.join(map(str, array.shape[1:]))}]` in the data layer"
+    raise FeedError(f"has shape {array.shape}; {takes}{meant}")
 
 
 def _checked_csr(type_: Type, rows: Csr, dtype: str) -> Csr:
     ids = _checked_ids(rows.id, Type.ids(type_.size), NONE_IGNORED)
     if type_.kind == "SPARSE":
         if rows.value is None and len(ids):
-            raise FeedError("has no values; the data layer is sparse with values")
+            raise FeedError("has no values; the data layer requires them (SPARSE)")
         value = np.zeros(0) if rows.value is None else _real(rows.value)
         return Csr(rows.start, ids, finite(value, dtype))
     return Csr(rows.start, ids, np.ones(0))

@@ -119,16 +119,16 @@ def _checked(batch: BatchRows, op: Op, name: str, array: Array) -> Array:
     if array.ndim == 1:  # ids: row indices in the batch
         count = batch.counts[op.rows[row]]
         if (array >= count).any():
-            raise FeedError(f"layer `{op.name}`: `{name}` holds {array.max()}, but the batch has {count} rows, from 0")
+            raise FeedError(f"layer `{op.name}`: `{name}` contains row index {array.max()}, but the batch has {count} rows")
         return array
     lengths = np.diff(batch.starts[op.rows[row], op.group_of(row)])
     wrong = (array != np.floor(array)) | (array < -1) | (array >= lengths[:, None])
     if wrong.any():
         sequence, place = np.argwhere(wrong)[0]
         last = lengths[sequence] - 1
-        there = f"has the places 0 to {last}; -1 ends a list of places" if last >= 0 else "is empty; -1 is no place"
-        holds = f"`{name}` holds {array[sequence, place]:g} for sequence {sequence}"
-        raise FeedError(f"layer `{op.name}`: {holds}, which {there}")
+        there = f"valid indices are 0 to {last}, or -1 for none" if last >= 0 else "the sequence is empty; use -1 for no index"
+        holds = f"`{name}` contains index {array[sequence, place]:g} for sequence {sequence}"
+        raise FeedError(f"layer `{op.name}`: {holds}; {there}")
     return array.astype(np.int64)
 
 
@@ -139,7 +139,7 @@ def check_equal_rows(batch: BatchRows, layer: str, first: Domain, second: Domain
         return
     if batch.counts[first] != batch.counts[second]:
         raise FeedError(
-            f"layer `{layer}` needs equal rows: {first.name} has {batch.counts[first]}, "
+            f"layer `{layer}` requires equal numbers of rows: {first.name} has {batch.counts[first]}, "
             f"{second.name} has {batch.counts[second]}"
         )
     for one, two in zip(first.ancestors(), second.ancestors(), strict=True):
@@ -147,6 +147,6 @@ def check_equal_rows(batch: BatchRows, layer: str, first: Domain, second: Domain
         if a is not None and b is not None and not np.array_equal(a, b):
             place = int(np.flatnonzero(a != b)[0]) if len(a) == len(b) else min(len(a), len(b))
             raise FeedError(
-                f"layer `{layer}` needs equal sequences: those of {first.name} and of {second.name} differ "
-                f"from sequence {max(place - 1, 0)} on"
+                f"layer `{layer}` requires equal sequence lengths: {first.name} and {second.name} first differ "
+                f"in sequence {max(place - 1, 0)}"
             )

@@ -43,7 +43,7 @@ def _check_channels(name: str, sizes: tuple[int, ...], wanted: Type) -> None:
     if channels_last(sizes, wanted.dims):
         shown = Type.dense(*sizes, level=0)
         raise FeedError(
-            f"feed `{name}` has rows of {shown}, and the data layer takes {wanted}: the channels come first here; "
+            f"feed `{name}` has rows of {shown}, but the data layer takes {wanted} (channels first); "
             "feed array.transpose(0, 3, 1, 2)"
         )
 
@@ -68,7 +68,7 @@ def graph_for(phase: Phase, feeds: Mapping[str, Any], parameters: ParameterSet, 
     if not changed:
         return None
     graph = _rebuilt(phase.graph, changed, phase.network, parameters, carried)
-    log.info("planned anew: %s", ", ".join(f"`{name}` is {type_}" for name, type_ in changed.items()))
+    log.info("rebuilt the plan: %s", ", ".join(f"`{name}` is {type_}" for name, type_ in changed.items()))
     return graph
 
 
@@ -83,5 +83,5 @@ def _rebuilt(
     except ShapeError as error:
         sizes = ", ".join(f"`{name}` as {type_}" for name, type_ in changed.items())
         takes = ", ".join(f"`{name}` takes {graph.feeds[name].type}" for name in changed)
-        raise FeedError(f"{takes}; the network cannot run with {sizes}: {error.message}") from None
+        raise FeedError(f"the network cannot run with {sizes}: {error.message}; {takes}") from None
     return rebuilt

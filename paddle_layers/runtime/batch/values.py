@@ -59,19 +59,19 @@ def as_sequences(value: Any, level: int, *, sparse: bool = False) -> Any:
         return value
     if not isinstance(value, (list, tuple)):
         raise FeedError(
-            f"is {type(value).__name__}; it takes Sequences(data, starts) or a list with one item a sequence"
+            f"is {type(value).__name__}; expected Sequences(data, starts) or a list with one item per sequence"
         )
     if level == 1:
         parts = list(value)
     elif all(isinstance(sequence, (list, tuple)) for sequence in value):
         parts = [part for sequence in value for part in sequence]
     else:
-        raise FeedError("is a nested sequence: it takes a list with a list of sub-sequences for every sequence")
+        raise FeedError("must be a list of lists of sub-sequences, since the data layer takes nested sequences")
     if sparse:
         parts = [as_csr(part) for part in parts]
     elif not all(hasattr(part, "__len__") for part in parts):
-        items = "a list of sub-sequences" if level == 2 else "the rows"
-        raise FeedError(f"holds single values where sequences are expected: it takes a list with {items} of every one")
+        items = "sub-sequence" if level == 2 else "sequence"
+        raise FeedError(f"contains scalars instead of sequences; expected a list with the rows of each {items}")
     rows = join_csr(parts) if sparse else _joined(list(map(as_array, parts)))
     return Sequences(rows, _starts(parts)) if level == 1 else Sequences(rows, _starts(value), _starts(parts))
 
@@ -92,7 +92,7 @@ def _starts(parts: Sequence[Any]) -> NDArray[np.int64]:
 def _joined(parts: Sequence[Array]) -> Array:
     filled = [part for part in parts if part.size]
     if len({part.shape[1:] for part in filled}) > 1:
-        raise FeedError(f"holds rows of the shapes {filled[0].shape[1:]} and others; all rows have the same shape")
+        raise FeedError(f"contains rows of different shapes, such as {filled[0].shape[1:]}; all rows must have the same shape")
     return np.concatenate(filled) if filled else np.zeros(0, np.int64)
 
 
@@ -101,9 +101,9 @@ def as_array(given: Any) -> Array:
     try:
         array = np.asarray(given)
     except (TypeError, ValueError, OverflowError) as error:
-        raise FeedError(f"holds {type(given).__name__}, which is no array: {first_line(error)[:200]}") from None
+        raise FeedError(f"cannot be converted from {type(given).__name__} to an array: {first_line(error)[:200]}") from None
     if array.ndim == 0:
-        raise FeedError(f"holds a single value, {type(given).__name__}, in place of rows")
+        raise FeedError(f"is a scalar, {type(given).__name__}; expected an array of rows")
     return array
 
 
@@ -111,9 +111,9 @@ def checked_starts(starts: Any, total: int | None) -> NDArray[np.int64]:
     """Starts as 64-bit integers: they begin with 0, never decrease, and end with `total`. Raises `FeedError`."""
     array = as_array(starts)
     if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) < 1:
-        raise FeedError("has starts that are no list of whole numbers")
+        raise FeedError("has invalid `starts`: expected a 1-D array of integers")
     if array[0] != 0 or (array[1:] < array[:-1]).any() or (total is not None and array[-1] != total):
-        raise FeedError(f"has starts that don't begin with 0, fall, or don't end with the number of rows ({total})")
+        raise FeedError(f"has invalid `starts`: they must begin with 0, never decrease, and end with the number of rows ({total})")
     return array.astype(np.int64)
 
 
@@ -126,14 +126,14 @@ def as_csr(value: Any) -> Csr:
         ids = as_array(value.id)
         values = None if value.value is None else as_array(value.value)
         if ids.ndim != 1 or (values is not None and values.shape != ids.shape):
-            raise FeedError("needs one column number, and one value, for every entry")
+            raise FeedError("must have one column index, and one value, per entry")
         return Csr(checked_starts(value.start, len(ids)), ids, values)
     if hasattr(value, "tocsr"):
         matrix = value.tocsr()
         return as_csr(Csr(matrix.indptr, matrix.indices.astype(np.int64), matrix.data))
     if not isinstance(value, (list, tuple)) or not all(isinstance(row, Iterable) for row in value):
         raise FeedError(
-            f"is {type(value).__name__}; sparse rows are Csr(start, id), lists of columns or a SciPy matrix"
+            f"is {type(value).__name__}; expected Csr(start, id), lists of columns, or a SciPy sparse matrix"
         )
     rows = list(map(list, value))
     entries = [entry for row in rows for entry in row]

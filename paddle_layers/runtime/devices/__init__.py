@@ -21,7 +21,7 @@ def open_device(name: str, number: int = 0) -> Device:
     Raises `DeviceError` with the missing requirements.
     """
     if name not in DEVICES:
-        raise DeviceError(f"there is no device {name!r}; there is {', '.join(map(repr, DEVICES))}")
+        raise DeviceError(f"unknown device {name!r}; available: {', '.join(map(repr, DEVICES))}")
     wanted = NAMES if name == "auto" else (name,)
     for module in map(_module, wanted):
         reason = module.missing()

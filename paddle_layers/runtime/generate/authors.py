@@ -74,11 +74,11 @@ def _at_author(kernel: Kernel, text: str, error: Exception) -> DefinitionError |
 def _reason(message: str, place: Place) -> str:
     """The innermost error message in one line."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    lines = [line for line in lines if not line.startswith("Failed in ")] or ["no reason is given"]
+    lines = [line for line in lines if not line.startswith("Failed in ")] or ["unknown reason"]
     call = next((line.removeprefix(">>> ") for line in lines if line.startswith(">>> ")), "")
     if not lines[0].startswith("No implementation") or not call:
         return f"cannot be compiled: {lines[0]}"
     if call.startswith("setitem(") and not place.inside:
         kind = re.split(r", (?![^(]*\))", call[len("setitem(") : -1])[-1]
-        return f"returns {kind}, where one number is needed for each tensor"
-    return f"cannot be compiled: there is no `{call}`"
+        return f"returns {kind}; expected one number per tensor"
+    return f"cannot be compiled: unsupported operation `{call}`"

@@ -87,8 +87,8 @@ def give_up(root: Path, error: OSError) -> None:
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     at = error.filename or root
     warnings.warn(
-        f"the kernel cache {at} is not used: {error.strerror}; this run has a temporary one, {temporary}, and "
-        f"{VARIABLE} can name another folder",
+        f"cannot use the kernel cache {at}: {error.strerror}; using the temporary folder {temporary} (set {VARIABLE} "
+        "to choose another folder)",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -132,7 +132,7 @@ class TunedCall:
 def python_text(kernel: Kernel, dtype: str) -> str:
     """Placeholder source of a kernel that is not compiled."""
     assert kernel.python is not None
-    reason = "it is a Python function, which runs on the host"
+    reason = "Python functions run on the CPU"
     return f'"""{kernel.name} from {kernel.origin}, {dtype}: {hash(kernel)}."""\nraise TypeError("{reason}")\n'
 
 

@@ -30,7 +30,7 @@ def why_distrusted(path: Path) -> str:
         return "it belongs to another user"
     if facts.st_mode & OTHERS:
         command = f"find {shlex.quote(str(path))} -type d -exec chmod go-w {{}} +"  # files stay as they are, distrusted
-        return f"others may write there until you run `{command}`"
+        return f"other users may write to it; run `{command}`"
     return ""
 
 

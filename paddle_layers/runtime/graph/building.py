@@ -95,7 +95,7 @@ class Builder:
                 extra = self.operation(f"{prefix}{node.name}.{follower}", layer, attributes, outputs[:1], node)
                 outputs = (*extra.outputs, *outputs[1:])
         if len(outputs) != len(node.output_names):
-            message = f"layer `{prefix}{node.name}` would have {len(outputs)} outputs, not {len(node.output_names)}"
+            message = f"layer `{prefix}{node.name}` has {len(outputs)} outputs, but {len(node.output_names)} output names"
             raise ShapeError(message)
         for name, value in zip(node.output_names, outputs, strict=True):
             value.name = prefix.replace(".", "/") + name  # `a.b` is an output of `a`, `a/b` a nested layer
@@ -244,7 +244,7 @@ def _made_entries(graph: Graph, op: Op, name: str, entries: Entries) -> MadeEntr
         for value in op.argument(asked) if asked in op.layer.inputs else ():
             if graph.feeds.get(value.name) is not value:
                 raise ShapeError(
-                    f"layer `{op.name}`: `{asked}` has to be a data layer, since it is looked at before each pass",
+                    f"layer `{op.name}`: `{asked}` must be a data layer, because its values are required before the pass",
                     input=op.binding.positions[asked][0],
                 )
             fed[asked] = value.name

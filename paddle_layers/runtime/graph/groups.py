@@ -19,7 +19,7 @@ NamedValues = dict[str, Value]
 """Values by their names in the layers of one network."""
 MEMORY = "memory"
 SPARSE_IN_STEPS = (
-    "layer `{}` reads sparse rows together with what the step before gave; bring the sparse rows through an `fc` first"
+    "layer `{}` combines sparse rows with a memory of the previous step; apply an `fc` to the sparse rows first"
 )
 """The sparse rows of one step cannot be distinguished from those of the others on a device."""
 
@@ -106,7 +106,7 @@ class _Group:
         elif steps.leaf is not None and value.domain is steps.leaf_rows:
             index, inverse = steps.leaf_place, steps.leaf_item
         else:
-            raise ShapeError(f"layer `{self.prefix[:-1]}`: the output `{name}` of the step has rows of its own")
+            raise ShapeError(f"layer `{self.prefix[:-1]}`: the output `{name}` of the step has a dynamic row count")
         if value.type.kind == "INT":
             return self._op(f"{name} of all steps", ReorderIds, value, index)
         return self._op(f"{name} of all steps", Reorder, value, index, inverse)
@@ -182,7 +182,7 @@ def _check_carried(memory: Op, of: str) -> None:
     """Raises `ShapeError` if steps would read rows of another size than the previous step has written."""
     found, type_ = memory.carried, memory.outputs[0].type
     if found is not None and found.type != type_:
-        message = f"memory `{memory.name}` is {type_}, but `{of}`, which it remembers, is {found.type}"
+        message = f"memory `{memory.name}` is {type_}, but its source `{of}` is {found.type}"
         raise ShapeError(message, attribute="of")
 
 

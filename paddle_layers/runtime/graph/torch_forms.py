@@ -12,9 +12,9 @@ from paddle_layers.runtime.memory.layouts import FORMS, GATES, Form, Gates
 from .graph import Graph, Op
 from .value import Value
 
-_PEEPHOLES = "PyTorch's LSTM has no peepholes: write `peepholes: false`"
-_RESETS_BEFORE = "PyTorch's GRU resets what the product has given: write `reset_after: true`"
-_OTHER_GATES = 'the gates of PyTorch\'s GRU are sigmoids: write `gate_act: "sigmoid"`'
+_PEEPHOLES = "PyTorch's LSTM has no peephole connections; set `peepholes: false`"
+_RESETS_BEFORE = "PyTorch's GRU applies the reset gate after the matrix product; set `reset_after: true`"
+_OTHER_GATES = 'the gates of PyTorch\'s GRU use sigmoid; set `gate_act: "sigmoid"`'
 """Our update gate is 1 minus PyTorch's, which only for a sigmoid means negated pre-activations."""
 
 

@@ -26,7 +26,7 @@ class GradientOwner:
         """Raises `RuntimeError` if the gradients are not those of this thread's last backward pass."""
         if self._thread is not None and self._thread is not threading.current_thread():
             raise RuntimeError(
-                "the last backward pass was made by another thread: give every thread that trains a Net of its own"
+                "the last backward pass ran in another thread; use one Net per training thread"
             )
         if not self._complete:
-            raise RuntimeError("the last backward pass was interrupted, so there are no gradients: call backward again")
+            raise RuntimeError("no gradients: the last backward pass was interrupted; call backward again")

@@ -47,7 +47,7 @@ class Form:
             return self
         plain = [replace(one, padding=None, padding_is_read=False) for one in (self, other)]
         if plain[0] != plain[1]:
-            return replace(self, missing="layers share it whose parameters lie in different ways there")
+            return replace(self, missing="it is shared by layers that store it in different layouts")
         padding = other.padding if self.padding is None else self.padding
         return replace(self, padding=padding, padding_is_read=True)
 
@@ -75,7 +75,7 @@ class Form:
             runs = np.split(array, len(self.gates.order) + self.gates.recall, axis=-1)
             if self.gates.recall:
                 if runs.pop(2).any():
-                    raise ValueError("the candidate's bias is not zero, and PyTorch has it in `bias_ih` alone")
+                    raise ValueError("the candidate's recurrent bias is not zero; PyTorch has this bias in `bias_ih` only")
             theirs = {
                 place: sign * run for place, sign, run in zip(self.gates.order, self.gates.signs, runs, strict=True)
             }
@@ -86,7 +86,7 @@ class Form:
         if self.padding is None or not ours[self.padding].any():
             return ours
         if self.padding_is_read:
-            raise ValueError(f"row {self.padding} is the padding of one layer, and another one that shares it reads it")
+            raise ValueError(f"row {self.padding} is the padding of one layer, but is used by another layer that shares the table")
         array = ours.copy()
         array[self.padding] = 0
         return array

@@ -100,13 +100,13 @@ class Parameter:
         try:
             array = np.asarray(values)
         except ValueError as error:  # ragged rows
-            raise ValueError(f"`{self.name}` takes an array: {first_line(error)}") from None
+            raise ValueError(f"`{self.name}`: cannot convert to an array: {first_line(error)}") from None
         if array.dtype.kind not in "fiub":
-            raise ValueError(f"`{self.name}` takes real numbers; what is assigned has the data type {array.dtype}")
+            raise ValueError(f"`{self.name}` requires floats, not dtype {array.dtype}")
         if array.shape not in ((), self.shape):
             same = array.size == self.size
-            meant = "; write array.T" if same and array.shape == self.shape[::-1] and array.ndim > 1 else ""
-            raise ValueError(f"`{self.name}` has the shape {self.shape}; what is assigned has {array.shape}{meant}")
+            meant = "; assign array.T" if same and array.shape == self.shape[::-1] and array.ndim > 1 else ""
+            raise ValueError(f"`{self.name}` has shape {self.shape}; cannot assign shape {array.shape}{meant}")
         whole = np.broadcast_to(array, self.shape)
         if too_large(array, self.dtype):  # for a scalar, the first affected index is named
             raise ValueError(f"`{self.name}` {too_large(whole, self.dtype)}")
@@ -189,7 +189,7 @@ class Parameter:
             return
         drawn = drawer.draw(self.shape, rng, fans)
         if drawn.shape != self.shape:
-            raise ShapeError(f"initializer `{definition.name}` drew {drawn.shape} for {self.name} {self.shape}")
+            raise ShapeError(f"initializer `{definition.name}` returned shape {drawn.shape} for `{self.name}`; expected {self.shape}")
         self.stored = drawn
 
     def initializer(self) -> tuple[Any, Any]:
@@ -207,11 +207,11 @@ class ParametersByName(dict[str, Parameter]):
 
     def __missing__(self, name: str) -> Parameter:
         near = nearest(str(name), self)
-        hint = f"did you mean `{near}`?" if near else f"there are {listed(self) or 'none'}"
-        raise KeyError(f"nothing is called `{name}`; {hint}")
+        hint = f"did you mean `{near}`?" if near else f"available: {listed(self) or 'none'}"
+        raise KeyError(f"no parameter or state `{name}`; {hint}")
 
     def __setitem__(self, name: str, value: object) -> None:
-        raise TypeError(f"write `[{name!r}].value = ...` to change the numbers of a parameter")
+        raise TypeError(f"parameters cannot be replaced; assign `[{name!r}].value = ...`")
 
 
 class ParameterSet:
@@ -248,11 +248,11 @@ class ParameterSet:
         if found is not None:
             if found.shape != shape:
                 raise ShapeError(
-                    f"parameter `{name}` would need the shape {shape}, but `{found.name}` has {found.shape}"
+                    f"parameter `{name}` requires shape {shape}, but `{found.name}` has {found.shape}"
                 )
             return found
         if self._complete:  # a batch of other sizes
-            raise ShapeError(f"it would need the parameter `{name}`, which this net does not have")
+            raise ShapeError(f"it requires the parameter `{name}`, which this net does not have")
         trained = isinstance(field, Param) and not (settings is not None and (settings.frozen or settings.lr_mult == 0))
         made = self.by_name[name] = Parameter(name, shape, trained, settings, field, layer, self.dtype)
         made.changes, made.gradient_owner = self.changes, self.gradient_owner
@@ -295,14 +295,14 @@ class ParameterSet:
         except DeviceError as error:
             largest = sorted(self.by_name.values(), key=lambda parameter: -parameter.size)[:3]
             sizes = ", ".join(f"{p.name} ({' x '.join(map(str, p.shape))})" for p in largest)
-            raise DeviceError(f"the parameters of this network do not fit: {error}; the largest are {sizes}") from None
+            raise DeviceError(f"cannot allocate the parameters: {error}; the largest are {sizes}") from None
         self._complete = True
         for parameter in self.by_name.values():
             try:
                 parameter.initialize(seed)
             except MemoryError:
                 needed = as_bytes(8 * parameter.size)
-                raise DeviceError(f"cannot allocate {needed} for the first values of `{parameter.name}`") from None
+                raise DeviceError(f"cannot allocate {needed} to initialize `{parameter.name}`") from None
 
     def _allocate(self, device: Allocator, for_gradients: Allocator) -> None:
         fixed = [parameter for parameter in self.by_name.values() if not parameter.trained]

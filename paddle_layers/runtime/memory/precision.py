@@ -19,7 +19,7 @@ def too_large(values: Any, dtype: str) -> str | None:
     place = _first_lost(array, dtype)
     if place is None:
         return None
-    return f"holds {array[place]}{f' at {place}' if place else ''}, which is too large for {dtype}"
+    return f"contains {array[place]}{f' at index {place}' if place else ''}, which is too large for {dtype}"
 
 
 def _first_lost(array: NDArray[Any], dtype: str) -> tuple[int, ...] | None:

@@ -120,15 +120,15 @@ def _opened(path: str | Path) -> Iterator[Any]:
         with safe_open(path, framework="numpy") as file:
             yield file
     except FileNotFoundError:
-        raise WeightsError(f"there is no file {path}") from None
+        raise WeightsError(f"file not found: {path}") from None
     except (SafetensorError, OSError, ValueError) as error:
         if isinstance(error, WeightsError):
             raise
         if os.path.isdir(path):
             raise WeightsError(
-                f"{path} is a folder; name the file in it, such as {Path(path) / 'weights.safetensors'}"
+                f"{path} is a folder; pass a file in it, such as {Path(path) / 'weights.safetensors'}"
             ) from None
-        raise WeightsError(f"{path} is no safetensors file or is cut short: {error}") from None
+        raise WeightsError(f"{path} is not a safetensors file, or is truncated: {error}") from None
 
 
 def _checked(path: str | Path, name: str, stored: Any) -> Stored:
@@ -136,10 +136,10 @@ def _checked(path: str | Path, name: str, stored: Any) -> Stored:
     dtype, shape = stored.get_dtype(), stored.get_shape()
     if dtype not in TYPES:
         raise WeightsError(
-            f"{path}: `{name}` is stored as {dtype}; convert it to F32, the types are {', '.join(TYPES)}"
+            f"{path}: `{name}` has unsupported dtype {dtype}; convert it to F32 (supported: {', '.join(TYPES)})"
         )
     if len(shape) > _MOST_AXES or math.prod(max(axis, 1) for axis in shape) > sys.maxsize // 8:
-        raise WeightsError(f"{path}: no tensor has the shape of `{name}`, {str(shape)[:80]}")
+        raise WeightsError(f"{path}: `{name}` has an invalid shape, {str(shape)[:80]}")
     return Stored(tuple(shape), dtype)
 
 
@@ -156,8 +156,8 @@ def save_error(path: Path, error: OSError) -> SaveError:
     """The exception for a failed write to `path`."""
     if isinstance(error, SaveError):
         return error
-    full = " Free some space, or write elsewhere." if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+    full = " Free disk space, or choose another disk." if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
     reason = f"{error.filename}: {error.strerror}" if isinstance(error, LinkError) else error.strerror or str(error)
     return SaveError(
-        error.errno or errno.EIO, f"{path} could not be saved: {reason}. What was saved before is unchanged.{full}"
+        error.errno or errno.EIO, f"cannot save {path}: {reason}. The previous file is unchanged.{full}"
     )

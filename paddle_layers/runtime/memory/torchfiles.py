@@ -33,8 +33,8 @@ def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
         found = torch.load(source, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
         raise WeightsError(
-            f"{path} holds more than weights, or is damaged, and is not loaded: what it asks for may be code. Where "
-            f"you trust it, save its state_dict alone: torch.save(model.state_dict(), ...)"
+            f"{path} contains more than weights, or is corrupt; it was not loaded, because it may run code. If you trust "
+            f"it, save only its state_dict: torch.save(model.state_dict(), ...)"
         ) from None
     except Exception as error:  # torch.load raises many exceptions for damaged bytes, and documents none
         raise WeightsError(f"{path} is no file that PyTorch can load: {first_line(error)[:200]}") from None
@@ -64,8 +64,8 @@ def _is_checked_archive(path: Path) -> bool:
         raise WeightsError(f"{path} is no file that PyTorch can load: {first_line(error)[:200]}") from None
     if claimed > LARGEST_RATIO * held:
         raise WeightsError(
-            f"{path}: the members of its {held} bytes would become {claimed} in memory; the limit is {LARGEST_RATIO} "
-            "times as many: torch.save does not compress"
+            f"{path}: {held} bytes would decompress to {claimed}; the limit is {LARGEST_RATIO} times the file size, because "
+            "torch.save does not compress"
         )
     return True
 
@@ -74,14 +74,14 @@ def _checked_kind(torch: Any, name: str, tensor: Any) -> str:
     """The data type of a tensor whose elements are all present. Raises `WeightsError`."""
     kind = _TYPES.get(str(tensor.dtype).removeprefix("torch."), "")
     if tensor.is_nested:
-        raise WeightsError(f"{name} is a nested tensor; save its parts by themselves, `tensor.unbind()`")
+        raise WeightsError(f"{name} is a nested tensor; save its parts separately, `tensor.unbind()`")
     if not kind or tensor.layout != torch.strided:
-        raise WeightsError(f"{name} is {tensor.dtype}, {tensor.layout}; convert it by `.to_dense()` and `.float()`")
+        raise WeightsError(f"{name} is {tensor.dtype}, {tensor.layout}; convert it with `.to_dense()` and `.float()`")
     if tensor.device.type != "cpu":
-        raise WeightsError(f"{name} has no numbers, its device is `{tensor.device}`; save the model that is loaded")
+        raise WeightsError(f"{name} has no data (device `{tensor.device}`); load the model before saving it")
     if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
         shape = "x".join(map(str, tensor.shape))
-        raise WeightsError(f"{name} repeats fewer numbers than its shape {shape} has; save it by `.contiguous()`")
+        raise WeightsError(f"{name} has fewer stored values than its shape {shape}; save it with `.contiguous()`")
     return kind
 
 
@@ -91,7 +91,7 @@ def _check_total(path: Path, state: dict[str, Any]) -> None:
     total = sum(tensor.numel() * max(tensor.element_size(), 4) for tensor in state.values())
     if total > 2 * LARGEST_RATIO * held:
         raise WeightsError(
-            f"{path}: its {len(state)} tensors would have {total} bytes in memory, but the file has {held}"
+            f"{path}: its {len(state)} tensors would need {total} bytes, but the file has {held}"
         )
 
 
@@ -100,13 +100,13 @@ def _import_torch(path: Path) -> Any:
         import torch
     except ImportError:
         raise WeightsError(
-            f"{path} is a pickle of PyTorch, which only PyTorch's own loader reads: `pip install torch`, or save the "
-            f"weights as safetensors where it is: safetensors.torch.save_file(model.state_dict(), ...)"
+            f"{path} is a PyTorch pickle, which requires PyTorch: `pip install torch`, or convert it to safetensors where "
+            f"PyTorch is installed: safetensors.torch.save_file(model.state_dict(), ...)"
         ) from None
     version = tuple(int(part) for part in torch.__version__.split(".")[:2])
     if version < _LOWEST:
         raise WeightsError(
-            f"{path}: the loader of PyTorch {torch.__version__} may run code of a file; install 2.6 or newer"
+            f"{path}: the loader of PyTorch {torch.__version__} may run code from the file; install 2.6 or newer"
         )
     return torch
 
@@ -120,9 +120,9 @@ def _state_of(torch: Any, path: Path, found: Any) -> dict[str, Any]:
     if len(states) == 1:
         return dict(parts[states[0]])
     what = ", ".join(f"`{name}`" for name in states or list(parts)[:5])
-    meant = f"several of them: {what}" if states else f"{what or type(found).__name__}"
+    meant = f"several: {what}" if states else f"{what or type(found).__name__}"
     raise WeightsError(
-        f"{path} holds no single set of tensors by name, but {meant}; save the one that is meant by itself: "
+        f"{path} must contain exactly one state_dict, but contains {meant}; save the state_dict alone: "
         "torch.save(model.state_dict(), ...)"
     )
 

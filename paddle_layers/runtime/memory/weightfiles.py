@@ -67,10 +67,10 @@ def _sharded(path: Path) -> WeightsFile:
     headers = {home: read_header(home)[0] for home in dict.fromkeys(homes.values())}
     for name, home in homes.items():
         if name not in headers[home]:
-            raise WeightsError(f"{path}: `{name}` is to be in {home.name}, which has no such tensor")
+            raise WeightsError(f"{path}: `{name}` is not in {home.name}")
     for home, stored in headers.items():
         if extra := next((name for name in stored if homes.get(name) != home), None):
-            raise WeightsError(f"{path}: `{extra}` in {home.name} is not in the index, which is that of other files")
+            raise WeightsError(f"{path}: `{extra}` in {home.name} is not in the index; the index belongs to other files")
     stored = {name: headers[home][name] for name, home in homes.items()}
     return WeightsFile(str(path), stored, partial(_read_shards, homes))
 
@@ -86,17 +86,17 @@ def _read_index(path: Path) -> dict[str, Path]:
     """The file of each tensor. Raises `WeightsError` for an invalid index, and for files that are not next to it."""
     try:
         if path.stat().st_size > _LONGEST_INDEX:
-            raise WeightsError(f"{path} is too large for an index of weights")
+            raise WeightsError(f"{path} is too large for a weights index")
         index: Any = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise WeightsError(f"there is no file {path}") from None
+        raise WeightsError(f"file not found: {path}") from None
     except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, WeightsError):
             raise
-        raise WeightsError(f"{path} is no index of weights: {error}") from None
+        raise WeightsError(f"{path} is not a weights index: {error}") from None
     homes = index.get("weight_map") if isinstance(index, dict) else None
     if not isinstance(homes, dict) or not homes:
-        raise WeightsError(f"{path} is no index of weights: it has no `weight_map` with a file for each tensor")
+        raise WeightsError(f"{path} is not a weights index: it has no `weight_map` from tensors to files")
     return {name: path.parent / _plain(path, home) for name, home in homes.items()}
 
 
@@ -104,5 +104,5 @@ def _plain(path: Path, home: Any) -> str:
     """The name of a file next to the index: an index cannot refer to other folders."""
     good = isinstance(home, str) and home.endswith(".safetensors") and home.isprintable()
     if not good or any(one in home for one in "/\\:") or home.startswith("."):
-        raise WeightsError(f"{path}: {str(home)[:80]!r} is no name of a safetensors file beside the index")
+        raise WeightsError(f"{path}: {str(home)[:80]!r} is not the name of a safetensors file next to the index")
     return str(home)

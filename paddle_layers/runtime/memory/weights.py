@@ -95,7 +95,7 @@ def save_weights(path: str, parameters: ParameterSet, forms: Forms, *, rename: M
                     raise ValueError(form.missing)
                 tensors[_there(name, form)] = form.written(parameter.value)
             except ValueError as error:
-                raise WeightsError(f"`{name}` has no form in PyTorch: {error}") from None
+                raise WeightsError(f"cannot convert `{name}` to PyTorch's layout: {error}") from None
     else:
         tensors = {name: parameter.value for name, parameter in parameters.by_name.items()}
     problems: list[PatternProblem] = []
@@ -139,21 +139,21 @@ def load_weights(
 
 
 def converted(report: LoadReport, dtype: str) -> str:
-    """Description of conversions from another precision, such as `, bfloat16 made float32 exactly`."""
+    """Description of conversions from another precision, such as `, bfloat16 converted to float32 exactly`."""
     names = {"F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64"}
     found = sorted({names[one] for one in report.types.values() if one in names} - {dtype})
     rounded = [one for one in found if one == "float64"]
     exact = [one for one in found if one != "float64"]
     said = [(exact, "exactly"), (rounded, "rounded")]
     return "".join(
-        f", {' and '.join(some)} made {dtype}{', ' if how == 'rounded' else ' '}{how}" for some, how in said if some
+        f", {' and '.join(some)} converted to {dtype}{' with rounding' if how == 'rounded' else ' exactly'}" for some, how in said if some
     )
 
 
 def check_layout(layout: str | None) -> None:
     """Raises `WeightsError` for an unknown layout."""
     if layout is not None and layout not in LAYOUTS:
-        raise WeightsError(f"`layout` is {layout!r}; there are {listed(LAYOUTS)}")
+        raise WeightsError(f"unknown `layout` {layout!r}; available: {listed(LAYOUTS)}")
 
 
 def match_weights(
@@ -174,7 +174,7 @@ def match_weights(
     path, stored = file.path, file.shapes
     if layout == TORCH and file.ours:
         raise WeightsError(
-            f'{path}: this library wrote the file, and not as PyTorch has weights: leave layout: "{TORCH}" out'
+            f'{path}: this file has the layout of this library, not of PyTorch; remove layout: "{TORCH}"'
         )
     there = {name: forms.get(name, _SAME).shape(shape) for name, shape in wanted.items()} if layout == TORCH else wanted
     problems: list[PatternProblem] = []
@@ -217,7 +217,7 @@ def _named_here(path: str, sources: Mapping[str, str], wanted: Shapes, forms: Fo
     for name, source in sources.items():
         own = name if name in wanted else ours.get(name, name)
         if own in found:
-            raise WeightsError(f"{path}: both `{found[own]}` and `{source}` are to be read as `{own}`")
+            raise WeightsError(f"{path}: both `{found[own]}` and `{source}` map to `{own}`")
         found[own] = source
     return found
 
@@ -226,7 +226,7 @@ def _check_forms(path: str, loaded: Iterable[str], forms: Forms) -> None:
     """Raises `WeightsError` for a layer that differs in PyTorch, though the shapes are the same."""
     for name in loaded:
         if missing := forms.get(name, _SAME).missing:
-            raise WeightsError(f"{path}: `{name}` is not what PyTorch has of this shape: {missing}")
+            raise WeightsError(f"{path}: `{name}` differs from PyTorch's parameter of this shape: {missing}")
 
 
 def _check_evidence(path: str, loaded: Iterable[str], wanted: Shapes, forms: Forms) -> None:
@@ -236,9 +236,9 @@ def _check_evidence(path: str, loaded: Iterable[str], wanted: Shapes, forms: For
     if square and len(square) == len(turned):
         more = f", and {len(square) - 1} more are square" if len(square) > 1 else ""
         raise WeightsError(
-            f"{path}: `{square[0]}` is {_show(wanted[square[0]])}{more}, and no other matrix shows whether a row is "
-            f'for an input, as here, or for an output, as PyTorch writes it: say layout: "{OURS}" or layout: "{TORCH}" '
-            "in `weights { }` of the training file; `Net.load` takes it by keyword, `paddle-layers weights` by --from"
+            f"{path}: the layout is ambiguous, because `{square[0]}` is {_show(wanted[square[0]])}{more}: rows are inputs "
+            f'here, outputs in PyTorch. Set layout: "{OURS}" or layout: "{TORCH}" in `weights {{ }}` of the training '
+            "file, `layout` of `Net.load`, or --from of `paddle-layers weights`"
         )
 
 
@@ -248,12 +248,12 @@ def _left_out(
     left: set[str] = set()
     for position, pattern in enumerate(patterns):
         if not isinstance(pattern, str):
-            raise TypeError(f"leave_out holds patterns of names, not {brief(pattern)}")
+            raise TypeError(f"leave_out must be patterns of names, not {brief(pattern)}")
         found = matching(pattern, {**wanted, **stored})
         left.update(found)
         if not found:
             near = _near(pattern, [*wanted, *stored])
-            message = f"{path}: `leave_out` is `{pattern}`, and neither the network nor the file has such a name{near}"
+            message = f"{path}: no name in the network or the file matches `leave_out: {pattern}`{near}"
             problems.append(PatternProblem("leave_out", position, message))
     return left
 
@@ -262,9 +262,9 @@ def _renamed(
     path: str, names: Sequence[str], rename: Mapping[str, str], problems: list[PatternProblem]
 ) -> dict[str, str]:
     """The names in the file by those in the network; the first matching rename is used."""
-    check_names("rename", rename, "of new names by old ones")
+    check_names("rename", rename, "from old to new names")
     if other := [new for new in rename.values() if not isinstance(new, str)]:
-        raise TypeError(f"rename is a dict of new names by old ones, so its values are strings, not {brief(other[0])}")
+        raise TypeError(f"rename must be a dict from old to new names, with strings as values, not {brief(other[0])}")
     wrong = {old: problem for old, new in rename.items() if (problem := rename_problem(old, new))}
     sources: dict[str, list[str]] = {}
     given: dict[str, str] = {}
@@ -280,9 +280,9 @@ def _renamed(
     for own, same in sources.items():
         if len(same) > 1:
             which = f"both `{same[0]}` and `{same[1]}`" if len(same) == 2 else f"all of {listed(same)}"
-            wrong.setdefault(given[own], f"{path}: {which} are to be read as `{own}`")
+            wrong.setdefault(given[own], f"{path}: {which} map to `{own}`")
     for old in set(rename).difference(used, wrong):
-        wrong[old] = f"{path}: `rename` is from `{old}`, and the file has no such name{_near(old, names)}"
+        wrong[old] = f"{path}: no name in the file matches `rename` from `{old}`{_near(old, names)}"
     problems += [PatternProblem("rename", at, wrong[old]) for at, old in enumerate(rename) if old in wrong]
     return {own: same[0] for own, same in sources.items()}
 
@@ -306,28 +306,28 @@ class _Mismatch:
             shown = number < _SHOWN  # for each of the others, too, all names would be compared
             same = [sources[one] for one in extra if stored[sources[one]] == self.there[name]] if shown else []
             near = nearest(name, same) or next((one for one in same if _stem(one)[1] == _stem(name)[1]), None)
-            hint = f"; did you mean `{near}`, which has this shape?" if near else ""
+            hint = f"; did you mean `{near}`, which has the same shape?" if near else ""
             problems.append(f"`{name}` {_show(self.there[name])} is not in the file{hint}")
             if near:
                 meant[near] = name
         for name in other:
             found = stored[sources[name]]
-            problems.append(f"`{name}` is {_show(self.there[name])}, and {_show(found)} in the file{self._why(name)}")
+            problems.append(f"`{name}` is {_show(self.there[name])}, but {_show(found)} in the file{self._why(name)}")
         for name in extra:
             source = sources[name] if sources[name] == name else f"{sources[name]}`, renamed `{name}"
-            problems.append(f"`{source}` {_show(stored[sources[name]])} is in the file only")
+            problems.append(f"`{source}` {_show(stored[sources[name]])} is in the file, but not in the network")
         help_ = self._layout_help(other, extra) + _help(meant, [*missing, *other])
-        return MismatchError(f"{self.file.path} holds weights of another network", problems, help_)
+        return MismatchError(f"{self.file.path} does not match the network", problems, help_)
 
     def _why(self, name: str) -> str:
         """Likely reason for a wrong shape."""
         ours, found = self.wanted[name], self.file.shapes[self.sources[name]]
         if self.layout != TORCH and self._turned(name):
-            return ": transposed, as PyTorch writes it"
+            return ": transposed, as in PyTorch"
         if self.layout == TORCH and found == ours:
-            return ": as it lies here"
+            return ": the layout of this library"
         if len(ours) == 4 and found == (*ours[2:], ours[1], ours[0]):
-            return ": rows, columns, channels, filters, as Keras writes it; transpose it to (3, 2, 0, 1)"
+            return ": height, width, channels, filters, as in Keras; apply transpose(3, 2, 0, 1)"
         return ""
 
     def _turned(self, name: str) -> bool:
@@ -340,11 +340,11 @@ class _Mismatch:
         counted = self.layout is None and any(self.sources[name].endswith(COUNTER) for name in extra)
         if turned or counted:
             return (
-                f'these look like weights of PyTorch: say layout: "{TORCH}" in `weights {{ }}` of the training file, '
-                f"or write them as ours once, by `paddle-layers weights NET FILE -o OURS --from {TORCH}`; "
+                f'the weights seem to be PyTorch\'s: set layout: "{TORCH}" in `weights {{ }}` of the training file, '
+                f"or convert them once with `paddle-layers weights NET FILE -o OURS --from {TORCH}`; "
             )
         shard = self._index_beside()
-        return f"the file is one of several: give {shard}, their index; " if shard else ""
+        return f"the file is one shard of several: load their index, {shard}; " if shard else ""
 
     def _index_beside(self) -> str:
         """The index of the files that this one belongs to, by their usual names."""
@@ -363,8 +363,8 @@ def _help(meant: Mapping[str, str], unread: Sequence[str]) -> str:
         words.append(f'rename {{ from: "{pair[0]}" to: "{pair[1]}" }}')
     words += [f'leave_out: "{_stem(name)[0]}.*"' for name in unread[:1]] or ["leave_out"]
     return (
-        f"to start a changed network from them, say what is meant in its training file: {' or '.join(words)} in "
-        "`weights { }`; `Net.load` takes the same by keyword"
+        f"to load them into a changed network, add {' or '.join(words)} to `weights {{ }}` of its training file, or "
+        "pass the same to `Net.load`"
     )
 
 
@@ -377,8 +377,8 @@ def _stem(name: str) -> tuple[str, str]:
 def _near(pattern: str, names: Sequence[str]) -> str:
     layers = dict.fromkeys(f"{_stem(name)[0]}.*" for name in names)
     near = nearest(pattern, [*layers, *names])
-    return f"; did you mean `{near}`?" if near else f"; there are {listed(names) or 'none'}"
+    return f"; did you mean `{near}`?" if near else f"; available: {listed(names) or 'none'}"
 
 
 def _show(shape: Sequence[int]) -> str:
-    return f"({'x'.join(map(str, shape)) or 'one number'})"
+    return f"({'x'.join(map(str, shape)) or 'scalar'})"

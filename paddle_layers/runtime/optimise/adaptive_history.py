@@ -52,7 +52,7 @@ class AdaptiveHistory:
         self.starts = np.zeros(steps + 1, np.int64)
         """The first step of each block."""
         self.tails = np.ones((steps + 1, 3))
-        """For each block, the factors of value, mean and squares from before it to now; a row of ones behind them."""
+        """For each block, the factors of value, mean and squares from before it to now; then a row of ones."""
         self.lifetime = 0
         """Steps in which a mean fades."""
 
@@ -99,7 +99,7 @@ class AdaptiveHistory:
         steps, blocks = len(sums), len(starts)
         rising = blocks > 0 and starts[0] == 0 and starts[-1] <= steps and bool(np.all(starts[1:] > starts[:-1]))
         if not 0 < steps <= len(self.sums) or not rising or not 0 <= lifetime < 2**53:
-            raise ValueError("the pending steps do not go together")
+            raise ValueError("the pending steps are inconsistent")
         self.steps, self.blocks, self.lifetime = steps, blocks, lifetime
         self.sums[:steps], self.starts[:blocks], self.tails[:blocks] = sums, starts, tails
 
@@ -152,8 +152,8 @@ def stored(found: Mapping[str, NDArray[Any]], name: str, shape: tuple[int | None
     """An array of a file if it has this shape (None: any length) and one of these kinds; else `ValueError`."""
     array = found.get(name)
     if array is None:
-        raise ValueError(f"`{name}` of the pending steps is not there")
+        raise ValueError(f"missing `{name}` of the pending steps")
     wanted = tuple(have if want is None else want for have, want in zip(array.shape, shape, strict=False))
     if len(wanted) != len(shape) or array.shape != wanted or array.dtype.kind not in kinds:
-        raise ValueError(f"`{name}` of the pending steps is {array.dtype} of shape {array.shape}, which does not fit")
+        raise ValueError(f"`{name}` of the pending steps has invalid dtype {array.dtype} or shape {array.shape}")
     return array

@@ -86,7 +86,7 @@ class Average:
         """Restores `saved`, whose arrays are on the device. Raises `ValueError` for invalid counts."""
         counts = arrays["average_counts"]
         if not np.all((counts >= 0) & (counts < 2**53) & (counts == np.floor(counts))):
-            raise ValueError("`average_counts` has to hold whole numbers from 0 on")
+            raise ValueError("`average_counts` must be integers >= 0")
         self._steps, self._now, self._before = map(int, counts)
 
     def _mean(self) -> Array:

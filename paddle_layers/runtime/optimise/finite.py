@@ -23,7 +23,7 @@ class NonFiniteGradients(FloatingPointError):
 
     def __init__(self, names: list[str]) -> None:
         more = f" and of {len(names) - 1} other parameters" if len(names) > 1 else ""
-        super().__init__(f"the gradient of `{names[0]}`{more} holds NaN or infinity")
+        super().__init__(f"NaN or infinity in the gradient of `{names[0]}`{more}")
         self.names = names
 
 

@@ -108,7 +108,7 @@ class PendingSteps(ABC):
         self._restore(found)
         done = stored(found, "done", self._done.shape, "iu")
         if not np.all((done >= 0) & (done <= self._steps)):
-            raise ValueError("a row has made more of the pending steps than there are")
+            raise ValueError("a row has more applied steps than there are pending steps")
         self._done[:] = done
 
     def _make_some(self, rows: Ints) -> None:
@@ -159,7 +159,7 @@ class LinearSteps(PendingSteps):
         size = len(self._tables)
         steps = len(stored(found, "maps", (size, None), "f")[0]) // size - 1
         if not 0 <= steps <= HISTORY:
-            raise ValueError(f"{steps} steps are pending; there are at most {HISTORY}")
+            raise ValueError(f"too many pending steps: {steps}, at most {HISTORY}")
         width = (steps + 1) * size
         self._maps[:, :width] = stored(found, "maps", (size, width), "f")
         self._steps = steps

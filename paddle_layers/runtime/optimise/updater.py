@@ -62,7 +62,7 @@ class Updater:
         momentum_scheduled: bool = False,
     ) -> None:
         if not isinstance(optimizer, Elementwise):
-            raise TypeError(f"{optimizer!r} is no optimizer")
+            raise TypeError(f"{optimizer!r} is not an optimizer")
         self.arena, self._device, self._dtype, self._clip = net.arena, net.target, net.dtype, clip
         self._states = {name: Flat(net.target, net.arena.values.size, net.dtype) for name in optimizer.states}
         self._rules = Rules(optimizer, attributes, regularizer, momentum_scheduled)

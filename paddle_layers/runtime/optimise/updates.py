@@ -78,7 +78,7 @@ class Rules(NamedTuple):
             return self.attributes
         if "momentum" not in self.attributes:
             raise ValueError(
-                f"`{parameter.name}` has a `momentum` of its own, and the optimizer `{self.optimizer.name}` has none"
+                f"`{parameter.name}` sets `momentum`, but the optimizer `{self.optimizer.name}` has no momentum"
             )
         return {**self.attributes, "momentum": own}
 
@@ -227,10 +227,10 @@ class RowUpdate:
                 f"{rules.optimizer.name}{f' with {penalty.definition.name}' if penalty else ''} declares no lazy update"
             )
             if limits_all:
-                why = "a limit of the parameter looks at them all"
+                why = "a constraint of the parameter depends on all rows"
             elif accumulated is not None:
-                why = "gradients of several batches are added up"
-            log.info("`%s`: every step goes over all its %d rows, since %s", parameter.name, rows, why)
+                why = "gradients of several batches are accumulated"
+            log.info("`%s`: every step updates all %d rows, because %s", parameter.name, rows, why)
 
     def launches(self, gradient: RowGradient | None, norms: Norms) -> list[Launch]:
         """The launches for the gradient of a plan, or for an absent one."""

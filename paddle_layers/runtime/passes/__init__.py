@@ -44,7 +44,7 @@ def runs(name: str) -> bool:
 def without(*names: str) -> Iterator[None]:
     """Context manager: networks are planned without these passes. Raises `ValueError` for an unknown pass."""
     if unknown := [name for name in names if name not in PASSES]:
-        raise ValueError(f"there is no pass {unknown[0]!r}; there are {', '.join(PASSES)}")
+        raise ValueError(f"unknown pass {unknown[0]!r}; available: {', '.join(PASSES)}")
     tuned = point_functions_only() if "tuned kernels" in names else contextlib.nullcontext()
     with switched(_LEFT_OUT, _LEFT_OUT.get() | {*names}), kernels_without(*names), tuned:
         yield

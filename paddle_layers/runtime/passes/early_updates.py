@@ -17,7 +17,7 @@ from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.step_launches import loop_bounds
 from paddle_layers.runtime.memory.parameters import Parameter
 
-KEPT = "a callback with one of the methods on_gradients and on_step keeps the gradients of parameters"
+KEPT = "add a callback with on_gradients or on_step to keep parameter gradients"
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Updates:
     def take_numbers(self) -> dict[str, float]:
         """The settings, for one pass. Raises `RuntimeError` for a pass without an announced step."""
         if not self.numbers:
-            raise RuntimeError(f"backward passes of this training update the parameters, once in a step: {KEPT}")
+            raise RuntimeError(f"this training updates parameters during backward, once per step; {KEPT}")
         numbers, self.numbers = self.numbers, {}
         return numbers
 

@@ -122,14 +122,14 @@ class _Group:
             reads = bool(shared) and not any(access.writes for access, _ in shared)
             return None if reads and runs("fused launches") and _beside(launch, self.launches[-1]) else ""
         if not runs("fused launches"):
-            return "the pass is left out"
+            return "the pass is disabled"
         for other in self.launches:
             if reason := _misfit(launch, other):
                 return reason
         for access, memory in shared:
             writes, own = self.touched[memory]
             if (writes or access.writes) and not (own and access.own):
-                return f"{_name(access.owner)} is not used element by element"
+                return f"{_name(access.owner)} is not accessed elementwise"
         return None
 
 
@@ -196,13 +196,13 @@ def _beside(launch: Launch, before: Launch) -> bool:
 def _misfit(launch: Launch, before: Launch) -> str | None:
     """Why the elements of two launches cannot be split at the same positions, or None."""
     if not _leads(before):
-        return f"{before.name} does not write its elements part by part"
+        return f"{before.name} does not write its elements in blocks"
     if elements(launch) != elements(before):
-        return f"{before.name} has another size"
+        return f"{before.name} has a different size"
     if isinstance(launch.code, Kernel) and isinstance(before.code, Kernel):
         small, large = sorted((launch.columns, before.columns))
         if large % max(small, 1):
-            return f"{before.name} has other rows"
+            return f"{before.name} has different rows"
     return None
 
 

@@ -48,11 +48,11 @@ def _hindrance(takeover: Takeover, memory: Storage, own: Storage) -> str | None:
     """Why the taker cannot take over the memory of the giver, or None."""
     giver, taker, at = takeover.giver, takeover.taker, takeover.at
     if not runs("in place"):
-        return "the pass is left out"
+        return "the pass is disabled"
     if giver.shift or taker.shift:
-        return f"{giver.name if giver.shift else taker.name} is a part"
+        return f"{giver.name if giver.shift else taker.name} is a slice"
     if giver.extent != taker.extent or giver.dtype != taker.dtype:
-        return f"{giver.name} has another size"
+        return f"{giver.name} has a different size"
     if memory.last > at:
         return f"{giver.name} is kept" if memory.last == FOREVER else f"{giver.name} is read by launch {memory.last}"
     if memory.last < at or own.first != at:

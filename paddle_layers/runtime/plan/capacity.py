@@ -36,9 +36,9 @@ def check_capacity(device: Device, schedules: Sequence[Schedule]) -> None:
     buffers = sorted(found.values(), key=lambda buffer: -buffer.nbytes)
     named = ", ".join(f"{buffer.name} ({as_bytes(buffer.nbytes)})" for buffer in buffers[:LARGEST])
     fitting = _fitting_rows(schedules, free - free // SPARE)
-    remedy = f"a batch of {fitting} would fit" if fitting else "not even one row would fit"
+    remedy = f"a batch of {fitting} fits" if fitting else "not even a single sample fits"
     raise DeviceError(
-        f"a batch of {rows} needs {as_bytes(nbytes)} of the memory of {device.name!r}, and there are {as_bytes(free)}; "
+        f"a batch of {rows} needs {as_bytes(nbytes)} on {device.name!r}, but {as_bytes(free)} are free; "
         f"the largest tensors are {named}; {remedy}"
     )
 

@@ -70,7 +70,7 @@ class Phase:
             op.layer.check_runs()
         self.planning = planning
         self.updates: Updates | None = None
-        """What backward passes do to the parameters, in place of leaving their gradients."""
+        """Parameter updates within backward passes, instead of gradients in the arena."""
         self._divisors: Plan | None = None
         self._variant = Variant()
         self._variants = [self._variant]
@@ -124,7 +124,7 @@ class Phase:
     def schedule(self, seeds: Seeds) -> Schedule:
         """The launches of the phase."""
         if self.updates is not None and seeds != self.loss_seeds():
-            raise RuntimeError(f"backward passes of this training start at its losses only: {KEPT}")
+            raise RuntimeError(f"this training only supports backward from its losses; {KEPT}")
         graph, planning = self.graph, self.planning
         keep = [n for n in (*self.outputs, *planning.keep, *graph.losses) if n in graph.values]
         return Schedule(

@@ -65,7 +65,7 @@ class Plan:
         self.table = device.table([*self.launches, *counting], schedule.dtype, self.address)
         self._end = len(self.launches) + len(counting)
         self.rows = Rows()
-        """Those of the batch that lies over the plan."""
+        """Row counts of the current batch."""
         self._capacities = [(domain, domain.capacity) for domain in graph.domains]
         self._key: Callable[[str], int] | None = None
         self._counts: dict[Domain, int] | None = None

@@ -33,9 +33,9 @@ class BackwardPass:
         self.row_gradients: list[RowGradient] = []
         self.needs = GradientNeeds(workspace.graph, seeds)
         self.written: set[Buffer | Parameter] = set()
-        """Gradients to which something has been written: what follows is added."""
+        """Gradients that have been written: later contributions are added."""
         self._later: list[Callable[[], None]] = []
-        """Gradients over the rows of all steps, to be computed behind the loop."""
+        """Gradients over the rows of all steps, to be computed after the loop."""
         if seeds:
             self._all(seeds)
 

@@ -52,7 +52,7 @@ def joins_of(workspace: Workspace) -> list[Join]:
                 continue
             if op.steps is not None:
                 raise ShapeError(
-                    f"layer `{op.name}`: what processes join is that of a whole batch; put it outside of the group"
+                    f"layer `{op.name}`: processes combine values of a whole batch; move the layer out of the group"
                 )
             targets = {name: tensors[name][0].owner for name in joined.targets}
             buffers = {name: owner for name, owner in targets.items() if isinstance(owner, Buffer)}

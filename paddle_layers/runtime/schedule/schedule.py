@@ -108,7 +108,7 @@ class Schedule:
         """So many launches at the begin of the forward pass depend on parameters only."""
         stops = late_stops(self.graph, self.forward, self._decisive_buffers)
         self.joins = [places_of(joins, launches) for launches in (self.forward, self.backward)]
-        """What processes that share a batch join in the forward and the backward pass, and behind which launch."""
+        """Reductions over processes that share a batch, in the forward and the backward pass, and the launch before each."""
         cuts = [[at for at, _ in placed] for placed in self.joins]
         forward = bring_together(self.forward, [*cuts[0], *(at for at, _ in stops)], self.device)
         self.forward = [*constants, *forward]
@@ -184,8 +184,8 @@ def late_stops(
         name = made.op.name
         if made.op.steps is not None:
             raise ShapeError(
-                f"layer `{name}`: how many rows it has depends on values that the steps before compute; "
-                "put it behind the recurrent group"
+                f"layer `{name}`: its row count depends on values computed by previous steps; "
+                "move it after the recurrent group"
             )
         later = (at for at, launch in enumerate(forward) if order[launch.op] >= order[name])
         own = set(decisive(made.op))

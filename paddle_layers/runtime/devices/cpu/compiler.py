@@ -118,5 +118,5 @@ def _kept(missing: Sequence[Driver]) -> Iterator[None]:
     except KeyboardInterrupt:
         done, total = _done(missing), len(missing)
         raise KeyboardInterrupt(
-            f"{done} of {total} kernels are compiled and kept; the next run compiles the other {total - done}"
+            f"compiled and cached {done} of {total} kernels; the next run compiles the other {total - done}"
         ) from None

@@ -49,7 +49,7 @@ class Cpu:
     def allocate(self, nbytes: int) -> CpuBlock:
         """Allocates host memory."""
         if (memory := memory_bytes()) is not None and nbytes > memory:
-            raise DeviceError(f"{as_bytes(nbytes)} are more memory than this machine has ({as_bytes(memory)})")
+            raise DeviceError(f"cannot allocate {as_bytes(nbytes)}: this machine has {as_bytes(memory)}")
         try:
             return CpuBlock(nbytes)
         except MemoryError:

@@ -69,7 +69,7 @@ class Pool:
                     started[-1].start()
                 except RuntimeError as error:  # the system refuses more threads
                     self._count = number - 1
-                    log.warning("kernels run on %d threads: %s", number, error)
+                    log.warning("kernels use %d threads: %s", number, error)
                     break
             self._workers = started[: self._count]
 

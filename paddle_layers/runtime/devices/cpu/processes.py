@@ -70,7 +70,7 @@ def _start(drivers: Sequence[Text]) -> subprocess.Popen[bytes] | None:
             texts.seek(0)
             return subprocess.Popen(command, stdin=texts, stdout=quiet, stderr=quiet, env=environment)
     except OSError as error:
-        log.info("kernels are compiled by one process: %s", error)
+        log.info("kernels are compiled in a single process: %s", error)
         return None
 
 

@@ -99,20 +99,20 @@ class PythonBody:
         names, several = self.kernel.targets, isinstance(result, (tuple, list)) and len(targets) > 1
         results = list(result) if several else [result]
         if len(results) != len(targets):
-            raise self._fault(f"gives {len(results)} arrays for {', '.join(f'`{name}`' for name in names)}")
+            raise self._fault(f"returns {len(results)} arrays for {', '.join(f'`{name}`' for name in names)}")
         found = []
         for name, target, ids, one in zip(names, targets, self.python.ids, results, strict=True):
             if one is None:
-                raise self._fault(f"gives nothing for `{name}`; does a `return` lack?")
+                raise self._fault(f"returns None for `{name}`; is a `return` missing?")
             values, whole = np.asarray(one), target.dtype.kind == "i"
             if values.dtype.kind not in ("biu" if whole else "biuf"):
-                kind = "whole numbers" if whole else "real numbers"
-                raise self._fault(f"gives {values.dtype} for `{name}`, which are {kind}")
+                kind = "integer" if whole else "float"
+                raise self._fault(f"returns {values.dtype} for `{name}`; expected an {kind} dtype")
             if values.shape != target.shape:
-                raise self._fault(f"gives an array of the shape {values.shape} for `{name}`, which is {target.shape}")
+                raise self._fault(f"returns shape {values.shape} for `{name}`; expected {target.shape}")
             if ids and values.size and not 0 <= values.min() <= values.max() < ids:
                 wrong = values.min() if values.min() < 0 else values.max()
-                raise self._fault(f"gives the id {wrong} for `{name}`, of which there are {ids}, from 0 on")
+                raise self._fault(f"returns id {wrong} for `{name}`; valid ids are 0 to {ids - 1}")
             found.append(values)
         return found
 

@@ -79,7 +79,7 @@ class Cuda:
         for row in failed:
             if launches[row].loop is not None:
                 raise DeviceError(
-                    f"`{launches[row].op}` has no CUDA kernel ({self._reasons[drivers[row].text]}), and the steps of a "
+                    f"`{launches[row].op}` has no CUDA kernel ({self._reasons[drivers[row].text]}), but the steps of a "
                     'recurrent group run on one device; the device "cpu" runs them all'
                 )
         hosts = {row: HostLaunch(self._card, launches[row], dtype, address) for row in failed}

@@ -20,7 +20,7 @@ LAUNCH_SINCE = 4000
 """The version of CUDA that introduced the current signature of `cuLaunchKernel`."""
 
 
-NEEDS_A_CARD = 'the device "cuda" needs an NVIDIA card with its driver: {}; the device "cpu" runs anywhere'
+NEEDS_A_CARD = 'the device "cuda" needs an NVIDIA GPU and its driver: {}; use the device "cpu"'
 
 
 def card_problem() -> str | None:
@@ -28,10 +28,10 @@ def card_problem() -> str | None:
     try:
         driver = _bindings()
         _call(driver, driver.cuInit(0), "start")
-        count = _call(driver, driver.cuDeviceGetCount(), "count the cards")
+        count = _call(driver, driver.cuDeviceGetCount(), "count the GPUs")
     except (ImportError, RuntimeError, DeviceError) as error:
         return NEEDS_A_CARD.format(str(error).partition(". ")[0].rstrip("."))
-    return None if count else NEEDS_A_CARD.format("the driver sees none")
+    return None if count else NEEDS_A_CARD.format("no GPU found")
 
 
 def _bindings() -> Any:
@@ -58,14 +58,14 @@ class DriverCard:
         driver = self._driver = bindings or _bindings()
         self._users: set[int] = set()
         self._do(driver.cuInit(0), "start")
-        count = self._do(driver.cuDeviceGetCount(), "count the cards")
-        device = self._do(driver.cuDeviceGet(number % count), "open the card")
-        self._context = self._do(driver.cuDevicePrimaryCtxRetain(device), "open the card")
+        count = self._do(driver.cuDeviceGetCount(), "count the GPUs")
+        device = self._do(driver.cuDeviceGet(number % count), "open the GPU")
+        self._context = self._do(driver.cuDevicePrimaryCtxRetain(device), "open the GPU")
         self._enter()
-        self._stream = self._do(driver.cuStreamCreate(1), "make a stream")  # 1: non-blocking
+        self._stream = self._do(driver.cuStreamCreate(1), "create a stream")  # 1: non-blocking
         attribute = driver.CUdevice_attribute
         major, minor, multiprocessors = (
-            int(self._do(driver.cuDeviceGetAttribute(getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), device), "ask"))
+            int(self._do(driver.cuDeviceGetAttribute(getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), device), "query the GPU"))
             for name in ("COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR", "MULTIPROCESSOR_COUNT")
         )
         self.architecture, self.blocks = (major, minor), multiprocessors * WAVES
@@ -92,7 +92,7 @@ class DriverCard:
 
     def synchronise(self) -> None:
         """Waits until all operations are finished."""
-        self._do(self._driver.cuStreamSynchronize(self._stream), "finish what was launched")
+        self._do(self._driver.cuStreamSynchronize(self._stream), "synchronize")
 
     # ---- memory
 
@@ -117,7 +117,7 @@ class DriverCard:
                 values,
                 dtype,
                 lambda place, nbytes: self._do(
-                    self._driver.cuMemcpyHtoDAsync(address, place, nbytes, self._stream), "copy to the card"
+                    self._driver.cuMemcpyHtoDAsync(address, place, nbytes, self._stream), "copy to the GPU"
                 ),
             )
 
@@ -126,13 +126,13 @@ class DriverCard:
         self._enter()
         if into.nbytes:
             copied = self._driver.cuMemcpyDtoHAsync(into.ctypes.data, address, into.nbytes, self._stream)
-            self._do(copied, "copy from the card")
+            self._do(copied, "copy from the GPU")
         self.synchronise()
 
     def free_bytes(self) -> int:
         """Bytes that can be allocated."""
         self._enter()
-        free, _ = self._both(self._driver.cuMemGetInfo(), "ask for its memory")
+        free, _ = self._both(self._driver.cuMemGetInfo(), "query free memory")
         return int(free)
 
     # ---- pinned memory
@@ -147,21 +147,21 @@ class DriverCard:
 
     def mark(self) -> Any:
         """Records an event in the stream."""
-        event = self._do(self._driver.cuEventCreate(2), "make an event")  # 2: without timing, which is faster
+        event = self._do(self._driver.cuEventCreate(2), "create an event")  # 2: without timing, which is faster
         self._do(self._driver.cuEventRecord(event, self._stream), "record an event")
         return event
 
     def wait(self, mark: Any) -> None:
         """Waits for an event."""
-        self._do(self._driver.cuEventSynchronize(mark), "wait for the card")
-        self._do(self._driver.cuEventDestroy(mark), "forget an event")
+        self._do(self._driver.cuEventSynchronize(mark), "wait for an event")
+        self._do(self._driver.cuEventDestroy(mark), "destroy an event")
 
     # ---- calls
 
     def _enter(self) -> None:
         """Sets the current context, which is per thread."""
         if threading.get_ident() not in self._users:
-            self._do(self._driver.cuCtxSetCurrent(self._context), "open the card")
+            self._do(self._driver.cuCtxSetCurrent(self._context), "open the GPU")
             self._users.add(threading.get_ident())
 
     def _do(self, result: tuple[Any, ...], what: str) -> Any:

@@ -42,7 +42,7 @@ class Thread(kernel.BlockThread):
         self._manager.resume_next()
         self.resumed.acquire()
         if self._manager.failed:
-            raise RuntimeError("another thread of the block has failed")
+            raise RuntimeError("another thread of the block failed")
 
 
 class Block:
