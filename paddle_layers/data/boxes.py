@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 FARTHEST = 2.0
-"""Of a corner beyond the image's edge, as a share of its size; what is beyond is meant in pixels."""
+"""Tolerance for corners outside of the image, relative to its size; values beyond it are pixels."""
 
 
 class Step(NamedTuple):
@@ -56,7 +56,8 @@ class Boxes:
             counts = (int(np.diff(one.starts)[odd]) for one in (values, boxes))
             raise DataError(
                 f"{self.dataset.place(int(rows[odd]))}: the data layer `{layer}` has {next(counts)} rows for "
-                f"{next(counts)} boxes of the field `{self.name}`; `also` names both, so each box needs a row"
+                f"{next(counts)} boxes of field `{self.name}`; with both in `also`, there must be one row "
+                "per box"
             )
         owners = np.repeat(np.arange(len(rows)), np.diff(boxes.starts))
         moved, kept = self._moved(np.asarray(boxes.data, np.float64).reshape(-1, 4), owners, rows, random)
@@ -72,8 +73,8 @@ class Boxes:
             box, corner = far[0].tolist()
             raise DataError(
                 f"{self.dataset.place(int(rows[owners[box]]))}: field `{self.name}` has the corner "
-                f"{boxes[box, corner]:g}; transforms move boxes that are shares of the image, from 0 to 1: divide x by "
-                "its width and y by its height"
+                f"{boxes[box, corner]:g}; transforms need relative coordinates (0 to 1): divide x by the "
+                "width and y by the height of the image"
             )
         kept = np.ones(len(boxes), bool)
         for transform, stream, shape in self.steps:

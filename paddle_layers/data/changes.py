@@ -31,7 +31,7 @@ class Transform(Protocol):
 
 
 STREAMS_OF_A_FEED = 64
-"""Random streams of the transforms of a data layer: each has a separate stream; stream 0 is the order of the rows."""
+"""Random streams of the transforms of data layers: one stream each; stream 0 is used for shuffling."""
 
 
 class MovesPixels(Transform, Protocol):
@@ -58,34 +58,33 @@ def checked_change(change: Change, types: Mapping[str, Type], ignored: Mapping[s
     """The change, for the data layers that are there. Raises `DataError` for one that takes no images' own."""
     layer = change.layer
     if layer not in types or types[layer].kind != "DENSE":
-        reason = "takes ids or sparse rows" if layer in types else f"is not there; there are {quoted(types)}"
-        raise DataError(f"a transform is for the data layer `{layer}`, which {reason}")
+        reason = "takes ids or sparse rows" if layer in types else f"does not exist; available: {quoted(types)}"
+        raise DataError(f"invalid transform of the data layer `{layer}`, which {reason}")
     change = change._replace(also=tuple(name for name in change.also if name in types))
     boxes = [name for name in change.also if are_boxes(types[name])]
     for name in change.also:
         wanted, is_map = types[name], _is_map(types[name])
-        where = f"a transform of `{layer}` names `{name}` in `also`"
+        where = f"transform of `{layer}` with `{name}` in `also`"
         needed = "apply_boxes" if wanted.level else "apply_labels" if is_map else "apply"
         moves = hasattr(change.transform, "apply_boxes") or hasattr(change.transform, "apply_labels")
         if types[layer].level or name == layer:
-            raise DataError(f"{where}; images that others go with are no sequences, and do not name themselves")
+            raise DataError(f"{where}: the images must not be sequences, and `also` must not include the layer itself")
         if not moves or not hasattr(change.transform, needed):
-            raise DataError(f"{where}, but it moves no pixels, so nothing goes with it; leave `also` out")
+            raise DataError(f"{where}: this transform does not move pixels; remove `also`")
         if wanted.level == 1 and len(boxes) != 1:
             raise DataError(
-                f"{where}, which takes {wanted}; boxes are `shape: 4 seq_nested_level: 1`, and what belongs to each is "
-                f"named beside them, but `also` has {len(boxes)} layers of boxes"
+                f"{where}, of type {wanted}; boxes are `shape: 4 seq_nested_level: 1`, and other rows per "
+                f"box need exactly one layer of boxes in `also`, got {len(boxes)}"
             )
         if wanted.level > 1 or not (wanted.level or is_map or (wanted.kind == "DENSE" and len(wanted.dims) > 1)):
             raise DataError(
-                f"{where}, which takes {wanted}; with images go label maps (`data_type: INT shape: [height, width]`), "
-                "other images, boxes (`shape: 4 seq_nested_level: 1`) and what belongs to each box"
+                f"{where}, of type {wanted}; allowed are label maps (`data_type: INT shape: [height, "
+                "width]`), images, boxes (`shape: 4 seq_nested_level: 1`) and other rows per box"
             )
         fill = getattr(change.transform, "label_fill", 0)
         if is_map and not 0 <= fill < wanted.size and fill not in ignored.get(name, NONE_IGNORED).legal:
             raise DataError(
-                f"{where}, which takes 0 to {wanted.size - 1}, but `label_fill` is {fill}; a label that all losses "
-                "leave out (`ignore_label`) may be, too"
+                f"{where}: `label_fill` is {fill}, expected 0 to {wanted.size - 1}, or the `ignore_label` of all losses"
             )
     return change
 

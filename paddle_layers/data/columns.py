@@ -37,13 +37,13 @@ def checked_starts(starts: Array, total: int, name: str, origin: str) -> Rows:
     """`starts` as 64-bit integers: begins with 0, never falls, ends with `total`; else `DataError`."""
     if starts.ndim != 1 or len(starts) < 1 or starts.dtype.kind not in "iu":
         raise DataError(
-            f"{origin}: `{name}` is {starts.dtype} of shape {starts.shape}; it needs to be a list of whole numbers"
+            f"{origin}: `{name}` must be a 1-D array of integers, got {starts.dtype} of shape {starts.shape}"
         )
     whole = starts.astype(np.int64)
     falls = np.flatnonzero(np.diff(whole) < 0)
     if whole[0] != 0 or whole[-1] != total or len(falls):
-        place = f"falls after entry {falls[0]}" if len(falls) else f"goes from {whole[0]} to {whole[-1]}"
-        raise DataError(f"{origin}: `{name}` {place}; starts begin with 0, never fall and end with {total}")
+        place = f"decreases after index {falls[0]}" if len(falls) else f"goes from {whole[0]} to {whole[-1]}"
+        raise DataError(f"{origin}: `{name}` {place}; starts must not decrease and go from 0 to {total}")
     return whole
 
 
@@ -153,7 +153,7 @@ class GapColumn:
 
 Column = Array | SequenceColumn | SparseColumn | StoredColumn
 RawColumn = WordColumn | GapColumn
-"""A column that becomes numbers when the training data are known; see `learning.py`."""
+"""A column that is converted to numbers when the training data are known; see `learning.py`."""
 
 
 def sparse_part(column: Column) -> SparseColumn | None:

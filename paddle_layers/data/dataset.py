@@ -69,17 +69,17 @@ class Dataset:
         of_words = {name for name, column in self.raw.items() if isinstance(column, WordColumn)}
         listed_words = {name for name, listed in self.words.items() if listed}
         self.word_fields = frozenset(of_words | listed_words) if word_fields is None else word_fields
-        """The fields whose ids stand for words of the data."""
+        """Fields whose ids represent words."""
         numbers = {name: column for name, column in arrays.items() if name not in self.raw}
         self.fields: dict[str, Column] = _columns(numbers, origin)
         self._place = place
         lengths = {name: len(column) for name, column in (self.fields | self.raw).items()}
         if not lengths:
-            raise DataError(f"{origin} has no fields; give at least one array")
+            raise DataError(f"{origin} has no fields; pass at least one array")
         self._rows = next(iter(lengths.values()))
         if len(set(lengths.values())) > 1:
             listed = ", ".join(f"`{name}` has {count}" for name, count in lengths.items())
-            raise DataError(f"{origin}: every field needs the same number of rows, but {listed}")
+            raise DataError(f"{origin}: all fields must have the same number of rows, but {listed}")
         if self._rows == 0:
             raise DataError(f"{origin} has no rows")
 
@@ -124,7 +124,7 @@ class Dataset:
 
     def _check_words(self, name: str, words: Sequence[str], rows: Rows) -> None:
         empty = {
-            row: f"{self.place(row)}: `{name}` is empty, but it is a target or a label; write the word or drop the row"
+            row: f"{self.place(row)}: `{name}` is empty, but it is a target; fill in the word or remove the row"
             for row, word in zip(rows.tolist(), words, strict=True)
             if not word.strip()
         }
@@ -139,9 +139,7 @@ class Dataset:
         for name, before in self._mapped.items():
             now = _state(name)
             if now != before and now[:1] == before[:1]:
-                raise DataError(
-                    f"{name} was changed while it was in use; write a new file beside it and rename that one"
-                )
+                raise DataError(f"{name} was modified while in use; write a new file and rename it instead")
 
     def place(self, row: int) -> str:
         """The origin of a row, for messages."""
@@ -162,7 +160,7 @@ def check_unique(names: Sequence[str], field: str, origin: str) -> None:
     seen: set[str] = set()
     for name in filter(None, names):
         if name in seen:
-            raise DataError(f"{origin}: the names of the field `{field}` have {name!r} twice; write it once")
+            raise DataError(f"{origin}: duplicate name {name!r} of field `{field}`")
         seen.add(name)
 
 
@@ -176,7 +174,7 @@ def _state(name: str) -> tuple[int, ...]:
 
 def _columns(arrays: Mapping[str, Any], origin: str) -> dict[str, Column]:
     if other := [name for name in arrays if not isinstance(name, str)]:
-        raise DataError(f"{origin} has the field {brief(other[0])}; fields have names, which are strings")
+        raise DataError(f"{origin}: names of fields must be strings, got {brief(other[0])}")
     parts = [part for name, value in arrays.items() for part in _parts(name, value)]
     given = {name: _given(value, name, origin) for name, value in parts}
     columns: dict[str, Column] = {}
@@ -184,7 +182,7 @@ def _columns(arrays: Mapping[str, Any], origin: str) -> dict[str, Column]:
         field, _, part = name.rpartition(".")
         if field and part in ("starts", "row_starts", "sub_starts", "values"):
             if field not in given and f"{field}.ids" not in given:
-                raise DataError(f"{origin}: `{name}` needs `{field}` or `{field}.ids` beside it")
+                raise DataError(f"{origin}: `{name}` requires `{field}` or `{field}.ids`")
         elif field and part == "ids":
             sparse = _sparse(given, field, origin)
             in_sequences = f"{field}.row_starts" in given
@@ -224,8 +222,8 @@ def _given(value: Any, name: str, origin: str) -> Any:
         return np.asanyarray(value)
     except ValueError:  # NumPy's word is about shapes, and such lists are sequences
         raise DataError(
-            f"{origin}: field `{name}` holds lists of different lengths; for sequences give "
-            "Sequences(data, starts): all rows one after the other, and where each sequence begins"
+            f"{origin}: field `{name}` contains lists of different lengths; for sequences use "
+            "Sequences(data, starts): the concatenated rows, and the start of each sequence"
         ) from None
 
 
@@ -233,11 +231,11 @@ def _array(value: Any, name: str, origin: str) -> Array:
     if value.dtype.kind not in "fiub":
         kind = "Python objects" if value.dtype.kind == "O" else str(value.dtype)
         meant = _meant(value, name)
-        raise DataError(f"{origin}: field `{name}` holds {kind}; only numbers can be used{meant}")
+        raise DataError(f"{origin}: field `{name}` contains {kind}, expected numbers{meant}")
     if value.ndim == 0:
-        raise DataError(f"{origin}: field `{name}` is a single number; its first axis has to count rows")
+        raise DataError(f"{origin}: field `{name}` is a scalar; the first axis must be the samples")
     if len(value) and not value.size:  # a few bytes of a file may claim any number of such rows
-        raise DataError(f"{origin}: field `{name}` has rows of the shape {value.shape[1:]}, with no number in them")
+        raise DataError(f"{origin}: field `{name}` has empty samples of shape {value.shape[1:]}")
     return np.asarray(value)
 
 
@@ -249,13 +247,13 @@ def _meant(value: Array, name: str) -> str:
     if not texts or not all(isinstance(text, str) for text in texts):
         return ""
     if all(number_of(text) is not None for text in texts):
-        return f"; these are numbers in strings: store {name}.astype(float)"
-    return "; for words, give one string per row, in batches their ids"
+        return f"; convert numeric strings: store {name}.astype(float)"
+    return "; for words, pass one string per row; in batches, pass ids"
 
 
 def _sequences(given: Mapping[str, Any], name: str, rows: Array | SparseColumn, origin: str) -> SequenceColumn:
     if f"{name}.starts" not in given:
-        raise DataError(f"{origin}: `{name}.row_starts` needs `{name}.starts` beside it, where sequences begin")
+        raise DataError(f"{origin}: `{name}.row_starts` requires `{name}.starts`, the start of each sequence")
     sub_name, sub_starts, parts = f"{name}.sub_starts", None, len(rows)
     if sub_name in given:
         sub_starts = checked_starts(given[sub_name], parts, sub_name, origin)
@@ -267,14 +265,14 @@ def _sparse(given: Mapping[str, Any], field: str, origin: str) -> SparseColumn:
     ids = _array(given[f"{field}.ids"], f"{field}.ids", origin)
     name = f"{field}.row_starts" if f"{field}.row_starts" in given else f"{field}.starts"
     if name not in given:
-        raise DataError(f"{origin}: `{field}.ids` needs `{field}.starts` beside it, which says where each row begins")
+        raise DataError(f"{origin}: `{field}.ids` requires `{field}.starts`, the start of each row")
     if ids.ndim != 1 or ids.dtype.kind not in "iu":
         raise DataError(
-            f"{origin}: `{field}.ids` is {ids.dtype} of shape {ids.shape}; it needs to be a list of whole numbers"
+            f"{origin}: `{field}.ids` must be a 1-D array of integers, got {ids.dtype} of shape {ids.shape}"
         )
     values = given.get(f"{field}.values")
     if values is not None:
         values = _array(values, f"{field}.values", origin)
     if values is not None and values.shape != ids.shape:
-        raise DataError(f"{origin}: `{field}.values` has shape {values.shape}, `{field}.ids` has {ids.shape}")
+        raise DataError(f"{origin}: `{field}.values` has shape {values.shape}, but `{field}.ids` has {ids.shape}")
     return SparseColumn(ids, checked_starts(given[name], len(ids), name, origin), values)

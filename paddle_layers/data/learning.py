@@ -81,7 +81,7 @@ def read_learned(path: Path) -> Learned:
     """The fitted preprocessing of an earlier training; empty without a file. `DataError` for a damaged one."""
     try:
         if path.exists() and not path.is_file():
-            raise DataError(f"{path} cannot be read: it is no file")
+            raise DataError(f"cannot read {path}: not a regular file")
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
@@ -89,17 +89,17 @@ def read_learned(path: Path) -> Learned:
     except (OSError, ValueError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"{path} cannot be read: {error}") from None
+        raise DataError(f"cannot read {path}: {error}") from None
     if len(content) > MOST_BYTES:
         raise _too_long(str(path))
     try:
         return parse_learned(content.decode(), str(path))
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} cannot be read: {error}") from None
+        raise DataError(f"cannot read {path}: {error}") from None
 
 
 def _too_long(origin: str) -> DataError:
-    return DataError(f"{origin} cannot be read: it has more than {MOST_BYTES} bytes of names")
+    return DataError(f"cannot read {origin}: the names exceed {MOST_BYTES} bytes")
 
 
 def parse_learned(text: str, origin: str) -> Learned:
@@ -109,30 +109,30 @@ def parse_learned(text: str, origin: str) -> Learned:
     try:
         found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{origin} cannot be read: {error}") from None
+        raise DataError(f"cannot read {origin}: {error}") from None
     facts = found if isinstance(found, dict) else {}
     if facts and not facts.keys() & {"words", "means", "columns"}:  # somebody else's file of this name
         return NOTHING
     words, means, columns = (facts.get(name) for name in ("words", "means", "columns"))
     if not _lists(words, _are_words) or not _lists(means, _are_numbers) or not _lists(columns, _are_texts):
         raise DataError(
-            f"{origin} is not what a training has learned of its data: `words`, `means`, `columns` by field"
+            f"{origin} is not fitted preprocessing of a training: expected `words`, `means` and `columns` by field"
         )
     learned = Learned(facts["words"], facts["means"], facts["columns"])
     if _count(learned) > MOST_NAMES:
-        raise DataError(f"{origin} cannot be read: it has more than {MOST_NAMES} names")
+        raise DataError(f"cannot read {origin}: more than {MOST_NAMES} names")
     return learned
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("duplicate key")
     return found
 
 
 def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def _count(learned: Learned) -> int:
@@ -187,9 +187,7 @@ def learn_together(
         columns = {**dataset.columns, **columns}
         for name, listed in listed_names(dataset):
             if name in known.words and (known.firm or name not in labels):
-                check_same_names(
-                    listed, known.words[name], name, dataset.origin, "the training that the weights are of"
-                )
+                check_same_names(listed, known.words[name], name, dataset.origin, "the training of the weights")
             elif name not in words or not {*listed} <= {*words[name]}:
                 words[name] = list(listed)
     for name in dict.fromkeys(name for dataset, _ in parts for name in dataset.raw):
@@ -205,7 +203,7 @@ def learn_together(
     learned = Learned(words, means, columns)
     if _count(learned) > MOST_NAMES or len(learned.text().encode()) > MOST_BYTES:
         most = max(words, key=lambda name: len(words[name]), default="")
-        raise DataError(f"{parts[0][0].origin}: there are more names than weights can store; `{most}` has the most")
+        raise DataError(f"{parts[0][0].origin}: too many names to store with the weights; `{most}` has the most")
     return learned
 
 
@@ -217,8 +215,8 @@ def _check_known(dataset: Dataset, name: str, found: Sequence[str], known: Seque
     listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
     remedy = "; for other classes, write `label` and `classes` in the source" if label else ""
     raise DataError(
-        f"{dataset.origin}: the field `{name}` has {new[0]!r}, but the weights to start from were trained with {listed}"
-        f"{remedy}"
+        f"{dataset.origin}: unknown {new[0]!r} in field `{name}`: the initial weights were trained with "
+        f"{listed}{remedy}"
     )
 
 
@@ -241,7 +239,7 @@ def _means(dataset: Dataset, parts: Sequence[tuple[GapColumn, Rows]]) -> list[fl
             totals += np.where(there, chosen, 0).sum(axis=0, dtype=np.float64)
     empty = np.flatnonzero(counts == 0)
     if len(empty):
-        raise DataError(f"{dataset.origin}: column `{names[empty[0]]}` has no number in any row to learn from")
+        raise DataError(f"{dataset.origin}: column `{names[empty[0]]}` has no values, so its mean cannot be computed")
     return list(map(float, totals / counts))
 
 
@@ -309,8 +307,8 @@ def _places(dataset: Dataset, name: str, wanted: Sequence[str]) -> list[int]:
     for column in wanted:
         if column not in places:
             raise DataError(
-                f"{dataset.origin}: there is no column `{column}`, which the field `{name}` had in the training data"
-                f"{_renamed(column, [one for one in places if one not in wanted])}"
+                f"{dataset.origin}: missing column `{column}` of field `{name}` of the training "
+                f"data{_renamed(column, [one for one in places if one not in wanted])}"
             )
     return [places[column] for column in wanted]
 
@@ -319,16 +317,16 @@ def _renamed(column: str, new: Sequence[str]) -> str:
     """The fix for a missing column, where others are `new`."""
     near = difflib.get_close_matches(column, new, 1) or new[:1]
     if not near:
-        return "; weights are for the columns that they were trained with"
+        return "; the weights require the columns of the training"
     listed = ", ".join(f"`{one}`" for one in new[:8]) + (", ..." if len(new) > 8 else "")
-    return f"; new there: {listed}; if `{near[0]}` is the same, call it `{column}` in the first line"
+    return f"; new columns: {listed}; if `{near[0]}` is the same, rename it to `{column}` in the header"
 
 
 def _known(learned: Mapping[str, Sequence[Any]], name: str, dataset: Dataset, origin: str) -> Sequence[Any]:
     if name not in learned:
         raise DataError(
-            f"{dataset.origin}: the numbers for the field `{name}` come from the training data, but {origin} holds "
-            "none; read the field as the training did, or give words to the training"
+            f"{dataset.origin}: the ids of field `{name}` are defined by the training data, but {origin} has "
+            "none; read the field as in the training, or train with words"
         )
     return learned[name]
 
@@ -358,7 +356,7 @@ def _filled(column: GapColumn, means: Sequence[float], dataset: Dataset, name: s
     values = column.values
     width = len(column.names)
     if len(means) != width:
-        raise DataError(f"{dataset.origin}: the field `{name}` has {width} columns, the training data had {len(means)}")
+        raise DataError(f"{dataset.origin}: field `{name}` has {width} columns, but {len(means)} in the training data")
     if isinstance(values, StoredColumn):
         return values.then(partial(_without_gaps, means=means, mark=column.mark), (width * (1 + column.mark),), float)
     return _without_gaps(values, means, column.mark)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .dataset import Dataset
 
 Names = Mapping[str, Sequence[str]]
-"""The names of ids by field, in the order of the ids."""
+"""Names of ids by field, in the order of the ids."""
 _SHOWN = 4
 
 
@@ -32,20 +32,19 @@ def check_same_names(listed: Sequence[str], known: Sequence[str], field: str, pl
     """
     if listed and not known:
         raise DataError(
-            f"{place}: the field `{field}` has names ({shown(listed)}), but it holds numbers in {origin}; give both "
-            "the same names, or numbers to both"
+            f"{place}: field `{field}` has names ({shown(listed)}), but contains numbers in {origin}; use "
+            "the same names or numbers in both"
         )
     if known and not listed:
         raise DataError(
-            f"{place}: the field `{field}` holds numbers, but its ids have names in {origin} ({shown(known)}); give it "
-            "names, too: list them in `classes`, or read it as words"
+            f"{place}: field `{field}` contains numbers, but its ids have names in {origin} "
+            f"({shown(known)}); list the names in `classes`, or read the field as words"
         )
     own = set(known)
     new = [name for name in listed if name not in own]
     if new:
         raise DataError(
-            f"{place}: the field `{field}` lists {new[0]!r}, but the names in {origin} are {shown(known)}; list only "
-            "these, in any order"
+            f"{place}: unknown name {new[0]!r} of field `{field}`, expected {shown(known)} as in {origin}, in any order"
         )
 
 
@@ -61,10 +60,10 @@ def aligned(dataset: Dataset, field: str, known: Sequence[str], origin: str) -> 
     ids = {name: number for number, name in enumerate(known)}
     if len(ids) < len(known):
         raise DataError(
-            f"{dataset.origin}: the field `{field}` has another vocabulary than {origin}; give the same tokenizer file"
+            f"{dataset.origin}: the vocabulary of field `{field}` differs from {origin}; use the same tokenizer file"
         )
     table = np.array([ids[name] for name in listed], np.int64)
-    what = f"{dataset.origin}: the field `{field}`"
+    what = f"{dataset.origin}: field `{field}`"
     return _renumbered(column, partial(_looked_up, table=table, end=len(known), what=what))
 
 
@@ -77,7 +76,7 @@ def _renumbered(column: Column, change: Any) -> Column:
     if isinstance(column, SequenceColumn):
         data = column.data
         items = _renumbered(data, change) if isinstance(data, SparseColumn) else change(data)
-        assert isinstance(items, (np.ndarray, SparseColumn)), "sequences have items of one of these kinds"
+        assert isinstance(items, (np.ndarray, SparseColumn)), "sequences contain arrays or sparse rows"
         return SequenceColumn(items, column.starts, column.sub_starts)
     return np.asarray(change(column))
 
@@ -86,9 +85,7 @@ def _looked_up(ids: Array, table: Array, end: int, what: str) -> Array:
     ids = np.asarray(ids)
     named = (ids >= 0) & (ids < len(table))
     if ((ids >= len(table)) & (ids < end)).any():
-        raise DataError(
-            f"{what} holds the id {int(ids[(ids >= len(table)) & (ids < end)][0])}, which has no name there"
-        )
+        raise DataError(f"{what} contains the id {int(ids[(ids >= len(table)) & (ids < end)][0])}, which has no name")
     return np.where(named, table[np.where(named, ids, 0)] if len(table) else ids, ids)
 
 
@@ -111,14 +108,15 @@ class Unnamed(NamedTuple):
         texts = []
         if lacking:
             texts.append(
-                f"{holder} has no names for {', '.join(lacking)}: those of {dataset.origin} are fed by position"
+                f"{holder} has no names for {', '.join(lacking)}: the values of {dataset.origin} are matched "
+                "by position"
             )
         for name in self.ids:
             pairs = [f"{number} is {one}" for number, one in enumerate(words[name][:_SHOWN])]
             more = ", ..." if len(words[name]) > _SHOWN else ""
             texts.append(
-                f"{dataset.origin} has no names for the ids of `{name}`, which are fed by position: {', '.join(pairs)}"
-                f"{more}; strings are matched by name"
+                f"{dataset.origin} has no names for the ids of `{name}`, which are matched by position: "
+                f"{', '.join(pairs)}{more}; strings are matched by name"
             )
         return "; ".join(texts)
 

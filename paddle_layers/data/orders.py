@@ -10,7 +10,7 @@ from .columns import Rows
 from .random import generator
 
 TOGETHER = 8
-"""Blocks whose rows are mixed with one another, where memory holds as many."""
+"""Maximum number of blocks that are shuffled together, if memory allows."""
 
 
 class Blocks(NamedTuple):

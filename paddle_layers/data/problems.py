@@ -53,14 +53,14 @@ def as_data_error(what: str) -> Iterator[None]:
 
 
 _LOOKED_AT = 1000
-"""Files of a folder that are compared with a name."""
+"""Maximum number of files of a folder that are compared with a name."""
 _FIRST_BYTES = {
-    b"PK\x03\x04": "a zip archive, as workbooks of Excel are; save the sheet as csv",
-    b"\x1f\x8b": "compressed by gzip; unpack it",
-    b"\xff\xfe": "text in UTF-16; save it as UTF-8",
-    b"\xfe\xff": "text in UTF-16; save it as UTF-8",
-    b"\xd0\xcf\x11\xe0": "a workbook of Excel; save the sheet as csv",
-    b"PAR1": "a Parquet file; save it as csv, or its columns with numpy.savez",
+    b"PK\x03\x04": "a zip archive or an Excel workbook; save the sheet as CSV",
+    b"\x1f\x8b": "compressed with gzip; decompress it",
+    b"\xff\xfe": "encoded in UTF-16; save it as UTF-8",
+    b"\xfe\xff": "encoded in UTF-16; save it as UTF-8",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook; save the sheet as CSV",
+    b"PAR1": "a Parquet file; use the source `parquet`",
 }
 
 
@@ -68,19 +68,21 @@ def missing_file(path: Path, base: str = "paths are relative to the training fil
     """The error for a file that is not there, with the name of one that may be meant; `base` is where it was sought."""
     text = str(path)
     if "~" in path.parts[:1] or "/~/" in text:
-        hint = "`~` is not replaced: write the whole path"
+        hint = "`~` is not expanded: write the full path"
     elif text.partition(":")[0].rpartition("/")[2] in ("http", "https", "ftp", "s3", "file"):
-        hint = "nothing is fetched: download it first"
+        hint = "URLs are not supported: download the file first"
     elif "*" in text or "?" in text:
-        hint = "a source reads the file that it names: patterns are not looked up"
+        hint = "patterns are not supported: write the name of one file"
     elif not text.isprintable():
-        hint = "a backslash begins an escape: write `/` between the folders"
+        hint = "a backslash starts an escape sequence: separate folders by `/`"
     else:
         hint = base
         with contextlib.suppress(OSError, ValueError), os.scandir(path.parent) as found:
             near = suggestion(path.name, [entry.name for entry in itertools.islice(found, _LOOKED_AT)])
             hint += near
-    return DataError(f"there is no file {path}; {hint}".replace("; ;", ";").removesuffix("; "))
+    return DataError(
+        f"there is no file {path}; {hint}".replace(f"file {path} not found; {hint}", ";").removesuffix("; ")
+    )
 
 
 def no_text(path: Path, first: bytes, otherwise: str) -> DataError:

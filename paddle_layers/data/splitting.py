@@ -26,7 +26,7 @@ def split_by_share(dataset: Dataset, test: float, seed: int, stratify: str | Non
     for value in np.unique(values):
         rows = np.flatnonzero(values == value)
         held_out[random.permutation(rows)[: round(test * len(rows))]] = True
-    return _parts(dataset, held_out, f"a share of {test:g} for the test")
+    return _parts(dataset, held_out, f"a test share of {test:g}")
 
 
 def split_by_group(dataset: Dataset, test: float, seed: int, field: str) -> tuple[Rows, Rows]:
@@ -38,7 +38,7 @@ def split_by_group(dataset: Dataset, test: float, seed: int, field: str) -> tupl
     order = np.random.Generator(np.random.Philox(key=seed)).permutation(len(groups))
     rows = np.cumsum([0, *np.bincount(group)[order]])
     chosen = order[: np.abs(rows - test * len(dataset)).argmin()]
-    what = f"a share of {test:g} of the {len(groups)} groups in `{field}` for the test"
+    what = f"a test share of {test:g} of the {len(groups)} groups in `{field}`"
     return _parts(dataset, np.asarray(np.isin(group, chosen)), what)
 
 
@@ -47,14 +47,14 @@ def split_by_field(dataset: Dataset, field: str, value: str) -> tuple[Rows, Rows
     values = _values(dataset, field).astype(str)
     held_out = np.asarray(values == value)
     known = ", ".join(f"`{one}`" for one in np.unique(values)[:8])
-    return _parts(dataset, held_out, f"`{value}` in the field `{field}` for the test, where there are {known},")
+    return _parts(dataset, held_out, f"the test value `{value}` of field `{field}` (values: {known})")
 
 
 def _parts(dataset: Dataset, held_out: Rows, what: str) -> tuple[Rows, Rows]:
     train, test = np.flatnonzero(~held_out), np.flatnonzero(held_out)
     if not len(train) or not len(test):
-        part = "learn from" if not len(train) else "test with"
-        raise DataError(f"{dataset.origin}: {what} leaves none of the {len(dataset)} rows to {part}")
+        part = "training" if not len(train) else "testing"
+        raise DataError(f"{dataset.origin}: {what} leaves none of the {len(dataset)} rows for {part}")
     return train, test
 
 
@@ -64,10 +64,10 @@ def _values(dataset: Dataset, field: str) -> Rows:
     if column is None:
         fields = dataset.fields | dataset.raw
         known, near = ", ".join(f"`{name}`" for name in fields), suggestion(field, fields)
-        raise DataError(f"{dataset.origin} has no field `{field}`, which `split` names{near}; there are {known}")
+        raise DataError(f"{dataset.origin} has no field `{field}`, named in `split`{near}; available: {known}")
     values = np.asarray(_read(column.cells if isinstance(column, WordColumn) else column))
     if values.dtype.kind not in "iubU" or values.size != len(dataset):
-        raise DataError(f"{dataset.origin}: `split` names the field `{field}`, which has no single id or word in a row")
+        raise DataError(f"{dataset.origin}: field `{field}`, named in `split`, must have one id or word per row")
     return values.reshape(-1)
 
 

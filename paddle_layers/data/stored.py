@@ -16,7 +16,7 @@ Rows = NDArray[np.int64]
 Shape = tuple[int, ...]
 
 AT_ONCE = 4096
-"""Rows that are read at once where all are looked at."""
+"""Number of rows per read where all are scanned."""
 
 
 class BadRecords(DataError):
@@ -50,7 +50,7 @@ class StoredColumn:
         self.shape = (count, *shape)
         self.level, self.remedy = level, remedy
         self.skip = False
-        """Whether `parts` and `whole` go on without records that cannot be read."""
+        """Whether `parts` and `whole` skip unreadable records."""
         self._read = read
 
     def __len__(self) -> int:

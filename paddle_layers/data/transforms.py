@@ -64,16 +64,16 @@ class Mean:
     def prepare(self, base: Path) -> None:
         """Read the file; `DataError` unless exactly one of `value` and `file` is given."""
         if bool(self.value) == bool(self.file):
-            raise DataError("transform `mean` needs either `value` or `file`")
+            raise DataError("transform `mean` requires exactly one of `value` and `file`")
         self._array = np.asarray(read_npy(base / self.file) if self.file else self.value, np.float64)
 
     def output_shape(self, shape: Shape) -> Shape:
         """The same; `ValueError` when the mean does not fit."""
         needed = self._array.shape
         if self.file and needed != shape:
-            raise ValueError(f"`{self.file}` holds an array of shape {_times(needed)}, the rows are {_times(shape)}")
+            raise ValueError(f"`{self.file}` has shape {_times(needed)}, but the samples have {_times(shape)}")
         if not self.file and needed[0] not in (1, *shape[:1]):
-            raise ValueError(f"`value` has {needed[0]} numbers, the rows are {_times(shape)}")
+            raise ValueError(f"`value` has {needed[0]} values, but the samples have shape {_times(shape)}")
         return shape
 
     def apply(self, batch: Array, rng: RowRandom | None) -> Array:
@@ -154,8 +154,8 @@ class Crop:
         """The window with all channels; `ValueError` when it is larger than the image."""
         height, width = _image(shape)
         if self.size > height + 2 * self.padding or self.width > width + 2 * self.padding:
-            padded = f" with {self.padding} zeros on every side" if self.padding else ""
-            raise ValueError(f"a window of {self.size}x{self.width} does not fit into {height}x{width}{padded}")
+            padded = f" with a padding of {self.padding}" if self.padding else ""
+            raise ValueError(f"a crop of {self.size}x{self.width} exceeds {height}x{width}{padded}")
         return (*shape[:-2], self.size, self.width)
 
     def apply(self, batch: Array, rng: RowRandom | None) -> Array:
@@ -271,7 +271,7 @@ class Color:
         """The same; `ValueError` unless the rows are images, of three channels where the saturation changes."""
         _image(shape)
         if self.saturation and (len(shape) != 3 or shape[0] != 3):
-            raise ValueError(f"`saturation` is for images of 3 channels, the rows are {_times(shape)}")
+            raise ValueError(f"`saturation` requires images of 3 channels, got shape {_times(shape)}")
         return shape
 
     def apply(self, batch: Array, rng: RowRandom | None) -> Array:
@@ -297,9 +297,9 @@ def _grey(batch: Array) -> Array:
 
 def _image(shape: Shape) -> tuple[int, int]:
     if len(shape) not in (2, 3):
-        raise ValueError(f"the rows are {_times(shape)}, images have height and width, and channels before them")
+        raise ValueError(f"images must have 2 axes (height, width) or 3 (channels first), got shape {_times(shape)}")
     return shape[-2], shape[-1]
 
 
 def _times(shape: Shape) -> str:
-    return "x".join(map(str, shape)) or "single numbers"
+    return "x".join(map(str, shape)) or "scalar"

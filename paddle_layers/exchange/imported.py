@@ -16,7 +16,7 @@ NETWORK, WEIGHTS, REPORT = "network.textproto", "weights.safetensors", "report.t
 
 
 Content = str | bytes | dict[str, NDArray[Any]]
-"""Of a file: text, bytes, or arrays by name, which are weights."""
+"""Contents of a file: text, bytes, or arrays by name (weights)."""
 
 
 class ImportedFiles(ABC):

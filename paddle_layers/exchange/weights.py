@@ -30,8 +30,10 @@ def write_in_another_way(
         report = net.load(source, rename={} if outwards else rename, leave_out=leave_out, layout=origin)
         if report.missing:
             listed = ", ".join(f"`{name}`" for name in report.missing[:5])
-            yield f"note: {listed}{', ...' if len(report.missing) > 5 else ''} are not in {source}: first values"
-        yield f"{len(report.loaded)} weights read from {source}{converted(report, net.dtype)}"
+            yield (
+                f"note: {source} has no {listed}{', ...' if len(report.missing) > 5 else ''}: initialized from scratch"
+            )
+        yield f"loaded {len(report.loaded)} weights from {source}{converted(report, net.dtype)}"
         net.save(output, rename=rename if outwards else {}, layout=target)
         yield f"wrote {output}"
 

@@ -113,7 +113,7 @@ MODELS = {
          node("Mul", "d", "a", to="y")],
         {"k": np.int64([-1]), "e": np.float32(0.5)},
     ),
-    "mean turned": (
+    "negated mean": (
         [node("ReduceMean", "x", "k", to="a", keepdims=0), node("Transpose", "a", to="y", perm=[0, 2, 1])],
         {"k": np.int64([-1])},
     ),

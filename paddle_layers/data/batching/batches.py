@@ -73,7 +73,7 @@ class Batches:
         skip: bool = False,
     ) -> None:
         if batch_size < 1:
-            raise ValueError(f"`batch_size` is {batch_size}, must be at least 1")
+            raise ValueError(f"`batch_size` is {batch_size}, expected at least 1")
         self.dataset, self.part = dataset, np.arange(len(dataset)) if part is None else part
         self.origin = dataset.origin
         self.batch_size = min(batch_size, self.count)
@@ -82,12 +82,12 @@ class Batches:
         self.bad: dict[int, str] = {}
         self._number, self._count = 0, 1
         self._numbers = len(dataset)
-        """How many numbers of rows there are, each with random numbers of its own."""
+        """Number of numbered samples, each with its random stream."""
         self._streams = {stream for feed in feeds or () for stream in feed.streams}
         self._position = Position(0, 0)
         self._stream: Generator[_Made] | None = None
         self.unreadable: dict[int, str] = dict(dataset.bad)
-        """Records that could not be read, by row, which need not be tried again."""
+        """Unreadable records by row, which are not tried again."""
         self._epochs: dict[int, _Epoch] = {}
         self._starting = ForkSafeLock()
 
@@ -139,7 +139,7 @@ class Batches:
 
     def _nothing(self) -> DataError:
         return DataError(
-            f"{self.origin}: none of the {self.count} records can be read; of the first one it is said: "
+            f"{self.origin}: none of the {self.count} records can be read; the first error: "
             f"{next(iter(self.bad.values()))}"
         )
 

@@ -19,12 +19,12 @@ from ..problems import DataError
 from ..stored import StoredColumn
 
 CHECKED_AT_ONCE = 2**28
-"""Fields of at most so many bytes are searched for NaN and infinities before training; larger ones batch by batch."""
+"""Fields up to this size in bytes are searched for NaN and infinity before training; larger ones batch by batch."""
 
 _CHUNK = 2**20
 
 _PARTS = "as arrays of an npz file or from Python"
-"""Where sequences and sparse rows can be had in parts, whatever the source of now has."""
+"""Where parts of sequences and sparse rows can be stored, whatever the current source."""
 
 Array = NDArray[Any]
 
@@ -32,37 +32,38 @@ Array = NDArray[Any]
 def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: Type) -> None:
     """`DataError` unless the field is stored as its data layer needs it: ids or numbers, rows, sequences, sparse."""
     where = f"{dataset.origin}: field `{name}`"
-    target = f"the data layer `{layer}` takes {wanted}"
+    target = f"the data layer `{layer}` expects {wanted}"
     if wanted.kind == "DENSE" and name in dataset.word_fields:
         raise words_for_numbers(where, dataset.words.get(name, ()), layer, wanted)
     sparse = sparse_part(column)
     if wanted.kind.startswith("SPARSE") != (sparse is not None):
         if sparse is None:
             starts = "starts" if wanted.level == 0 else "row_starts"
-            raise DataError(f"{where} is an array, but {target}; store `{name}.ids` and `{name}.{starts}`, {_PARTS}")
+            raise DataError(f"{where} is dense, but {target}; store `{name}.ids` and `{name}.{starts}`, {_PARTS}")
         raise DataError(f"{where} is sparse, but {target}")
     level = 0 if isinstance(column, np.ndarray) else column.level
     if level != wanted.level:
-        found = ("single rows", "sequences", "nested sequences")[level]
-        remedy = "declare `seq_nested_level` there"
+        found = ("single samples", "sequences", "nested sequences")[level]
+        remedy = "set `seq_nested_level` in the data layer"
         if level < wanted.level:
             more = "starts" if level == 0 else "sub_starts"
-            remedy = f"store `{name}.{more}` beside `{name}`, {_PARTS}"
+            remedy = f"store `{name}.{more}` in addition to `{name}`, {_PARTS}"
             if sparse is not None and level == 0:
-                starts = f"`{name}.row_starts`, where rows begin, and `{name}.starts`, where sequences do"
+                starts = f"`{name}.row_starts` (start of each row) and `{name}.starts` (start of each sequence)"
                 remedy = f"store {starts}, {_PARTS}"
-        raise DataError(f"{where} holds {found}, but {target}; {remedy}")
+        raise DataError(f"{where} contains {found}, but {target}; {remedy}")
     one_each = wanted.kind == "INT" and not wanted.dims
     if one_each and isinstance(column, np.ndarray) and column.ndim == 2 and _marked(column):
         raise DataError(
-            f"{where} has a column for each class, with one 1 in a row, but {target}; make it one column of numbers "
-            f"from 0, in NumPy {name}.argmax(axis=1)"
+            f"{where} is one-hot encoded, but {target}; store class ids instead, in NumPy {name}.argmax(axis=1)"
         )
     values = None if sparse is None else sparse.values
     if wanted.kind == "SPARSE" and values is None:
-        raise DataError(f"{where} has no values, but {target}; store `{name}.values` too")
+        raise DataError(f"{where} has no values, but {target}; store `{name}.values`")
     if wanted.kind == "SPARSE_INT" and values is not None:
-        raise DataError(f"{where} has values, but {target}; leave `{name}.values` out, or declare SPARSE there")
+        raise DataError(
+            f"{where} has values, but {target}; remove `{name}.values`, or set `data_type: SPARSE` in the data layer"
+        )
     check_size(dataset.words.get(name, ()), name, layer, wanted, dataset.origin)
 
 
@@ -70,8 +71,8 @@ def check_size(words: Sequence[str], name: str, layer: str, wanted: Type, origin
     """`DataError` for more names of ids than the data layer takes ids."""
     if wanted.kind in ("INT", "SPARSE", "SPARSE_INT") and wanted.size < len(words):
         raise DataError(
-            f"{origin}: field `{name}` has {len(words)} words, but the data layer `{layer}` takes {wanted}; "
-            f"set `size: {len(words)}` there"
+            f"{origin}: field `{name}` has {len(words)} words, but the data layer `{layer}` expects "
+            f"{wanted}; set `size: {len(words)}` in the data layer"
         )
 
 
@@ -80,8 +81,8 @@ def words_for_numbers(where: str, words: Sequence[str], layer: str, wanted: Type
     shown = f" such as {words[0]!r}" if words else ""
     size = f" size: {len(words)}" if words else ""
     return DataError(
-        f"{where} holds words{shown}, whose ids are no quantities, but the data layer `{layer}` takes {wanted}; "
-        f"declare `data_type: INT{size}` there, or give the field numbers in place of words"
+        f"{where} contains words{shown}, but the data layer `{layer}` expects {wanted}; set `data_type: "
+        f"INT{size}` in the data layer, or store numbers instead of words"
     )
 
 
@@ -148,11 +149,11 @@ class BadValue(DataError):
 
 def non_finite(dataset: Dataset, name: str, row: int, value: Any) -> BadValue:
     """The error for a NaN or an infinity, or for a number that is one in the precision of the network."""
-    large = ", too large for the precision of the network" if np.isfinite(value) else ""
+    large = ", which overflows in the precision of the network" if np.isfinite(value) else ""
     return BadValue(
         row,
-        f"{dataset.place(row)}: field `{name}` is {float(value)}{large}; replace it by a number or drop the row, "
-        "or the loss becomes NaN",
+        f"{dataset.place(row)}: field `{name}` is {float(value)}{large}, the loss would become NaN; replace "
+        "the value or remove the row",
     )
 
 
@@ -200,11 +201,15 @@ def check_ids(
     if name in dataset.unknown or (name in dataset.word_fields and words is not None and value == len(words)):
         row, word = dataset.unknown.get(name, (row_of(first[0]), None))
         raise _unknown_word(dataset, name, row, word, layer, wanted)
-    remedy = f"number them from 0, or set `size: {value + 1}` or more there" if value >= 0 else "number them from 0"
+    remedy = (
+        f"number ids from 0, or set `size: {value + 1}` or more in the data layer"
+        if value >= 0
+        else "number ids from 0"
+    )
     remedy = ignored.remedy(value) or remedy
     at = f" at {', '.join(map(str, first[1:]))}" if len(first) > 1 else ""
     raise DataError(
-        f"{place}: field `{name}` is {value}{at}, but the data layer `{layer}` takes 0 to {wanted.size - 1}; {remedy}"
+        f"{place}: field `{name}` is {value}{at}, but the data layer `{layer}` expects 0 to {wanted.size - 1}; {remedy}"
     )
 
 
@@ -215,13 +220,13 @@ def _unknown_word(dataset: Dataset, name: str, row: int, word: str | None, layer
     """
     what = f"{word!r}" if word is not None else "the word"
     remedy = (
-        "it is a class that cannot be predicted: train with rows of it, or leave such rows out"
+        "an unseen class cannot be predicted: add it to the training data, or remove such rows"
         if name in dataset.targets
-        else f"set `size: {wanted.size + 1}` in the data layer `{layer}` to give such words an id, and train with that"
+        else f"set `size: {wanted.size + 1}` in the data layer `{layer}` for an out-of-vocabulary id, and train again"
     )
     return DataError(
-        f"{dataset.place(row)}: {what} is none of the {len(dataset.words[name])} words of the field `{name}` in the "
-        f"training data; {remedy}"
+        f"{dataset.place(row)}: unknown word {what} of field `{name}`, not one of the "
+        f"{len(dataset.words[name])} words of the training data; {remedy}"
     )
 
 
@@ -234,13 +239,13 @@ def _check_integers(
     if len(bad):
         first = tuple(map(int, bad[0]))
         value = float(ids[first])
-        large = f"; {ids.dtype} has no exact integers beyond {exact:.0f}" if abs(value) > exact else ""
+        large = f"; {ids.dtype} represents integers exactly only up to {exact:.0f}" if abs(value) > exact else ""
         row = row_of(first[0])
         raise BadValue(
             row,
-            f"{dataset.place(row)}: field `{name}` is {value}, but the data layer `{layer}` takes "
-            f"{wanted}: integers{large}; replace it by one or drop the row; real numbers need a data layer of numbers, "
-            "without `data_type: INT`",
+            f"{dataset.place(row)}: field `{name}` is {value}, but the data layer `{layer}` expects "
+            f"{wanted}, integers{large}; replace the value or remove the row; for floats, remove `data_type: "
+            "INT` of the data layer",
         )
 
 

@@ -107,10 +107,10 @@ class Feed:
         stored = (self.column.data if isinstance(self.column, SequenceColumn) else self.column).shape[1:]
         if self.wanted.kind == "INT" and not self.wanted.dims:
             if math.prod(stored) != 1:
-                declare = f"; write `shape: [{', '.join(map(str, stored))}]` there for an id at each place"
+                declare = f"; set `shape: [{', '.join(map(str, stored))}]` in the data layer for one id per position"
                 raise DataError(
-                    f"{self._where()} has rows of {_times(stored)}, {self._target()}: one id in a row"
-                    f"{declare if len(stored) > 1 else ''}"
+                    f"{self._where()} has samples of shape {_times(stored)}, {self._target()}: one id per "
+                    f"sample{declare if len(stored) > 1 else ''}"
                 )
             return ()
         flat_fits = len(stored) <= 1 and math.prod(stored) == math.prod(self.wanted.dims)
@@ -120,11 +120,11 @@ class Feed:
             changed = f", {_times(result)} after the transforms" if result != stored else ""
             if channels_last(result, self.wanted.dims):
                 raise DataError(
-                    f"{self._where()} has rows of {_times(stored)}{changed}, {self._target()}: the channels come first "
-                    f"here; store {self.name}.transpose(0, 3, 1, 2)"
+                    f"{self._where()} has samples of shape {_times(stored)}{changed}, {self._target()}; move "
+                    f"channels first: store {self.name}.transpose(0, 3, 1, 2)"
                 )
             raise DataError(
-                f"{self._where()} has rows of {_times(stored)}{changed}, {self._target()}; {self._fit(result)}"
+                f"{self._where()} has samples of shape {_times(stored)}{changed}, {self._target()}; {self._fit(result)}"
             )
         return shape
 
@@ -134,12 +134,12 @@ class Feed:
             return self.column.remedy(self.wanted.dims, result, self.column.shape[1:])
         dims = ", ".join(map(str, self.wanted.dims))
         if len(self.column) > 1 and math.prod(self.column.shape) == math.prod(self.wanted.dims):
-            return f"this is a single row: store {self.name}.reshape(1, {dims})"
+            return f"add the batch axis: store {self.name}.reshape(1, {dims})"
         if (1, *result) == self.wanted.dims:  # images of one channel, which many files leave out
             return f"store {self.name}.reshape(-1, {dims})"
-        declare = f"write `shape: [{', '.join(map(str, result))}]` there, or "
+        declare = f"set `shape: [{', '.join(map(str, result))}]` in the data layer, or "
         same = len(result) == len(self.wanted.dims)
-        return f"{declare if same else ''}store the field with the shape (rows, {dims})"
+        return f"{declare if same else ''}store the field with shape (samples, {dims})"
 
     def _changed_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         for change in self.transforms:
@@ -153,7 +153,7 @@ class Feed:
         return f"{self.dataset.origin}: field `{self.name}`"
 
     def _target(self) -> str:
-        return f"but the data layer `{self.layer}` takes {self.wanted}"
+        return f"but the data layer `{self.layer}` expects {self.wanted}"
 
 
 def make_feeds(
@@ -205,8 +205,9 @@ def _go_together(feeds: Mapping[str, Feed], changes: Sequence[Change], streams: 
             feed = feeds[name]
             if not feed.wanted.level and shapes[name][-2:] != image[-2:]:
                 raise DataError(
-                    f"{feed.dataset.origin}: field `{feed.name}` has rows of {_times(shapes[name])}, but goes with "
-                    f"images of {_times(image)}, those of `{feeds[change.layer].name}`"
+                    f"{feed.dataset.origin}: field `{feed.name}` has samples of shape "
+                    f"{_times(shapes[name])}, but its images `{feeds[change.layer].name}` have shape "
+                    f"{_times(image)}"
                 )
             if are_boxes(feed.wanted) and name != change.layer:
                 steps.setdefault(name, []).append(Step(change.transform, stream, image))
@@ -217,14 +218,15 @@ def _go_together(feeds: Mapping[str, Feed], changes: Sequence[Change], streams: 
         feed = feeds[boxes]
         if feed.transforms:
             raise DataError(
-                f"the boxes `{boxes}` are moved with their images, as shares of these, and have a transform of their "
-                "own; store them as shares, and leave it out"
+                f"the boxes `{boxes}` are transformed with their images, in relative coordinates, and cannot "
+                "have another transform; store relative coordinates (0 to 1), and remove that transform"
             )
         alike = (one for one in feeds.values() if one.layer not in belong and _same_starts(one.column, feed.column))
         if (left := next(alike, None)) is not None:
             raise DataError(
-                f"{feed.dataset.origin}: field `{left.name}` has as many rows for each image as the boxes `{boxes}`; "
-                f'what belongs to a box leaves with it: write also: "{left.layer}" beside also: "{boxes}"'
+                f"{feed.dataset.origin}: field `{left.name}` has as many rows per image as the boxes "
+                f'`{boxes}`; rows of boxes that are cropped must be removed too: write also: "{left.layer}" '
+                f'in addition to also: "{boxes}"'
             )
         feeds[name].boxes = Boxes(feed.dataset, boxes, feed.name, feed.column, tuple(steps[boxes]))
 
@@ -237,7 +239,9 @@ def _same_starts(column: Column, other: Column) -> bool:
 
 def _missing(dataset: Dataset, layer: str, name: str, types: Mapping[str, Type]) -> str:
     """The message for a missing field: a similar name, or a field that the source does not name."""
-    message = f"{dataset.origin} has no field `{name}` for the data layer `{layer}`; there are {quoted(dataset.fields)}"
+    message = (
+        f"{dataset.origin} has no field `{name}` for the data layer `{layer}`; available: {quoted(dataset.fields)}"
+    )
     free = [field for field in dataset.fields if field not in types]
     kinds = {field: getattr(dataset.fields[field], "dtype", np.dtype(float)).kind for field in free}
     fitting = [field for field in free if (kinds[field] in "iub") == (types[layer].kind == "INT")]
@@ -249,4 +253,4 @@ def _missing(dataset: Dataset, layer: str, name: str, types: Mapping[str, Type])
 
 
 def _times(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape)) or "one number"
+    return "x".join(map(str, shape)) or "scalar"

@@ -17,7 +17,7 @@ from .batches import Batches
 from .feeds import Feed
 
 MOST_ROWS = 2**31
-"""Of an epoch; a ratio may ask for any number."""
+"""In an epoch; a ratio may ask for any number."""
 
 
 class Mixed(NamedTuple):
@@ -137,9 +137,9 @@ def _numbered(sources: Sequence[Mixed]) -> list[_Numbered]:
         share = whole * (source.ratio / sources[0].ratio)
         if not 0.5 < share < MOST_ROWS:
             raise DataError(
-                f"{source.dataset.origin}: the ratios {sources[0].ratio:g} and {source.ratio:g} give {share:.3g} of "
-                f"its rows for the {whole:,} of {sources[0].dataset.origin}, which are an epoch; change them, or put "
-                "another source first"
+                f"{source.dataset.origin}: with the ratios {sources[0].ratio:g} and {source.ratio:g}, an "
+                f"epoch of {whole:,} rows of {sources[0].dataset.origin} takes {share:.3g} of its rows; "
+                "change the ratios, or list another source first"
             )
         rows, length = round(share), len(source.part)
         passes = rows // length + (2 if rows % length else 0)
@@ -156,15 +156,16 @@ def check_alike(first: Dataset, other: Dataset) -> None:
         meant, found = _ids(first, name), _ids(other, name)
         if meant != found:
             raise DataError(
-                f"{other.origin}: field `{name}` holds {_said(found)}, in {first.origin} {_said(meant)}: sources that "
-                "are mixed need the same ids; give both the same `classes` or dictionary, or words to both"
+                f"{other.origin}: field `{name}` contains {_said(found)}, but {_said(meant)} in "
+                f"{first.origin}; mixed sources need the same ids: use the same `classes` or dictionary, or "
+                "words in both"
             )
         own, wanted = _columns(other, name), _columns(first, name)
         if own is not None and wanted is not None and {*own} != {*wanted}:
             odd = min({*own} ^ {*wanted})
             raise DataError(
-                f"{other.origin}: field `{name}` has other columns than in {first.origin}, such as `{odd}`; name them, "
-                f'`columns: "{name} = first, second"`, or leave some out'
+                f"{other.origin}: the columns of field `{name}` differ from {first.origin}, such as `{odd}`; "
+                f'select the same with `columns: "{name} = first, second"`, or remove columns'
             )
 
 

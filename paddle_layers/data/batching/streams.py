@@ -74,7 +74,7 @@ class Stream:
             raise self._empty()
         here, item = self._position, self._next
         values = self._fed(item, here)
-        assert self._items is not None, "it was begun above"
+        assert self._items is not None, "started before"
         self._next = next(self._items, None)
         self._position = Position(here.epoch, here.batch + 1)
         if self._next is None and not self.once:
@@ -95,15 +95,15 @@ class Stream:
         done = self._position.batch
         if self.once and done:
             return DataError(
-                f"{self.name} has no more batches after {done}: ask for fewer steps, or give an object that can be "
-                "iterated again, such as a list or one whose `__iter__` is a generator"
+                f"{self.name} ended after {done} batches: reduce the number of steps, or pass a re-iterable "
+                "object, such as a list or an object whose `__iter__` is a generator"
             )
         return DataError(f"{self.name} has no batches")
 
     def _fed(self, item: Mapping[str, Any], place: Position) -> dict[str, Any]:
         origin = f"{self.name}, batch {place.batch}"
         if not isinstance(item, Mapping):
-            raise DataError(f"{origin} is {type(item).__name__}; a batch is a dict with an array for each data layer")
+            raise DataError(f"{origin} is {type(item).__name__}, expected a dict with one array per data layer")
         dataset = Dataset(item, origin=origin)
         rows = np.arange(len(dataset))
         feeds, random = self._make_feeds(dataset), None

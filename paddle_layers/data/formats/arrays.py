@@ -18,13 +18,13 @@ from .npy_headers import read_header
 from .positioned_files import check_regular
 
 UNPACKED, RATIO = 2**28, 100
-"""A file of compressed arrays may grow to so many bytes in memory, or to so many times its size."""
+"""Maximum size in memory of a file of compressed arrays, in bytes and relative to its size."""
 
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2}
-"""Ways of packing with little memory; of LZMA's, a file of a hundred bytes may ask for 4 GiB."""
+"""Compression methods with little memory; LZMA may need 4 GiB for a file of a hundred bytes."""
 
 _LOCAL_HEADER = 30
-"""Bytes in front of a member of a zip file, and of its name there."""
+"""Bytes before a member of a zip file, and before its name."""
 
 
 def read_npy(path: Path) -> NDArray[Any]:
@@ -36,7 +36,7 @@ def read_npy(path: Path) -> NDArray[Any]:
 def read_npz(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of an npz file by name; those that `np.savez` stored are mapped, compressed ones are read."""
     with _opened(path) as file:
-        with as_data_error(f"{path} is no npz file or is cut short; write it with np.savez(path, field=array)"):
+        with as_data_error(f"{path} is truncated or not an npz file; write it with np.savez(path, field=array)"):
             archive = zipfile.ZipFile(file)
         members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
         _check_members(path, members)
@@ -50,9 +50,9 @@ def _opened(path: Path) -> IO[bytes]:
     except FileNotFoundError:
         raise missing_file(path) from None
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+        raise DataError(f"cannot read {path}: {error.strerror}") from None
     except ValueError as error:  # a zero byte in the name
-        raise DataError(f"{str(path)!r} cannot be read: {error}") from None
+        raise DataError(f"cannot read {str(path)!r}: {error}") from None
 
 
 def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
@@ -60,22 +60,20 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
     for first, second in pairwise(sorted(members, key=lambda info: info.header_offset)):
         held = first.file_size if first.compress_type == zipfile.ZIP_STORED else first.compress_size
         if first.header_offset + _LOCAL_HEADER + held > second.header_offset:
-            raise DataError(
-                f"{path} is damaged: the arrays `{_name(first)}` and `{_name(second)}` lie over one another"
-            )
+            raise DataError(f"{path} is corrupt: the arrays `{_name(first)}` and `{_name(second)}` overlap")
     for info in members:
         if info.compress_type not in METHODS:
             raise DataError(
-                f"{path}, array `{_name(info)}` is packed by method {info.compress_type} of zip files, which is not "
-                "read; write it with np.savez or np.savez_compressed"
+                f"{path}, array `{_name(info)}`: unsupported zip compression method {info.compress_type}; "
+                "write it with np.savez or np.savez_compressed"
             )
     packed = [info for info in members if info.compress_type != zipfile.ZIP_STORED]
     claimed, held = sum(info.file_size for info in packed), sum(info.compress_size for info in packed)
     if claimed > max(UNPACKED, RATIO * held):
         raise DataError(
-            f"{path}: its {held} compressed bytes would become {claimed} in memory; the limit is {RATIO} times as "
-            f"many, or {UNPACKED}. If it is sound, write it with np.savez in place of np.savez_compressed: arrays that "
-            "are stored as they are have no limit"
+            f"{path}: {held} compressed bytes would expand to {claimed}; the limit is a factor of {RATIO}, "
+            f"or {UNPACKED} bytes. If the file is valid, write it with np.savez instead of "
+            "np.savez_compressed: uncompressed arrays have no limit"
         )
 
 
@@ -86,15 +84,15 @@ def _name(info: zipfile.ZipInfo) -> str:
 def _member(path: Path, file: IO[bytes], archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
     name = f"{path}, array `{_name(info)}`"
     if info.compress_type == zipfile.ZIP_STORED:
-        with as_data_error(f"{name} is damaged"):  # its place may be any number
+        with as_data_error(f"{name} is corrupt"):  # its place may be any number
             file.seek(info.header_offset + 26)
             file.seek(sum(struct.unpack("<HH", file.read(4))), io.SEEK_CUR)
         return _mapped(path, file, info.file_size, name)
-    with as_data_error(f"{name} is damaged"), archive.open(info) as member:
+    with as_data_error(f"{name} is corrupt"), archive.open(info) as member:
         header = read_header(member, info.file_size, name)
         flat = np.frombuffer(_content(member, info.file_size - header.start, name), header.dtype)
     if flat.size != math.prod(header.shape):
-        raise DataError(f"{name} is cut short")
+        raise DataError(f"{name} is truncated")
     return flat.reshape(header.shape, order=header.order)
 
 
@@ -103,8 +101,8 @@ def _content(member: IO[bytes], size: int, name: str) -> bytes:
         return member.read(size)
     except MemoryError:
         raise DataError(
-            f"{name} of {size} bytes does not fit into memory; "
-            "np.savez instead of np.savez_compressed lets it be read bit by bit"
+            f"{name} of {size} bytes does not fit into memory; write it with np.savez instead of "
+            "np.savez_compressed for memory mapping"
         ) from None
 
 
@@ -112,7 +110,7 @@ def _mapped(path: Path, file: IO[bytes], size: int, name: str) -> NDArray[Any]:
     begin = file.tell()
     header = read_header(file, size, name)
     if path.stat().st_size < begin + size:
-        raise DataError(f"{name} is cut short")
+        raise DataError(f"{name} is truncated")
     if math.prod(header.shape) == 0:
         return np.zeros(header.shape, header.dtype)
     return np.memmap(path, header.dtype, "r", begin + header.start, header.shape, header.order)

@@ -55,10 +55,10 @@ class Dialect:
                 first, size = begin, 0
             end = _INSIDE if parts and mark not in content else self._scan(content, inside=bool(parts))
             if end.after_quote:
-                since = f" of the cell that begins in line {opened}" if end.carried else ""
+                since = f" of the cell that starts in line {opened}" if end.carried else ""
                 raise DataError(
-                    f"{file.path}:{line}: text follows the closing quote{since}; a quote that is part of a quoted cell "
-                    "is written twice; where quotes are characters like others, write `quote: none` in the source"
+                    f"{file.path}:{line}: unexpected text after the closing quote{since}; double the quotes "
+                    "within a quoted cell, or write `quote: none` in the source if quotes have no meaning"
                 )
             parts.append(content)
             if not end.inside:
@@ -99,7 +99,7 @@ class _LineEnd(NamedTuple):
     inside: bool
     carried: bool = False
     after_quote: bool = False
-    """Text follows a closing quote."""
+    """Unexpected text after a closing quote."""
 
 
 _INSIDE = _LineEnd(inside=True, carried=True)
@@ -107,6 +107,6 @@ _INSIDE = _LineEnd(inside=True, carried=True)
 
 def _unclosed(file: PositionedFile, line: int, where: str) -> DataError:
     return DataError(
-        f"{file.path}:{line}: a cell begins with a quote that is not closed {where}; close it, or, where quotes are "
-        "characters like others, write `quote: none` in the source"
+        f"{file.path}:{line}: quote not closed {where}; close it, or write `quote: none` in the source if "
+        "quotes have no meaning"
     )

@@ -52,10 +52,12 @@ class Datums:
         except DataError as error:
             raise BadRecords({row: str(error)}) from None
         if image.shape != self._shape or image.dtype != self._dtype:
-            resize = "; write `height` and `width` in the source to resize all" if self._decoder is not None else ""
+            resize = (
+                "; write `height` and `width` in the source to resize all images" if self._decoder is not None else ""
+            )
             raise DataError(
-                f"{self._file.place(row)}: the record is {_described(image.shape, image.dtype)}, the first one is "
-                f"{_described(self._shape, self._dtype)}{resize}"
+                f"{self._file.place(row)}: the record is {_described(image.shape, image.dtype)}, but the "
+                f"first one is {_described(self._shape, self._dtype)}{resize}"
             )
         return image, record.label
 
@@ -63,20 +65,20 @@ class Datums:
         try:
             return Datum.FromString(self._file.value(row))
         except DecodeError:
-            raise DataError(f"{self._file.place(row)}: the record is no Datum, or damaged") from None
+            raise DataError(f"{self._file.place(row)}: the record is corrupt or not a Datum") from None
 
     def _array(self, record: Datum, row: int) -> Array:
         place = self._file.place(row)
         if record.encoded:
             if self._decoder is None:
-                raise DataError(f"{place}: the record is a picture file, the first one is not")
+                raise DataError(f"{place}: the record is an encoded image, but the first one is not")
             return self._decoder.array(place, lambda: record.data)
         shape = record.channels, record.height, record.width
         size = math.prod(shape)
         if min(shape) < 1 or size not in {len(record.data), len(record.float_data)}:
             raise DataError(
-                f"{place}: the record claims {'x'.join(map(str, shape))} numbers, but has {len(record.data)} bytes and "
-                f"{len(record.float_data)} real numbers"
+                f"{place}: the record declares the shape {'x'.join(map(str, shape))}, but has "
+                f"{len(record.data)} bytes and {len(record.float_data)} floats"
             )
         if len(record.data) == size:
             return np.frombuffer(record.data, np.uint8).reshape(shape)
@@ -85,7 +87,7 @@ class Datums:
     def _remedy(self, wanted: Shape, result: Shape, shape: Shape) -> str:
         if self._decoder is not None:
             return picture_remedy(wanted, result, shape)
-        return f"write {declared(result)} there"
+        return f"set {declared(result)} in the data layer"
 
 
 def _described(shape: Shape, dtype: np.dtype[Any]) -> str:

@@ -13,5 +13,7 @@ def optional_module(name: str, package: str, extra: str, source: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        why = "" if isinstance(error, ModuleNotFoundError) else f", which cannot be imported here ({error})"
-        raise DataError(f"the source `{source}` needs {package}{why}: pip install 'paddle-layers[{extra}]'") from None
+        why = "" if isinstance(error, ModuleNotFoundError) else f", which cannot be imported ({error})"
+        raise DataError(
+            f"the source `{source}` requires {package}{why}: pip install 'paddle-layers[{extra}]'"
+        ) from None

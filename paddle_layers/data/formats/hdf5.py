@@ -23,19 +23,19 @@ from .several_files import RATIO, FileRows
 Array = NDArray[Any]
 
 LARGEST_CHUNK = 2**28
-"""Bytes of a chunk, all of which are read for any of its rows."""
+"""Maximum chunk size in bytes; whole chunks are read for any of their rows."""
 
 MOST_CACHED = 2**28
-"""Bytes of unpacked chunks that are kept for a dataset."""
+"""Size in bytes of the chunk cache of a dataset."""
 
 STARTS = ".starts"
 """Suffix of the name of a sequence dataset for the offsets of the sequences, as in an npz file."""
 
 _SLOTS = 997
-"""Of the table of chunks that are kept: a prime number, some times as many as there are chunks in it."""
+"""Slots of the hash table of the chunk cache: a prime number, several times the number of chunks."""
 
 _HEADS = {3: 4, 6: 21}
-"""Bytes that a filter of HDF5 puts beside the values, by its number: the sum of fletcher32, the head of scaleoffset."""
+"""Additional bytes per HDF5 filter: the checksum of fletcher32, the header of scaleoffset."""
 
 
 class Hdf5Files(FileRows):
@@ -47,9 +47,9 @@ class Hdf5Files(FileRows):
         self.names = list(self._open[0])
         for path, found in zip(paths, self._open, strict=True):
             if list(found) != self.names:
-                raise DataError(f"{path} has the datasets {_listed(found)}, {paths[0]} has {_listed(self.names)}")
+                raise DataError(f"{path} has the datasets {_listed(found)}, but {paths[0]} has {_listed(self.names)}")
         self._starts = [self._cuts(path, found) for path, found in zip(paths, self._open, strict=True)]
-        """Where the sequences of a file begin, by the name of their dataset: 8 bytes for each row stay in memory."""
+        """Starts of the sequences of a file by name of their dataset: 8 bytes per row in memory."""
         super().__init__(paths, [self._rows(*of_file) for of_file in zip(paths, self._open, self._starts, strict=True)])
 
     def dataset(self) -> Dataset:
@@ -59,21 +59,21 @@ class Hdf5Files(FileRows):
         return Dataset(columns, origin=self.origin, place=self.place, blocks=self._blocks())
 
     def _datasets(self, path: Path, wanted: Container[str] | None) -> dict[str, Any]:
-        with as_data_error(f"{path} is no HDF5 file, or damaged"):
+        with as_data_error(f"{path} is corrupt or not an HDF5 file"):
             file = self._h5py.File(path, "r")
             found = {}
             for name in sorted(file):
                 if wanted is not None and name.removesuffix(STARTS) not in wanted:
                     continue
                 if not isinstance(file.get(name, getlink=True), self._h5py.HardLink):
-                    raise DataError(f"{path}: `{name}` is a link to elsewhere, which is not followed")
+                    raise DataError(f"{path}: `{name}` is a soft or external link, which is not supported")
                 item = file[name]
                 if not isinstance(item, self._h5py.Dataset):
-                    raise DataError(f"{path}: `{name}` is no dataset; fields are the datasets of the top level")
+                    raise DataError(f"{path}: `{name}` is not a dataset; fields must be top-level datasets")
                 self._check(path, name, item)
                 found[name] = self._cached(file, name, item)
         if not found:
-            raise DataError(f"{path} has no datasets{'' if wanted is None else ' that are wanted'}")
+            raise DataError(f"{path} has no datasets{'' if wanted is None else ' of the required fields'}")
         return found
 
     def _cached(self, file: Any, name: str, item: Any) -> Any:
@@ -88,18 +88,18 @@ class Hdf5Files(FileRows):
         """Check the metadata of a dataset before reading it."""
         place = f"{path}, dataset `{name}`"
         if item.dtype.kind not in "fiub" or item.dtype.fields or item.dtype.subdtype:
-            raise DataError(f"{place} holds {str(item.dtype)[:80]}; only numbers can be used")
+            raise DataError(f"{place} contains {str(item.dtype)[:80]}, expected numbers")
         if not item.shape:
-            raise DataError(f"{place} is a single number; its first axis has to count rows")
+            raise DataError(f"{place} is a scalar; the first axis must be the samples")
         if item.is_virtual or item.external:
-            raise DataError(f"{place} lies in other files, which are not read")
+            raise DataError(f"{place} is virtual or stored externally, which is not supported")
         size = math.prod(item.shape) * item.dtype.itemsize
         if size > max(2**20, RATIO * path.stat().st_size) or (item.shape[0] and not size):
             raise DataError(
-                f"{place} claims the shape {item.shape}, which a file of {path.stat().st_size} bytes cannot hold"
+                f"{place} declares the shape {item.shape}, too large for a file of {path.stat().st_size} bytes"
             )
         if item.chunks and math.prod(item.chunks) * item.dtype.itemsize > LARGEST_CHUNK:
-            raise DataError(f"{place} has chunks of more than {LARGEST_CHUNK} bytes; write it with smaller ones")
+            raise DataError(f"{place} has chunks of more than {LARGEST_CHUNK} bytes; write it with smaller chunks")
         if item.chunks:
             _check_chunks(item, path.stat().st_size, place)
 
@@ -110,8 +110,8 @@ class Hdf5Files(FileRows):
                 continue
             field = name.removesuffix(STARTS)
             if field not in found:
-                raise DataError(f"{path}: `{name}` needs `{field}` beside it")
-            with as_data_error(f"{path}: `{name}` cannot be read"):
+                raise DataError(f"{path}: `{name}` requires `{field}`")
+            with as_data_error(f"{path}: cannot read `{name}`"):
                 cuts[field] = checked_starts(found[name][()], found[field].shape[0], name, str(path))
         return cuts
 
@@ -123,7 +123,7 @@ class Hdf5Files(FileRows):
         }
         if len(set(counts.values())) > 1:
             listed = ", ".join(f"`{name}` has {count}" for name, count in counts.items())
-            raise DataError(f"{path}: every field needs the same number of rows, but {listed}")
+            raise DataError(f"{path}: all fields must have the same number of rows, but {listed}")
         return int(next(iter(counts.values())))
 
     def _column(self, name: str) -> StoredColumn:
@@ -152,7 +152,8 @@ class Hdf5Files(FileRows):
         for path, item in zip(self.paths, items, strict=True):
             if item.shape[1:] != shape:
                 raise DataError(
-                    f"{path}: rows of `{name}` are {_times(item.shape[1:])}, those of {self.paths[0]} {_times(shape)}"
+                    f"{path}: samples of `{name}` have shape {_times(item.shape[1:])}, but {_times(shape)} "
+                    f"in {self.paths[0]}"
                 )
             dtype = np.promote_types(dtype, item.dtype)
         return shape, dtype
@@ -186,7 +187,7 @@ class Hdf5Files(FileRows):
                     runs += [(at, at + 1) for at in range(first, last)]
                 else:
                     row = row_of(int(wanted[first]))
-                    problems[row] = f"{self.place(row)}: `{name}` cannot be read: {str(error)[:200]}"
+                    problems[row] = f"{self.place(row)}: cannot read `{name}`: {str(error)[:200]}"
         if problems:
             raise BadRecords(dict(sorted(problems.items())))
         return values
@@ -221,7 +222,7 @@ def _check_chunks(item: Any, size: int, place: str) -> None:
     def check(chunk: Any) -> None:
         enough = chunk.size >= (least if filters else whole)
         if not enough or chunk.byte_offset is None or chunk.byte_offset + chunk.size > size:
-            raise DataError(f"{place} is damaged: the chunk at {chunk.chunk_offset} is not there")
+            raise DataError(f"{place} is corrupt: missing chunk at {chunk.chunk_offset}")
 
     item.id.chunk_iter(check)
 
@@ -231,4 +232,4 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _times(shape: Sequence[int]) -> str:
-    return "x".join(map(str, shape)) or "one number"
+    return "x".join(map(str, shape)) or "scalar"

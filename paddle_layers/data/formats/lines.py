@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from .tokenizers import Tokenizer
 
 LARGEST_DICTIONARY = 2**28
-"""Characters of a dictionary; those of ten million words have some 2**27."""
-_UNKNOWN = "; add it, or name the word that stands for all others, `unknown: ...`"
+"""Characters of a dictionary; 2**27 are enough for ten million words."""
+_UNKNOWN = "; add it to the dictionary, or set the out-of-vocabulary word with `unknown: ...`"
 
 
 class Lines:
@@ -55,9 +55,9 @@ class Lines:
             label, tab, rest = text.partition("\t")
             if classes and labelled:
                 if not tab:
-                    raise DataError(f"{path}:{line}: no label; write it in front of the words, with a tab behind it")
+                    raise DataError(f"{path}:{line}: missing label; write it before the words, followed by a tab")
                 self.labels.append(
-                    self._number(label.strip(), numbers, None, line, "class", f"; there are {', '.join(classes)}")
+                    self._number(label.strip(), numbers, None, line, "class", f"; expected one of {', '.join(classes)}")
                 )
             sentence = rest if classes and tab else text
             if ids is None:
@@ -66,7 +66,7 @@ class Lines:
                 texts.append(sentence)
             else:
                 for word in sentence.split():
-                    words.append(self._number(word, ids, unknown, line, "word of the dictionary", _UNKNOWN))
+                    words.append(self._number(word, ids, unknown, line, "word", _UNKNOWN))
                 starts.append(len(words))
             self.lines.append(line)
         self.words: SequenceColumn | WordColumn = WordColumn(texts, text=True)
@@ -80,7 +80,7 @@ class Lines:
         if number is None:
             near = difflib.get_close_matches(word, ids, 1)
             hint = f"; did you mean `{near[0]}`?" if near else remedy
-            raise DataError(f"{self.path}:{line}: `{word}` is no {what}{hint}")
+            raise DataError(f"{self.path}:{line}: unknown {what} `{word}`{hint}")
         return number
 
     def place(self, row: int) -> str:
@@ -96,10 +96,10 @@ def read_dictionary(path: Path) -> dict[str, int]:
         word = text.strip()
         size += len(text) + 1
         if size > LARGEST_DICTIONARY:
-            raise DataError(f"{path} has more than {LARGEST_DICTIONARY} characters, more than any dictionary has")
+            raise DataError(f"{path} has more than {LARGEST_DICTIONARY} characters, the limit of a dictionary")
         if not word or len(word.split(maxsplit=1)) > 1:
-            raise DataError(f"{path}:{line}: a dictionary has one word on each line, found {word[:80]!r}")
+            raise DataError(f"{path}:{line}: expected one word per line in a dictionary, got {word[:80]!r}")
         if word in ids:
-            raise DataError(f"{path}:{line}: `{word[:80]}` stands on line {ids[word] + 1} already")
+            raise DataError(f"{path}:{line}: duplicate word `{word[:80]}`, first in line {ids[word] + 1}")
         ids[word] = len(ids)
     return ids

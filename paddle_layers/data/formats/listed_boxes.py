@@ -87,25 +87,25 @@ def _box(word: str, place: str) -> tuple[list[float], str]:
     found = _BOX.fullmatch(word)
     if found is None:
         raise DataError(
-            f"{place}: {word[:80]!r} is no box; write x1,y1,x2,y2,class without spaces, corners in pixels from 0 on "
-            "(behind a name with spaces in it there has to be a tab)"
+            f"{place}: invalid box {word[:80]!r}; write x1,y1,x2,y2,class without spaces, corners in pixels "
+            "from 0 (if the file name contains spaces, separate it by a tab)"
         )
     *numbers, label = found.groups()
     left, top, right, bottom = corners = [float(number) for number in numbers]
     if not (left < right and top < bottom):
-        raise DataError(f"{place}: the box {word[:80]} is empty; x1 has to be less than x2, and y1 less than y2")
+        raise DataError(f"{place}: empty box {word[:80]}; x1 must be less than x2, and y1 less than y2")
     return corners, label
 
 
 def _class(label: str, ids: Mapping[str, int], place: str) -> int:
     if ids:
         if label not in ids:
-            raise DataError(f"{place}: the class {label[:80]!r} is not one of `classes`{suggestion(label, ids)}")
+            raise DataError(f"{place}: unknown class {label[:80]!r}, not in `classes`{suggestion(label, ids)}")
         return ids[label]
     if not (label.isascii() and label.isdecimal() and len(label) < 10):
         raise DataError(
-            f"{place}: the class {label[:80]!r} is no whole number; name the words in `classes` of the source, in the "
-            "order of their ids (0 is the background for most layers)"
+            f"{place}: the class {label[:80]!r} is not an integer; list class names in `classes` of the "
+            "source, in the order of their ids (0 is the background for most layers)"
         )
     return int(label)
 
@@ -115,6 +115,5 @@ def _check_within(corners: Array, size: Size, place: str) -> None:
     if len(far):
         box = ",".join(f"{value:g}" for value in corners[far[0]])
         raise DataError(
-            f"{place}: the box {box} reaches out of its picture, which has {size.width} columns and {size.height} rows "
-            "of pixels"
+            f"{place}: the box {box} exceeds its image of {size.width}x{size.height} pixels (width x height)"
         )

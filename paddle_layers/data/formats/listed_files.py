@@ -35,11 +35,11 @@ def inside(folder: Path, name: str, place: str, remedy: str) -> str:
     Raises `DataError` for any other, which begins with `place` and ends with the `remedy`.
     """
     if not name or "\0" in name:
-        raise DataError(f"{place}: {name!r} is no name of a file")
+        raise DataError(f"{place}: invalid file name {name!r}")
     top = os.path.abspath(folder)
     path = os.path.normpath(os.path.join(top, name))
     if os.path.commonpath([top, path]) != top:
-        raise DataError(f"{place}: {name} is not in the folder {top}, to which the list is limited; {remedy}")
+        raise DataError(f"{place}: {name} is outside of {top}, the folder of the list; {remedy}")
     return path
 
 
@@ -49,4 +49,4 @@ def names_of(paths: Sequence[Path]) -> str:
 
 
 def _unreadable(error: OSError) -> None:
-    raise DataError(f"the folder {error.filename} cannot be read: {error.strerror}")
+    raise DataError(f"cannot read folder {error.filename}: {error.strerror}")

@@ -63,23 +63,23 @@ class LmdbFile:
         at, size = self._places[row, 2:].tolist()
         found = self._file.read(at, size)
         if len(found) < size:
-            raise DataError(f"{self.place(row)}: the file is cut short")
+            raise DataError(f"{self.place(row)}: the file is truncated")
         return found
 
     def _wrong(self, what: str) -> DataError:
-        return DataError(f"{self.path} is no LMDB database, or damaged: {what}")
+        return DataError(f"{self.path} is corrupt or not an LMDB database: {what}")
 
     def _newest(self) -> _Tree:
         """The tree that was written last: it is in one of the two pages at the beginning."""
         first = self._meta(0)
         if first is None:
-            raise self._wrong("it does not begin like one that was written on this kind of machine")
+            raise self._wrong("invalid header, or written on a machine of another architecture")
         second = self._meta(first.page_size)
         newest = second if second is not None and second.written > first.written else first
         if newest.page_size not in _SIZES:
-            raise self._wrong(f"its pages have {newest.page_size} bytes")
+            raise self._wrong(f"invalid page size {newest.page_size}")
         if newest.pages * newest.page_size > self._size:
-            raise self._wrong(f"it is cut short: {newest.pages} pages of {newest.page_size} bytes are more than it has")
+            raise self._wrong(f"truncated, it declares {newest.pages} pages of {newest.page_size} bytes")
         return newest
 
     def _meta(self, at: int) -> _Tree | None:
@@ -95,66 +95,66 @@ class LmdbFile:
             *struct.unpack_from("<QQQQ", page, _HEAD + 24 + 48 + 32),
         )
         if flags & ~0x08:  # 0x08: keys are numbers; all others are for several values of a key
-            raise self._wrong("it has several values for a key, or several databases")
+            raise self._wrong("duplicate keys and named databases are not supported")
         return _Tree(page_size, last + 1, entries, root, written)
 
     def _all_places(self) -> NDArray[np.int64]:
         if self._tree.root == _NO_PAGE:
             raise DataError(f"{self.path} has no records")
         if self._tree.entries * _NODE > self._size:
-            raise self._wrong(f"it claims {self._tree.entries} records")
+            raise self._wrong(f"it declares {self._tree.entries} records")
         table = np.empty((self._tree.entries, 4), np.int64)
         filled = 0
         for node in self._nodes(self._tree.root, 0, set()):
             if filled == len(table):
-                raise self._wrong(f"it has more than the {len(table)} records that it claims")
+                raise self._wrong(f"it has more records than the {len(table)} it declares")
             table[filled] = node
             filled += 1
         if filled < len(table) or not filled:
-            raise self._wrong(f"it has {filled} records and claims {len(table)}")
+            raise self._wrong(f"it has {filled} records, but declares {len(table)}")
         return table
 
     def _page(self, number: int) -> bytes:
         if number >= self._tree.pages:
-            raise self._wrong(f"page {number} is behind its end")
+            raise self._wrong(f"page {number} is out of range")
         page = self._file.read(number * self._tree.page_size, self._tree.page_size)
         if len(page) < self._tree.page_size:
-            raise self._wrong("it is cut short")
+            raise self._wrong("truncated")
         return page
 
     def _nodes(self, number: int, depth: int, seen: set[int]) -> Iterator[tuple[int, int, int, int]]:
         """The places of all records below a page, in the order of their keys."""
         if number in seen or depth > _DEEPEST:
-            raise self._wrong(f"page {number} is met twice")
+            raise self._wrong(f"page {number} is referenced twice")
         seen.add(number)
         page, start = self._page(number), number * self._tree.page_size
         flags, lower = struct.unpack_from("<HH", page, 10)
         if flags & (_BRANCH | _LEAF | _OVERFLOW | _META) not in {_BRANCH, _LEAF} or not _HEAD <= lower <= len(page):
-            raise self._wrong(f"page {number} holds no keys")
+            raise self._wrong(f"page {number} has no keys")
         for at in struct.unpack_from(f"<{(lower - _HEAD) // 2}H", page, _HEAD):
             if at + _NODE > len(page):
-                raise self._wrong(f"a record of page {number} is behind its end")
+                raise self._wrong(f"a record of page {number} is out of range")
             low, high, node_flags, key_size = struct.unpack_from("<HHHH", page, at)
             key = at + _NODE
             if key + key_size > len(page):
-                raise self._wrong(f"a key of page {number} is behind its end")
+                raise self._wrong(f"a key of page {number} is out of range")
             if flags & _BRANCH:
                 yield from self._nodes(low | high << 16 | node_flags << 32, depth + 1, seen)
                 continue
             value, size = key + key_size, low | high << 16
             place = start + value if node_flags == _PLAIN else self._big(page, value, size, node_flags, number)
             if node_flags == _PLAIN and value + size > len(page):
-                raise self._wrong(f"a value of page {number} is behind its end")
+                raise self._wrong(f"a value of page {number} is out of range")
             yield start + key, key_size, place, size
 
     def _big(self, page: bytes, at: int, size: int, flags: int, number: int) -> int:
         """The position of a value in overflow pages."""
         if flags != _BIG or at + 8 > len(page):
-            raise self._wrong(f"a record of page {number} is of an unknown kind")
+            raise self._wrong(f"unknown record type in page {number}")
         (first,) = struct.unpack_from("<Q", page, at)
         head = self._page(first)[:_HEAD]
         (kind,), (pages,) = struct.unpack_from("<H", head, 10), struct.unpack_from("<I", head, 12)
         place = first * self._tree.page_size + _HEAD
         if not kind & _OVERFLOW or size > pages * self._tree.page_size - _HEAD or place + size > self._size:
-            raise self._wrong(f"a large value of page {number} is not where it should be")
+            raise self._wrong(f"invalid overflow page of a value in page {number}")
         return int(place)

@@ -38,11 +38,11 @@ class Header(NamedTuple):
 def read_header(file: IO[bytes], size: int, name: str) -> Header:
     """The header of an array that has `size` bytes with it. Raises `DataError` that begins with `name`."""
     counted = _Counted(file)
-    with as_data_error(f"{name} is no npy array"), warnings.catch_warnings():
+    with as_data_error(f"{name} is not an npy array"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of headers that Python 2 wrote: they are read as any other
         version = npy.read_magic(counted)
         if version not in _READERS:
-            raise ValueError(f"version {version} of the npy format")
+            raise ValueError(f"unsupported version {version} of the npy format")
         shape, fortran, dtype = _READERS[version](counted, max_header_size=LONGEST)
     header = Header(dtype, shape, fortran, counted.count)
     _check(header, size, name)
@@ -52,17 +52,19 @@ def read_header(file: IO[bytes], size: int, name: str) -> Header:
 def _check(header: Header, size: int, name: str) -> None:
     dtype, shape = header.dtype, header.shape
     if dtype.hasobject:
-        raise DataError(f"{name} holds Python objects, which would need pickle; store numbers instead")
+        raise DataError(f"{name} contains Python objects, which would require pickle; store numbers instead")
     if dtype.kind not in "fiub":
-        texts = "; numpy.unique(array, return_inverse=True)[1] numbers texts" if dtype.kind in "US" else ""
-        raise DataError(f"{name} holds {str(dtype)[:80]}; only numbers can be used{texts}")
+        texts = (
+            "; convert strings to ids with numpy.unique(array, return_inverse=True)[1]" if dtype.kind in "US" else ""
+        )
+        raise DataError(f"{name} contains {str(dtype)[:80]}, expected numbers{texts}")
     axes = str(shape) if len(str(shape)) < 80 else f"{str(shape)[:80]}..."
     if not all(type(axis) is int and axis >= 0 for axis in shape) or len(shape) > MOST_AXES:
-        raise DataError(f"{name} is no npy array: no array has the shape {axes}")
+        raise DataError(f"{name} is not an npy array: invalid shape {axes}")
     if header.start + math.prod(shape) * dtype.itemsize > size:
-        raise DataError(f"{name} is cut short: shape {axes} of {dtype} needs more than the {size} bytes there are")
+        raise DataError(f"{name} is truncated: shape {axes} of {dtype} needs more than its {size} bytes")
     if math.prod(max(axis, 1) for axis in shape) > sys.maxsize // dtype.itemsize:  # no rows, of endless length
-        raise DataError(f"{name} is no npy array: no array has the shape {axes}")
+        raise DataError(f"{name} is not an npy array: invalid shape {axes}")
 
 
 class _Counted:
@@ -73,7 +75,7 @@ class _Counted:
 
     def read(self, size: int = -1, /) -> bytes:
         if size > LONGEST:
-            raise ValueError(f"its header claims {size} bytes; at most {LONGEST} are read")
+            raise ValueError(f"its header declares {size} bytes, the limit is {LONGEST}")
         data = self.file.read(size)
         self.count += len(data)
         return data

@@ -43,7 +43,7 @@ class ParquetFiles(FileRows):
         self._files = [self._opened(path) for path in paths]
         self._fields = [field for field in self._files[0].schema_arrow if wanted is None or field.name in wanted]
         if not self._fields:
-            raise DataError(f"{paths[0]} has no columns{'' if wanted is None else ' that are wanted'}")
+            raise DataError(f"{paths[0]} has no columns{'' if wanted is None else ' of the required fields'}")
         self._groups = [
             (file, group) for file in range(len(paths)) for group in range(self._files[file].num_row_groups)
         ]
@@ -73,7 +73,7 @@ class ParquetFiles(FileRows):
         return Dataset(fields, origin=self.origin, place=self.place, blocks=Blocks(self._begins, together))
 
     def _opened(self, path: Path) -> Any:
-        with as_data_error(f"{path} is no Parquet file, or damaged"):
+        with as_data_error(f"{path} is corrupt or not a Parquet file"):
             return self._parquet.ParquetFile(path)
 
     def _check(self, path: Path, first: Path, file: Any) -> None:
@@ -82,21 +82,22 @@ class ParquetFiles(FileRows):
         schema = file.schema_arrow
         for field in self._fields:
             if schema.get_all_field_indices(field.name) != [schema.get_field_index(field.name)]:
-                raise DataError(f"{path} has not one column `{field.name}`")
+                raise DataError(f"{path} must have exactly one column `{field.name}`")
             if schema.field(field.name).type != field.type:
                 raise DataError(
-                    f"{path}: the column `{field.name}` holds {schema.field(field.name).type}, that of {first} "
-                    f"{field.type}"
+                    f"{path}: column `{field.name}` has type {schema.field(field.name).type}, but "
+                    f"{field.type} in {first}"
                 )
         size = path.stat().st_size
         for group in range(file.num_row_groups):
             claim = file.metadata.row_group(group)
             if not 0 <= claim.num_rows <= RATIO * size or not 0 <= claim.total_byte_size <= RATIO * size:
-                raise DataError(f"{path} is damaged: row group {group} claims {claim.num_rows} rows")
+                raise DataError(f"{path} is corrupt: row group {group} declares {claim.num_rows} rows")
             if claim.total_byte_size > LARGEST_GROUP:
                 raise DataError(
-                    f"{path}: row group {group} has {claim.total_byte_size} bytes, more than {LARGEST_GROUP}; write it "
-                    f"with smaller ones, such as `row_group_size=10000` of {', '.join(names[:3])}"
+                    f"{path}: row group {group} has {claim.total_byte_size} bytes, the limit is "
+                    f"{LARGEST_GROUP}; write smaller ones, with `row_group_size=10000` of "
+                    f"{', '.join(names[:3])}"
                 )
 
     def _kind(self, field: Any) -> tuple[tuple[int, ...], Any, int]:
@@ -111,8 +112,8 @@ class ParquetFiles(FileRows):
             shape, kind = (kind.list_size,), kind.value_type
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
             raise DataError(
-                f"{self.paths[0]}: the column `{field.name}` holds {str(field.type)[:80]}; numbers, texts, lists of "
-                "numbers and lists of rows of one length can be used; boxes are "
+                f"{self.paths[0]}: column `{field.name}` has unsupported type {str(field.type)[:80]}; "
+                "supported are numbers, strings, lists of numbers and lists of fixed-size lists; boxes are "
                 "pyarrow.list_(pyarrow.list_(pyarrow.float32(), 4))"
             )
         return shape, np.dtype(kind.to_pandas_dtype()), level
@@ -143,7 +144,7 @@ class ParquetFiles(FileRows):
     def _missing(self, field: Any, parts: Sequence[tuple[Rows, _Group, Rows]]) -> BadRecords | None:
         """The rows that have no value in a column."""
         rows = [row for _, group, own in parts for row in own[np.isin(own, group.missing[field.name])] + group.first]
-        what = f"the column `{field.name}` has a value that is missing; fill it, or drop the row"
+        what = f"column `{field.name}` has a missing value; fill it or remove the row"
         return BadRecords({int(row): f"{self.place(int(row))}: {what}" for row in rows}) if rows else None
 
     def _joined(self, field: Any, parts: Sequence[tuple[Rows, _Group, Rows]], count: int) -> Any:
@@ -176,13 +177,13 @@ class ParquetFiles(FileRows):
     def _decoded(self, number: int) -> _Group:
         file, group = self._groups[number]
         place = f"{self.paths[file]}, row group {group}"
-        with as_data_error(f"{place} cannot be read"):
+        with as_data_error(f"cannot read {place}"):
             table = self._files[file].read_row_group(group, [field.name for field in self._fields], use_threads=False)
             table.validate(full=True)
             found = {field.name: self._array(table.column(field.name), field) for field in self._fields}
             columns = {name: values for name, (values, _) in found.items()}
             if any(len(values) != self._files[file].metadata.row_group(group).num_rows for values in columns.values()):
-                raise ValueError("it has another number of rows than it claims")
+                raise ValueError("the number of rows differs from the metadata")
             return _Group(int(self._begins[number]), columns, {name: missing for name, (_, missing) in found.items()})
 
     def _array(self, column: Any, field: Any) -> tuple[Array | SequenceColumn, Sequence[int]]:

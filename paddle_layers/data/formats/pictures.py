@@ -137,27 +137,29 @@ class Decoder:
             if image.mode not in {"1", "L", "P"} or image.format == "JPEG":
                 kind = f"{image.format} of mode {image.mode}"
                 raise DataError(
-                    f"{name}: the label map is a {kind}; it needs one number for each pixel, as a PNG with a palette "
-                    "or of grey values has, and JPEG changes them"
+                    f"{name}: the label map is a {kind}; use a lossless image with one value per pixel, such "
+                    "as a palette or grayscale PNG"
                 )
             found = self._transposed(image)
             size = Size(found.height, found.width)
             if size != picture:
-                raise DataError(f"{name}: the label map is {size} pixels, its picture {picture}; make them one size")
+                raise DataError(
+                    f"{name}: the label map has {size} pixels, but its image {picture}; the sizes must be equal"
+                )
             return np.asarray(self._resized(found, self._image.Resampling.NEAREST, fill)).astype(np.uint8)
 
     def _check(self, image: Any, name: str) -> None:
         if image.width * image.height > MOST_PIXELS:
             raise DataError(
-                f"{name}: the picture is {image.height}x{image.width} pixels, more than {MOST_PIXELS:,}; make it "
-                "smaller"
+                f"{name}: the image has {image.height}x{image.width} pixels, the limit is {MOST_PIXELS:,}; "
+                "reduce its size"
             )
 
     def _cut(self, image: Any, part: Part, name: str) -> Any:
-        assert self.size is not None, "what is cut out has a size"
+        assert self.size is not None, "crops have a size"
         size = Size(image.height, image.width)
         if size != part.of:
-            raise DataError(f"{name}: the picture is {size} pixels, but the list says {part.of}")
+            raise DataError(f"{name}: the image has {size} pixels, but {part.of} in the list")
         made = self._image.new(image.mode, (self.size.width, self.size.height))
         made.paste(image.crop(part.box).resize(part.size, self._image.Resampling.BILINEAR), part.corner)
         return made
@@ -213,7 +215,7 @@ def _eight_bits(image: Any) -> Any:
 def _from_sixteen(image: Any) -> Any:
     values = np.asarray(image)
     if values.dtype.kind == "f" or values.min() < 0 or values.max() >= 2**16:
-        raise ValueError(f"its pixels are {values.dtype} from {values.min():g} to {values.max():g}, not 0 to 65535")
+        raise ValueError(f"pixels are {values.dtype} from {values.min():g} to {values.max():g}, expected 0 to 65535")
     return grey_with_key(values, image.info.get("transparency"), pillow(""))
 
 
@@ -231,7 +233,7 @@ class _Refused:
             why = error.strerror if isinstance(error, OSError) and error.strerror else first_line(error)
             if why.startswith("cannot identify image file"):
                 why = unread_format(self._content()[:FIRST])
-            raise DataError(f"{self.name}: the picture cannot be read: {why.replace(self.name, 'it')[:200]}") from None
+            raise DataError(f"{self.name}: cannot read the image: {why.replace(self.name, 'it')[:200]}") from None
 
 
 def picture_column(
@@ -258,8 +260,8 @@ def picture_column(
             raise BadRecords({row: str(error)}) from None
         if pixels.shape != shape:
             raise DataError(
-                f"{name(row)}: the picture is {Size(*pixels.shape[1:])} pixels, the first one is {size}; write "
-                f"`height: {size.height} width: {size.width}` in the source, and all are resized"
+                f"{name(row)}: the image has {Size(*pixels.shape[1:])} pixels, but the first one {size}; "
+                f"write `height: {size.height} width: {size.width}` in the source to resize all images"
             )
         return pixels
 
@@ -303,23 +305,21 @@ def read_picture(path: str) -> bytes:
     check_regular(path)
     with open(path, "rb") as file:
         if (size := os.fstat(file.fileno()).st_size) > LARGEST_FILE:
-            raise ValueError(f"the file has {size} bytes, more than {LARGEST_FILE:,}")
+            raise ValueError(f"the file has {size} bytes, the limit is {LARGEST_FILE:,}")
         return file.read()
 
 
 def wanted_size(settings: Settings, name: str) -> Size | None:
     """The size that a source sets, None for that of the first image. Raises `DataError`, also for the background."""
     if len(settings.background_color) == 2:
-        raise DataError(
-            f"{name}: `background_color` has 2 values; write one for grey, or three for red, green and blue"
-        )
+        raise DataError(f"{name}: `background_color` has 2 values, expected 1 (gray) or 3 (red, green, blue)")
     height, width = settings.height, settings.width
     if height is None and width is None:
         return None
     if height is None or width is None:
-        raise DataError(f"{name}: of `height` and `width` only one is given; write both, or `height` alone for squares")
+        raise DataError(f"{name}: `width` requires `height`; set both, or only `height` for squares")
     if height * width > MOST_PIXELS:
-        raise DataError(f"{name}: `height: {height} width: {width}` are more than {MOST_PIXELS:,} pixels")
+        raise DataError(f"{name}: `height: {height} width: {width}` exceeds the limit of {MOST_PIXELS:,} pixels")
     return Size(height, width)
 
 
@@ -331,10 +331,10 @@ def picture_remedy(wanted: Shape, result: Shape, shape: Shape) -> str:
         parts.append(f'`color: "{color}"`')
     if len(wanted) == 3 and wanted[1:] != result[1:] and result[1:] == shape[1:]:
         parts.append(f"`height: {wanted[1]} width: {wanted[2]}`")
-    there = f"write {declared(result)} there"
+    there = f"set {declared(result)} in the data layer"
     if len(wanted) == 3 and wanted[0] != result[0] and color is None:
-        return f"{there}; pictures have 1 or 3 channels"
-    return f"write {' '.join(parts)} in the source, or {declared(result)} there" if parts else there
+        return f"{there}; images have 1 or 3 channels"
+    return f"write {' '.join(parts)} in the source, or set {declared(result)} in the data layer" if parts else there
 
 
 def declared(shape: Shape) -> str:
@@ -348,8 +348,8 @@ def folder_of(base: Path, given: str) -> Path:
     try:
         there = path.is_dir()
     except ValueError as error:  # a zero byte in the name
-        raise DataError(f"{str(path)!r} cannot be read: {error}") from None
+        raise DataError(f"cannot read {str(path)!r}: {error}") from None
     if not there:
-        kind = "is a file, no folder" if path.is_file() else "is not there"
-        raise DataError(f"the folder {path} {kind}; paths are relative to the training file")
+        kind = "is a file" if path.is_file() else "does not exist"
+        raise DataError(f"folder {path} {kind}; paths are relative to the training file")
     return path

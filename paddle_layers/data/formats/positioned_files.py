@@ -33,7 +33,7 @@ class PositionedFile:
         except FileNotFoundError:
             raise missing_file(path, base) from None
         except (OSError, ValueError) as error:  # a zero byte in the name
-            raise DataError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', error)}") from None
+            raise DataError(f"cannot read {str(path)!r}: {getattr(error, 'strerror', error)}") from None
         if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
             with self._file as pipe:
                 self._file = _spooled(path, pipe)
@@ -63,7 +63,7 @@ def check_regular(path: Path | str) -> None:
     except (OSError, ValueError):
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise DataError(f"{path} is a pipe or a device; this format is read at several positions: write it to a file")
+        raise DataError(f"{path} is a pipe or a device; this format requires random access: write it to a file")
 
 
 def _spooled(path: Path, pipe: IO[bytes]) -> IO[bytes]:
@@ -75,15 +75,15 @@ def _spooled(path: Path, pipe: IO[bytes]) -> IO[bytes]:
             while piece := pipe.read(_PIECE):
                 size += len(piece)
                 if size > SPOOLED:
-                    raise DataError(f"{path} is a pipe that gives more than {SPOOLED} bytes; write them to a file")
+                    raise DataError(f"{path} is a pipe of more than {SPOOLED} bytes; write the data to a file")
                 copy.write(piece)
             copy.flush()
         except OSError as error:
-            raise DataError(f"{path} cannot be copied to a temporary file: {error.strerror}") from None
+            raise DataError(f"cannot copy {path} to a temporary file: {error.strerror}") from None
         if not size:
             raise DataError(
-                f"{path} is a pipe that has no bytes (left); a pipe is read once: where several sources or several "
-                "trainings read the same data, write them to a file"
+                f"{path} is an empty pipe; a pipe can only be read once: for several sources or trainings, "
+                "write the data to a file"
             )
         stack.pop_all()
         return copy

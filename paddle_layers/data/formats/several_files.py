@@ -72,11 +72,11 @@ def several_files(base: Path, names: Sequence[str]) -> list[Path]:
     if len(paths) == 1 and paths[0].suffix == LIST:
         lines = [(line, text.strip()) for line, text in read_lines(paths[0]) if text.strip()]
         if not lines:
-            raise DataError(f"{paths[0]} names no files")
-        remedy = "name it in `file` of the source, in place of the list, if it is meant"
+            raise DataError(f"{paths[0]} lists no files")
+        remedy = "to allow it, name the file in `file` of the source instead of the list"
         paths = [Path(inside(paths[0].parent, name, f"{paths[0]}:{line}", remedy)) for line, name in lines]
     for path in paths:
         check_regular(path)
         if not path.is_file():
-            raise DataError(f"there is no file {path}; paths are relative to the training file, in a list to the list")
+            raise DataError(f"file {path} not found; paths are relative to the training file, in a list to the list")
     return paths

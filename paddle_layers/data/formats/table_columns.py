@@ -80,13 +80,13 @@ class TableColumns:
             found[name] = values if refuse or name in self._targets else GapColumn(values, names, mark=mark)
         for name, at in self._ids.items():
             if name in self._targets:
-                self._check_words(at, f"the cell is empty, {_NO_TARGET}")
+                self._check_words(at, f"empty cell, {_NO_TARGET}")
             elif not mark:
-                self._check_words(at, "the cell is empty; `empty: mark` makes a word of it")
+                self._check_words(at, "empty cell; write `empty: mark` for an additional word")
             found[name] = WordColumn(table.words[at])
         for name, at in self._text.items():
             if name in self._targets:
-                self._check_words(at, f"the cell is empty, {_NO_TARGET}")
+                self._check_words(at, f"empty cell, {_NO_TARGET}")
             found[name] = WordColumn(table.words[at], text=True)
         if self._label >= 0:
             found["label"] = self._classes() if self._settings.classes else table.whole(self._label, skip=self._skip)
@@ -106,7 +106,7 @@ class TableColumns:
             return
         good = next((row for row in range(len(self._table.lines)) if row not in bad), None)
         if good is None:
-            raise DataError(f"none of the {len(bad)} rows can be read; the first problem: {bad[min(bad)]}")
+            raise DataError(f"none of the {len(bad)} rows can be read; the first error: {bad[min(bad)]}")
         for column in found.values():
             if isinstance(column, WordColumn) and isinstance(column.cells, list):
                 for row in bad:
@@ -118,15 +118,15 @@ class TableColumns:
         shown = ", ".join(f"`{name}`" for name in table.names[:4]) + (", ..." if len(table.names) > 4 else "")
         if table.guessed and table.counts_columns:
             return (
-                f"{table.path}:{table.first_line}: the first line is read as a row of numbers, but counts the columns: "
-                "0, 1, ...; where these are names, as pandas writes them, write `header: yes`, else `header: no`"
+                f"{table.path}:{table.first_line}: the first line is read as data, but counts the columns: "
+                "0, 1, ...; write `header: yes` if these are names, as pandas writes them, else `header: no`"
             )
         given = [settings.label, settings.leave_out, *settings.columns, *settings.ids, *settings.text]
         parts = {part.strip() for entry in given for part in entry.partition("=")[2 if "=" in entry else 0].split(",")}
         if table.guessed and table.titled and not self._numbers and parts.isdisjoint(table.names):
             return (
-                f"{table.path}:{table.first_line}: the first line is taken for the names of the columns, {shown}, "
-                "since none of its cells is a number; where it is a row of data, write `header: no`, else `header: yes`"
+                f"{table.path}:{table.first_line}: the first line is read as the header, {shown}, because it "
+                "has no numbers; write `header: no` if it is data, else `header: yes`"
             )
         return ""
 
@@ -137,13 +137,13 @@ class TableColumns:
 
     def remedies(self) -> dict[str, str]:
         """The fix for each missing field, by its name."""
-        found = {} if self._settings.label else {"label": 'name the column of labels, `csv { label: "..." }`'}
+        found = {} if self._settings.label else {"label": 'set the label column: `csv { label: "..." }`'}
         rest = self._features()
         if self._settings.columns and rest:
             taken = {place for places in self._numbers.values() for place in places}
             listed = _ranges([place + 1 for place in rest if place not in taken])
             found["features"] = (
-                f'beside `columns`, those of `features` have to be named, too: columns: "features = {listed}"'
+                f'with `columns`, those of `features` must be listed too: columns: "features = {listed}"'
             )
         return found
 
@@ -159,7 +159,7 @@ class TableColumns:
             several = setting == "columns" and not equals and not alone and self._is_wanted(name)
             if not name or (equals and not columns) or several or colon:
                 example = '"field = first, second" or "field = 2-65"' if setting == "columns" else '"field = column"'
-                raise DataError(f"{self._table.path}: `{setting}` has {entry!r}; write {example}")
+                raise DataError(f"{self._table.path}: invalid `{setting}` {entry!r}; write {example}")
             if self._is_wanted(name):
                 yield name, columns or name
 
@@ -182,8 +182,8 @@ class TableColumns:
         unnamed = next((at for at in features if self._table.titled and not self._table.names[at]), None)
         if unnamed is not None:
             raise DataError(
-                f"{self._table.path}:1: column {unnamed + 1} has no name; if it numbers the rows, write the table "
-                "without it, in pandas `to_csv(..., index=False)`, else give it a name"
+                f"{self._table.path}:1: column {unnamed + 1} has no name; name it, or if it is the row "
+                "index, write the table without it, in pandas `to_csv(..., index=False)`"
             )
 
     def _check_names(self) -> None:
@@ -191,7 +191,7 @@ class TableColumns:
         names: Iterable[str] = (*labels, *self._ids, *self._text, *self._numbers)
         for name, group in itertools.groupby(sorted(names)):
             if len(list(group)) > 1:
-                raise DataError(f"{self._table.path}: two fields are called `{name}`: give them names of their own")
+                raise DataError(f"{self._table.path}: duplicate field `{name}`; use different names")
 
     def _check_words(self, column: int, problem: str) -> None:
         for row, word in enumerate(self._table.words[column]):
@@ -204,7 +204,7 @@ class TableColumns:
         words = table.words[self._label]
         for row, word in enumerate(words):
             if word not in ids:
-                problem = f"{table.place(row)}: the label {word!r} is not one of `classes`: {', '.join(ids)}"
+                problem = f"{table.place(row)}: unknown label {word!r}, not in `classes`: {', '.join(ids)}"
                 table.refuse(row, problem, skip=self._skip)
         return np.array([ids.get(word, 0) for word in words], np.int64)
 
@@ -214,21 +214,21 @@ class TableColumns:
         if error.kind in {"empty", "absent"} and error.column in self._strict:
             return f", {_NO_TARGET}"
         if error.column == self._label:
-            return f'; list the words of the labels in `classes`, or write `ids: "label = {name}"` in place of `label`'
+            return f'; list the label words in `classes`, or write `ids: "label = {name}"` instead of `label`'
         if error.kind == "absent":
-            return "; for a value that is not known leave the cell empty, and say what becomes of it: `empty: mean`"
+            return "; leave the cell of a missing value empty, and write `empty: mean`"
         if error.kind == "empty":
-            return "; `empty: mean` puts the mean of the column there, `empty: mark` also says where"
+            return "; `empty: mean` imputes the mean of the column, `empty: mark` also adds an indicator column"
         if error.kind:
             return ""
         first = settings.header == "auto" and error.line == table.first_line and not table.titled
-        names = "; if the first line has the names of the columns, write `header: yes`" if first else ""
-        return f'{names}; a column of words is named in `ids: "{name}"`, one that is not needed in `leave_out`'
+        names = "; if the first line is a header, write `header: yes`" if first else ""
+        return f'{names}; for a column of words write `ids: "{name}"`, for an unused one `leave_out`'
 
 
 _NO_TARGET = (
-    "but it is a target, a label or a weight, which is never filled in: write the value, remove the row, or leave "
-    'such rows out with `on_error: "skip"` in the source'
+    "but targets and weights are never imputed: fill in the value, remove the row, or write `on_error: "
+    '"skip"` in the source'
 )
 
 

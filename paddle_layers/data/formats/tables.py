@@ -75,9 +75,7 @@ class Table:
             other = " "
         if other is not None:
             shown = "\\t" if other == "\t" else other
-            raise DataError(
-                f'{self.path}:1: one column is found; its cells seem to be parted by `delimiter: "{shown}"`'
-            )
+            raise DataError(f'{self.path}:1: only one column; the delimiter seems to be `delimiter: "{shown}"`')
 
     def __contains__(self, column: str) -> bool:
         return self._place(column) is not None
@@ -87,13 +85,15 @@ class Table:
         place = self._place(column)
         if place is None and not self.titled:
             raise DataError(
-                f"{self.path}:1: there is no column `{column}`: the first line names none, it has numbers in it; write "
-                f"the names of the columns there, or name them by their numbers, 1 to {len(self.names)}"
+                f"{self.path}:1: unknown column `{column}`: the first line has numbers, not names; add a "
+                f"header, or use column numbers, 1 to {len(self.names)}"
             )
         if place is None:
             shown = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
             near = suggestion(column, self.names)
-            raise DataError(f"{self.path}:1: there is no column `{column}`{near}; there are {len(self.names)}: {shown}")
+            raise DataError(
+                f"{self.path}:1: unknown column `{column}`{near}; the {len(self.names)} columns are {shown}"
+            )
         return place
 
     def _place(self, column: str) -> int | None:
@@ -112,7 +112,7 @@ class Table:
             else:
                 chosen.extend(range(self.index(first.strip()), self.index(last.strip()) + 1))
         if not chosen:
-            raise DataError(f"{self.path}: {columns!r} names no column")
+            raise DataError(f"{self.path}: {columns!r} selects no columns")
         return chosen
 
     def part(self, texts: Iterable[tuple[int, str]]) -> Table:
@@ -152,7 +152,9 @@ class Table:
     def _row(self, line: int, text: str, cells: Sequence[str], gaps: Container[int]) -> list[float]:
         """The numbers of a row."""
         if len(cells) != len(self.names):
-            raise DataError(f"{self.path}:{line}: {len(cells)} cells, the rows above have {len(self.names)}")
+            raise DataError(
+                f"{self.path}:{line}: got {len(cells)} cells, expected {len(self.names)} as in the rows above"
+            )
         if is_plain(text):
             with contextlib.suppress(ValueError):
                 return [float(cells[at]) for at in self._numbers]
@@ -169,8 +171,8 @@ class Table:
         wrong = (values != np.floor(values)) | (np.abs(values) >= 2**63)
         for row in np.flatnonzero(wrong).tolist():
             problem = (
-                f"{self.cell(row, column)}: the label {values[row]} is no integer; number classes from 0, "
-                'and list a column of real numbers in `columns`, such as "target = price"'
+                f"{self.cell(row, column)}: the label {values[row]} is not an integer; number classes from "
+                '0, or for regression list the column in `columns`, such as "target = price"'
             )
             self.refuse(row, problem, skip=skip)
         return np.where(wrong, 0, values).astype(np.int64)
@@ -199,7 +201,7 @@ class Table:
         if not cell and column in gaps:
             return math.nan
         meant = "" if cell.lower() in _ABSENT else _meant(cell)
-        what = f"{cell!r} is no number{meant}" if cell else "the cell is empty"
+        what = f"{cell!r} is not a number{meant}" if cell else "empty cell"
         place = f"{self.path}:{line}: column {column + 1} (`{self.names[column]}`)"
         kind = "empty" if not cell else "absent" if cell.lower() in _ABSENT else "other notation" if meant else ""
         raise BadCell(f"{place}: {what}", column, line, kind)
@@ -211,7 +213,7 @@ class Table:
             self.values = self.values.copy()
         for row, place in bad.tolist():
             value, column = float(self.values[row, place]), self._numbers[place]
-            problem = f"{self.cell(row, column)}: {value} cannot be used; write a number or drop the row"
+            problem = f"{self.cell(row, column)}: {value} is not supported; replace it or remove the row"
             self.refuse(row, problem, skip=skip)
             self.values[row, place] = 0
 
@@ -221,8 +223,7 @@ class Table:
             first = places.setdefault(name, place)
             if first < place:
                 raise DataError(
-                    f"{self.path}:1: columns {first + 1} and {place + 1} are both called `{name}`; "
-                    "give each column a name of its own"
+                    f"{self.path}:1: columns {first + 1} and {place + 1} have the same name `{name}`; rename one"
                 )
 
 
@@ -245,7 +246,7 @@ _OTHER_NOTATION = re.compile(r"[$€£]?[-+]?(?=\D*\d)[\d.,' _\u00a0]++[%$€£]
 def _meant(cell: str) -> str:
     """The fix for a number in another notation; empty for other cells."""
     if _OTHER_NOTATION.fullmatch(cell):
-        return "; a number has a decimal point and no other marks, such as 1234.5"
+        return "; write numbers with a decimal point and without other marks, such as 1234.5"
     return ""
 
 

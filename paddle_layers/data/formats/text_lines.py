@@ -34,7 +34,7 @@ def text_lines(file: PositionedFile) -> Iterator[Row]:
             yield number, begin, line
             begin += len(line)
         if len(rest) > LONGEST:
-            raise DataError(f"{file.path}:{number + 1}: the line has more than {LONGEST} bytes")
+            raise DataError(f"{file.path}:{number + 1}: the line exceeds {LONGEST} bytes")
     if rest:
         yield number + 1, begin, rest
 
@@ -63,7 +63,7 @@ def decoded(file: PositionedFile, row: Row) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        otherwise = f"{file.path}:{line}: this is not UTF-8 text (byte {begin + error.start}); save it as UTF-8"
+        otherwise = f"{file.path}:{line}: invalid UTF-8 (byte {begin + error.start}); save the file as UTF-8"
         raise no_text(file.path, file.read(0, 4), otherwise) from None
 
 

@@ -45,7 +45,7 @@ class Tokenizer:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._none = f"{path} is no tokenizer file, as `Tokenizer.save` of the library tokenizers writes"
+        self._none = f"{path} is not a tokenizer file; write it with `Tokenizer.save` of the library tokenizers"
         library = optional_module("tokenizers", "tokenizers", "tokenizers", "text")
         facts = _read(path)
         try:
@@ -61,10 +61,10 @@ class Tokenizer:
         with as_data_error(self._none):
             ids: Mapping[str, int] = self._tokenizer.get_vocab()
         if not ids:
-            raise DataError(f"{self._none}: it has no pieces")
+            raise DataError(f"{self._none}: empty vocabulary")
         count = max(ids.values()) + 1
         if count > 2 * len(ids) + 1000:
-            raise DataError(f"{self._none}: the ids of its {len(ids)} pieces go up to {count - 1}")
+            raise DataError(f"{self._none}: {len(ids)} tokens, but ids up to {count - 1}")
         pieces = [""] * count
         for piece, number in ids.items():
             pieces[number] = piece
@@ -77,14 +77,14 @@ class Tokenizer:
         longest = LONGEST // self._growth
         if len(text) <= longest:
             return None
-        return f"the line has {len(text)} characters, but {self.path} may be given {longest} at once"
+        return f"the line has {len(text)} characters, the limit of {self.path} is {longest}"
 
     def column(self, texts: Sequence[str], place: Callable[[int], str]) -> SequenceColumn:
         """The ids of each text. `place(number)` names one of them for messages. Raises `DataError`."""
         ids, starts = [np.zeros(0, np.int64)], np.zeros(len(texts) + 1, np.int64)
         for first, part in _parts(texts):
             try:
-                with as_data_error(f"{self.path} cannot split lines from {place(first)} on"):
+                with as_data_error(f"{self.path} cannot tokenize lines from {place(first)} on"):
                     found = [one.ids for one in self._tokenizer.encode_batch_fast(part)]
             except DataError:
                 self._split_each(first, part, place)
@@ -97,14 +97,14 @@ class Tokenizer:
         """The text of ids; those that mark something, such as an end, and those without a piece are left out."""
         known = [number for number in ids if 0 <= number < len(self.pieces)]
         if sum(len(self.pieces[number]) for number in known) * self._decoded_growth > LONGEST:
-            raise DataError(f"{self.path} makes a text of more than {LONGEST} bytes of {len(known)} ids")
+            raise DataError(f"{self.path} decodes {len(known)} ids to more than {LONGEST} bytes")
         with as_data_error(self._none):
             return str(self._tokenizer.decode(known))
 
     def _split_each(self, first: int, part: Sequence[str], place: Callable[[int], str]) -> None:
         """Find the text that cannot be split. Raises `DataError` with its place."""
         for number, text in enumerate(part, start=first):
-            with as_data_error(f"{place(number)}: {self.path} cannot split this"):
+            with as_data_error(f"{place(number)}: {self.path} cannot tokenize this line"):
                 self._tokenizer.encode(text)
 
 
@@ -112,12 +112,12 @@ def _read(path: Path) -> dict[str, Any]:
     """The file without what makes the same text other ids. Written anew, so that the library reads what was checked."""
     file = PositionedFile(path, "")
     if file.size > LARGEST:
-        raise DataError(f"{path} has more than {LARGEST} bytes, more than any tokenizer file has")
+        raise DataError(f"{path} has more than {LARGEST} bytes, the limit of a tokenizer file")
     content = file.read(0, file.size)
-    with as_data_error(f"{path} is no tokenizer file"):
+    with as_data_error(f"{path} is not a tokenizer file"):
         facts = json.loads(content)
     if not isinstance(facts, dict) or not isinstance(facts.get("model"), dict):
-        raise DataError(f"{path} is no tokenizer file: it has no `model`")
+        raise DataError(f"{path} is not a tokenizer file: it has no `model`")
     facts |= {"truncation": None, "padding": None}
     if "dropout" in facts["model"]:
         facts["model"]["dropout"] = None
@@ -144,19 +144,19 @@ def _growth(step: Any) -> int:
         for one in inner if isinstance(inner, list) else [inner]:
             own *= _growth(one)
             if own > LONGEST:
-                raise ValueError("its steps may lengthen a text beyond all bounds")
+                raise ValueError("its steps could expand the input without limit")
     return own
 
 
 def _longest_replacement(charsmap: Any) -> int:
     """Bytes of the longest text that SentencePiece's table puts in the place of a character."""
     if not isinstance(charsmap, str):
-        raise TypeError(f"`precompiled_charsmap` is {brief(charsmap)}, not a string in base64")
+        raise TypeError(f"`precompiled_charsmap` is {brief(charsmap)}, expected a base64 string")
     table = base64.b64decode(charsmap)
     size = int.from_bytes(table[:4], "little")
     # The library allocates what the table announces and aborts the process where that fails.
     if len(table) < 4 or size > len(table) - 4:
-        raise ValueError(f"`precompiled_charsmap` announces {size} bytes, but has {max(len(table) - 4, 0)}")
+        raise ValueError(f"`precompiled_charsmap` declares {size} bytes, but has {max(len(table) - 4, 0)}")
     texts = table[4 + size :]
     return 1 + max(map(len, texts.split(b"\0")))
 

@@ -31,4 +31,4 @@ def unread_format(first: bytes) -> str:
     found = next((kind for start, kind in _STARTS.items() if first.startswith(start)), "")
     if first[4:8] == b"ftyp":
         found = _BRANDS.get(first[8:12], "")
-    return f"it is {found}, which is not read; save it as PNG or JPEG" if found else "it is none, or damaged"
+    return f"{found} is not supported; save the image as PNG or JPEG" if found else "not an image, or corrupt"

@@ -17,14 +17,14 @@ from paddle_layers.data.problems import DataError
 from .values import Array, Values
 
 _BUFFER, _CHUNK = 1 << 20, 1 << 16
-"""Bytes that are copied at once, and those of a chunk of HDF5."""
+"""Bytes copied at once, and the chunk size of HDF5."""
 
 
 def arrays_of(batch: Values, rows: dict[str, int]) -> Iterator[tuple[str, Array]]:
     """The arrays that a batch extends: a value, `NAME.class`, `NAME.starts` and `NAME.sub_starts`."""
     if batch.records is not None:
         if "row" in batch.values:
-            raise DataError("a value is called `row`, as are the numbers of records: give it another name")
+            raise DataError("a value is named `row`, the name of the record numbers: rename it")
         yield "row", batch.records
     for name, values in batch.values.items():
         yield name, values

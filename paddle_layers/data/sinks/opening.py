@@ -18,8 +18,8 @@ from .texts import Lines, Table
 from .values import Values
 
 KINDS = {
-    ".csv": "a table",
-    ".jsonl": "a JSON object on each line",
+    ".csv": "table",
+    ".jsonl": "one JSON object per line",
     ".npz": "arrays",
     ".h5": "HDF5",
     ".hdf5": "HDF5",
@@ -43,10 +43,10 @@ def check_sink(path: Path) -> None:
     ending = path.suffix.lower()
     if ending not in KINDS:
         known = ", ".join(f"{known} ({kind})" for known, kind in KINDS.items())
-        raise DataError(f"{path}: values are written to files that end in {known}")
+        raise DataError(f"{path}: unknown output format; supported extensions: {known}")
     module, extra = _NEEDED.get(ending, ("", ""))
     if module and importlib.util.find_spec(module) is None:
-        raise DataError(f"{path}: files that end in {ending} need {module}: pip install 'paddle-layers[{extra}]'")
+        raise DataError(f"{path}: {ending} files require {module}: pip install 'paddle-layers[{extra}]'")
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 from .values import Values
 
 _ROWS, _BYTES = 1 << 16, 1 << 24
-"""A run of rows that is written at once: so many of them, or so many bytes."""
+"""Maximum size of a row group, in rows and in bytes."""
 
 
 class Parquet:

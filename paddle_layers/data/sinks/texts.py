@@ -21,7 +21,7 @@ class Table:
     def write(self, batch: Values) -> None:
         """A line for each row, for ids in sequences one for each sequence. Raises `DataError`."""
         counts = {name: len(batch.texts.get(name, values)) for name, values in batch.values.items()}
-        check_equal(counts, "lines in a batch, which no table can hold", ".jsonl, which has a line for each sample")
+        check_equal(counts, "rows per batch, which a table cannot represent", ".jsonl, with one line per sample")
         names: list[str] = ["row"]
         columns: list[Any] = []
         for name, values in batch.values.items():

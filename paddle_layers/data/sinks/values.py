@@ -41,7 +41,7 @@ class Values:
     def count_samples(self) -> int:
         """The common number of samples of all values. Raises `DataError` if they differ."""
         counts = {name: self.samples(name) for name in self.values}
-        check_equal(counts, "samples in a batch, which no line can hold", ".npz, which holds them all")
+        check_equal(counts, "samples per batch, which one line cannot represent", ".npz, which stores them separately")
         return next(iter(counts.values()))
 
     def numbers(self, first: int, count: int) -> NDArray[np.int64]:
@@ -60,8 +60,8 @@ class Values:
             if len(ends) == len(self.records) + 1 and ends[-1] == count:
                 return np.repeat(self.records, np.diff(ends))
         raise DataError(
-            f"there are {count} rows of values for {len(self.records)} records, so that it cannot be said which are of "
-            'which: leave `on_error: "skip"` of the source out'
+            f'cannot match {count} rows of values to {len(self.records)} records: remove `on_error: "skip"` '
+            "of the source"
         )
 
 
@@ -78,6 +78,5 @@ def check_equal(counts: Mapping[str, int], problem: str, remedy: str) -> None:
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"`{name}` {count}" for name, count in counts.items())
         raise DataError(
-            f"the values have different numbers of {problem}: {listed}. Choose some with --value, or write a file "
-            f"that ends in {remedy}"
+            f"the values have different numbers of {problem}: {listed}. Select some with --value, or write to {remedy}"
         )

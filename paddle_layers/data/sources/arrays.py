@@ -72,5 +72,5 @@ class Npy:
         paths = [base / name for name in self.file]
         arrays = {path.name.removesuffix(".npy"): read_npy(path) for path in paths}
         if len(arrays) < len(paths):
-            raise DataError("two files of an `npy` source have the same name, but fields are named like their files")
+            raise DataError("two files of an `npy` source have the same name; fields are named like their files")
         return Dataset(arrays, origin=", ".join(map(str, paths)))

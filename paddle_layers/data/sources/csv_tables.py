@@ -87,12 +87,12 @@ class Csv:
         """As `open_fields`; of the fields in `targets` no cell may be empty. With `skip` bad rows are noted as such."""
         path = base / self.file
         if len(self.delimiter) != 1 or self.delimiter in "\r\n":
-            raise DataError(f"{path}: `delimiter` is {self.delimiter!r}, it has to be one character")
+            raise DataError(f"{path}: `delimiter` is {self.delimiter!r}, expected a single character")
         quote = QUOTES[self.quote]
         if self.delimiter == quote:
-            raise DataError(f"{path}: `delimiter` is {self.delimiter!r}, the quote character; write `quote: none`, too")
+            raise DataError(f"{path}: `delimiter` is {self.delimiter!r}, the quote character; also write `quote: none`")
         if self.classes and not self.label:
-            raise DataError(f"{path}: `classes` are the words of the label, so `label` has to name its column")
+            raise DataError(f"{path}: `classes` requires `label`, the label column")
         file = PositionedFile(path)
         table = Table(file, Dialect(self.delimiter, quote), header=self.header)
         if not table.names:

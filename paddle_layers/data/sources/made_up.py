@@ -14,7 +14,7 @@ from ..dataset import Dataset
 from ..problems import DataError
 
 MOST = 2**31
-"""Numbers of a field that are made, at most."""
+"""Maximum number of values of a field."""
 
 
 @source(
@@ -47,12 +47,10 @@ class MadeUp:
         for text in self.fields:
             name, type_ = _field(text)
             if name in arrays:
-                raise DataError(f"synthetic data: two fields are called `{name}`")
+                raise DataError(f"synthetic data: duplicate field `{name}`")
             longest = self.length if type_.level else 1
             if self.rows * longest * (1 if type_.kind == "INT" else type_.size) > MOST:
-                raise DataError(
-                    f"synthetic data: `{text}` has too many numbers for {self.rows:,} rows; take fewer `rows`"
-                )
+                raise DataError(f"synthetic data: `{text}` is too large with {self.rows:,} rows; reduce `rows`")
             count = self.rows
             if type_.level:
                 starts = np.concatenate([[0], np.cumsum(rng.integers(1, self.length + 1, self.rows))])
@@ -78,9 +76,12 @@ def _field(text: str) -> tuple[str, Type]:
         type_ = None
     if not name or type_ is None:
         raise DataError(
-            f"synthetic data: {text!r} is not a field; write its name and its type, such as `image: 3x32x32`, "
+            f"synthetic data: invalid field {text!r}; write its name and type, such as `image: 3x32x32`, "
             "`label: ids<10` or `words: sequence of ids<5000`"
         )
     if type_.kind not in ("DENSE", "INT") or type_.level > 1:
-        raise DataError(f"synthetic data: `{name}` is {type_}; there are dense rows, ids, and sequences of these")
+        raise DataError(
+            f"synthetic data: type {type_} of `{name}` is not supported; supported are dense values, ids, and "
+            "sequences of these"
+        )
     return name, type_

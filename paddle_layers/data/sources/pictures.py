@@ -24,7 +24,7 @@ from ..formats.text_lines import read_lines
 from ..problems import DataError
 from ..stored import StoredColumn
 
-ANYWHERE = 'write `folder: "/"` in the source, and absolute paths in the list, if it is meant'
+ANYWHERE = 'to allow it, write `folder: "/"` in the source, and absolute paths in the list'
 """The fix for a listed file outside of the folder."""
 
 
@@ -112,7 +112,7 @@ class ImageFolder(_Pictures):
         for label, name in enumerate(classes):
             found = files_in(folder / name, ENDINGS)
             if not found:
-                raise DataError(f"{_empty(folder / name)}; put some there, or remove it")
+                raise DataError(f"{_empty(folder / name)}; add some, or remove the folder")
             names += [f"{name}/{one}" for one in found]
             labels.extend([label] * len(found))
         ids = np.frombuffer(labels, np.int64)
@@ -124,19 +124,17 @@ class ImageFolder(_Pictures):
         there = sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
         loose = next((path for path in sorted(folder.iterdir()) if path.suffix.lower() in ENDINGS), None)
         if not there:
-            raise DataError(
-                f"{folder} has no folders; put the pictures of each class in a folder that is named like it"
-            )
+            raise DataError(f"{folder} has no folders; store the images of each class in a folder of its name")
         if loose is not None and loose.is_file():
-            raise DataError(f"{loose} is in no folder of a class; move it, there are {_listed(there)}")
+            raise DataError(f"{loose} is not in the folder of a class; move it to one of {_listed(there)}")
         for name in self.classes:
             if name not in there:
-                raise DataError(f"{folder} has no folder `{name}`, which `classes` names{suggestion(name, there)}")
+                raise DataError(f"{folder} has no folder `{name}` of `classes`{suggestion(name, there)}")
         more = [name for name in there if name not in self.classes]
         if self.classes and more:
-            raise DataError(f"{folder} has the folder `{more[0]}`, which `classes` does not name: add it, or remove it")
+            raise DataError(f"folder `{more[0]}` of {folder} is not in `classes`: add it, or remove the folder")
         if len(set(self.classes)) < len(self.classes):
-            raise DataError(f"{folder}: `classes` names a folder twice")
+            raise DataError(f"{folder}: duplicate name in `classes`")
         return self.classes or there
 
     def _dataset(
@@ -212,12 +210,12 @@ class ImageList(_Pictures):
                 continue
             name, label = _name_first(text) if self.labels == "boxes" else _label_last(text.strip(), labelled=labelled)
             if labelled and not label and self.labels != "boxes":
-                raise DataError(f"{path}:{line}: no label; write it behind the name, with a space between")
+                raise DataError(f"{path}:{line}: missing label; write it after the name, separated by a space")
             names.append(inside(folder, name, f"{path}:{line}", ANYWHERE))
             texts.append(label)
             lines.append(line)
         if not names:
-            raise DataError(f"{path} names no pictures")
+            raise DataError(f"{path} lists no images")
 
         def place(row: int) -> str:
             return f"{path}:{lines[row]}"
@@ -251,9 +249,7 @@ class ImageList(_Pictures):
             ids = {word: number for number, word in enumerate(self.classes)}
             for row, word in enumerate(words):
                 if word not in ids:
-                    raise DataError(
-                        f"{place(row)}: the label {word!r} is not one of `classes`: {_listed(self.classes)}"
-                    )
+                    raise DataError(f"{place(row)}: unknown label {word!r}, not in `classes`: {_listed(self.classes)}")
             return np.array([ids[word] for word in words], np.int64)
         if all(map(is_integer, words)):
             return np.array(list(map(int, words)), np.int64)
@@ -264,8 +260,8 @@ class ImageList(_Pictures):
         if odd is not None:
             other = numbers.index(None)
             raise DataError(
-                f"{place(other)}: the label {words[other]!r} is a word, but others in this list are numbers, such as "
-                f"{words[odd]}; write one kind"
+                f"{place(other)}: the label {words[other]!r} is a word, but others in this list are numbers, "
+                f"such as {words[odd]}; use either words or numbers"
             )
         return WordColumn(list(words))
 
@@ -288,7 +284,7 @@ def _name_first(text: str) -> tuple[str, str]:
 
 
 def _empty(folder: Path) -> str:
-    return f"{folder} has no pictures (jpg, png, bmp, gif, webp, ppm)"
+    return f"{folder} has no images (jpg, png, bmp, gif, webp, ppm)"
 
 
 def _listed(names: Sequence[str]) -> str:

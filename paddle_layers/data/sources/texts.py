@@ -55,13 +55,13 @@ class Text:
         """As `open`, but only the fields in `wanted`: where `label` is not, lines may be without."""
         if self.tokenizer and (self.dictionary or self.unknown):
             other = "dictionary" if self.dictionary else "unknown"
-            raise DataError(f"{base / self.file}: a `tokenizer` has all words; leave out `{other}`")
+            raise DataError(f"{base / self.file}: `tokenizer` and `{other}` are mutually exclusive")
         tokenizer = Tokenizer(base / self.tokenizer) if self.tokenizer else None
         ids = read_dictionary(base / self.dictionary) if self.dictionary else None
         if self.unknown and ids is None:
-            raise DataError(f"{base / self.file}: `unknown` is a word of the dictionary, but there is no `dictionary`")
+            raise DataError(f"{base / self.file}: `unknown` requires a `dictionary`")
         if self.unknown and ids is not None and self.unknown not in ids:
-            raise DataError(f"{base / self.dictionary}: there is no word `{self.unknown}`, which `unknown` names")
+            raise DataError(f"{base / self.dictionary}: missing word `{self.unknown}`, the value of `unknown`")
         labelled = bool(self.classes) and (wanted is None or "label" in wanted)
         unknown = (ids or {}).get(self.unknown)
         path, words = base / self.file, {"label": self.classes}

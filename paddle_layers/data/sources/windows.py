@@ -21,7 +21,7 @@ from ..problems import DataError
 from .pictures import ANYWHERE, PictureSettings
 
 FIELDS = 6
-"""Of a window: class, overlap, and the first and the last column and row."""
+"""Columns of a window: class, overlap, and the first and last column and row."""
 
 
 class _Picture(NamedTuple):
@@ -75,7 +75,7 @@ class WindowList:
         """As `open`, but only the fields in `wanted`."""
         path = base / self.file
         if 4 * self.context > min(self.height, self.width):
-            raise DataError(f"{path}: `context: {self.context}` on each side is more than half of a window; take less")
+            raise DataError(f"{path}: `context: {self.context}` on both sides exceeds half of the window; reduce it")
         folder = folder_of(base, self.folder) if self.folder else path.parent
         pictures: list[_Picture] = []
         owners, labels, lines, boxes = array("q"), array("q"), array("q"), array("q")
@@ -86,7 +86,7 @@ class WindowList:
             if not is_object and overlap >= self.background:
                 continue
             if is_object and label < 1:
-                raise DataError(f"{path}:{line}: an object has the class {label}, but 0 is the background")
+                raise DataError(f"{path}:{line}: a foreground window has class {label}, but 0 is the background")
             if self.windows != "all" and is_object != (self.windows == "foreground"):
                 continue
             owners.append(len(pictures) - 1)
@@ -94,8 +94,8 @@ class WindowList:
             lines.append(line)
             boxes.extend(box)
         if not owners:
-            kind = "" if self.windows == "all" else f' by `windows: "{self.windows}"`'
-            raise DataError(f"{path} has no windows that are taken{kind}")
+            kind = "" if self.windows == f' with `windows: "{self.windows}"`' else f' by `windows: "{self.windows}"`'
+            raise DataError(f"{path} has no windows{kind}")
 
         def place(row: int) -> str:
             return f"{path}:{lines[row]}"
@@ -141,7 +141,7 @@ def _windows(path: Path, folder: Path) -> Iterator[tuple[int, _Picture, int, flo
     def after(what: str) -> tuple[int, str]:
         found = next(lines, None)
         if found is None:
-            raise DataError(f"{path} ends where {what} should be")
+            raise DataError(f"unexpected end of {path}, expected {what}")
         return found
 
     def count(what: str) -> int:
@@ -150,10 +150,10 @@ def _windows(path: Path, folder: Path) -> Iterator[tuple[int, _Picture, int, flo
 
     for line, text in lines:
         if not text.startswith("#"):
-            raise DataError(f"{path}:{line}: {text[:40]!r} is not `# number`, with which a picture begins")
-        place, name = after("the name of a picture")
-        count("the channels of a picture")
-        size = Size(count("the rows of a picture"), count("the columns of a picture"))
+            raise DataError(f"{path}:{line}: expected `# number`, the start of an image, got {text[:40]!r}")
+        place, name = after("the file name of an image")
+        count("the number of channels")
+        size = Size(count("the height of an image"), count("the width of an image"))
         picture = _Picture(inside(folder, name, f"{path}:{place}", ANYWHERE), size)
         for _ in range(count("the number of windows")):
             at, window = after("a window")
@@ -162,17 +162,17 @@ def _windows(path: Path, folder: Path) -> Iterator[tuple[int, _Picture, int, flo
 
 def _window(path: Path, line: int, words: list[str], size: Size) -> tuple[int, float, tuple[int, ...]]:
     if len(words) != FIELDS:
-        raise DataError(f"{path}:{line}: a window is `class overlap x1 y1 x2 y2`, but there are {len(words)} words")
+        raise DataError(f"{path}:{line}: expected `class overlap x1 y1 x2 y2`, got {len(words)} words")
     overlap = number_of(words[1])
     if overlap is None or not 0 <= overlap <= 1:
-        raise DataError(f"{path}:{line}: the overlap is {words[1][:40]!r}, not a number from 0 to 1")
-    label, *box = (_whole(path, line, word, "a number of a window") for word in (words[0], *words[2:]))
+        raise DataError(f"{path}:{line}: invalid overlap {words[1][:40]!r}, expected a number from 0 to 1")
+    label, *box = (_whole(path, line, word, "an integer of a window") for word in (words[0], *words[2:]))
     if not (box[0] <= box[2] < size.width and box[1] <= box[3] < size.height):
-        raise DataError(f"{path}:{line}: the window {' '.join(words[2:])} is not within a picture of {size} pixels")
+        raise DataError(f"{path}:{line}: the window {' '.join(words[2:])} exceeds its image of {size} pixels")
     return label, overlap, tuple(box)
 
 
 def _whole(path: Path, line: int, text: str, what: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise DataError(f"{path}:{line}: {text[:40]!r} is no whole number; {what} should be here")
+        raise DataError(f"{path}:{line}: expected {what}, an integer, got {text[:40]!r}")
     return int(text)

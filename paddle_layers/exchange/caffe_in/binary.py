@@ -17,7 +17,7 @@ from paddle_layers.define.escaping import message_line, printable_line
 from paddle_layers.define.fields.types import product
 
 LARGEST = (1 << 31) - 1
-"""Bytes of a file: protobuf has no larger ones."""
+"""Maximum file size in bytes: the limit of protobuf."""
 MOST_AXES = 32
 
 _FIELDS = {
@@ -57,16 +57,16 @@ def read_model(path: Path) -> dict[str, list[Blob]]:
             layer = _parsed(kind, content, path, "a caffemodel")
             if kind == "OldLayer" and layer.HasField("layer"):
                 raise CaffeError(
-                    f"{path} is a model of 2013: Caffe's `upgrade_net_proto_binary` makes one of today of it"
+                    f"{path} has the layer format of 2013: convert it with Caffe's `upgrade_net_proto_binary`"
                 )
             name = printable_line(layer.name.decode(errors="replace"))
             blobs = [_blob(one, path, f"blob {at} of layer `{name}`") for at, one in enumerate(layer.blobs)]
             if blobs and name in found:
-                raise CaffeError(f"{path}: two layers with weights are called `{name}`")
+                raise CaffeError(f"{path}: two layers with weights are named `{name}`")
             if blobs:
                 found[name] = blobs
     if not found:
-        raise CaffeError(f"{path} has no weights; a caffemodel is what Caffe's solver writes as its snapshot")
+        raise CaffeError(f"{path} has no weights; expected a caffemodel, the snapshot of Caffe's solver")
     return found
 
 
@@ -76,7 +76,7 @@ def read_mean(path: Path) -> NDArray[np.float32]:
     while len(shape) > 3 and shape[0] == 1:
         shape = shape[1:]
     if len(shape) > 3 or not len(numbers):
-        raise CaffeError(f"{path}: a mean is channels x rows x columns, found {_shown(shape)}")
+        raise CaffeError(f"{path}: expected a mean of shape channels x height x width, got {_shown(shape)}")
     return numbers.reshape(shape)
 
 
@@ -84,18 +84,18 @@ def _content(path: Path) -> bytes:
     try:
         facts = path.stat()
         if not stat.S_ISREG(facts.st_mode):
-            raise CaffeError(f"{path} is no file")
+            raise CaffeError(f"{path} is not a regular file")
         if facts.st_size > LARGEST:
-            raise CaffeError(f"{path} has {facts.st_size:,} bytes, more than a protobuf file can")
+            raise CaffeError(f"{path} has {facts.st_size:,} bytes, more than the protobuf limit of 2 GiB")
         content = path.read_bytes()
     except OSError as error:
-        raise CaffeError(f"{path} cannot be read: {error.strerror}") from None
+        raise CaffeError(f"cannot read {path}: {error.strerror}") from None
     except ValueError as error:  # a zero byte in the name
         if isinstance(error, CaffeError):
             raise
-        raise CaffeError(f"{str(path)!r} cannot be read: {error}") from None
+        raise CaffeError(f"cannot read {str(path)!r}: {error}") from None
     if content.startswith(b"\x89HDF"):
-        raise CaffeError(f"{path} is HDF5: let Caffe write `snapshot_format: BINARYPROTO`")
+        raise CaffeError(f"{path} is an HDF5 file: save it in Caffe with `snapshot_format: BINARYPROTO`")
     return content
 
 
@@ -104,22 +104,22 @@ def _parsed(kind: str, content: bytes, path: Path, what: str) -> Any:
     try:
         message.ParseFromString(content)
     except DecodeError:
-        raise CaffeError(f"{path} is not {what}, or it was cut") from None
+        raise CaffeError(f"{path} is truncated or not {what}") from None
     return message
 
 
 def _blob(content: bytes, path: Path, what: str) -> Blob:
     """One array. Its shape has to hold as many numbers as there are."""
-    message = _parsed("Blob", content, path, "a file of Caffe's blobs")
+    message = _parsed("Blob", content, path, "a Caffe BlobProto file")
     numbers = _numbers(content, message, path, what)
     if message.HasField("shape"):
-        shape = tuple(_parsed("Shape", message.shape, path, "a file of Caffe's blobs").dim)
+        shape = tuple(_parsed("Shape", message.shape, path, "a Caffe BlobProto file").dim)
     elif any(message.HasField(name) for name in ("num", "channels", "height", "width")):
         shape = (message.num, message.channels, message.height, message.width)
     else:
         shape = (len(numbers),)
     if len(shape) > MOST_AXES or any(size < 0 for size in shape) or product(shape) != len(numbers):
-        raise CaffeError(f"{path}: {what} has {len(numbers):,} numbers, and claims to be {_shown(shape)}")
+        raise CaffeError(f"{path}: {what} has {len(numbers):,} values, but declares the shape {_shown(shape)}")
     return Blob(numbers, shape)
 
 
@@ -127,10 +127,10 @@ def _numbers(content: bytes, message: Any, path: Path, what: str) -> NDArray[np.
     for chunks, kind in ((message.data, "<f4"), (message.double_data, "<f8")):
         data = b"".join(chunks)
         if len(data) % np.dtype(kind).itemsize:
-            raise CaffeError(f"{path}: {what} ends in the middle of a number")
+            raise CaffeError(f"{path}: {what} is truncated: its length is not a multiple of the item size")
         if data:
             return _single(np.frombuffer(data, kind))
-    plain = _parsed("UnpackedBlob", content, path, "a file of Caffe's blobs")
+    plain = _parsed("UnpackedBlob", content, path, "a Caffe BlobProto file")
     return _single(np.array(plain.data or plain.double_data, np.float64))
 
 
@@ -140,7 +140,7 @@ def _single(numbers: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def _shown(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape[:MOST_AXES])) or "a single number"
+    return "x".join(map(str, shape[:MOST_AXES])) or "scalar"
 
 
 @cache

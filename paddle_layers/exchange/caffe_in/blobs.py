@@ -56,15 +56,15 @@ class Blobs:
     def __init__(self, report: Report, inputs: Sequence[Value]) -> None:
         self.report = report
         self.current: dict[str, dict[str, Value]] = {phase: {v.name: v for v in inputs} for phase in PHASES}
-        """In each phase, what a blob holds by now."""
+        """In each phase, the current value of each blob."""
         self.fed: dict[str, Value] = {value.name: value for value in inputs}
-        """Values of data layers: those of both phases are one."""
+        """Values of data layers, shared by both phases."""
         self._written = {phase: set(self.fed) for phase in PHASES}
         self._taken = {phase: set(self.fed) for phase in PHASES}
         """Names of values."""
         self._layers: set[tuple[str, str]] = set()
         self._numbers: dict[str, int] = {}
-        """How many layers have had a name."""
+        """The number of layers with each name."""
         self._unknown: set[str] = set()
 
     def resolve(self, message: Message, phases: tuple[str, ...]) -> CaffeLayer:
@@ -135,18 +135,22 @@ class Blobs:
         self._unknown.add(blob)
         known = [name for phase in layer.phases for name in self.current[phase]]
         near = nearest(blob, known)
-        where = "" if len(layer.phases) > 1 or blob in known else f" in the phase {layer.phases[0].upper()}"
-        help_ = f"did you mean `{near}`?" if near else "a layer reads what layers before it in the file have made"
+        where = "" if len(layer.phases) > 1 or blob in known else f" in phase {layer.phases[0].upper()}"
+        help_ = f"did you mean `{near}`?" if near else "a layer can only read blobs of the layers before it in the file"
         start = layer.message.place("bottom", place)
-        self.report.add("E203", f"no layer before this one makes the blob `{blob}`{where}", start, help=help_)
+        self.report.add(
+            "E203", f"unknown blob `{blob}`{where}: no layer before this one produces it", start, help=help_
+        )
 
     def _made(self, layer: CaffeLayer, place: int, blob: str) -> Value:
         """The value that a layer writes into a blob."""
         bottoms = layer.message["bottom"]
         in_place = place < len(bottoms) and bottoms[place] == blob
         if not in_place and any(blob in self._written[phase] for phase in layer.phases):
-            message = f"another layer writes the blob `{blob}` too"
-            help_ = "only a layer that reads a blob, as its bottom in the same place, may write over it"
+            message = f"blob `{blob}` is already produced by another layer"
+            help_ = (
+                "only an in-place layer, which reads the blob as the `bottom` at the same position, can overwrite it"
+            )
             self.report.add("E202", message, layer.message.place("top", place), help=help_)
         check_name(blob, "a blob", layer.message.place("top", place), self.report)
         name = blob if not in_place else layer.name if place == 0 else f"{layer.name}.{place}"

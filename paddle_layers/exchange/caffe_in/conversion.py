@@ -52,9 +52,9 @@ class Conversion:
 
     report: Report
     given: Mapping[str, Type] = field(default_factory=dict)
-    """Types of inputs that the user gives."""
+    """Input types specified by the user."""
     mean_dims: tuple[int, ...] | None = None
-    """The shape of the mean that the user gives."""
+    """Mean shape specified by the user."""
     phases: tuple[str, ...] = PHASES
     """The states with data layers."""
     inputs: dict[str, Value] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class Use:
         value = self.settings[name]
         if value in (None, []):
             if name not in self.settings.places and not self.settings.unknown:  # else it was misspelt, or is no value
-                self.refuse(name, f"there is no `{name}`", f"add `{name}: ...`", code="E105")
+                self.refuse(name, f"missing `{name}`", f"add `{name}: ...`", code="E105")
             self.refused = True
             return None
         return value
@@ -115,8 +115,11 @@ class Use:
         if value.fault:
             raise Unresolved
         if value.is_loss:
-            at, help_ = self.message.place("bottom", place), "give every cost its `loss_weight` instead"
-            text = f"layer `{self.layer.name}` reads the loss `{value.name}`, which is one number for each row here"
+            at, help_ = self.message.place("bottom", place), "set `loss_weight` of each loss layer instead"
+            text = (
+                f"layer `{self.layer.name}` reads the loss `{value.name}`, which is a per-sample loss here, not "
+                "a scalar"
+            )
             self.whole.report.add("E511", text, at, help=help_)
             raise Unresolved
         value.type = value.type or value.usual
@@ -128,7 +131,7 @@ class Use:
     def unknown_size(self, value: Value) -> None:
         """Report a value of which neither the file nor its readers say how large it is."""
         help_ = f"give --shape {value.name}=3x32x32 (channels, rows, columns), or --shape {value.name}='ids<10'"
-        self.whole.report.add("E512", f"nothing says how large `{value.name}` is", value.place, help=help_)
+        self.whole.report.add("E512", f"cannot infer the shape of `{value.name}`", value.place, help=help_)
         value.fault = True
 
     def dims(self, place: int = 0) -> tuple[int, ...]:
@@ -139,7 +142,7 @@ class Use:
         """An axis that the settings name, counted from the batch, which is 0. Raises `Unresolved` beyond them."""
         axis, rank = (of or self.settings)[name], 1 + len(self.dims(place))
         if not -rank <= axis < rank:
-            self.refuse(name, f"there is no axis {axis}, the blob has {rank}", code="E209", of=of)
+            self.refuse(name, f"axis {axis} is out of range: the blob has {rank} axes", code="E209", of=of)
             raise Unresolved
         return int(axis) % rank
 
@@ -241,7 +244,10 @@ def _counted(use: Use, rule: Rule) -> bool:
     for what, found, (least, most) in (("bottom", use.bottoms, rule.bottoms), ("top", use.tops, rule.tops)):
         if not least <= len(found) <= most:
             wanted = f"{least}" if least == most else f"{least} or more" if most == MANY else f"{least} to {most}"
-            text = f"has {len(found)} blobs as `{what}`, a {use.layer.type} takes {wanted}"
+            text = (
+                f"expected {wanted} `{what}` {'blob' if wanted == '1' else 'blobs'} for {use.layer.type}, got "
+                f"{len(found)}"
+            )
             use.refuse(what, text, of=use.message, code="E205")
     return not use.refused
 
@@ -255,8 +261,8 @@ def _common(use: Use, drafts: Sequence[Draft]) -> None:
         costs[0].loss_weight = [weight] if weight != 1 else []
         weights = weights[1:]
     if any(weights):
-        text = "only costs have a `loss_weight` here"
-        help_ = "compute the loss by one of Caffe's loss layers, such as EuclideanLoss"
+        text = "`loss_weight` is only supported for loss layers"
+        help_ = "compute the loss with one of Caffe's loss layers, such as EuclideanLoss"
         use.refuse("loss_weight", text, help_, of=use.message)
     if ways and drafts and len(ways) == len(drafts[0].inputs):
         drafts[0].propagate_down = list(ways)

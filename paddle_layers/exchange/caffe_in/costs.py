@@ -25,12 +25,12 @@ def _classes(use: Use, *, of: str = "axis") -> int:
     dims = use.dims()
     if use.axis(of) != 1:
         shape = "x".join(map(str, dims))
-        use.refuse(of, f"classes are the first axis behind the rows here, and the scores are {shape}")
+        use.refuse(of, f"only class scores along axis 1 are supported, and the scores have shape {shape}")
     size, places = (dims[0] if dims else 1), dims[1:]
     said = use.bottoms[1].usual
     if said is not None and said.columns != math.prod(places):
-        shapes = f"{'x'.join(map(str, dims))}, and the labels are {said}"
-        use.refuse(of, f"there is a label for each place behind the classes, the scores are {shapes}")
+        shapes = f"{'x'.join(map(str, dims))} and labels of type {said}"
+        use.refuse(of, f"expected one label per position, got scores of shape {shapes}")
     use.label(1, size, places if math.prod(places) != 1 else ())
     return size
 
@@ -67,7 +67,7 @@ def _normalization(use: Use, usual: str) -> str:
 def multinomial_logistic_loss(use: Use) -> None:
     dims = use.dims()
     if math.prod(dims[1:]) != 1:
-        use.refuse("bottom", "a row has one label here", of=use.message)
+        use.refuse("bottom", "only one label per sample is supported", of=use.message)
     use.label(1, dims[0] if dims else 1)
     _cost(use, "cross_entropy", {"floor": 1e-20})
 
@@ -76,12 +76,16 @@ def multinomial_logistic_loss(use: Use) -> None:
 def infogain_loss(use: Use) -> None:
     loss = use.message["loss_param"]
     if len(use.bottoms) == 3 or len(use.tops) == 2:
-        use.refuse("bottom", "an InfogainLoss reads scores and labels here and gives its loss", of=use.message)
+        use.refuse(
+            "bottom",
+            "InfogainLoss with the matrix as a third `bottom` or a second `top` is not supported",
+            of=use.message,
+        )
     classes = _classes(use)
     if "source" in use.settings:
         use.note(
-            f"its matrix is in `{use.settings['source']}` and was not read; it is the identity until weights give "
-            f"`{use.layer.name}.gain` {classes}x{classes} numbers"
+            f"the matrix in `{use.settings['source']}` was not imported: `{use.layer.name}.gain` "
+            f"({classes}x{classes}) is the identity until weights are loaded"
         )
     _cost(use, "infogain_loss", _of_labels(loss, _normalization(use, "VALID")))
 
@@ -104,7 +108,7 @@ def sigmoid_cross_entropy_loss(use: Use) -> None:
 def hinge_loss(use: Use) -> None:
     dims = use.dims()
     if math.prod(dims[1:]) != 1:
-        use.refuse("bottom", "a row has one label here", of=use.message)
+        use.refuse("bottom", "only one label per sample is supported", of=use.message)
     use.label(1, dims[0] if dims else 1)
     _cost(use, "hinge_loss", {"norm": use.settings["norm"]})
 
@@ -122,10 +126,10 @@ def accuracy(use: Use) -> None:
     p = use.settings
     classes = _classes(use)
     if len(use.tops) == 2:
-        use.note("the accuracy of each class is what `paddle-layers evaluate` tells")
+        use.note("the second `top` is left out; `paddle-layers evaluate` reports the accuracy per class")
     top_k = p["top_k"]
     if top_k > classes:
-        use.refuse("top_k", f"the {top_k} best of {classes} classes are all of them", code="E209")
+        use.refuse("top_k", f"`top_k` is {top_k}, but there are only {classes} classes", code="E209")
     use.add("accuracy", {"top_k": top_k, "ignore_label": p["ignore_label"]}, outputs=[])
     for value in use.tops:
         value.type = Type.dense()

@@ -82,7 +82,9 @@ def prelu(use: Use) -> None:
 def dropout(use: Use) -> None:
     ratio = use.settings["dropout_ratio"]
     if not 0 < ratio < 1:
-        use.refuse("dropout_ratio", f"`dropout_ratio` is {ratio:g}, it lies between 0 and 1", code="E103")
+        use.refuse(
+            "dropout_ratio", f"`dropout_ratio` is {ratio:g}, expected a value between 0 and 1 (exclusive)", code="E103"
+        )
         return
     use.add("dropout", {"drop_rate": ratio})
 
@@ -91,7 +93,7 @@ def dropout(use: Use) -> None:
 def softmax(use: Use) -> None:
     axis = use.axis("axis")
     if axis == 0:
-        use.refuse("axis", "rows stay rows here, and axis 0 would compare them", "write `axis: 1`")
+        use.refuse("axis", "softmax over the batch (axis 0) is not supported", "write `axis: 1`")
         return
     use.add("softmax", {"axis": axis})
 
@@ -100,7 +102,10 @@ def softmax(use: Use) -> None:
 def eltwise(use: Use) -> None:
     p, coefficients = use.settings, use.settings["coeff"]
     if coefficients and (p["operation"] != "SUM" or len(coefficients) != len(use.bottoms)):
-        text = f"{len(coefficients)} coefficients for {len(use.bottoms)} blobs; only a SUM takes them, one for each"
+        text = (
+            f"got {len(coefficients)} coefficients for {len(use.bottoms)} blobs; `coeff` requires SUM and one "
+            "value per blob"
+        )
         use.refuse("coeff", text, code="E205")
         return
     if p["operation"] == "SUM" and not any(one != 1 for one in coefficients):
@@ -127,7 +132,7 @@ def _activation(use: Use, type_: str, settings: Fields) -> None:
         before.activation = {"type": type_, type_: draft.attributes}
     else:
         before.attributes["act"] = type_
-    use.whole.became[use.layer.name] = [f"the activation of {before.name}"]
+    use.whole.became[use.layer.name] = [f"activation of {before.name}"]
 
 
 def _maker(use: Use) -> Draft | None:

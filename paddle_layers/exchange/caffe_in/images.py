@@ -18,9 +18,14 @@ Pair = tuple[int, int]
 def convolution(use: Use) -> None:
     p, attributes = use.settings, _window_attributes(use)
     if p["axis"] not in (1, -3):
-        use.refuse("axis", "only the axis 1 has the channels here", "transpose the data before they are read")
+        use.refuse("axis", "channels must be axis 1", "transpose the data before training")
     if len(use.bottoms) != len(use.tops):
-        use.refuse("top", f"{len(use.bottoms)} blobs make as many, not {len(use.tops)}", of=use.message, code="E205")
+        use.refuse(
+            "top",
+            f"expected {len(use.bottoms)} `top` blobs, one per `bottom`, got {len(use.tops)}",
+            of=use.message,
+            code="E205",
+        )
     filters = use.required("num_output")
     attributes |= {"num_filters": filters, "groups": p["group"], "bias": p["bias_term"]}
     if use.refused:
@@ -71,11 +76,11 @@ def _pair(use: Use, field: str, short: str, usual: int | None) -> Pair | None:
     p: Message = use.settings
     if short and (f"{short}_h" in p or f"{short}_w" in p):
         if p[field] not in ([], None) and field in p:
-            use.refuse(field, f"both `{field}` and `{short}_h`, `{short}_w` are given", code="E102")
+            use.refuse(field, f"`{field}` and `{short}_h`, `{short}_w` are mutually exclusive", code="E102")
         return use.required(f"{short}_h") or 0, use.required(f"{short}_w") or 0
     given = p[field] if isinstance(p[field], list) else [p[field]] if field in p else []
     if len(given) > 2:
-        use.refuse(field, f"{len(given)} axes are given, and images have two here")
+        use.refuse(field, f"got {len(given)} values, but only 2-D images (two spatial axes) are supported")
         return None
     if not given:
         if usual is None:
@@ -89,8 +94,8 @@ def _pair(use: Use, field: str, short: str, usual: int | None) -> Pair | None:
 def pooling(use: Use) -> None:
     p = use.settings
     if len(use.tops) > 1:
-        help_ = "leave the second `top` out"
-        use.refuse("top", "a pool gives no places of its maxima here", help_, of=use.message)
+        help_ = "remove the second `top`"
+        use.refuse("top", "the argmax indices of pooling (a second `top`) are not supported", help_, of=use.message)
     attributes: Fields = {"pool_type": "AVERAGE" if p["pool"] == "AVE" else "MAX", "rounding": p["round_mode"]}
     if p["pool"] == "AVE" and not p["global_pooling"]:
         attributes["divisor"] = "PADDED"
@@ -98,7 +103,7 @@ def pooling(use: Use) -> None:
         attributes |= {"global_pooling": True, "rounding": "CEIL"}
         for field in ("kernel_size", "kernel_h", "kernel_w"):
             if field in p:
-                use.refuse(field, "global pooling has no kernel", code="E102")
+                use.refuse(field, f"`{field}` cannot be combined with `global_pooling`", code="E102")
         if use.refused:
             return
         if p["pool"] == "STOCHASTIC":
@@ -111,14 +116,14 @@ def pooling(use: Use) -> None:
     if kernel is None or stride is None or pad is None or use.refused:
         return
     if any(pad[i] >= kernel[i] > 0 for i in (0, 1)):
-        use.refuse("pad", "the padding is as large as the kernel, which Caffe refuses", code="E103")
+        use.refuse("pad", "padding must be smaller than the kernel, in Caffe too", code="E103")
         return
     if p["pool"] == "STOCHASTIC":
         _stochastic(use, p["round_mode"], kernel, stride, pad)
         return
     if pad == (0, 0) and p["round_mode"] == "CEIL" and _beyond(use.dims(), kernel, stride):
         attributes["rounding"] = "CEIL_ALL"
-        use.note("the last window lies beyond the image, where Caffe's number is undefined and ours 0")
+        use.note("the last window is entirely outside of the image: its value is undefined in Caffe and 0 here")
     for name, (rows, columns) in {"pool_size": kernel, "stride": stride, "padding": pad}.items():
         attributes |= {name: columns, f"{name}_y": rows}
     use.add("pool", attributes)
@@ -126,7 +131,7 @@ def pooling(use: Use) -> None:
 
 def _stochastic(use: Use, rounding: str, kernel: tuple[int, ...], stride: Pair, pad: Pair) -> None:
     if pad != (0, 0):
-        use.refuse("pad", "stochastic pooling takes no padding, in Caffe either", code="E103")
+        use.refuse("pad", "stochastic pooling does not support padding, in Caffe either", code="E103")
         return
     (rows, columns), (down, across) = kernel, stride
     window = {"pool_size": columns, "pool_size_y": rows, "stride": across, "stride_y": down, "rounding": rounding}
@@ -138,15 +143,17 @@ def spatial_pyramid(use: Use) -> None:
     """Spatial pyramid pooling: pools into 1x1, 2x2, 4x4 ... bins, flattened and concatenated."""
     p, height, dims = use.settings, use.required("pyramid_height"), use.dims()
     if p["pool"] == "STOCHASTIC":
-        use.refuse("pool", "a pyramid pads, which stochastic pooling does not", "take MAX or AVE")
+        use.refuse("pool", "stochastic pooling is not supported in spatial pyramid pooling", "use MAX or AVE")
     if height is None or use.refused:
         return
     levels = [_level(dims, 2**level) for level in range(min(height, 16))] if len(dims) == 3 else []
     if not levels or any(
         one["padding"] >= one["pool_size"] or one["padding_y"] >= one["pool_size_y"] for one in levels
     ):
-        text = f"a pyramid of {height} levels does not fit {'x'.join(map(str, dims))}"
-        use.refuse("pyramid_height", text, "the last level has 2 ** (height - 1) parts in each direction", code="E209")
+        text = f"a pyramid of {height} levels is too large for an input of {'x'.join(map(str, dims))}"
+        use.refuse(
+            "pyramid_height", text, "the last level has 2 ** (pyramid_height - 1) bins in each direction", code="E209"
+        )
         return
     kind: Fields = {"pool_type": "AVERAGE" if p["pool"] == "AVE" else "MAX", "rounding": "CEIL"}
     if p["pool"] == "AVE":
@@ -187,7 +194,7 @@ def _beyond(dims: tuple[int, ...], kernel: Pair, stride: Pair) -> bool:
 def lrn(use: Use) -> None:
     p = use.settings
     if p["local_size"] % 2 == 0:
-        use.refuse("local_size", f"`local_size` is {p['local_size']}, and Caffe takes odd ones only", code="E103")
+        use.refuse("local_size", f"`local_size` is {p['local_size']}, expected an odd number, as in Caffe", code="E103")
         return
     attributes: Fields = {"size": p["local_size"], "scale": p["alpha"], "power": p["beta"], "region": p["norm_region"]}
     if p["norm_region"] == "ACROSS_CHANNELS":
@@ -220,8 +227,8 @@ def batch_norm(use: Use) -> None:
     channels, name = use.type().dims[:1] or (1,), use.layer.name
     use.store([channels, channels, (1,)], lambda blobs: _averages(name, blobs))
     use.note(
-        "the running averages start at 0 and 1, and Caffe's at the first batch: with 0.999 they agree after some "
-        "thousand steps"
+        "running averages start at 0 and 1, in Caffe with the first batch; with a decay of 0.999 they agree "
+        "after some thousand steps"
     )
 
 
@@ -264,12 +271,17 @@ def _own_axes(use: Use) -> Fields:
     """The axes with separate values."""
     p, first, rank = use.settings, use.axis("axis"), len(use.dims())
     if first == 0 or p["num_axes"] == 0:
-        text = f"the numbers of a {use.layer.type} lie along axes behind the rows, one at least"
+        text = f"{use.layer.type} needs `axis` >= 1 and at least one axis (`num_axes`)"
         use.refuse("axis" if first == 0 else "num_axes", text)
         return {"axis": 1}
     last = rank if p["num_axes"] == -1 else first + p["num_axes"] - 1
+    left = max(rank, 1) - first + 1
     if last > max(rank, 1):
-        use.refuse("num_axes", f"`num_axes` is {p['num_axes']}: there are no as many from axis {first} on", code="E209")
+        use.refuse(
+            "num_axes",
+            f"axis {first} leaves only {left} {'axis' if left == 1 else 'axes'}; `num_axes` asks for {p['num_axes']}",
+            code="E209",
+        )
     return {"axis": first} if last == first else {"axis": first, "end_axis": last}
 
 
@@ -315,11 +327,13 @@ def _by_second(use: Use, type_: str) -> None:
     """Arithmetic with a second blob that begins with the rows."""
     p, dims, other = use.settings, use.dims(0), use.dims(1)
     if use.axis("axis") != 0 or other != dims[: len(other)]:
-        text = "the second blob has the rows first, and then the axes of the first blob"
-        use.refuse("axis", f"{text}: with `axis: 0`")
+        text = "the shape of the second blob must match the first axes of the first blob, with `axis: 0`"
+        use.refuse("axis", text)
         return
     if len(other) not in (0, 1, len(dims)):
-        use.refuse("bottom", "the second blob has the channels, or all axes", of=use.message)
+        use.refuse(
+            "bottom", "the second blob must have only the channel axis, or all axes of the first", of=use.message
+        )
         return
     with_bias = type_ == "mul" and p["bias_term"]
     inner = use.inner("product") if with_bias else use.tops[0]

@@ -48,7 +48,7 @@ class Imported(ImportedFiles):
     def summary(self) -> str:
         """Output of the command: the report, or the contents of a mean."""
         if self.mean is not None and self.network is None:
-            return f"a mean of {' x '.join(map(str, self.mean.shape))} numbers"
+            return f"mean of shape {'x'.join(map(str, self.mean.shape))}"
         return self.texts[REPORT]
 
     def files(self) -> dict[str, Content]:
@@ -110,7 +110,7 @@ class _Import:
         )
         if net is None:
             self._stop()
-        assert net is not None, "what is missing was reported"
+        assert net is not None, "a missing net was reported"
         states = _states(net, solver)
         dims = self.mean.shape if self.mean is not None else None
         whole = convert_net(net, net_report, states, self.shapes, dims)
@@ -133,7 +133,7 @@ class _Import:
             found.texts[TRAINING] = written
         elif any(feed.source or feed.transforms for feed in whole.feeds):
             whole.note(
-                "what data layers read, and their transforms, stand in a training file: import the solver for it"
+                "sources and transforms of data layers belong in a training file: import the solver to convert them"
             )
         found.notes = [*whole.notes]
         found.texts[REPORT] = report_text(origins, whole, found.weights)
@@ -147,19 +147,24 @@ class _Import:
                 return solver[name], report
         for name in ("test_net", "test_net_param"):
             if name in solver and "net" not in solver:
-                help_ = "put both nets into one file, layers of one of them with `include { phase: ... }`, as `net`"
-                report.add("E511", "training and test have nets of their own", solver.place(name), help=help_)
+                help_ = (
+                    "merge them into one file, named as `net`, and mark layers of one phase with `include { "
+                    "phase: ... }`"
+                )
+                report.add(
+                    "E511", "separate nets for training and test are not supported", solver.place(name), help=help_
+                )
                 return None, report
         key = "net" if "net" in solver else "train_net"
         given = solver[key]
         if not given:
-            report.add("E105", "this solver names no `net`", 0, help='add `net: "FILE"`')
+            report.add("E105", "missing `net`", 0, help='add `net: "FILE"`')
             return None, report
         candidates = [Path(given), path.parent / given, path.parent / Path(given).name]
         file = next((one for one in candidates if os.path.isfile(one)), None)
         if file is None:
-            help_ = f"put it beside the solver, as {path.parent / Path(given).name}"
-            report.add("E302", f"there is no file `{given}`", solver.place(key), help=help_)
+            help_ = f"copy it to {path.parent / Path(given).name}, beside the solver"
+            report.add("E302", f"file `{given}` not found", solver.place(key), help=help_)
             return None, report
         net_report = Report(Source(str(file), read_prototxt(file)))
         self.reports.insert(0, net_report)
@@ -196,9 +201,9 @@ def report_text(origins: list[str], whole: Conversion, weights: Weights | None) 
     lines = [f"{', '.join(origins)}, imported by `paddle-layers import`", "", "Layers"]
     lines += [f"  {name:{width}}  {', '.join(made)}" for name, made in whole.became.items()]
     if whole.notes:
-        lines += ["", "What to know", *(f"  {note}" for note in whole.notes)]
+        lines += ["Notes", "What to know", *(f"  {note}" for note in whole.notes)]
     if weights is not None:
         lines += ["", f"Weights: {len(weights.arrays)} parameters and states"]
-        lines += [f"  not in the caffemodel: {name}" for name in weights.missing]
-        lines += [f"  not in the net: layer {name}" for name in weights.unread]
+        lines += [f"  missing in the caffemodel: {name}" for name in weights.missing]
+        lines += [f"  unused, not in the net: layer {name}" for name in weights.unread]
     return "".join(f"{printable_line(line)}\n" for line in lines)

@@ -25,11 +25,11 @@ class Feed:
     source: str = ""
     transforms: list[Fields] = field(default_factory=list)
     reader: tuple[str, Fields] | None = None
-    """The source here that reads the same files, with its settings."""
+    """The equivalent source for the same files, with its settings."""
     fields: dict[str, str] = field(default_factory=dict)
     """The field of that source for each value, where the names differ."""
     foreground: float | None = None
-    """Share of the windows of objects in a batch, where it reads windows."""
+    """Fraction of foreground windows in a batch, where it reads windows."""
 
 
 @converts("Input", "DummyData", bottoms=(0, 0), tops=(1, MANY))
@@ -37,7 +37,7 @@ def shaped(use: Use) -> None:
     """Inputs whose shapes the layer gives, one for all or one for each."""
     shapes = [list(shape["dim"]) for shape in use.settings["shape"]] or _old_shapes(use.settings)
     if len(shapes) not in (1, len(use.tops)):
-        text = f"{len(shapes)} shapes for {len(use.tops)} blobs; give one, or one for each"
+        text = f"expected one `shape`, or one per `top` ({len(use.tops)}), got {len(shapes)}"
         use.refuse("shape", text, code="E205")
         return
     for place, value in enumerate(use.tops):
@@ -57,7 +57,7 @@ def _old_shapes(p: Message) -> list[list[int]]:
 def input_of_shape(use: Use, value: Value, shape: list[int]) -> None:
     """Give an input the type of a shape that begins with the batch; one number a row may also be an id."""
     if any(size < 1 for size in shape) or not shape:
-        use.refuse("shape", "every `dim` of an input is 1 or more", code="E103")
+        use.refuse("shape", "every `dim` of an input must be at least 1", code="E103")
         return
     type_ = Type.dense(*shape[1:])
     if len(shape) == 1:
@@ -70,7 +70,7 @@ def enter(use: Use, value: Value, type_: Type | None) -> None:
     given = use.whole.given.get(value.name)
     type_ = given or type_
     if value.type is not None and type_ is not None and value.type != type_:
-        text = f"`{value.name}` is {type_} here, and {value.type} in the other phase"
+        text = f"`{value.name}` has type {type_} here, but {value.type} in the other phase"
         use.refuse("top", text, f"give --shape {value.name}=...", of=use.message, code="E209")
         return
     value.type = value.type or type_
@@ -84,7 +84,7 @@ def enter(use: Use, value: Value, type_: Type | None) -> None:
 def images(use: Use) -> None:
     """Images, and a label for each."""
     if use.settings["crop_size" if "crop_size" in use.settings else "batch_size"] == 0:
-        use.refuse("batch_size", "`batch_size` is 0", code="E103")
+        use.refuse("batch_size", "`batch_size` is 0, expected at least 1", code="E103")
     transform = Transform(use)
     dims = _image_dims(use, transform)
     enter(use, use.tops[0], Type.dense(*dims) if dims is not None else None)
@@ -115,9 +115,9 @@ class Transform:
         self.mean_value: list[float] = new["mean_value"]
         self.channels = 3 if new["force_color"] else 1 if new["force_gray"] else None
         if self.mean_file and self.mean_value:
-            use.refuse("mean_value", "`mean_file` and `mean_value` contradict each other", of=new, code="E102")
+            use.refuse("mean_value", "`mean_file` and `mean_value` are mutually exclusive", of=new, code="E102")
         if self.crop < 0:
-            use.refuse("crop_size", f"`crop_size` is {self.crop}", of=new, code="E103")
+            use.refuse("crop_size", f"`crop_size` is {self.crop}, expected at least 0", of=new, code="E103")
 
     def fields(self, value: str) -> list[Fields]:
         """The blocks `transform` of the training file, in Caffe's order: a file of means is as large as the images."""
@@ -156,7 +156,7 @@ def _image_dims(use: Use, transform: Transform) -> Dims | None:
         return None
     dims = (int(channels or 0), int(rows or 0), int(columns or 0))
     if min(dims) < 1:
-        use.refuse("channels", f"images of {'x'.join(map(str, dims))} numbers", code="E103")
+        use.refuse("channels", f"invalid image shape {'x'.join(map(str, dims))}", code="E103")
         return None
     return dims
 
@@ -168,8 +168,8 @@ def _feed(use: Use, batch: int | None, transform: Transform | None = None) -> No
     names = [top.name for top in use.tops]
     if transform is not None and transform.mean_file and use.whole.mean_dims is None:
         use.note(
-            f"the mean `{transform.mean_file}` is wanted as `mean.npy` beside the training file: give --mean FILE, or "
-            "run `paddle-layers import` on it"
+            f"`mean.npy`, converted from `{transform.mean_file}`, is required beside the training file: give "
+            "--mean FILE, or run `paddle-layers import` on it"
         )
     reader = _reader(use.layer.type, p, source, transform) if source else None
     share = None
@@ -177,7 +177,7 @@ def _feed(use: Use, batch: int | None, transform: Transform | None = None) -> No
         transforms = [one for one in transforms if one["type"] != "crop"]  # windows have that size already
         share = p["fg_fraction"]
         if not 0 <= share <= 1:
-            use.refuse("fg_fraction", f"`fg_fraction` is {share:g}, not a share from 0 to 1", code="E103")
+            use.refuse("fg_fraction", f"`fg_fraction` is {share:g}, expected 0 to 1", code="E103")
     usual = names if use.layer.type == "HDF5Data" else ["image", "label"]
     fields = {name: own for name, own in zip(names, usual, strict=False) if name != own}
     use.whole.feeds.append(

@@ -46,7 +46,7 @@ OLD_TYPES = {
 """The words of the form `layers { type: CONVOLUTION }`."""
 
 INPUT_TYPES = {"Data", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryData", "WindowData"}
-"""Layers that read nothing."""
+"""Layers without inputs."""
 
 SETTINGS = {
     "Accuracy": "accuracy_param",
@@ -95,14 +95,14 @@ SETTINGS = {
 }
 """The field with the settings of a type."""
 
-_SEQUENCES = "sequences are not padded here: write the layer by hand, as the guide on recurrent groups shows"
+_SEQUENCES = "sequences are not padded here: rewrite the layer as the guide on recurrent groups shows"
 
 WITHOUT_COUNTERPART = {
-    "Im2col": "convolutions need no such layer",
+    "Im2col": "`conv` needs no im2col layer: remove it",
     "LSTM": _SEQUENCES,
     "LSTMUnit": _SEQUENCES,
-    "Parameter": "put the parameter into the layer that reads it, as a Scale or a Bias has one",
-    "Python": "a layer of yours is a plugin here: `paddle-layers new-plugin` starts one",
+    "Parameter": "move the parameter into the layer that reads it, such as Scale or Bias",
+    "Python": "write the layer as a plugin: `paddle-layers new-plugin` creates a template",
     "RNN": _SEQUENCES,
     "Recurrent": _SEQUENCES,
 }

@@ -25,17 +25,17 @@ class Value:
 
     def __init__(self, name: str, phases: tuple[str, ...] = PHASES) -> None:
         self.name = name
-        """Its name here: the blob's, or that of the layer that works in place."""
+        """Its name in the network: the blob's, or that of the in-place layer."""
         self.phases = phases
-        """Those in which the layer is there that makes it."""
+        """The phases in which the layer that produces it is present."""
         self.type: Type | None = None
-        """None as long as nothing says how large it is."""
+        """None while the shape is unknown."""
         self.usual: Type | None = None
-        """What it is where nothing says otherwise."""
+        """The default type."""
         self.place = 0
-        """Where in the file it is made."""
+        """Where in the file it is produced."""
         self.fault = False
-        """What should make it was refused: nothing that reads it is looked at."""
+        """The layer that produces it was rejected: its readers are not converted."""
         self.is_loss = False
         self.draft: Draft | None = None
         self.readers: list[CaffeLayer] = []
@@ -60,7 +60,7 @@ class CaffeLayer:
     bottoms: list[Value] = field(default_factory=list)
     tops: list[Value] = field(default_factory=list)
     bridges: list[Bridge] = field(default_factory=list)
-    """Layers that have to precede it."""
+    """Layers that must precede it."""
 
     @property
     def in_place(self) -> bool:
@@ -109,4 +109,4 @@ class Stored:
     layer: CaffeLayer
     shapes: tuple[tuple[int, ...], ...]
     make: Callable[[Arrays], Mapping[str, NDArray[np.float32]]]
-    """The arrays by the names they have here."""
+    """The arrays by parameter name."""

@@ -141,7 +141,7 @@ def _parsed(text: str) -> MessageFields:
 
 def _entry(text: str) -> tuple[str, str, str, str]:
     match = _FIELD.fullmatch(text)
-    assert match is not None, f"the table of fields has `{text}`"
+    assert match is not None, f"invalid entry in the table of fields: `{text}`"
     return match[1], match[2], match[3], match[4]
 
 

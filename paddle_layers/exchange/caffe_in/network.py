@@ -31,10 +31,12 @@ def convert_net(
     """Convert every layer that is present in one of the states; errors go to the report. Raises `TooManyFaults`."""
     messages = [*net["layers"], *net["layer"]]
     if net["layers"] and net["layer"]:
-        help_ = "write all of them as `layer { ... }`"
-        report.add("E102", "this net has layers of the old form and of the new", net.place("layer"), help=help_)
+        help_ = "write all layers as `layer { ... }`"
+        report.add(
+            "E102", "a net cannot mix the old `layers` and the new `layer` format", net.place("layer"), help=help_
+        )
     if len(messages) > MOST_LAYERS:
-        report.add("E511", f"{len(messages):,} layers are more than any net has", net.start)
+        report.add("E511", f"the net has {len(messages):,} layers, the limit is {MOST_LAYERS:,}", net.start)
         return Conversion(report)
     trained = any(type_of(message).endswith("Loss") for message in messages)
     states = _fed_states(net, messages, states)
@@ -45,7 +47,7 @@ def convert_net(
         convert(layer, whole)
     _check_given(net, whole)
     if not (report.failed or whole.drafts or any(value.type or value.usual for value in whole.inputs.values())):
-        report.add("E214", "this net has no layers", net.start, help='add `layer { name: "..." type: "..." }`')
+        report.add("E214", "the net has no layers", net.start, help='add `layer { name: "..." type: "..." }`')
     return whole
 
 
@@ -60,18 +62,18 @@ def _layer(message: Message, blobs: Blobs, whole: Conversion, states: Sequence[S
     """The layer with its values; those of a type that is not here are marked. None for one that is in no phase."""
     report = whole.report
     if "layer" in message.places:
-        help_ = "Caffe's tool `upgrade_net_proto_text` makes a file of today's form of it"
-        report.add("E511", "this is the first form of Caffe's layers, of 2013", message.start, help=help_)
+        help_ = "convert the file with Caffe's tool `upgrade_net_proto_text`"
+        report.add("E511", "Caffe's layer format of 2013 is not supported", message.start, help=help_)
         return None
     if not message["type"]:
-        report.add("E110", "this layer has no `type`", message.start, help='add `type: "..."`')
+        report.add("E110", "missing `type`", message.start, help='add `type: "..."`')
         return None
     if message["include"] and message["exclude"]:
-        help_ = "write one of them"
-        report.add("E102", "a layer has either `include` or `exclude`", message.place("exclude"), help=help_)
+        help_ = "keep one of them"
+        report.add("E102", "`include` and `exclude` are mutually exclusive", message.place("exclude"), help=help_)
     phases = phases_of(message, states)
     if not phases:
-        whole.note(f"{message['name'] or message['type']}: left out, since its rules hold in no phase")
+        whole.note(f"{message['name'] or message['type']}: left out, present in no phase according to its rules")
         return None
     layer = blobs.resolve(message, phases)
     if layer.type in RULES:
@@ -80,13 +82,11 @@ def _layer(message: Message, blobs: Blobs, whole: Conversion, states: Sequence[S
     start = message.place("type")
     known = WITHOUT_COUNTERPART.get(layer.type)
     if known is not None:
-        report.add("E511", f"layer `{layer.name}`: there is no {layer.type} here", start, help=known)
+        report.add("E511", f"layer `{layer.name}`: layer type {layer.type} is not supported", start, help=known)
     else:
         near = nearest(layer.type, [*RULES, *WITHOUT_COUNTERPART], 0.7)
-        help_ = (
-            f"did you mean `{near}`?" if near else "was it made for a changed Caffe? Write a plugin, or leave it out"
-        )
-        report.add("E511", f"layer `{layer.name}`: Caffe has no layer `{layer.type}`", start, help=help_)
+        help_ = f"did you mean `{near}`?" if near else "if it belongs to a fork of Caffe, write a plugin or remove it"
+        report.add("E511", f"layer `{layer.name}`: unknown layer type `{layer.type}`", start, help=help_)
     for value in layer.tops:
         value.fault = value not in layer.bottoms
     return None
@@ -106,7 +106,7 @@ def _net_inputs(net: Message, whole: Conversion) -> list[Value]:
         if place < len(shapes):
             shape = shapes[place]
             if not shape or min(shape) < 1:
-                whole.report.add("E103", f"the sizes of `{name}` are not all 1 or more", start)
+                whole.report.add("E103", f"invalid shape of input `{name}`: every size must be at least 1", start)
                 value.fault = True
             elif len(shape) == 1:
                 value.usual = Type.dense()
@@ -123,12 +123,14 @@ def _check_given(net: Message, whole: Conversion) -> None:
     for name in whole.given:
         if name not in whole.inputs:
             there = ", ".join(f"`{one}`" for one in [*whole.inputs][:20]) or "none"
-            whole.report.add("E512", f"--shape names `{printable_line(name)}`; the inputs are {there}", net.start)
+            whole.report.add(
+                "E512", f"unknown input `{printable_line(name)}` in --shape; the inputs are {there}", net.start
+            )
 
 
 def network_text(name: str, whole: Conversion, origin: str) -> str:
     """The network file."""
-    title = f"# Made of {printable_line(origin)} by `paddle-layers import`.\n"
+    title = f"# Converted from {printable_line(origin)} by `paddle-layers import`.\n"
     title += f"name: {value_text(name)}\n\n" if name else "\n"
     layers = [*_data_layers(whole), *(draft.fields(whole.phases) for draft in whole.drafts)]
     lines = "".join(f"{fields_text({'layer': fields})}\n" for fields in layers)
@@ -139,7 +141,7 @@ def _data_layers(whole: Conversion) -> Iterable[Fields]:
     for value in whole.inputs.values():
         type_ = value.type or value.usual
         if type_ is None:
-            whole.note(f"{value.name}: left out, since no layer reads it")
+            whole.note(f"{value.name}: left out, no layer reads it")
             continue
         own: Fields = {}
         if type_.kind == "DENSE":

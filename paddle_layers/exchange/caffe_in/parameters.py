@@ -20,7 +20,7 @@ _FILLERS: dict[str, tuple[str, ...]] = {
     "positive_unitball": (),
     "bilinear": (),
 }
-"""Fillers that are here, all by the same names, and their numbers."""
+"""Fillers and their settings; the names are the same."""
 _BY_FAN = ("xavier", "msra")
 _SWAPPED = {"fan_in": "fan_out", "fan_out": "fan_in", "average": "average"}
 
@@ -33,7 +33,7 @@ class Layout(NamedTuple):
     inputs: int
     """Fan-in: the number of summands of an output."""
     turned: bool = False
-    """The parameter here has its axes in the other order."""
+    """The parameter is transposed in comparison with Caffe."""
     swapped: bool = False
     """The blob's first axis counts inputs."""
 
@@ -45,7 +45,7 @@ def set_weight(use: Use, draft: Draft | None, of: str, blob: int, filler: str, l
         settings = _init(use, use.settings[filler], layout)
     elif use.whole.trained:
         settings = {"init": {"type": "zero"}}
-        use.note(f"there is no {filler}, so `{of}` starts at zero, as in Caffe; give one before you train")
+        use.note(f"`{of}` has no {filler} and starts at zero, as in Caffe; add one before training")
     _set(draft, of, settings | param_spec(use, blob))
 
 
@@ -83,21 +83,24 @@ def param_spec(use: Use, blob: int) -> Fields:
 
 def _check_rate(use: Use, value: Any, message: Message, field: str) -> None:
     if isinstance(value, float) and not 0 <= value < float("inf"):
-        use.refuse(field, f"`{field}` is {value:g}, and rates are not below 0", of=message, code="E103")
+        use.refuse(field, f"`{field}` is {value:g}, expected a finite value >= 0", of=message, code="E103")
 
 
 def _init(use: Use, filler: Message, layout: Layout) -> Fields:
     """The initializer that a filler is here."""
     name = filler["type"]
     if name not in _FILLERS:
-        use.refuse("type", f"there is no filler `{name}`", f"Caffe has {', '.join(_FILLERS)}", of=filler, code="E111")
+        use.refuse("type", f"unknown filler `{name}`", f"expected one of {', '.join(_FILLERS)}", of=filler, code="E111")
         return {}
     if name == "positive_unitball" and layout.turned:
-        text = "a positive_unitball of an InnerProduct sums to one over the inputs of an output, here over the outputs"
-        use.refuse("type", text, "take another filler, such as xavier", of=filler)
+        text = (
+            "positive_unitball of InnerProduct is not supported: Caffe normalizes over the inputs of each "
+            "output, this library over the outputs"
+        )
+        use.refuse("type", text, "use another filler, such as xavier", of=filler)
         return {}
     if filler["sparse"] != -1 and name != "gaussian":
-        use.refuse("sparse", f"only the filler gaussian takes `sparse`, not {name}", of=filler, code="E103")
+        use.refuse("sparse", f"`sparse` is only supported by the filler gaussian, not {name}", of=filler, code="E103")
         return {}
     settings: Fields = {key: filler[key] for key in _FILLERS[name]}
     if name in _BY_FAN:

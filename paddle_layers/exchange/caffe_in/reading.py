@@ -31,7 +31,7 @@ class Message:
         self.values: dict[str, Any] = {}
         self.places: dict[str, list[Field]] = {}
         self.unknown: Fields = []
-        """Fields that the message does not have."""
+        """Unknown fields."""
         self._listed: dict[str, list[int]] = {}
 
     def __getitem__(self, name: str) -> Any:
@@ -59,9 +59,9 @@ def read_prototxt(path: Path) -> str:
     try:
         facts = path.stat()
         if not stat.S_ISREG(facts.st_mode):
-            problem = f"`{path}` is no file"
+            problem = f"`{path}` is not a regular file"
         elif facts.st_size > LARGEST:
-            problem = f"`{path}` has {facts.st_size:,} bytes, which is too large for a prototxt"
+            problem = f"`{path}` has {facts.st_size:,} bytes, the limit of a prototxt is {LARGEST:,}"
     except (OSError, ValueError):
         pass  # `read_file` says why it cannot be read
     if problem:
@@ -94,15 +94,15 @@ def report_unknown(message: Message, report: Report) -> None:
     known = fields_of(message.kind)
     for field in message.unknown:
         near = nearest(field[0], known)
-        help_ = f"did you mean `{near}`?" if near else f"there are {', '.join(list(known)[:12])}"
-        report.add("E101", f"Caffe has no field `{field[0]}` here", field[3], help=help_)
+        help_ = f"did you mean `{near}`?" if near else f"expected one of {', '.join(list(known)[:12])}"
+        report.add("E101", f"unknown field `{field[0]}`", field[3], help=help_)
 
 
 def _bind_field(message: Message, name: str, spec: FieldSpec, given: list[Field], report: Report) -> None:
     if not spec.repeated and len(given) > 1 and spec.message != "any":
         for field in given[1:]:
-            note = report.note("first given here", given[0][3])
-            report.add("E106", f"`{name}` is given twice", field[3], notes=(note,))
+            note = report.note("first occurrence", given[0][3])
+            report.add("E106", f"duplicate field `{name}`", field[3], notes=(note,))
     found = [
         value for field in given for item in items(field) if (value := _value(name, spec, item, report)) is not MISSING
     ]
@@ -118,7 +118,7 @@ def _value(name: str, spec: FieldSpec, item: Field, report: Report) -> Any:
     if spec.message == "type":
         if item[1] in (STRING, WORD):
             return item[2]
-        report.add("E102", f"`{name}` takes a quoted text, found {shown(item)}", item[4])
+        report.add("E102", f"`{name}` takes a quoted string, got {shown(item)}", item[4])
         return MISSING
     if spec.attribute is not None:
         return bind_value(spec.attribute, item, report)

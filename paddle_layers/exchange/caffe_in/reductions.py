@@ -6,7 +6,7 @@ from .conversion import Use, converts
 from .layers import Fields, Value
 
 MOST_PLACES = 1000
-"""Of an ArgMax: the largest `top_k` that is looked for."""
+"""Largest supported `top_k` of an ArgMax."""
 
 
 @converts("Reduction")
@@ -15,7 +15,7 @@ def reduction(use: Use) -> None:
     p, axis = use.settings, use.axis("axis")
     if axis == 0:
         use.refuse(
-            "axis", "rows stay rows here, and axis 0 would add them up", "write `axis: 1`, a number for each row"
+            "axis", "a reduction over the batch (axis 0) is not supported", "write `axis: 1` for one value per sample"
         )
         return
     attributes: Fields = {"operation": p["operation"], "axes": list(range(axis, 1 + len(use.dims())))}
@@ -29,12 +29,12 @@ def reduction(use: Use) -> None:
 def arg_max(use: Use) -> None:
     p, k = use.settings, use.settings["top_k"]
     if not 1 <= k <= MOST_PLACES:
-        use.refuse("top_k", f"`top_k` is {k}; it is 1 to {MOST_PLACES:,}", code="E103")
+        use.refuse("top_k", f"`top_k` is {k}, expected 1 to {MOST_PLACES:,}", code="E103")
         return
     if "axis" in p:
         _along(use, k)
     elif k == 1 and not p["out_max_val"]:
-        use.note("of equal numbers the first is given, in Caffe the last")
+        use.note("ties: the first index is returned, in Caffe the last")
         use.add("maxid")
     else:
         _of_rows(use, k)
@@ -44,7 +44,7 @@ def _along(use: Use, k: int) -> None:
     """The axis has the places of the largest numbers, or these themselves."""
     axis, values = use.axis("axis"), use.settings["out_max_val"]
     if axis == 0:
-        use.refuse("axis", "rows stay rows here, and axis 0 would compare them", "write `axis: 1`")
+        use.refuse("axis", "ArgMax over the batch (axis 0) is not supported", "write `axis: 1`")
     elif k > 1:
         both = [*use.tops, use.inner("places")] if values else [use.inner("values"), *use.tops]
         use.note(_TIES)
@@ -55,7 +55,7 @@ def _along(use: Use, k: int) -> None:
         use.add("arg_max", {"axis": axis, "last": True, "keep_dims": True})
 
 
-_TIES = "of equal numbers the first comes first, in Caffe the last"
+_TIES = "ties: the first index comes first, in Caffe the last"
 
 
 def _of_rows(use: Use, k: int) -> None:

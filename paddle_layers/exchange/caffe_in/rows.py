@@ -42,11 +42,11 @@ def embed(use: Use) -> None:
     if outputs is None or ids is None:
         return
     if ids < 1:
-        use.refuse("input_dim", f"`input_dim` is {ids}, it must be >= 1", code="E103")
+        use.refuse("input_dim", f"`input_dim` is {ids}, expected at least 1", code="E103")
         return
     use.label(0, ids)
     if use.type().kind != "INT" or use.type().size != ids:
-        text = f"there is one id below {ids} in every row of an Embed here, the blob is {use.type()}"
+        text = f"expected one id below {ids} per sample for an Embed, got {use.type()}"
         use.refuse("bottom", text, f"give --shape {use.bottoms[0].name}='ids<{ids}'", of=use.message)
         return
     name, inner = use.layer.name, use.inner("rows") if p["bias_term"] else use.tops[0]
@@ -76,12 +76,12 @@ def slice_(use: Use) -> None:
         use.add("slice", {"parts": parts, "axis": axis})
         return
     if len(points) != parts - 1:
-        text = f"{len(points)} points cut into {len(points) + 1} parts, but there are {parts} blobs as `top`"
+        text = f"{len(points)} slice points produce {len(points) + 1} blobs, but there are {parts} `top` blobs"
         use.refuse("slice_point", text, code="E205")
         return
     ends = [0, *points, use.dims()[axis - 1]]
     if any(end <= start for start, end in pairwise(ends)):
-        text = f"the points rise and lie inside of the {ends[-1]} places, found {', '.join(map(str, points))}"
+        text = f"slice points must increase and be below the axis size {ends[-1]}, got {', '.join(map(str, points))}"
         use.refuse("slice_point", text, code="E209")
         return
     use.add("slice", {"sizes": [end - start for start, end in pairwise(ends)], "axis": axis})
@@ -93,10 +93,10 @@ def crop(use: Use) -> None:
     axis, offset = _behind_rows(use, "axis"), use.settings["offset"]
     axes = range(axis, 1 + len(use.dims()))
     if len(use.dims(1)) != len(use.dims()):
-        use.refuse("bottom", "both blobs of a Crop have as many axes", of=use.message, code="E209")
+        use.refuse("bottom", "both blobs of a Crop must have the same number of axes", of=use.message, code="E209")
     elif len(offset) not in (0, 1, len(axes)):
-        text = f"{len(offset)} offsets for the {len(axes)} axes that are cut"
-        use.refuse("offset", text, "give one, or one for each", code="E205")
+        text = f"got {len(offset)} offsets for {len(axes)} cropped axes"
+        use.refuse("offset", text, "give one offset, or one per axis", code="E205")
     else:
         use.add("crop", {"axes": list(axes), "begin": (list(offset) or [0]) * (len(axes) if len(offset) < 2 else 1)})
 
@@ -105,9 +105,7 @@ def _behind_rows(use: Use, field: str) -> int:
     """An axis of the settings. Raises `Unresolved` for that of the batch, after a report."""
     axis = use.axis(field)
     if axis == 0:
-        use.refuse(
-            field, "rows stay rows here: axis 0 is that of the batch", "an axis behind it has a number from 1 on"
-        )
+        use.refuse(field, "axis 0, the batch, cannot be sliced, concatenated or cropped here", "use an axis >= 1")
         raise Unresolved
     return axis
 
@@ -116,9 +114,9 @@ def _behind_rows(use: Use, field: str) -> int:
 def flatten(use: Use) -> None:
     first, last, dims = use.axis("axis"), use.axis("end_axis"), use.dims()
     if first == 0:
-        use.refuse("axis", "rows stay rows here: the axis of the batch cannot be merged with others")
+        use.refuse("axis", "the batch axis cannot be flattened with other axes")
     elif last < first:
-        use.refuse("end_axis", "the last axis lies before the first", code="E209")
+        use.refuse("end_axis", "`end_axis` is before `axis`", code="E209")
     elif (first, last) == (1, len(dims)):
         use.add("flatten")
     else:
@@ -134,19 +132,19 @@ def reshape(use: Use) -> None:
     start = p["axis"] if p["axis"] >= 0 else rank + p["axis"] + 1
     count = p["num_axes"] if p["num_axes"] != -1 else rank - start
     if not 0 <= start <= rank or count < 0 or start + count > rank or any(dim < -1 for dim in shape):
-        use.refuse("axis", f"the axes that are reshaped do not fit the blob, which has {rank}", code="E209")
+        use.refuse("axis", f"the reshaped axes are out of range: the blob has {rank} axes", code="E209")
         return
     if start == 0 and count > 0:
         if not shape or shape[0] not in (0, -1) or (shape[0] == -1 and -1 in shape[1:]):
-            text = "rows stay rows here: the first `dim` is that of the batch, which is 0 or -1"
-            use.refuse("shape", text, "write `dim: 0` for it")
+            text = "the batch axis cannot be reshaped: the first `dim` must be 0 or -1"
+            use.refuse("shape", text, "write `dim: 0` for the batch")
             return
         shape, start, count = list(shape[1:]), 1, count - 1
         shape = _copied(use, shape, dims)
         use.add("reshape", {"dims": [*shape, *dims[count:]]})
         return
     if start == 0:
-        use.refuse("axis", "no axis can stand before that of the batch here")
+        use.refuse("axis", "axes before the batch axis are not supported")
         return
     inside = _copied(use, shape, dims[start - 1 :])
     use.add("reshape", {"dims": [*dims[: start - 1], *inside, *dims[start - 1 + count :]]})
@@ -155,7 +153,7 @@ def reshape(use: Use) -> None:
 def _copied(use: Use, shape: Sequence[int], dims: Sequence[int]) -> list[int]:
     """Sizes with those that 0 copies; `dims` begin where `shape` does."""
     if any(dim == 0 and place >= len(dims) for place, dim in enumerate(shape)):
-        use.refuse("shape", "a `dim: 0` copies an axis that the blob does not have", code="E209")
+        use.refuse("shape", "`dim: 0` copies an axis that the blob does not have", code="E209")
         return list(shape)
     return [dims[place] if dim == 0 else dim for place, dim in enumerate(shape)]
 
@@ -173,38 +171,41 @@ def filter_(use: Use) -> None:
     """One layer for each blob; the last one says which rows stay."""
     last = len(use.bottoms) - 1
     if len(use.tops) != last:
-        use.refuse("top", f"{last} blobs are filtered into as many, not {len(use.tops)}", of=use.message, code="E205")
+        use.refuse(
+            "top",
+            f"expected {last} `top` blobs, one per filtered blob, got {len(use.tops)}",
+            of=use.message,
+            code="E205",
+        )
         return
     use.label(last, 2)
     for place, top in enumerate(use.tops):
         type_ = "filter_ids" if use.type(place).kind == "INT" else "filter"
         name = use.layer.name if place == 0 else f"{use.layer.name}_{place + 1}"
         use.add(type_, inputs=[use.bottoms[place], use.bottoms[last]], outputs=[top], name=name)
-    use.note("the rows that stay are sequences of one row, the others of none; Caffe makes a smaller batch")
+    use.note("filtered samples become sequences of length 0 or 1; Caffe reduces the batch")
 
 
 @converts("BatchReindex", bottoms=(2, 2))
 def batch_reindex(use: Use) -> None:
     if use.type(1).kind != "INT" or use.type(1).level != 1:
-        text = f"the numbers of the rows that a sample takes are a sequence of ids here, the blob is {use.type(1)}"
+        text = f"the indices of a BatchReindex must be a sequence of ids per sample, got {use.type(1)}"
         shape = f"give --shape {use.bottoms[1].name}='sequence of ids<256'"
-        use.refuse("bottom", text, f"{shape}, with the most rows of a batch", of=use.message)
+        use.refuse("bottom", text, f"{shape}, where the size is the maximum batch size", of=use.message)
         return
     use.add("batch_reindex")
 
 
 @converts("Silence", bottoms=(1, MANY), tops=(0, 0))
 def silence(use: Use) -> None:
-    use.whole.became[use.layer.name] = ["nothing: values that nobody reads need no layer"]
+    use.whole.became[use.layer.name] = ["nothing: unused values need no layer"]
 
 
 @converts("Split", tops=(1, MANY))
 def split(use: Use) -> None:
-    use.whole.became[use.layer.name] = ["nothing: a value may be read by any number of layers"]
+    use.whole.became[use.layer.name] = ["nothing: any number of layers can read a value"]
 
 
 @converts("HDF5Output", bottoms=(2, 2), tops=(0, 0))
 def hdf5_output(use: Use) -> None:
-    use.whole.became[use.layer.name] = [
-        "nothing: the callback `write_values` writes values of a training to files, `predict` those of a network"
-    ]
+    use.whole.became[use.layer.name] = ["nothing: use the callback `write_values` during training or `predict`"]

@@ -39,7 +39,7 @@ _OPTIMIZERS: dict[str, tuple[str, dict[str, str]]] = {
     "AdaDelta": ("adadelta", {"decay": "momentum", "epsilon": "delta"}),
     "Adam": ("adam", {"beta1": "momentum", "beta2": "momentum2", "epsilon": "delta"}),
 }
-"""Caffe's solvers: the optimizer here, and the solver's field for each of its attributes."""
+"""Caffe's solvers: the equivalent optimizer, and the solver's field for each of its attributes."""
 _SCHEDULES: dict[str, tuple[str, dict[str, str]]] = {
     "fixed": ("fixed", {}),
     "step": ("step", {"gamma": "gamma", "every": "stepsize"}),
@@ -49,7 +49,7 @@ _SCHEDULES: dict[str, tuple[str, dict[str, str]]] = {
     "poly": ("poly", {"power": "power"}),
     "sigmoid": ("sigmoid", {"gamma": "gamma", "middle": "stepsize"}),
 }
-"""Caffe's policies in the same way."""
+"""Caffe's learning rate policies, likewise."""
 
 
 def is_solver(fields: TextFields) -> bool:
@@ -86,7 +86,7 @@ class Solver:
         fields |= self._limits()
         fields |= self._times()
         fields["output"] = f"output/{self._output(name)}"
-        title = f"# Made of {printable_line(origin)} by `paddle-layers import`.\n"
+        title = f"# Converted from {printable_line(origin)} by `paddle-layers import`.\n"
         lines = (fields_text({key: value}) for key, value in fields.items() if value not in (None, []))
         return format_text(_HEADER + title + "".join(f"{line}\n" for line in lines))
 
@@ -96,7 +96,7 @@ class Solver:
     def _needed(self, field: str) -> Any:
         value = self.message[field]
         if value in (None, []):
-            self._refuse(field, f"this solver has no `{field}`", f"add `{field}: ...`", "E105")
+            self._refuse(field, f"missing `{field}`", f"add `{field}: ...`", "E105")
             return None
         return value
 
@@ -105,9 +105,9 @@ class Solver:
     def _lengths(self) -> Fields:
         steps, size, every = self._needed("max_iter"), self.message["iter_size"], self._batch_size()
         if steps is not None and steps < 1:
-            self._refuse("max_iter", f"`max_iter` is {steps}, it must be >= 1", code="E103")
+            self._refuse("max_iter", f"`max_iter` is {steps}, expected at least 1", code="E103")
         if not 1 <= size < 1 << 20:
-            self._refuse("iter_size", f"`iter_size` is {size}, it must be >= 1", code="E103")
+            self._refuse("iter_size", f"`iter_size` is {size}, expected 1 to {(1 << 20) - 1:,}", code="E103")
         found: Fields = {"steps": steps, "batch_size": every}
         if size > 1:
             found["accumulate"] = size
@@ -118,7 +118,7 @@ class Solver:
     def _batch_size(self) -> int:
         sizes = [feed.batch_size for feed in self._feeds("train") if feed.batch_size]
         if len(set(sizes)) > 1:
-            self.whole.note(f"data layers have batches of {', '.join(map(str, sizes))} rows; all have {sizes[0]} here")
+            self.whole.note(f"data layers have batch sizes {', '.join(map(str, sizes))}; all use {sizes[0]} here")
         return sizes[0] if sizes else 64
 
     def _feeds(self, phase: str) -> list[Feed]:
@@ -132,11 +132,10 @@ class Solver:
             return {"source": [self._arrays(phase, feeds) for phase, feeds in phases.items()]}
         found: list[Fields] = []
         for phase, (feed,) in phases.items():
-            assert feed.reader is not None, "asked above"
+            assert feed.reader is not None, "checked above"
             name, own = feed.reader
             self.whole.note(
-                f"`{printable_line(feed.source)}` is looked for beside the training file, where Caffe took the "
-                "working directory"
+                f"`{printable_line(feed.source)}` is relative to the training file, in Caffe to the working directory"
             )
             source = {"type": name, "phase": phase, name: own, "transform": feed.transforms}
             found += _of_two_kinds(source, feed.foreground) if phase == "train" else [source]
@@ -154,7 +153,7 @@ class Solver:
         origins = [f"`{printable_line(feed.source)}`" for feed in feeds if feed.source]
         file = f"{phase}.npz"
         where = f" of {', '.join(origins)}" if origins else ""
-        self.whole.note(f"{file}, for the phase {phase}, is to hold the rows{where} as {', '.join(names)}")
+        self.whole.note(f"create {file} for phase {phase}, with the arrays {', '.join(names)}{where}")
         transforms = [one for feed in feeds for one in feed.transforms]
         return {"type": "npz", "phase": phase, "npz": {"file": file}, "transform": transforms}
 
@@ -166,11 +165,11 @@ class Solver:
         rate = self._needed("base_lr")
         if type_ not in _OPTIMIZERS:
             field = "type" if "type" in p else "solver_type"
-            self._refuse(field, f"there is no solver `{type_}` here", f"there are {', '.join(_OPTIMIZERS)}")
+            self._refuse(field, f"unknown solver `{type_}`", f"expected one of {', '.join(_OPTIMIZERS)}")
             return {}
         name, settings = _OPTIMIZERS[type_]
         if p["momentum"] and "momentum" not in settings.values():
-            self._refuse("momentum", f"{type_} has no momentum", "leave it out", "E103")
+            self._refuse("momentum", f"{type_} does not support momentum", "remove it", "E103")
         own = {attribute: p[field] for attribute, field in settings.items()}
         return {"optimizer": {"type": name, "learning_rate": rate or 0.0, name: own}}
 
@@ -179,7 +178,12 @@ class Solver:
         if policy is None:
             return {}
         if policy not in _SCHEDULES:
-            self._refuse("lr_policy", f"there is no policy `{policy}`", f"there are {', '.join(_SCHEDULES)}", "E104")
+            self._refuse(
+                "lr_policy",
+                f"unknown learning rate policy `{policy}`",
+                f"expected one of {', '.join(_SCHEDULES)}",
+                "E104",
+            )
             return {}
         name, settings = _SCHEDULES[policy]
         own = {attribute: self._needed(field) for attribute, field in settings.items()}
@@ -189,9 +193,9 @@ class Solver:
         p, found = self.message, Fields()
         kind, rate = p["regularization_type"], p["weight_decay"]
         if kind not in ("L1", "L2"):
-            self._refuse("regularization_type", f"there is no regularization `{kind}`", "there are L1, L2", "E104")
+            self._refuse("regularization_type", f"unknown regularization `{kind}`", "expected L1 or L2", "E104")
         elif rate < 0:
-            self._refuse("weight_decay", f"`weight_decay` is {rate:g}, it must be >= 0", code="E103")
+            self._refuse("weight_decay", f"`weight_decay` is {rate:g}, expected at least 0", code="E103")
         elif rate:
             found["regularizer"] = {"type": kind.lower(), kind.lower(): {"rate": rate}}
         if p["clip_gradients"] > 0:
@@ -205,12 +209,12 @@ class Solver:
         if p["test_interval"] > 0 and self._feeds("test"):
             found["test"] = {"every": p["test_interval"]}
         for number in p["test_iter"][:1]:
-            self.whole.note(f"test_iter: a test takes all rows of its source here, and not {number} batches")
+            self.whole.note(f"test_iter: a test uses all samples of its source, not {number} batches")
         for field, block in (("display", "log"), ("snapshot", "checkpoint")):
             if p[field] > 0:
                 found[block] = {"every": p[field]}
         if p["weights"]:
-            self.whole.note("weights: give the caffemodel by --weights")
+            self.whole.note("weights: pass the caffemodel by --weights")
         return found
 
     def _output(self, name: str) -> str:
@@ -224,7 +228,7 @@ def check_training(text: str, network: Network, report: Report) -> None:
     _, found = read_training(text, "train.textproto", network)
     for fault in found.faults:
         if fault.severity == "error":
-            report.add(fault.code, f"{fault.message} (in the training file made of this solver)", 0)
+            report.add(fault.code, f"{fault.message} (in the generated training file)", 0)
 
 
 def _of_two_kinds(source: Fields, foreground: float | None) -> list[Fields]:

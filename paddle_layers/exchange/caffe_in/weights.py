@@ -50,8 +50,8 @@ def weights_of(model: Mapping[str, list[Blob]], stored: list[Stored], network: N
         raise _Mismatch(path, problems)
     for name, array in found.arrays.items():
         if array.shape != wanted[name] or not np.isfinite(array).all():
-            reason = "numbers that are not finite" if array.shape == wanted[name] else f"the shape {array.shape}"
-            raise CaffeError(f"{path}: `{name}` would have {reason}")
+            reason = "NaN or infinite values" if array.shape == wanted[name] else f"the shape {array.shape}"
+            raise CaffeError(f"{path}: `{name}` has {reason}")
     names = {one.layer.name for one in stored}
     found.missing = [name for name in wanted if name not in found.arrays]
     found.unread = [name for name in model if name not in names]
@@ -62,7 +62,7 @@ class _Mismatch(CaffeError):
     def __init__(self, path: Path, problems: list[str]) -> None:
         more = [f"... and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
         self.problems = [*problems[:_SHOWN], *more]
-        super().__init__(f"{path} is of another net")
+        super().__init__(f"{path} does not match the prototxt")
 
     def __str__(self) -> str:
         return "\n  ".join([f"{super().__str__()}:", *self.problems])
@@ -70,10 +70,10 @@ class _Mismatch(CaffeError):
 
 def _problem(blobs: list[Blob], stored: Stored) -> str:
     if len(blobs) != len(stored.shapes):
-        return f"{len(blobs)} blobs, and the prototxt wants {len(stored.shapes)}"
+        return f"expected {len(stored.shapes)} blobs, got {len(blobs)}"
     for at, (blob, shape) in enumerate(zip(blobs, stored.shapes, strict=True)):
         if _core(blob.shape) != _core(shape):
-            return f"blob {at} is {_times(blob.shape)}, and the prototxt wants {_times(shape)}"
+            return f"expected shape {_times(shape)} for blob {at}, got {_times(blob.shape)}"
     return ""
 
 
@@ -85,4 +85,4 @@ def _core(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _times(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape)) or "a single number"
+    return "x".join(map(str, shape)) or "scalar"

@@ -56,7 +56,7 @@ def sub(step: Step, x: Any, y: Any) -> Anything:
     if isinstance(x, Constant) and x.number == 1 and isinstance(y, Mask):
         return replace(y, turned=not y.turned)
     if isinstance(x, Grid) and isinstance(y, Grid) and (x.part, y.part) == ("key", "row"):
-        return replace(x, part="ahead")
+        return replace(x, part="causal")
     return _combined(step, "sub", x, y)
 
 
@@ -116,14 +116,14 @@ def _constant_first(step: Step, type_: str, x: Constant, y: View) -> Anything:
         return _constant(step, "add", turned, x) if x.number is None else _number(step, "add", turned, x.number)
     number = x.number
     if number is None:
-        raise NotSupported("several constants are divided by a value")
+        raise NotSupported("dividing a tensor constant by a value is not supported")
     return replace(step.each("power", y, power=-1.0), factor=number)
 
 
 def _constant(step: Step, type_: str, x: View, y: Constant) -> Anything:
     array, number = y.array.astype(np.float64), y.number
     if type_ in ("sub", "div"):
-        step.refuse_unless(type_ == "sub" or array.all(), "a value is divided by 0")
+        step.refuse_unless(type_ == "sub" or array.all(), "division by a constant that contains 0")
         array, type_ = (-array, "add") if type_ == "sub" else (1 / array, "mul")
         number = None if number is None else float(array.reshape(-1)[0])
         y = Constant(array, (*y.source, "turned") if y.source else ())
@@ -151,9 +151,11 @@ def _vector(step: Step, type_: str, x: View, y: Constant) -> Anything:
     used = [place for place, size in enumerate(shape) if size != 1]
     for place in used:
         fits = shape[place] == size_of(x.layout[place])
-        step.refuse_unless(fits, f"a constant of {shape[place]} meets an axis of {size_of(x.layout[place])}")
+        step.refuse_unless(
+            fits, f"cannot broadcast a constant of size {shape[place]} to an axis of size {size_of(x.layout[place])}"
+        )
     named = {atom.name for place in used for atom in x.layout[place]}
-    step.refuse_unless("N" not in named, "it has a constant for each row of the batch")
+    step.refuse_unless("N" not in named, "a different constant per sample is not supported")
     if "T" in named:
         return _places(step, type_, x, array, y.source)
     found = x.value
@@ -209,10 +211,10 @@ def _in_order(x: View, array: Any) -> Any:
 
 def _places(step: Step, type_: str, x: View, array: Any, source: tuple[str, ...]) -> Anything:
     """A row of a table for each place."""
-    step.refuse_unless(type_ == "add", "it multiplies by a constant for each step")
+    step.refuse_unless(type_ == "add", "multiplication by a different constant per time step is not supported")
     rows = step.rows(x, 1)
     steps = [place for place, axis in enumerate(x.layout) if [atom.name for atom in axis] == ["T"]]
-    step.refuse_unless(len(steps) == 1, "the steps of sequences stand in one axis with the batch")
+    step.refuse_unless(len(steps) == 1, "the time axis is merged with the batch axis")
     count = array.shape[steps[0]]
     table = np.broadcast_to(np.moveaxis(array, steps[0], 0).reshape(count, -1), (count, rows.value.dims[0]))
     weights = {"table": weight(table, source)}
@@ -254,7 +256,7 @@ def _two(step: Step, type_: str, x: View, y: View) -> Anything:
         return replace(pair[0], value=made)
     if x.shape == y.shape:
         one, other = step.rows(x), step.rows(y)
-        step.refuse_unless(one.lead == other.lead, "its inputs have other rows")
+        step.refuse_unless(one.lead == other.lead, "inputs have different batch or time axes")
         return step.made(_same_shape(step, type_, one.value, other.value), one)
     return _broadcast(step, type_, x, y)
 
@@ -266,20 +268,20 @@ def _same_shape(step: Step, type_: str, x: Any, y: Any) -> Any:
 def _broadcast(step: Step, type_: str, x: View, y: View) -> Anything:
     """Broadcasting: one of the values has axes of size 1."""
     if _smaller(x, y):
-        step.refuse_unless(type_ in ("add", "mul"), "the first input is the smaller one")
+        step.refuse_unless(type_ in ("add", "mul"), "broadcasting the first input is only supported for Add and Mul")
         x, y = y, x
-    step.refuse_unless(_smaller(y, x), f"the axes of its inputs, {x.shape} and {y.shape}, do not meet")
-    step.refuse_unless(set(y.rows) == set(x.rows), "one input has no axis of the batch or of steps")
+    step.refuse_unless(_smaller(y, x), f"cannot broadcast shapes {x.shape} and {y.shape}")
+    step.refuse_unless(set(y.rows) == set(x.rows), "an input without a batch or time axis is not supported")
     rows = step.rows(x)
     count = len(rows.lead)
-    step.refuse_unless(y.layout[:count] == rows.lead, "its inputs have other rows")
-    step.refuse_unless(atoms_of(y.layout[count:]) == y.inside, "the axes of the smaller input are in another order")
+    step.refuse_unless(y.layout[:count] == rows.lead, "inputs have different batch or time axes")
+    step.refuse_unless(atoms_of(y.layout[count:]) == y.inside, "the axes of the smaller input are permuted")
     own = [size_of(axis) for axis in y.layout[count:]]
     dims = [size_of(axis) for axis in x.layout[count:]]
     channel = own[:1] == dims[:1] and all(size == 1 for size in own[1:])
     points = own[0] == 1 and own[1:] == dims[1:] if own else False
     single = all(size == 1 for size in own)
-    step.refuse_unless(channel or points or single, "the smaller input has neither channels nor points")
+    step.refuse_unless(channel or points or single, "broadcasting is only supported along channels or along pixels")
     value = y.value
     wanted = tuple(own[:1] if channel or single else own)
     if value.dims != wanted and value.dims != tuple(own):
@@ -295,7 +297,7 @@ def _smaller(x: View, y: View) -> bool:
 def _sum_of_all(step: Step, *given: Any) -> Anything:
     constants = [one for one in given if isinstance(one, Constant)]
     rows = [step.rows(step.view(one)) for one in given if not isinstance(one, Constant)]
-    step.refuse_unless(len({(one.lead, one.value.dims) for one in rows}) == 1, "its inputs have different shapes")
+    step.refuse_unless(len({(one.lead, one.value.dims) for one in rows}) == 1, "inputs must have the same shape")
     made = step.layer("addto", *(one.value for one in rows))
     found: Anything = step.made(made.outputs[0], rows[0])
     for one in constants:

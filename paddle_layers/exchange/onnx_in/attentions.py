@@ -21,7 +21,7 @@ def product(step: Step, x: Any, y: Any) -> Anything:
 
 def _scores(step: Step, query: View, keys: View) -> Scores:
     """`[N, heads, T, width]` times `[N, heads, width, T]`; the batch and the heads may share one axis."""
-    reason = "it multiplies two values, and is no part of attention that is known here"
+    reason = "a product of two values is only supported in attention"
     step.refuse_unless(len(query.layout) == len(keys.layout) >= 3, reason)
     *lead, rows, width = query.layout
     *other_lead, other_width, columns = keys.layout
@@ -51,8 +51,8 @@ def _check(step: Step, view: View, lead: tuple[Axis, ...], width: Axis, reason: 
 
 def _weighted(step: Step, scores: Scores, values: View) -> Anything:
     """The mean of the values: here the layer is made."""
-    step.refuse_unless(scores.soft, "scores are multiplied with values before a softmax")
-    reason = "its values lie otherwise than its keys"
+    step.refuse_unless(scores.soft, "attention scores are multiplied with values before the softmax")
+    reason = "values must have the same axes as the keys"
     step.refuse_unless(len(values.layout) == len(scores.layout), reason)
     *lead, rows, width = values.layout
     step.refuse_unless(rows == scores.layout[-1], reason)
@@ -78,15 +78,15 @@ def _flat(step: Step, view: View) -> Any:
 @operator("Attention")
 def attention(step: Step, query: Any, keys: Any, values: Any, mask: Any = None, *more: Any) -> Anything:
     """The operator Attention of opset 23, with a separate axis of heads or with concatenated heads."""
-    step.refuse_unless(not any(one is not None for one in more), "it has keys and values of before")
-    step.refuse_unless(not any(step.node.outputs[1:]), "it gives its scores, too")
-    step.refuse_unless(not step.attribute("softcap", 0.0), "it has a `softcap`")
+    step.refuse_unless(not any(one is not None for one in more), "past keys and values are not supported")
+    step.refuse_unless(not any(step.node.outputs[1:]), "attention scores as an output are not supported")
+    step.refuse_unless(not step.attribute("softcap", 0.0), "`softcap` is not supported")
     causal = bool(step.attribute("is_causal", 0))
     views = [step.view(one) for one in (query, keys, values)]
     if mask is not None:
         given = step.numbers(mask, "mask").array
         found = causal_of(given, True if given.dtype.kind == "b" else 0.0)
-        step.refuse_unless(found is not None, "its mask is neither causal nor empty")
+        step.refuse_unless(found is not None, "only causal attention masks are supported")
         causal = causal or bool(found)
     flat = len(views[0].layout) == 3
     if flat:
@@ -109,6 +109,6 @@ def _headed(view: View, heads: int) -> View:
     batch, rows, width = view.shape
     columns = divided(width, heads)
     found = None if columns is None else reshaped(view, [batch, rows, heads, columns])
-    found = needed(found, "its columns are not cut evenly into heads")
+    found = needed(found, "the width must be divisible by the number of heads")
     n, t, h, w = found.layout
     return replace(found, layout=(n, h, t, w))

@@ -12,8 +12,12 @@ from .operators import Rows, Step, operator
 @operator("RoiAlign")
 def roi_align(step: Step, x: Any, boxes: Any, images: Any) -> Anything:
     """Places in each bin, interpolated; before opset 16 a pixel's middle was at half a pixel."""
-    step.refuse_unless(isinstance(images, Images), "the numbers of the boxes' images are computed; feed them")
-    step.refuse_unless(step.attribute("mode", "avg") == "avg", "it takes the largest of interpolated values")
+    step.refuse_unless(
+        isinstance(images, Images), "computed batch indices are not supported; they must be an input of the model"
+    )
+    step.refuse_unless(
+        step.attribute("mode", "avg") == "mode `max` is not supported", "it takes the largest of interpolated values"
+    )
     usual = "half_pixel" if step.opset >= 16 else "output_half_pixel"
     middle = step.attribute("coordinate_transformation_mode", usual) == "half_pixel"
     window = step.attribute("output_width", 1), step.attribute("output_height", 1)
@@ -25,15 +29,15 @@ def roi_align(step: Step, x: Any, boxes: Any, images: Any) -> Anything:
 def roi_pool(step: Step, x: Any, boxes: Any) -> Anything:
     """The largest value of each bin."""
     size = step.attribute("pooled_shape")
-    step.refuse_unless(len(size) == 2, "`pooled_shape` is not that of an image")
+    step.refuse_unless(len(size) == 2, "`pooled_shape` must have 2 values")
     return _pooled(step, "roi_pool", x, boxes, (size[1], size[0]))
 
 
 def _pooled(step: Step, type_: str, x: Any, boxes: Any, window: tuple[int, int], **settings: Any) -> Anything:
     _, value, spatial = image(step, x)
-    step.refuse_unless(spatial == 2, "its maps are no images")
+    step.refuse_unless(spatial == 2, "feature maps must be 2-D")
     rows: Rows = step.rows(step.view(boxes, "boxes"), 1)
-    step.refuse_unless(len(rows.view.rows) == 2, "its boxes are computed; here they are sequences that are fed")
+    step.refuse_unless(len(rows.view.rows) == 2, "computed boxes are not supported; they must be an input of the model")
     width, height = window
     made = step.layer(
         type_, value, rows.value, pooled_width=width, pooled_height=height,

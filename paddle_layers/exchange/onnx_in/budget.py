@@ -15,7 +15,7 @@ BASE, SHARE = 1 << 27, 8
 128 MiB hold a causal mask of 4,096 tokens; the multiple is enough to cast, transpose and reorder each weight once.
 """
 WIDEST = 8
-"""Bytes of the widest number."""
+"""Bytes of the widest data type."""
 
 
 class Budget:
@@ -29,10 +29,10 @@ class Budget:
     def check(self, count: int) -> None:
         """Refuse numbers before they are computed. Raises `NotSupported`."""
         if count * WIDEST > self.left:
-            raise NotSupported(f"a constant of {count} numbers takes more memory than is left for a file of this size")
+            raise NotSupported(f"a constant of {count} values exceeds the memory limit for a file of this size")
 
     def spend(self, size: int) -> None:
         """Count bytes that are in use. Raises `NotSupported` where none are left."""
         self.left -= size
         if self.left < 0:
-            raise NotSupported("the constants of the file take more memory than a file of its size may")
+            raise NotSupported("the constants exceed the memory limit for a file of this size")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .layers import NotSupported
 from .meanings import Constant
 
-NO_FIT = "the numbers of a step do not fit each other"
+NO_FIT = "inconsistent sizes in the loop body"
 
 Leaf = Any
 Array = NDArray[Any]
@@ -97,14 +97,14 @@ def added(one: Sum, other: Sum) -> Sum:
 def mapped(one: Sum, matrix: Constant) -> Sum:
     """A sum times a matrix. Raises `NotSupported` where it is more than a leaf."""
     if one.leaf is None or matrix.array.ndim != 2:
-        raise NotSupported("a step of it maps more than its row or a state")
+        raise NotSupported("the loop body multiplies more than its input or state by a matrix")
     return Sum(((one.leaf, matrix),))
 
 
 def cut(one: Sum, start: int, end: int) -> Sum:
     """Some of the columns of a sum of maps."""
     if any(matrix is None for _, matrix in one.terms):
-        raise NotSupported("a step of it cuts a state or its row")
+        raise NotSupported("the loop body slices its input or state")
     terms = [(leaf, Constant(m.array[:, start:end], m.source)) for leaf, m in one.terms if m is not None]
     return Sum(tuple(terms), None if one.offset is None else one.offset[start:end])
 

@@ -52,7 +52,7 @@ def convert(model: Model) -> Outcome:
     best: Outcome | None = None
     for reading in READINGS:
         found = _Conversion(model, reading).run()
-        unfounded = reading == "steps first" and not _has_steps(found)
+        unfounded = reading == "time-major" and not _has_steps(found)
         if best is None or (len(found.refused) < len(best.refused) and not unfounded):
             best = found
         if not best.refused:
@@ -105,7 +105,7 @@ class _Conversion:
             self._output(entry.name)
         self._tell_of_padding()
         if not self.outcome.outputs and not self.outcome.refused:
-            self.outcome.refused.append("no output rests on an input")
+            self.outcome.refused.append("no output depends on an input")
         return self.outcome
 
     def _tell_of_padding(self) -> None:
@@ -116,12 +116,12 @@ class _Conversion:
             mask = self.known.get(layer) == "mask" and not layer.attributes.get("size")
             hidden = hidden or zero or mask
             if zero:
-                notes.append(f"input {shown(name)}: 0 is padding in the model; here sequences are fed without it")
+                notes.append(f"input {shown(name)}: id 0 is padding in the model; feed sequences without padding")
             if mask:
-                notes.append(f"input {shown(name)}: left out; it hides padding, of which there is none here")
+                notes.append(f"input {shown(name)}: left out, a padding mask; sequences are not padded here")
         if hidden:
             notes += [
-                f"{label}: its mean counts padding, too, so that texts with padding give other numbers there"
+                f"{label}: the mean includes padding in the model; results differ for padded sequences"
                 for label in self.known.get("means", ())
             ]
 
@@ -168,7 +168,7 @@ class _Conversion:
         first = inputs[0] if inputs else None
         whole = isinstance(first, (Chosen, Normal)) or (isinstance(first, Statistic) and first.over_all)
         if whole and node.operator in _OF_VALUES:
-            raise NotSupported(f"its input is {described(first)}, whose axes stay as they are")
+            raise NotSupported(f"changing the axes of {described(first)} is not supported")
         if isinstance(first, Label) and node.operator not in ("ZipMap",):
             return [first] * len(node.outputs)
         if isinstance(first, Filled) and node.operator in (
@@ -181,7 +181,7 @@ class _Conversion:
         ):
             return [first]
         if isinstance(first, Constant) and handler not in OF_CONSTANTS:
-            raise NotSupported(f"its input is {described(first)}, which no layer gives")
+            raise NotSupported(f"input is {described(first)}, expected the output of a layer")
         result = _called(handler, step, inputs)
         return result if isinstance(result, tuple) else (result,)
 
@@ -194,15 +194,19 @@ class _Conversion:
     def _result(self, name: str) -> None:
         given = self._step(name).settled(self.meanings.get(name))
         if isinstance(given, Label):
-            self.outcome.notes.append(f"output {shown(name)}: left out, `predict` names the class with the best score")
+            self.outcome.notes.append(
+                f"output {shown(name)}: left out; `predict` reports the class with the highest score"
+            )
         elif isinstance(given, Lengths):
-            self.outcome.notes.append(f"output {shown(name)}: left out, sequences know their lengths here")
+            self.outcome.notes.append(f"output {shown(name)}: left out; sequences have their lengths")
         elif isinstance(given, View):
             self._value(name, given)
         elif given is not None:
-            self.outcome.refused.append(f"output {shown(name)}: it is {described(given)}, which no layer gives")
+            self.outcome.refused.append(
+                f"output {shown(name)}: it is {described(given)}, expected the output of a layer"
+            )
         elif not self.outcome.refused:
-            self.outcome.refused.append(f"output {shown(name)}: nothing gives it, or it is no value here")
+            self.outcome.refused.append(f"output {shown(name)}: not produced by any node, or not a supported value")
 
     def _step(self, name: str) -> Step:
         """A place for layers that an output needs."""
@@ -216,11 +220,9 @@ class _Conversion:
             value = step.rows(plain).value
         except NotSupported as reason:
             value = plain.value
-            self.outcome.notes.append(
-                f"output {shown(name)}: its axes stand in another order than in the model: {reason}"
-            )
+            self.outcome.notes.append(f"output {shown(name)}: the order of its axes differs from the model: {reason}")
         if value.layer.type == "data" and value.type.kind == "INT":
-            self.outcome.refused.append(f"output {shown(name)}: it is ids that are fed, which no layer gives")
+            self.outcome.refused.append(f"output {shown(name)}: ids that are fed cannot be an output")
             return
         if value.layer.type == "data":
             value = step.layer("linear", value).outputs[0]
@@ -228,7 +230,7 @@ class _Conversion:
 
 
 _KEEP_MASKS = frozenset({"Unsqueeze", "Squeeze", "Cast", "Identity", "Not", "Where"})
-"""Operators that leave a mask of ids unchanged; Where may use it as the `padding_id` of an embedding."""
+"""Operators that preserve a mask of ids; Where may use it as the `padding_id` of an embedding."""
 _OF_VALUES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Flatten", "Reshape", "Shape"})
 
 
@@ -236,19 +238,19 @@ def _called(handler: Handler, step: Step, inputs: Sequence[Any]) -> Any:
     try:
         inspect.signature(handler).bind(step, *inputs)
     except TypeError:
-        raise NotSupported(f"it has {len(inputs)} inputs, which is not known of this operator") from None
+        raise NotSupported(f"unsupported number of inputs: {len(inputs)}") from None
     return handler(step, *inputs)
 
 
 def _unknown(node: Node) -> str:
     where = f" of the domain `{shown(node.domain)}`" if node.domain else ""
-    return f"the operator{where} has no counterpart here{'' if node.domain else _WAYS_OUT.get(node.operator, '')}"
+    return f"unsupported operator{where}{'' if node.domain else _WAYS_OUT.get(node.operator, '')}"
 
 
 _WAYS_OUT = {
     "NonMaxSuppression": (
-        "; `detection_output` decodes offsets and chooses boxes at once: cut the model before both, and put that layer "
-        "behind scores and offsets"
+        "; `detection_output` combines box decoding and NMS: remove both from the model, and add that layer "
+        "after scores and offsets"
     ),
 }
 

@@ -28,7 +28,7 @@ from .operators import Step, operator
 
 PLAIN = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softsign": "softsign", "Exp": "exp", "Log": "log",
          "Abs": "abs", "Softplus": "softplus", "HardSwish": "hard_swish"}  # fmt: skip
-"""Operators without attributes, and the layers that are the same."""
+"""Operators without attributes, and the equivalent layers."""
 
 
 @operator(*PLAIN)
@@ -54,7 +54,7 @@ def selu(step: Step, x: Any) -> Anything:
     """With the numbers that make it what it is."""
     numbers = step.attribute("alpha", 1.6732632), step.attribute("gamma", 1.0507010)
     near = math.isclose(numbers[0], 1.6732632, rel_tol=1e-5) and math.isclose(numbers[1], 1.0507010, rel_tol=1e-5)
-    step.refuse_unless(near, f"`alpha` and `gamma` are {numbers}; `selu` has those of its authors")
+    step.refuse_unless(near, f"`alpha` and `gamma` are {numbers}; `selu` has fixed values")
     return step.each("selu", step.view(x))
 
 
@@ -86,7 +86,7 @@ def prelu(step: Step, x: Any, slope: Any) -> Anything:
     own = [axis for axis, size in enumerate(shape, 1) if size != 1] or [1]
     first, last, shared = own[0], own[-1], given.array.size == 1
     fits = math.prod(shape) == given.array.size and shape[first - 1 : last] == list(dims[first - 1 : last])
-    step.refuse_unless(shared or fits, "it has slopes along axes of the batch, or along axes that are no neighbours")
+    step.refuse_unless(shared or fits, "slopes must be constant across samples and vary along adjacent axes only")
     where: dict[str, Any] = {"axis": first, "end_axis": last} if not shared and last > 1 else {}
     if first == last:
         where.pop("end_axis", None)
@@ -130,7 +130,7 @@ def erfc(step: Step, x: Any) -> Anything:
 
 def _normal(step: Step, view: View) -> Normal:
     fits = math.isclose(view.factor, math.sqrt(0.5), rel_tol=1e-4)
-    step.refuse_unless(fits, "it is known as a part of `gelu` only")
+    step.refuse_unless(fits, "Erf is only supported in `gelu`")
     return Normal(view.layout, view=replace(view, factor=1.0))
 
 
@@ -150,9 +150,9 @@ def sqrt(step: Step, x: Any) -> Anything:
 def reciprocal(step: Step, x: Any) -> Anything:
     """One over it."""
     if isinstance(x, Statistic) and x.kind == "deviation":
-        return replace(x, kind="one over deviation")
+        return replace(x, kind="inverse deviation")
     if isinstance(x, Statistic) and x.kind == "root":
-        return replace(x, kind="one over root")
+        return replace(x, kind="inverse root")
     return step.each("power", step.view(x), power=-1.0)
 
 
@@ -160,7 +160,7 @@ def reciprocal(step: Step, x: Any) -> Anything:
 def neg(step: Step, x: Any) -> Anything:
     """The other sign."""
     if isinstance(x, Statistic) and x.kind == "mean":
-        return replace(x, kind="mean turned")
+        return replace(x, kind="negated mean")
     view = step.view(x)
     return replace(view, factor=-view.factor)
 
@@ -172,13 +172,13 @@ def power(step: Step, x: Any, exponent: Any) -> Anything:
         scale = None if exponent.factor == 1.0 else exponent.factor
         return step.each("exp", replace(exponent, factor=1.0), base=x.number, scale=scale)
     number = step.numbers(exponent, "exponent").number
-    step.refuse_unless(number is not None, "it has several exponents")
+    step.refuse_unless(number is not None, "only a scalar exponent is supported")
     if isinstance(x, Statistic) and x.kind == "centred" and number == 2:
         return replace(x, kind="square")
     if isinstance(x, Statistic) and x.kind == "variance" and number in (0.5, -0.5):
-        return replace(x, kind="deviation" if number == 0.5 else "one over deviation")
+        return replace(x, kind="deviation" if number == 0.5 else "inverse deviation")
     if isinstance(x, Statistic) and x.kind == "mean" and number in (0.5, -0.5) and squared(x.view) is not None:
-        return replace(x, kind="root" if number == 0.5 else "one over root")
+        return replace(x, kind="root" if number == 0.5 else "inverse root")
     return step.each("power", step.view(x), power=number)
 
 
@@ -192,13 +192,13 @@ def extreme(step: Step, x: Any, *others: Any) -> Anything:
     given = [one for one in (x, *others) if isinstance(one, Constant)]
     if given and len(others) == 1:
         number = given[0].number
-        step.refuse_unless(number is not None, "its limits are several numbers")
+        step.refuse_unless(number is not None, "only a scalar limit is supported")
         view = step.view(x if isinstance(others[0], Constant) else others[0])
         if not least and number == 0:
             return step.each("relu", view)
         return step.each("clip", view, **{"max" if least else "min": number})
     rows = [step.rows(step.view(one)) for one in (x, *others)]
-    step.refuse_unless(len({(one.lead, one.value.dims) for one in rows}) == 1, "its inputs have different shapes")
+    step.refuse_unless(len({(one.lead, one.value.dims) for one in rows}) == 1, "inputs must have the same shape")
     made = step.layer("eltwise", *(one.value for one in rows), operation="MIN" if least else "MAX")
     return step.made(made.outputs[0], rows[0])
 
@@ -211,18 +211,18 @@ def softmax(step: Step, x: Any) -> Anything:
     axes = range(axis, rank if step.opset < 13 else axis + 1)
     log = step.node.operator == "LogSoftmax"
     if isinstance(x, Scores) and not log:
-        step.refuse_unless(list(axes) == [rank - 1] and not x.soft, "it does not go over the keys alone")
-        step.refuse_unless(not x.zeroed, "what a row must not see is 0, and not very little")
+        step.refuse_unless(
+            list(axes) == [rank - 1] and not x.soft, "softmax of attention scores must be over the keys, the last axis"
+        )
+        step.refuse_unless(not x.zeroed, "masked attention scores are 0 instead of a large negative value")
         return replace(x, soft=True)
     view = step.view(x)
     used = [place for place in axes if view.layout[place]] or [axis]
     names = {atom.name for place in used for atom in view.layout[place]}
-    step.refuse_unless("N" not in names, "it goes along the axis of the batch")
+    step.refuse_unless("N" not in names, "softmax along the batch axis is not supported")
     if "T" in names:
         alone = len(used) == 1 and len(view.layout[used[0]]) == 1
-        step.refuse_unless(
-            alone and not log, "over the steps of sequences there is a softmax alone, without other axes"
-        )
+        step.refuse_unless(alone and not log, "along the time axis, only Softmax over that single axis is supported")
         return step.each("sequence_softmax", view)
     return _softmax_of_rows(step, view, used, "log_softmax" if log else "softmax")
 
@@ -252,7 +252,7 @@ def negated(_: Step, x: Any) -> Anything:
     if isinstance(x, (Mask, IdMatch)):
         return replace(x, turned=not x.turned)
     if not isinstance(x, Known):
-        raise NotSupported("truth values are known in masks only")
+        raise NotSupported("booleans are only supported in masks")
     return replace(x, truth=not x.truth)
 
 
@@ -262,7 +262,7 @@ def label(step: Step, x: Any, y: Any = None) -> Anything:
     if step.node.operator == "ZipMap":
         return step.view(x)
     columns = step.node.operator == "ArrayFeatureExtractor" and isinstance(x, View)
-    step.refuse_unless(not columns, "it takes some columns of a value; it is known beside the names of classes only")
+    step.refuse_unless(not columns, "selecting columns is only supported for class labels")
     values = [one for one in (y, x) if isinstance(one, Meaning)]
-    step.refuse_unless(values, "its inputs are constants, which no layer gives")
+    step.refuse_unless(values, "inputs are constants, expected the output of a layer")
     return Label(values[0].layout)

@@ -16,28 +16,28 @@ from .operators import Step, operator
 def conv_trans(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     """The filters as they are."""
     given = step.numbers(filters, "weight")
-    step.refuse_unless(given.array.ndim in (3, 4, 5), f"its filters have {given.array.ndim} axes")
+    step.refuse_unless(given.array.ndim in (3, 4, 5), f"filters have {given.array.ndim} axes, expected 3 to 5")
     rows, value, spatial = image(step, x)
     kernel = list(given.array.shape[2:])
-    step.refuse_unless(len(kernel) == spatial, "its filters have other axes than the image")
+    step.refuse_unless(len(kernel) == spatial, "filters and image have different numbers of spatial axes")
     sized = step.attribute("auto_pad", "NOTSET") == "NOTSET" and step.attribute("output_shape") is None
-    step.refuse_unless(sized, "it pads as its output's size says (`auto_pad`, `output_shape`)")
+    step.refuse_unless(sized, "`auto_pad` and `output_shape` are not supported")
     strides, dilations = (step.attribute(name) or [1] * spatial for name in ("strides", "dilations"))
     pads, more = step.attribute("pads") or [0] * 2 * spatial, step.attribute("output_padding") or [0] * spatial
     fits = len(strides) == len(dilations) == len(more) == spatial and len(pads) == 2 * spatial
-    step.refuse_unless(fits, "its attributes have other axes than the image")
+    step.refuse_unless(fits, "attributes and image have different numbers of spatial axes")
     more = [own + before - after for own, before, after in zip(more, pads[:spatial], pads[spatial:], strict=True)]
-    step.refuse_unless(min(more) >= 0, f"it takes off {pads}, behind more than before")
+    step.refuse_unless(min(more) >= 0, f"`pads` {pads} are larger after than before the image")
     groups = step.attribute("group", 1)
     array = given.array if spatial > 1 else given.array[:, :, None]
     filters_ = int(array.shape[1]) * groups
     step.refuse_unless(
-        array.shape[0] == value.dims[0], f"its filters have {array.shape[0]} channels, not {value.dims[0]}"
+        array.shape[0] == value.dims[0], f"filters have {array.shape[0]} input channels, the image has {value.dims[0]}"
     )
     weights: dict[str, Weight] = {"weight": weight(array, given.source)}
     if bias is not None:
         own = step.numbers(bias, "bias")
-        step.refuse_unless(own.array.size == filters_, "its bias does not fit the filters")
+        step.refuse_unless(own.array.size == filters_, f"bias must have one value per output channel ({filters_})")
         weights["bias"] = weight(own.array.reshape(-1), own.source)
     settings: dict[str, Any] = {
         **pair("filter_size", kernel), **pair("stride", strides), **pair("padding", pads[:spatial]),
@@ -56,7 +56,7 @@ def tile(step: Step, x: Any, repeats: Any) -> Anything:
     rows = step.rows(step.view(x))
     counts, lead = step.integers(repeats, "repeats"), len(rows.lead)
     fits = len(counts) == lead + len(rows.value.dims) and counts[:lead] == [1] * lead
-    step.refuse_unless(fits, "it repeats rows of the batch or of sequences")
+    step.refuse_unless(fits, "Tile along the batch or time axis is not supported")
     value = rows.value
     for axis, count in enumerate(counts[lead:], 1):
         if count != 1:
@@ -68,10 +68,10 @@ def tile(step: Step, x: Any, repeats: Any) -> Anything:
 def resize(step: Step, x: Any, *given: Any) -> Anything:
     """Nearest-neighbor or bilinear interpolation of images, where every pixel is sampled where our layers sample it."""
     rows = step.rows(step.view(x), 3)
-    step.refuse_unless(len(rows.lead) == 1, "its channels are the steps of sequences")
+    step.refuse_unless(len(rows.lead) == 1, "resizing along the time axis is not supported")
     kept = step.attribute("keep_aspect_ratio_policy", "stretch")
-    step.refuse_unless(kept == "stretch", f"it keeps the ratio of sides (`{kept}`)")
-    step.refuse_unless(not step.attribute("antialias", 0), "it filters before it samples (`antialias`)")
+    step.refuse_unless(kept == "stretch", f"`keep_aspect_ratio_policy: {kept}` is not supported")
+    step.refuse_unless(not step.attribute("antialias", 0), "`antialias` is not supported")
     image_size = rows.value.dims[1:]
     out = _output_size(step, given, rows.value.dims)
     settings: dict[str, Any] = pair("out_size", out)
@@ -80,11 +80,14 @@ def resize(step: Step, x: Any, *given: Any) -> Anything:
     axes = list(zip(image_size, out, strict=True))
     if step.attribute("mode", "nearest") == "nearest":
         fits = all(_samples_nearest(step, *sizes) for sizes in axes)
-        step.refuse_unless(fits, f"it takes other pixels than `floor(p * H / P)` ({_sampling(step)})")
+        step.refuse_unless(fits, f"unsupported nearest-neighbor sampling: {_sampling(step)}")
         return step.made(step.layer("nearest_interp", rows.value, **settings).outputs[0], rows)
-    step.refuse_unless(step.attribute("mode") == "linear", f"its mode is `{step.attribute('mode')}`")
+    step.refuse_unless(
+        step.attribute("mode") == f"mode `{step.attribute('mode')}` is not supported",
+        f"its mode is `{step.attribute('mode')}`",
+    )
     fitting = [name for name in ("HALF_PIXEL", "ALIGNED") if all(_samples_linear(step, name, *sizes) for sizes in axes)]
-    step.refuse_unless(fitting, f"it samples neither half pixels nor aligned corners ({_sampling(step)})")
+    step.refuse_unless(fitting, f"only half-pixel and align-corners sampling are supported, got {_sampling(step)}")
     made = step.layer("bilinear_interp", rows.value, corners=fitting[0], **settings)
     return step.made(made.outputs[0], rows)
 
@@ -100,16 +103,18 @@ def _output_size(step: Step, given: tuple[Any, ...], dims: tuple[int, ...]) -> l
         numbers = step.integers(sizes, "sizes")
     elif scales is not None:
         numbers = step.numbers(scales, "scales").array.reshape(-1).tolist()
-    step.refuse_unless(len(numbers) == len(axes), "it names no size for rows and columns")
+    step.refuse_unless(len(numbers) == len(axes), "sizes or scales of height and width are missing")
     by_axis = dict(zip(axes, numbers, strict=True))
     if sizes is not None:
-        step.refuse_unless(by_axis.get(1, dims[0]) == dims[0], "it enlarges channels")
+        step.refuse_unless(by_axis.get(1, dims[0]) == dims[0], "resizing of channels is not supported")
         last = [by_axis.get(axis, dims[axis - 1]) for axis in (2, 3)]
     else:
-        step.refuse_unless(by_axis.get(0, 1) == by_axis.get(1, 1) == 1, "it enlarges channels or the batch")
+        step.refuse_unless(
+            by_axis.get(0, 1) == by_axis.get(1, 1) == 1, "resizing of channels or of the batch is not supported"
+        )
         last = [dims[axis - 1] * float(by_axis.get(axis, 1.0)) for axis in (2, 3)]
     known = all(isinstance(one, (int, float)) and float(one).is_integer() and one >= 1 for one in last)
-    step.refuse_unless(known, f"its sizes are {last}, no whole numbers")
+    step.refuse_unless(known, f"output size {last} must be positive integers")
     return [int(one) for one in last]
 
 
@@ -136,14 +141,14 @@ def _positions(step: Step, size: int, count: int, kind: Any) -> Any:
         return pixel / scale
     if where == "tf_half_pixel_for_nn":
         return (pixel + half) / scale
-    step.refuse_unless(where in _HALF_PIXELS, f"its coordinates are `{where}`")
+    step.refuse_unless(where in _HALF_PIXELS, f"coordinate transformation `{where}` is not supported")
     if where == "pytorch_half_pixel" and count == 1:
         return np.zeros(1, kind)
     return (pixel + half) / scale - half
 
 
 _HALF_PIXELS = ("half_pixel", "pytorch_half_pixel", "half_pixel_symmetric")
-"""The last one has an offset, which is 0 but for rounding: here a result has as many pixels as its scale says."""
+"""Linear interpolation uses the scale itself: only an integral output size has the same positions here."""
 
 
 def _samples_nearest(step: Step, size: int, count: int) -> bool:

@@ -12,7 +12,7 @@ from .meanings import Atom, Axis, Images, Layout, Lengths, Meaning, View, atoms_
 from .model import Entry, Model, shown
 from .sizes import BATCH, Extent, Size
 
-READINGS = ("rows", "sequences", "together", "steps first")
+READINGS = ("rows", "sequences", "together", "time-major")
 """Candidate interpretations of axes that a model leaves open: floats `[N, ...]`, `[N, T, ...]`, `[T, N, ...]`.
 
 Sequences of several inputs that have the same lengths are interpreted together.
@@ -60,9 +60,9 @@ class Entries:
 
     def _entry(self, entry: Entry, *, sequence: bool) -> None:
         if entry.axes is None or not entry.axes:
-            raise NotSupported("the model does not say which axes it has")
+            raise NotSupported("the model does not declare its shape")
         if f"{entry.name}.sub_lengths" in {one.name for one in self.model.inputs}:
-            raise NotSupported("it has sequences of sub-sequences")
+            raise NotSupported("nested sequences are not supported")
         place = self._place_among_boxes(entry.name)
         if place is not None:
             self._boxes(entry, place)
@@ -71,7 +71,7 @@ class Entries:
         elif entry.kind in ("float32", "float64", "float16", "bfloat16"):
             self._numbers(entry, entry.axes, sequence=sequence)
         else:
-            raise NotSupported(f"it has values of the type {entry.kind}")
+            raise NotSupported(f"data type {entry.kind} is not supported")
 
     def _place_among_boxes(self, name: str) -> int | None:
         """1 for the concatenated boxes of all images, 2 for their image indices; None for another input."""
@@ -83,7 +83,7 @@ class Entries:
     def _boxes(self, entry: Entry, place: int) -> None:
         """Boxes become sequences, one for each image, and the numbers of the images go."""
         if self.batch is None:
-            raise NotSupported("there are boxes, but no images that they are in")
+            raise NotSupported("boxes without an image input are not supported")
         layout: Layout = ((self.batch, self.steps.setdefault(BOXES_STEPS, Atom(BOXES_STEPS, "T"))),)
         if place == 2:
             self.meanings[entry.name] = Images(layout)
@@ -92,11 +92,11 @@ class Entries:
         layer = self._data(entry, Type.dense(4, level=1), {"shape": [4]}, level=1)
         inside = axis_for(4)
         self.meanings[entry.name] = View((*layout, inside), value=layer.outputs[0], order=(*layout[0], *inside))
-        self.notes.append(f"input {shown(entry.name)}: fed as a sequence for each image, of its boxes' four corners")
+        self.notes.append(f"input {shown(entry.name)}: feed one sequence of boxes (4 coordinates each) per image")
 
     def _ids(self, entry: Entry, axes: tuple[int | str | None, ...]) -> None:
         if len(axes) > 2:
-            raise NotSupported(f"ids have {len(axes)} axes; here a row has one id")
+            raise NotSupported(f"ids with {len(axes)} axes are not supported, expected [N] or [N, T]")
         single = len(axes) == 2 and axes[1] == 1 and self.reading == "rows"
         layout, rows = self._rows(axes, sequence=len(axes) == 2 and not single)
         layer = self._data(entry, Type("INT", (), 1, len(rows) - 1), {"data_type": "INT"}, level=len(rows) - 1)
@@ -105,26 +105,27 @@ class Entries:
 
     def _numbers(self, entry: Entry, axes: tuple[int | str | None, ...], *, sequence: bool) -> None:
         steps = sequence or (len(axes) == 3 and self.reading != "rows" and not self.says_axes)
-        first = self.reading == "steps first"
+        first = self.reading == "time-major"
         if steps and first:
             self.notes.append(
-                f"input {shown(entry.name)}: read as [T, N, ...], steps first: fed as a sequence for each sample"
+                f"input {shown(entry.name)}: interpreted as time-major [T, N, ...]; feed one sequence per sample"
             )
         if steps and not sequence and isinstance(size := axes[0 if first else 1], int):
-            self.notes.append(f"input {shown(entry.name)}: read as sequences, which have {size} rows each in the model")
+            self.notes.append(f"input {shown(entry.name)}: interpreted as sequences, of {size} steps each in the model")
         layout, rows = self._rows(axes, sequence=steps)
         dims = axes[len(layout) :]
         if not all(isinstance(size, int) for size in dims):
-            raise NotSupported(f"the axes of a row need sizes, found {' x '.join(str(size or '?') for size in dims)}")
+            raise NotSupported(
+                "all axes except batch and time must have fixed sizes, got "
+                f"{' x '.join(str(size or '?') for size in dims)}"
+            )
         sizes = [int(size) for size in dims if isinstance(size, int)]
         inside: tuple[Axis, ...] = tuple(axis_for(size) for size in sizes)
         order, shape = inside, tuple(sizes)
         if len(sizes) == 3 and not self.says_axes and self._channels_last(entry.name):
             order, shape = (inside[2], *inside[:2]), (sizes[2], *sizes[:2])
             wanted = "x".join(map(str, shape))
-            self.notes.append(
-                f"input {shown(entry.name)}: fed as channels, rows, columns ({wanted}), no longer channels last"
-            )
+            self.notes.append(f"input {shown(entry.name)}: feed channels first ({wanted}), not channels last")
         settings = {"shape": list(shape)} if shape else {}
         layer = self._data(entry, Type.dense(*shape, level=len(rows) - 1), settings, level=len(rows) - 1)
         view = View((*layout, *inside), value=layer.outputs[0], order=(*rows, *atoms_of(order)))
@@ -147,7 +148,7 @@ class Entries:
         if not sequence:
             batch = self._batch(axes[0])
             return ((batch,),), (batch,)
-        places = (1, 0) if self.reading == "steps first" else (0, 1)
+        places = (1, 0) if self.reading == "time-major" else (0, 1)
         batch, steps = self._batch(axes[places[0]]), self._steps(axes[places[1]])
         pair: Layout = ((batch,), (steps,))
         return pair if places == (0, 1) else pair[::-1], (batch, steps)
@@ -157,7 +158,7 @@ class Entries:
         if self.batch is None:
             self.batch = Atom(known, "N")
         elif self.batch.size != known:
-            raise NotSupported(f"its batch has the size {size}, that of another input {self.batch.size}")
+            raise NotSupported(f"batch size is {size}, but {self.batch.size} in another input")
         return self.batch
 
     def _steps(self, size: int | str | None) -> Atom:
@@ -166,7 +167,7 @@ class Entries:
             other = next(iter(self.steps))
             fixed = 1 in (known, other) or (isinstance(known, int) and isinstance(other, int))
             if fixed and known != other:  # a single step is broadcast in the model, never the steps of a sequence here
-                raise NotSupported(f"its sequences have {known} steps, those of another input {other}")
+                raise NotSupported(f"sequences have {known} steps, but {other} in another input")
             known = other
         return self.steps.setdefault(known, Atom(known, "T"))
 

@@ -22,7 +22,7 @@ Fold = Callable[..., Any]
 MOST_AXES = 16
 
 _SAME = frozenset({"Identity", "Cast", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten"})
-"""Operators that leave the numbers of a parameter unchanged."""
+"""Operators that preserve the values of a parameter."""
 
 _BROADCAST: dict[str, Fold] = {
     "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Pow": np.power, "Equal": np.equal, "Less": np.less,
@@ -59,7 +59,7 @@ def folded(node: Node, inputs: Sequence[Constant | None], opset: int, budget: Bu
     except NoSize:
         return None
     except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError) as error:
-        raise NotSupported(f"its constants do not fit: {error}") from None
+        raise NotSupported(f"invalid constants: {error}") from None
 
 
 def _is_view(result: Array, arrays: Sequence[Any]) -> bool:
@@ -109,7 +109,7 @@ def _divided(facts: _Facts, x: Array, y: Array) -> Any:
     facts.limited(math.prod(np.broadcast_shapes(x.shape, y.shape)))
     if x.dtype.kind in "iu" and y.dtype.kind in "iu":
         if not y.all():
-            raise ValueError("a division by 0")
+            raise ValueError("division by 0")
         return np.trunc(x / y).astype(x.dtype) if max(abs(x).max(initial=0), 1) < 1 << 52 else x // y
     return np.floor_divide(x, y) if "O" in (x.dtype.kind, y.dtype.kind) else x / y
 
@@ -117,7 +117,7 @@ def _divided(facts: _Facts, x: Array, y: Array) -> Any:
 def _cast(facts: _Facts, x: Array) -> Array:
     kind = KINDS.get(facts("to"))
     if kind is None:
-        raise ValueError("an unknown type of numbers")
+        raise ValueError("unsupported data type")
     if x.dtype.kind == "O":
         return x
     found: Array = x.astype("float32" if kind == "bfloat16" else kind)
@@ -132,7 +132,7 @@ def _constant(facts: _Facts) -> Any:
         if facts(name) is not None:
             return np.asarray(facts(name), kind)
     if facts("value") is None:
-        raise ValueError("no number among its attributes")
+        raise ValueError("missing value attribute")
     return facts("value")
 
 
@@ -146,15 +146,15 @@ def _filled(facts: _Facts, shape: Array) -> Array:
 
 def _whole(shape: Array) -> list[int]:
     if shape.dtype.kind == "O":
-        raise NoSize("a size of the batch")
+        raise NoSize("unexpected dynamic size")
     if shape.dtype.kind not in "iu" or shape.ndim > 1 or shape.size > MOST_AXES or (shape < 0).any():
-        raise NotSupported("its shape is no list of sizes")
+        raise NotSupported("shape must be a list of sizes")
     return [int(one) for one in shape.reshape(-1)]
 
 
 def _range(facts: _Facts, start: Array, limit: Array, delta: Array) -> Array:
     if "O" in (start.dtype.kind, limit.dtype.kind):
-        raise NoSize("a size of the batch")
+        raise NoSize("unexpected dynamic size")
     first, last, step = (one.reshape(()).item() for one in (start, limit, delta))
     count = max(math.ceil((last - first) / step), 0)
     facts.limited(count)
@@ -205,7 +205,7 @@ def _slice(facts: _Facts, x: Array, *given: Any) -> Array:
     else:
         starts, ends, axes, steps = facts("starts"), facts("ends"), facts("axes"), None
     if starts is None or ends is None:
-        raise ValueError("it says not where to begin and to end")
+        raise ValueError("`starts` and `ends` are required")
     index = [slice(None)] * x.ndim
     names = range(len(starts)) if axes is None else axes
     for start, end, axis, step in zip(starts, ends, names, steps or [1] * len(starts), strict=True):
@@ -224,7 +224,7 @@ def _split(facts: _Facts, x: Array, sizes: Array | None = None) -> list[Array]:
     axis, given = facts("axis", 0), facts("split") if sizes is None else sizes.tolist()
     count = facts("num_outputs", facts.outputs) if given is None else len(given)
     if count != facts.outputs:
-        raise ValueError(f"{count} parts for {facts.outputs} outputs")
+        raise ValueError(f"cannot split into {count} parts for {facts.outputs} outputs")
     if given is None:
         part = -(-x.shape[axis] // count)  # the last part is smaller where they are not even
         given = [part] * count
@@ -240,7 +240,7 @@ def _reduced(call: Fold) -> Fold:
     def fold(facts: _Facts, x: Array, axes: Array | None = None) -> Any:
         found = facts.axes(axes)
         if not x.size:
-            raise ValueError("a reduction of no numbers")
+            raise ValueError("reduction of an empty tensor")
         return call(x, axis=tuple(found) if found else None, keepdims=bool(facts("keepdims", 1)))
 
     return fold

@@ -16,7 +16,7 @@ def counted(step: Step, x: Any, axis: Any) -> Anything:
     first = isinstance(axis, Constant) and axis.number == 0
     plain = step.attribute("exclusive", 0) and not step.attribute("reverse", 0)
     fits = isinstance(x, Filled) and x.number == 1 and len(x.layout) == 1 and first and plain
-    step.refuse_unless(fits, "it is known in causal masks only")
+    step.refuse_unless(fits, "CumSum is only supported in causal masks")
     return Grid(x.layout)
 
 
@@ -30,14 +30,14 @@ def part_of_grid(step: Step, x: Any, size: Any, part: str) -> Grid:
     """The row of a place in a grid, or its key."""
     square = isinstance(x, Grid) and x.part == "all" and len(x.layout) == 2
     if not square or not isinstance(size, Constant) or size.array.size != 1:
-        raise NotSupported("it is known in causal masks only")
-    step.refuse_unless(size.array.reshape(-1)[0] == x.shape[1], "it divides by something else than the keys")
+        raise NotSupported("this operator is only supported in causal masks")
+    step.refuse_unless(size.array.reshape(-1)[0] == x.shape[1], "the divisor must be the number of keys")
     return Grid(x.layout, part)
 
 
 def shaped(step: Step, sizes: list[Extent]) -> Grid:
     """A row of places as a square of steps."""
     square = len(sizes) == 2 and sizes[0] == sizes[1] and isinstance(sizes[0], Size) and sizes[0] in step.steps
-    step.refuse_unless(square, "places are counted that make no square of steps")
+    step.refuse_unless(square, "expected a square grid of query and key positions")
     axis = (step.steps[sizes[0]],)
     return Grid((axis, axis))

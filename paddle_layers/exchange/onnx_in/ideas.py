@@ -86,15 +86,15 @@ def _product_of_statistics(step: Step, one: Statistic, other: Any) -> Anything |
     if isinstance(other, Statistic):
         if one.kind == "centred" == other.kind and one.view is other.view:
             return replace(one, kind="square")
-        if (one.kind, other.kind) == ("centred", "one over deviation"):
+        if (one.kind, other.kind) == ("centred", "inverse deviation"):
             return layer_norm_of(step, one, other)
-        if (one.kind, other.kind) == ("mean turned", "one over deviation"):
+        if (one.kind, other.kind) == ("negated mean", "inverse deviation"):
             return replace(other, kind="moved")
-    if one.kind == "one over deviation" and isinstance(other, Constant) and one.gain is None:
+    if one.kind == "inverse deviation" and isinstance(other, Constant) and one.gain is None:
         return replace(one, gain=other, layout=_wide(one, other))
-    if one.kind == "one over deviation" and isinstance(other, View) and same(other, one.view):
+    if one.kind == "inverse deviation" and isinstance(other, View) and same(other, one.view):
         return replace(one, kind="scaled", layout=other.layout)
-    if one.kind == "one over root" and isinstance(other, View):
+    if one.kind == "inverse root" and isinstance(other, View):
         return rms_norm_of(step, other, one)
     return None
 
@@ -112,7 +112,7 @@ def _product_of_mask(step: Step, mask: Mask, other: Any, number: float | None) -
         return None
     axes = zip(reversed(mask.layout), reversed(other.layout), strict=False)
     fits = len(mask.layout) <= len(other.layout) and all(a in ((), b) for a, b in axes)
-    step.refuse_unless(fits, "its mask has other axes than the value")
+    step.refuse_unless(fits, "mask and value have different axes")
     return other  # there is no padding here that could be made zero
 
 
@@ -135,7 +135,7 @@ def same(x: View, y: View) -> bool:
 def _gelu(step: Step, x: View, normal: Normal) -> Anything:
     """`x` times the probability: the view may have a factor, of which 2 make the probability of the error function."""
     fits = x.value is normal.view.value and normal.added == 1.0
-    step.refuse_unless(fits, "an error function is known as a part of `gelu` only")
+    step.refuse_unless(fits, "Erf is only supported in `gelu`")
     made = step.each("gelu", replace(x, factor=1.0))
     return replace(made, factor=2.0 * normal.factor * x.factor)
 
@@ -149,13 +149,16 @@ def _wide(one: Statistic, numbers: Constant) -> Layout:
 def layer_norm_of(step: Step, first: Statistic, other: Statistic) -> Anything:
     """Of what is centerd and its deviation, or of both halves; of both, the gain is the same one."""
     fits = same(first.view, other.view) and (first.gain is other.gain or first.kind == "centred")
-    step.refuse_unless(fits, "it divides by the deviation of something else")
+    step.refuse_unless(fits, "normalization divides by the standard deviation of another value")
     return norm_of(step, "layer_norm", first.view, first.over, other.epsilon, other.gain, other.bias)
 
 
 def rms_norm_of(step: Step, x: View, root: Statistic) -> Anything:
     """Of a value and the root of the mean of its squares."""
-    step.refuse_unless(squared(root.view) is x.value and x.factor == 1.0, "it divides by the root of something else")
+    step.refuse_unless(
+        squared(root.view) is x.value and x.factor == 1.0,
+        "normalization divides by the root mean square of another value",
+    )
     return norm_of(step, "rms_norm", x, root.over, root.epsilon)
 
 
@@ -189,7 +192,7 @@ def _masked(step: Step, scores: Scores, other: Any) -> Anything:
         causal = False
     else:
         causal = causal_of(step.numbers(other, "mask").array, 0.0)
-    step.refuse_unless(causal is not None, "the mask of its scores is neither causal nor empty")
+    step.refuse_unless(causal is not None, "only causal attention masks are supported")
     return replace(scores, causal=scores.causal or bool(causal), zeroed=scores.zeroed and not causal)
 
 
@@ -211,7 +214,7 @@ def _with_places(step: Step, x: View, places: PlaceRows) -> Anything:
     rows = step.rows(x, 1)
     atoms = [axis for axis in places.layout if axis]
     fits = bool(atoms) and any(axis == atoms[0] for axis in rows.lead)
-    step.refuse_unless(fits, "its rows for places are those of other sequences")
+    step.refuse_unless(fits, "position embeddings belong to other sequences")
     table = places.table
     weights = {"table": weight(table.array, table.source)}
     made = step.layer("position_embedding", rows.value, weights=weights, max_length=table.array.shape[0])

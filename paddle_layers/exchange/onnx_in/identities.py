@@ -19,25 +19,27 @@ def same(step: Step, x: Any, *more: Any) -> Any:
             return Filled(filled_axes(step, step.integers(more[0], "shape")), size)
         if isinstance(x, Filled):
             return Filled(filled_axes(step, step.integers(more[0], "shape")), x.number)
-        number = needed(step.numbers(x, "input").number, "several numbers are copied along an axis of the batch")
+        number = needed(
+            step.numbers(x, "input").number, "expanding a tensor constant to a dynamic size is not supported"
+        )
         return Filled(filled_axes(step, step.integers(more[0], "shape")), number)
     if step.node.operator == "Expand" and isinstance(x, Meaning):
         shape = step.integers(more[0], "shape")
         whole = [*([1] * (len(shape) - len(x.layout))), *x.shape]
         fits = all(size in (1, own) for size, own in zip(shape, whole[len(whole) - len(shape) :], strict=True))
-        step.refuse_unless(fits or not isinstance(x, View), "it copies values along an axis")
+        step.refuse_unless(fits or not isinstance(x, View), "broadcasting by Expand is not supported")
         missing: Layout = ((),) * max(len(shape) - len(x.layout), 0)
         return moved(x, (*missing, *x.layout))
     if step.node.operator == "Dropout" and len(more) > 1 and more[1] is not None:
         training = more[1].number if isinstance(more[1], Constant) else None
-        step.refuse_unless(training == 0, "it drops values in the test phase, too (`training_mode`)")
+        step.refuse_unless(training == 0, "dropout at inference (`training_mode`) is not supported")
     if "Cast" in step.node.operator and isinstance(x, View):
         return _cast(step, x, more[0] if more else None)
     return x
 
 
 REAL, WHOLE = (1, 10, 11, 16), (6, 7, 12, 13)
-"""Data types of ONNX: floats, and integers that hold ids."""
+"""ONNX data types: floats, and integers that hold ids."""
 
 
 def _cast(step: Step, x: View, like: Any) -> Anything:
@@ -50,7 +52,9 @@ def _cast(step: Step, x: View, like: Any) -> Anything:
         return x if to in WHOLE else _mask_of(step, x)
     layer = x.value.layer
     integers = layer.type == "arg_max" or (layer.type == "top_k" and x.value.place == 1)
-    step.refuse_unless(to in REAL or (integers and to in WHOLE), "it makes integers or truth values of floats")
+    step.refuse_unless(
+        to in REAL or (integers and to in WHOLE), "casting floats to integers or booleans is not supported"
+    )
     return x
 
 

@@ -14,7 +14,7 @@ Pads = list[tuple[int, int]]
 
 
 SUFFIXES = {1: "1d", 2: "", 3: "3d"}
-"""Layer types, by the number of axes after the channels."""
+"""Suffixes of layer types by number of spatial axes."""
 
 
 def image(step: Step, x: Any) -> tuple[Rows, Value, int]:
@@ -22,9 +22,9 @@ def image(step: Step, x: Any) -> tuple[Rows, Value, int]:
     rows = step.rows(step.view(x))
     dims = rows.value.dims
     alone = len(rows.lead) == 1
-    step.refuse_unless(alone, "its channels are the steps of sequences")
-    usual = "channels, then a line, an image or a volume"
-    step.refuse_unless(len(dims) in (2, 3, 4), f"its rows have {len(dims)} axes; here it is {usual}")
+    step.refuse_unless(alone, "the time axis of sequences cannot be a spatial axis")
+    usual = "channels and 1 to 3 spatial axes"
+    step.refuse_unless(len(dims) in (2, 3, 4), f"input has {len(dims)} axes after the batch, expected {usual}")
     return rows, rows.value, len(dims) - 1
 
 
@@ -39,12 +39,14 @@ def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], sprea
     strides = step.attribute("strides") or [1] * count
     pads = step.attribute("pads") or [0] * 2 * count
     fits = len(strides) == count and len(pads) == 2 * count == 2 * len(sizes)
-    step.refuse_unless(fits, "`strides`, `pads` and the kernel have other numbers of axes than the image")
-    step.refuse_unless(min(pads) >= 0 and min([*strides, *kernel, *spread]) > 0, "it has negative pads or sizes of 0")
+    step.refuse_unless(fits, "`strides`, `pads`, kernel and image must have the same number of spatial axes")
+    step.refuse_unless(
+        min(pads) >= 0 and min([*strides, *kernel, *spread]) > 0, "negative padding and sizes of 0 are not supported"
+    )
     auto = step.attribute("auto_pad", "NOTSET")
     pairs = list(zip(pads[:count], pads[count:], strict=True))
     if auto in ("SAME_UPPER", "SAME_LOWER"):
-        step.refuse_unless(not isinstance(x, Padded), f"it pads by the size of its input (`{auto}`) behind a Pad")
+        step.refuse_unless(not isinstance(x, Padded), f"`auto_pad: {auto}` after Pad is not supported")
         pairs = []
         for size, window, stride in zip(sizes, spread, strides, strict=True):
             total = max((-(-size // stride) - 1) * stride + window - size, 0)
@@ -67,18 +69,18 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
         x = x.view
     given = step.numbers(filters, "weight")
     kernel = list(given.array.shape[2:])
-    step.refuse_unless(given.array.ndim in (3, 4, 5), f"its filters have {given.array.ndim} axes")
+    step.refuse_unless(given.array.ndim in (3, 4, 5), f"filters have {given.array.ndim} axes, expected 3 to 5")
     if isinstance(x, View) and [atom.name for atom in x.layout[-1]] == ["T"]:
-        step.refuse_unless(padded is x, "a Pad stands before it")
+        step.refuse_unless(padded is x, "Pad before a convolution along time steps is not supported")
         if len(x.layout) == 4 == given.array.ndim and not x.layout[2] and kernel[0] == 1:  # an image of a single row
             line = replace(x, layout=(*x.layout[:2], x.layout[3]))
             found = _over_steps(step, line, Constant(given.array[:, :, 0], given.source), bias)
             return replace(found, layout=(*found.layout[:2], (), found.layout[2]))
         return _over_steps(step, x, given, bias)
     rows, value, spatial = image(step, x)
-    step.refuse_unless(len(kernel) == spatial, "its filters have other axes than the image")
+    step.refuse_unless(len(kernel) == spatial, "filters and image have different numbers of spatial axes")
     dilations = step.attribute("dilations") or [1] * spatial
-    step.refuse_unless(len(dilations) == spatial, "`dilations` has other axes than the image")
+    step.refuse_unless(len(dilations) == spatial, "`dilations` and image have different numbers of spatial axes")
     spread = [(size - 1) * gap + 1 for size, gap in zip(kernel, dilations, strict=True)]
     pads, strides = windows(step, padded, kernel, rows.value.dims[1:], spread)
     array = given.array if spatial > 1 else given.array[:, :, None]
@@ -92,9 +94,10 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
         weights["bias"] = weight(own.array.reshape(-1), own.source)
     groups = step.attribute("group", 1)
     channels = value.dims[0] // max(groups, 1)
-    step.refuse_unless(channels == array.shape[1], f"its filters have {array.shape[1]} channels of {channels}")
+    step.refuse_unless(channels == array.shape[1], f"filters have {array.shape[1]} input channels, expected {channels}")
     step.refuse_unless(
-        bias is None or weights["bias"].array.size == array.shape[0], "its bias does not fit the filters"
+        bias is None or weights["bias"].array.size == array.shape[0],
+        f"bias must have one value per output channel ({array.shape[0]})",
     )
     weights = parameters(weights, "conv", spatial)
     type_ = f"conv{SUFFIXES[spatial]}"
@@ -126,7 +129,7 @@ def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> View:
     """
     view = step.plain(x)
     fits = len(view.layout) == 3 == given.array.ndim and view.layout[1] == view.inside and len(view.value.dims) == 1
-    step.refuse_unless(fits, "its input is no batch of sequences, channels before steps")
+    step.refuse_unless(fits, "expected a batch of sequences with shape [N, C, T]")
     filters, channels, length = given.array.shape
     high = [1] * (len(step.attribute("kernel_shape") or [length]) - 1)
     window = [*high, length]
@@ -134,9 +137,11 @@ def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> View:
     before, behind = pads[-1]
     usual = set(strides) == {1} and set(step.attribute("dilations") or [1]) == {1} and step.attribute("group", 1) == 1
     usual = usual and not any(map(any, pads[:-1]))
-    step.refuse_unless(usual, "along steps, it has strides, gaps or groups")
-    step.refuse_unless(before + behind == length - 1, "along steps, it gives more or fewer rows than it gets")
-    step.refuse_unless(channels == view.value.dims[0], f"its filters have {channels} channels of {view.value.dims[0]}")
+    step.refuse_unless(usual, "strides, dilation and groups are not supported along time steps")
+    step.refuse_unless(before + behind == length - 1, "convolution along time steps must preserve the number of steps")
+    step.refuse_unless(
+        channels == view.value.dims[0], f"filters have {channels} input channels, the input has {view.value.dims[0]}"
+    )
     value = view.value
     if length > 1:
         value = step.layer("context", value, length=length, start=-before, suffix="context").outputs[0]
@@ -147,7 +152,7 @@ def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> View:
     weights: dict[str, Weight] = {"weight": weight(array, source)}
     if bias is not None:
         own = step.numbers(bias, "bias")
-        step.refuse_unless(own.array.size == filters, "its bias does not fit the filters")
+        step.refuse_unless(own.array.size == filters, f"bias must have one value per output channel ({filters})")
         weights["bias"] = weight(own.array.reshape(-1), own.source)
     made = step.layer("fc", value, weights=weights, size=int(filters), bias=bias is not None).outputs[0]
     inside = axis_for(filters)
@@ -165,11 +170,11 @@ def pool(step: Step, x: Any) -> Anything:
         fits = (x.number == 0 and not own) if average else low
         padded = x if fits else step.settled(x)
         x = x.view if fits else padded
-    step.refuse_unless(not any(step.node.outputs[1:]), "it gives the places of the maxima, too")
+    step.refuse_unless(not any(step.node.outputs[1:]), "the argmax output is not supported")
     rows, value, spatial = image(step, x)
     kernel = step.attribute("kernel_shape") or []
-    step.refuse_unless(len(kernel) == spatial, "its kernel has other axes than the image")
-    step.refuse_unless(set(step.attribute("dilations") or [1]) == {1}, "its windows have gaps (`dilations`)")
+    step.refuse_unless(len(kernel) == spatial, "kernel and image have different numbers of spatial axes")
+    step.refuse_unless(set(step.attribute("dilations") or [1]) == {1}, "`dilations` is not supported")
     pads, strides = windows(step, padded, kernel, rows.value.dims[1:], kernel)
     up = bool(step.attribute("ceil_mode", 0))
     before = [a for a, _ in pads]
@@ -243,14 +248,15 @@ def global_pool(step: Step, x: Any) -> Anything:
 @operator("BatchNormalization")
 def batch_norm(step: Step, x: Any, gain: Any, bias: Any, mean: Any, var: Any) -> Anything:
     """With the averages that it has: training moves them on."""
-    step.refuse_unless(not step.attribute("training_mode", 0), "it is written for training")
+    step.refuse_unless(not step.attribute("training_mode", 0), "training mode is not supported")
     rows = step.rows(step.view(x))
-    step.refuse_unless(len(rows.lead) == 1, "its channels are the steps of sequences")
+    step.refuse_unless(len(rows.lead) == 1, "channels cannot be the time axis of sequences")
     names = {"gain": gain, "bias": bias, "running_mean": mean, "running_var": var}
     given = {name: step.numbers(one, name.replace("_", " ")) for name, one in names.items()}
     channels = rows.value.dims[0] if rows.value.dims else 1
-    fits = all(one.array.size == channels for one in given.values())
-    step.refuse_unless(fits, f"it has not one number for each of {channels} channels")
+    for name, one in given.items():
+        size = one.array.size
+        step.refuse_unless(size == channels, f"expected {channels} values for {name}, one per channel, got {size}")
     weights = {name: weight(one.array.reshape(-1), one.source) for name, one in given.items()}
     epsilon, momentum = step.attribute("epsilon", 1e-5), step.attribute("momentum", 0.9)
     made = step.layer("batch_norm", rows.value, weights=weights, epsilon=epsilon, momentum=momentum)
@@ -261,9 +267,9 @@ def batch_norm(step: Step, x: Any, gain: Any, bias: Any, mean: Any, var: Any) ->
 def lrn(step: Step, x: Any) -> Anything:
     """Across channels."""
     rows = step.rows(step.view(x), 3)
-    step.refuse_unless(len(rows.lead) == 1, "its channels are the steps of sequences")
+    step.refuse_unless(len(rows.lead) == 1, "channels cannot be the time axis of sequences")
     size = step.attribute("size", 1)
-    step.refuse_unless(size % 2 == 1, f"its `size` is {size}, which is not odd: engines differ in its middle")
+    step.refuse_unless(size % 2 == 1, f"`size` is {size}, expected an odd number: engines disagree on even sizes")
     numbers = {"scale": "alpha", "power": "beta", "shift": "bias"}
     defaults = {"alpha": 1e-4, "beta": 0.75, "bias": 1.0}
     settings = {name: step.attribute(theirs, defaults[theirs]) for name, theirs in numbers.items()}

@@ -28,10 +28,10 @@ class Imported(ImportedFiles):
     text: str
     weights: dict[str, NDArray[Any]]
     outputs: dict[str, str]
-    """Values of the network by the names of the model's outputs."""
+    """Values of the network by name of the model's output."""
     report: str
     summary: str
-    """The report with the nodes counted that became no layer."""
+    """The report with counts of nodes that did not become layers."""
 
     def files(self) -> dict[str, Content]:
         """Network, weights and report."""
@@ -70,7 +70,7 @@ def import_onnx(path: str | Path) -> Imported:
         outcome = convert(model)
     if outcome.refused:
         count = len(outcome.refused)
-        title = f"{file}: {count} {'thing has' if count == 1 else 'things have'} no counterpart here:"
+        title = f"cannot import {file}: {count} {'error' if count == 1 else 'errors'}:"
         raise ImportFailure(title, *(f"  {line}" for line in outcome.refused))
     made = assemble(model, outcome)
     reports = [report_text(model, outcome, made, brief=brief) for brief in (False, True)]

@@ -61,7 +61,7 @@ class Layer:
     suffix: str = ""
     name: str = ""
     named: dict[int, str] = field(default_factory=dict)
-    """Names of outputs of the model, of a layer that has several."""
+    """Names of outputs of the model, for a layer with several outputs."""
     outputs: tuple[Value, ...] = field(default=(), init=False)
 
     @property
@@ -92,9 +92,9 @@ def make_layer(
         bound = definition.bind(made.attributes)
         types = definition.infer([_type(value) for value in inputs], bound)
     except InvalidAttributes as error:
-        raise NotSupported(f"`{type_}` refuses it: {'; '.join(map(str, error.args))}") from None
+        raise NotSupported(f"invalid attributes for `{type_}`: {'; '.join(map(str, error.args))}") from None
     except ShapeError as error:
-        raise NotSupported(f"`{type_}` refuses it: {error}") from None
+        raise NotSupported(f"invalid input shape for `{type_}`: {error}") from None
     made.outputs = tuple(Value(made, place, one) for place, one in enumerate(types))
     return made
 

@@ -32,19 +32,27 @@ def _linear(step: Step, x: View, name: str, other: str, rows: int | None) -> Vie
     rows_of_x = step.rows(x)
     width = int(np.prod(rows_of_x.value.dims))
     numbers = np.asarray(step.attribute(name) or [], np.float32)
-    step.refuse_unless(numbers.size > 0 and numbers.size % width == 0, f"its {name} do not fit rows of {width}")
+    step.refuse_unless(
+        numbers.size > 0 and numbers.size % width == 0,
+        f"length of `{name}` must be a multiple of the number of features, {width}; got {numbers.size}",
+    )
     array = numbers.reshape(-1, width).T
-    step.refuse_unless(rows is None or array.shape[1] == rows, f"its {name} do not fit {rows} targets")
+    step.refuse_unless(
+        rows is None or array.shape[1] == rows, f"`{name}` must have {rows} rows, one per target, got {array.shape[1]}"
+    )
     given = step.attribute(other)
-    step.refuse_unless(not given or len(given) == array.shape[1], f"its {other} do not fit")
+    step.refuse_unless(
+        not given or len(given) == array.shape[1],
+        f"`{other}` must have {array.shape[1]} values, got {len(given or [])}",
+    )
     after = step.attribute("post_transform", "NONE")
-    step.refuse_unless(after in AFTER, f"its `post_transform` is `{after}`")
+    step.refuse_unless(after in AFTER, f"`post_transform: {after}` is not supported")
     source = (f"{step.node.name or step.node.operator}.weight",)
     bias = weight(given, (f"{step.node.name}.bias",)) if given else None
     found = fc_of(step, x, array, source, bias)
     labels = step.attribute("classlabels_ints") or step.attribute("classlabels_strings") or []
     alone = array.shape[1] == 1 and len(labels) == 2
-    step.refuse_unless(not alone, "it gives one score for two classes")
+    step.refuse_unless(not alone, "binary classification with a single score is not supported")
     return step.each(AFTER[after], found) if AFTER[after] else found
 
 
@@ -58,7 +66,7 @@ def normalizer(step: Step, x: Any) -> Anything:
         return view
     if norm == "L1" and layer.type == "sigmoid":  # none is negative
         return step.made(step.layer("sum_to_one_norm", rows.value).outputs[0], rows)
-    step.refuse_unless(norm == "L2", f"its norm is `{norm}`")
+    step.refuse_unless(norm == "L2", f"norm `{norm}` is not supported")
     return step.made(step.layer("row_l2_norm", rows.value).outputs[0], rows)
 
 
@@ -69,7 +77,9 @@ def scaler(step: Step, x: Any) -> Anything:
     width = rows.value.dims[0]
     scale, offset = (np.asarray(step.attribute(name) or [default], np.float32) for name, default in
                      (("scale", 1.0), ("offset", 0.0)))  # fmt: skip
-    step.refuse_unless({scale.size, offset.size} <= {1, width}, "it has not one number for each column")
+    step.refuse_unless(
+        {scale.size, offset.size} <= {1, width}, f"`scale` and `offset` must have 1 or {width} values, one per feature"
+    )
     gain = np.broadcast_to(scale, width)
     weights = {"gain": weight(gain), "bias": weight(-np.broadcast_to(offset, width) * gain)}
     return step.made(step.layer("scale", rows.value, weights=weights).outputs[0], rows)

@@ -18,7 +18,7 @@ from .operators import Step, operator, view_of
 from .recurrences import KINDS, one_direction
 from .schemas import fault_of
 
-WHOLE = "known are loops over the rows of sequences as tf2onnx writes them for GRU, LSTM and SimpleRNN"
+WHOLE = "only loops over the steps of sequences are supported, as tf2onnx exports them for GRU, LSTM and SimpleRNN"
 ACTIVATIONS = ("Sigmoid", "Tanh", "Relu")
 
 
@@ -40,13 +40,13 @@ def reverse(step: Step, x: Any, lengths: Any) -> Anything:
     axes = [step.attribute(name, default) for name, default in (("batch_axis", 1), ("time_axis", 0))]
     fits = isinstance(x, (View, Mask, Reversed)) and all(0 <= axis < len(x.layout) for axis in axes)
     names = [[atom.name for atom in x.layout[axis]] for axis in axes] if fits else []
-    step.refuse_unless(names == [["N"], ["T"]], "it turns over other axes than the rows of sequences")
+    step.refuse_unless(names == [["N"], ["T"]], "only reversal along the time axis is supported")
     number = lengths.number if isinstance(lengths, Filled) else None
     step.refuse_unless(
-        isinstance(lengths, Lengths) or number == x.shape[axes[1]], "it turns over a part of each sequence"
+        isinstance(lengths, Lengths) or number == x.shape[axes[1]], "partial reversal of sequences is not supported"
     )
     if isinstance(x, Mask):
-        step.refuse_unless(not (x.causal or x.end), "it turns over a mask of single rows")
+        step.refuse_unless(not (x.causal or x.end), "reversing a mask of single steps is not supported")
         return x
     return x.forward if isinstance(x, Reversed) else Reversed(x.layout, view=x)
 
@@ -56,9 +56,9 @@ def loop(step: Step, trips: Any, going: Any, *states: Any) -> Any:
     """The last states, then the rows of all steps."""
     body = step.attribute("body")
     fits = isinstance(body, Body) and len(body.inputs) == 2 + len(states) < 1 + len(body.outputs)
-    step.refuse_unless(fits, f"it gives no rows; {WHOLE}")
+    step.refuse_unless(fits, f"the loop has no scan output; {WHOLE}")
     goes = going is None or (isinstance(going, Constant) and going.array.size == 1 and bool(going.array.all()))
-    step.refuse_unless(goes, f"it may end before it begins; {WHOLE}")
+    step.refuse_unless(goes, f"the initial condition must be true; {WHOLE}")
     followed = _Body(step, body, step.integers(trips, "steps")[0], states)
     found = followed.run()
     rows = found[1 + len(states) :]
@@ -66,7 +66,7 @@ def loop(step: Step, trips: Any, going: Any, *states: Any) -> Any:
     cell = cell_of(result) if isinstance(result, Sum) else None
     same = cell is not None and all(one is result for one in rows) and found[1 + cell.state] is result
     if cell is None or not same:
-        raise NotSupported(f"a step of it is no cell of these; {WHOLE}")
+        raise NotSupported(f"the loop body is not a supported cell; {WHOLE}")
     return _outputs(step, cell, followed, found, states)
 
 
@@ -89,10 +89,10 @@ class _Body:
             return given  # what no step changes
         zero = isinstance(given, Filled) and given.number == 0
         if isinstance(given, Constant) and given.array.dtype.kind in "iu":
-            self.step.refuse_unless(given.number == 0, f"it does not count from 0; {WHOLE}")
+            self.step.refuse_unless(given.number == 0, f"the counter must start at 0; {WHOLE}")
             return Counter()
         zero = zero or (isinstance(given, Constant) and given.array.dtype.kind == "f" and not given.array.any())
-        self.step.refuse_unless(zero, "its first states are given; here they are zero")
+        self.step.refuse_unless(zero, "initial states must be zero")
         return of(State(place))
 
     def run(self) -> list[Any]:
@@ -101,7 +101,7 @@ class _Body:
             fault = fault_of(node, self.step.opset)
             unknown = [name for name in node.inputs if name and self.values.get(name) is None]
             if fault is not None or unknown:
-                raise NotSupported(f"in a step of it, {node.label}: {fault or f'nothing gives `{shown(unknown[0])}`'}")
+                raise NotSupported(f"loop body, {node.label}: {fault or f'`{shown(unknown[0])}` is not supported'}")
             inputs = [self.values.get(name) if name else None for name in node.inputs]
             results = self._node(node, inputs)
             self.values |= dict(zip(node.outputs, results, strict=False))
@@ -110,7 +110,7 @@ class _Body:
         counters = [name for name in self.body.inputs[2:] if isinstance(self.values[name], Counter)]
         by_one = [self.body.outputs[self.body.inputs.index(name) - 1] for name in counters]
         going = going and all(self.values.get(name) == Counter(1) for name in by_one)
-        self.step.refuse_unless(going, f"it ends by a condition, or counts otherwise than by 1; {WHOLE}")
+        self.step.refuse_unless(going, f"conditions and steps other than 1 are not supported; {WHOLE}")
         return found
 
     def _node(self, node: Node, inputs: list[Any]) -> list[Any]:
@@ -121,7 +121,7 @@ class _Body:
         handler = _FOLLOWED.get(node.operator) if not node.domain else None
         result = _called(handler, self, node, *inputs) if handler else None
         if result is None:
-            raise NotSupported(f"a step of it has {node.label}, which is no part of a cell; {WHOLE}")
+            raise NotSupported(f"unsupported node in the loop body: {node.label}; {WHOLE}")
         return result if isinstance(result, list) else [result]
 
     # ---- nodes of a step
@@ -131,7 +131,7 @@ class _Body:
         steps = isinstance(source, (View, Mask, Reversed)) and [atom.name for atom in source.layout[0]] == ["T"]
         if not steps or place != Counter() or node.attributes.get("axis", 0) != 0:
             return None
-        self.step.refuse_unless(source.shape[0] == self.trips, "it has not one step for each row of the sequences")
+        self.step.refuse_unless(source.shape[0] == self.trips, "the trip count must be the number of steps")
         if isinstance(source, Mask):
             plain = not (source.causal or source.end)
             return Constant(np.array(not source.turned)) if plain else None
@@ -246,7 +246,7 @@ def _outputs(step: Step, cell: Cell, body: _Body, found: list[Any], states: tupl
     backward = isinstance(body.source, Reversed)
     rows = step.rows(body.source.forward if isinstance(body.source, Reversed) else step.view(body.source), 1)
     names = [[atom.name for atom in axis] for axis in rows.lead]
-    step.refuse_unless(names == [["T"], ["N"]], "its input is no batch of sequences, steps first")
+    step.refuse_unless(names == [["T"], ["N"]], "expected a batch of sequences in time-major layout")
     weights, recalls = _stacked([gate.weight for gate in cell.gates]), _stacked([gate.recall for gate in cell.gates])
     biases = np.concatenate([*(gate.bias for gate in cell.gates), *(gate.recalled_bias for gate in cell.gates)])
     units = int(cell.gates[0].recall.array.shape[0])
@@ -272,5 +272,5 @@ def _stacked(parts: list[Constant]) -> Constant:
     """Matrices of gates as ONNX has them: a row for each output, one gate after the other."""
     fits = len({one.array.shape for one in parts}) == 1
     if not fits:
-        raise NotSupported("its gates have matrices of different sizes")
+        raise NotSupported("the weight matrices of the gates have different shapes")
     return Constant(np.concatenate([one.array.T for one in parts]), parts[0].source)

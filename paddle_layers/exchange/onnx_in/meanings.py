@@ -27,7 +27,7 @@ class Atom:
 
 
 Axis = tuple[Atom, ...]
-"""Atoms of one axis, the slowest first; empty if the axis has the size 1."""
+"""Atoms of the axis, the slowest first; empty for an axis of size 1."""
 
 Layout = tuple[Axis, ...]
 
@@ -51,9 +51,9 @@ class View(Meaning):
     value: Value = field(kw_only=True)
     order: tuple[Atom, ...] = field(kw_only=True)
     factor: float = field(default=1.0, kw_only=True)
-    """By which the tensor is larger than the value."""
+    """Factor between tensor and value."""
     scaled_by: int = field(default=-1, kw_only=True)
-    """The place of the node that made it so."""
+    """The index of the node that multiplied it."""
 
     @property
     def rows(self) -> tuple[Atom, ...]:
@@ -110,7 +110,7 @@ class Mask(Meaning):
     end: str = ""
     turned: bool = False
     ids: Value | None = None
-    """Ids of which 0 is padding, where they are what the mask was made of."""
+    """The ids, of which 0 is padding, from which the mask was computed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ class IdMatch(Meaning):
 
 @dataclass(frozen=True, eq=False)
 class Grid(Meaning):
-    """The positions of queries and keys, as TensorFlow computes causal masks: `part` is all, row, key or ahead."""
+    """The positions of queries and keys, as TensorFlow computes causal masks: `part` is all, row, key or causal."""
 
     part: str = "all"
 
@@ -199,7 +199,7 @@ class Normal(Meaning):
     view: View = field(kw_only=True)
     factor: float = 1.0
     added: float = 0.0
-    """The error function plus this; 1 makes it twice the probability."""
+    """The error function plus this constant; with 1 it is twice the normal CDF."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +213,7 @@ class Scores(Meaning):
     causal: bool = False
     soft: bool = False
     zeroed: bool = False
-    """Masked scores are 0, and an addition has to set them to minus infinity."""
+    """Masked scores are 0, and an addition must set them to minus infinity."""
 
 
 @dataclass(frozen=True, eq=False)

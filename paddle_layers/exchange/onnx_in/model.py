@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from paddle_layers.define.escaping import message_line, printable_line
 
 SHOWN = 80
-"""Characters of a name in messages."""
+"""Maximum length of names in messages."""
 
 
 class ImportFailure(ValueError):

@@ -23,7 +23,7 @@ from .model import ImportFailure, Model
 JOINED = frozenset(
     {"relu", "relu6", "sigmoid", "tanh", "gelu", "swish", "hard_swish", "hard_sigmoid", "softplus", "softsign", "elu"}
 )
-"""Layers that become the `act` of the layer before. Not softmax: costs want the scores."""
+"""Layers that are fused as the `act` of the previous layer. Not softmax: losses need the logits."""
 _DEFAULTS: dict[str, dict[str, Any]] = {"relu6": {"max": 6.0}, "gelu": {"approximate": "NONE"}, "elu": {"alpha": 1.0}}
 _PARAMETER = re.compile(r"(?:^|[._/])(weight|bias|gain|kernel|gamma|beta|running_mean|table|in_proj_weight)(?:_\w+)?$")
 
@@ -69,7 +69,9 @@ def assemble(model: Model, outcome: Outcome) -> Assembled:
     try:
         network = loads(text, "the imported network")
     except ConfigError as error:
-        raise ImportFailure(*(f"the layers do not fit: {one.message}" for one in error.diagnostics)) from None
+        raise ImportFailure(
+            *(f"internal error, inconsistent layers: {one.message}" for one in error.diagnostics)
+        ) from None
     weights = _weights(network, layers, short.paths)
     return Assembled(network, dumps(network), weights, layers, named, short.paths)
 
@@ -239,7 +241,7 @@ def _weights(network: Network, layers: list[Layer], paths: dict[str, str]) -> di
         for name, array in given.items():
             parameter = net.arena.by_name.get(net.arena.aliases.get(name, name))
             if parameter is None or parameter.shape != array.shape:
-                wanted = "no such parameter" if parameter is None else f"the shape {parameter.shape}"
-                raise ImportFailure(f"the layers do not fit: `{name}` has the shape {array.shape}, wanted is {wanted}")
+                wanted = "no such parameter" if parameter is None else f"expected shape {parameter.shape}"
+                raise ImportFailure(f"internal error: `{name}` has shape {array.shape}, {wanted}")
             parameter.value = array
         return {name: one.value.astype(np.float32) for name, one in net.arena.by_name.items()}

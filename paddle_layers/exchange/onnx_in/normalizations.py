@@ -22,16 +22,20 @@ def norm_of(
     """Normalization over the last axes, with a gain and bias per column if there are any."""
     rows = step.rows(x)
     own = len(x.layout) - len(rows.lead)
-    step.refuse_unless(over <= own, "it goes over rows of the batch or of sequences")
+    step.refuse_unless(over <= own, "normalization along the batch or time axis is not supported")
     settings: dict[str, Any] = {"bias": bias is not None} if type_ == "layer_norm" else {}
     weights = {}
     for name, given in (("gain", gain), ("bias", bias)):
         if given is not None:
             fits = given.array.size == size_of(x.layout[-1]) == given.array.shape[-1] and over == 1
-            step.refuse_unless(fits, f"its {name} has not one number for each column")
+            step.refuse_unless(
+                fits, f"{name} must have one value per column ({size_of(x.layout[-1])}), got shape {given.array.shape}"
+            )
             weights[name] = weight(given.array.reshape(-1), given.source)
     if over < own:
-        step.refuse_unless(type_ == "layer_norm", "it goes over a part of the axes of a row")
+        step.refuse_unless(
+            type_ == "layer_norm", "normalization over a subset of the axes is only supported for layer normalization"
+        )
         settings["axis"] = -over
     made = step.layer(type_, rows.value, weights=weights, epsilon=epsilon, **settings)
     return step.made(made.outputs[0], rows)
@@ -50,7 +54,7 @@ def layer_norm(step: Step, x: Any, gain: Any, bias: Any = None) -> Anything:
     """Over the last axes."""
     view = step.view(x)
     axis = step.axis(step.attribute("axis", -1), len(view.layout))
-    step.refuse_unless(not any(step.node.outputs[1:]), "it gives means and deviations, too")
+    step.refuse_unless(not any(step.node.outputs[1:]), "mean and standard deviation as outputs are not supported")
     rows = step.rows(view)
     first = step.axis_of_row(axis, rows)
     size = math.prod(rows.value.dims[axis - len(rows.lead) :])
@@ -58,7 +62,7 @@ def layer_norm(step: Step, x: Any, gain: Any, bias: Any = None) -> Anything:
     for name, given in (("gain", gain), ("bias", bias)):
         if given is not None:
             own = step.numbers(given, name)
-            step.refuse_unless(own.array.size == size, f"its {name} has not one number for each of {size}")
+            step.refuse_unless(own.array.size == size, f"expected {size} values for {name}, got {own.array.size}")
             weights[name] = weight(own.array.reshape(-1), own.source)
     epsilon = step.attribute("epsilon", 1e-5)
     made = step.layer("layer_norm", rows.value, weights=weights, axis=first, epsilon=epsilon, bias=bias is not None)
@@ -69,9 +73,12 @@ def layer_norm(step: Step, x: Any, gain: Any, bias: Any = None) -> Anything:
 def row_length(step: Step, x: Any) -> Anything:
     """Rows brought to length 1."""
     view = step.view(x)
-    step.refuse_unless(step.attribute("p", 2) == 2, "it divides by another length than that of a vector")
+    step.refuse_unless(step.attribute("p", 2) == 2, f"norm p={step.attribute('p', 2)} is not supported, expected 2")
     rows = step.rows(view, 1)
-    step.refuse_unless(step.axis(step.attribute("axis", -1), len(view.layout)) == len(rows.lead), "along other axes")
+    step.refuse_unless(
+        step.axis(step.attribute("axis", -1), len(view.layout)) == len(rows.lead),
+        "normalization is only supported along the last axis",
+    )
     return step.made(step.layer("row_l2_norm", rows.value).outputs[0], rows)
 
 
@@ -79,14 +86,17 @@ def row_length(step: Step, x: Any) -> Anything:
 def group_norm(step: Step, x: Any, gain: Any, bias: Any) -> Anything:
     """Channels of each image, or groups of them; older models have one gain for a group."""
     rows = step.rows(step.view(x))
-    step.refuse_unless(len(rows.lead) == 1, "its channels are the steps of sequences")
+    step.refuse_unless(len(rows.lead) == 1, "channels cannot be the time axis of sequences")
     channels = rows.value.dims[0] if rows.value.dims else 1
     groups = step.attribute("num_groups", channels)
     part = "norm." if step.node.operator == "InstanceNormalization" else ""
     weights = {}
     for name, given in (("gain", gain), ("bias", bias)):
         own = step.numbers(given, name)
-        step.refuse_unless(own.array.size in {channels, groups}, f"its {name} has not one number for each channel")
+        step.refuse_unless(
+            own.array.size in {channels, groups},
+            f"expected one value per channel ({channels}) or group ({groups}) for {name}, got {own.array.size}",
+        )
         array = own.array.reshape(-1)
         source = own.source
         if array.size < channels:
@@ -104,8 +114,10 @@ def mvn(step: Step, x: Any) -> Anything:
     view = step.view(x)
     rows = step.rows(view)
     axes = sorted(step.axis(axis, len(view.layout)) for axis in step.attribute("axes", [0, 2, 3]))
-    step.refuse_unless(axes and axes[0] >= len(rows.lead), "it goes over rows of the batch or of sequences")
-    step.refuse_unless(axes == list(range(axes[0], axes[-1] + 1)), "it goes over axes that are no neighbours")
+    step.refuse_unless(
+        axes and axes[0] >= len(rows.lead), "normalization along the batch or time axis is not supported"
+    )
+    step.refuse_unless(axes == list(range(axes[0], axes[-1] + 1)), "normalized axes must be adjacent")
     first, last = (axis - len(rows.lead) + 1 for axis in (axes[0], axes[-1]))
     made = step.layer("mvn", rows.value, axis=first, end_axis=last if last < len(rows.value.dims) else None)
     return step.made(made.outputs[0], rows)

@@ -46,9 +46,9 @@ Result = Anything | tuple[Anything | None, ...]
 Handler = Callable[..., Result]
 
 OPERATORS: dict[tuple[str, str], Handler] = {}
-"""The function of each operator, by domain and name."""
+"""Handlers of operators, by domain and name."""
 OF_CONSTANTS: set[Handler] = set()
-"""Functions that know what to do with a constant as their first input."""
+"""Handlers that accept a constant as their first input."""
 
 
 def operator(*names: str, domain: str = "", constants: bool = False) -> Callable[[Handler], Handler]:
@@ -89,9 +89,9 @@ class Step:
     ) -> None:
         self.node, self.opset, self.steps, self.budget = node, opset, steps, budget
         self.captured = captured or {}
-        """What graphs in attributes read of the graph around them."""
+        """Outer values that subgraphs in attributes read."""
         self.known = known
-        """What nodes before have made, for those who would make the same."""
+        """Results of previous nodes, for reuse."""
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """An attribute of the node."""
@@ -104,7 +104,7 @@ class Step:
 
     def axis(self, axis: int, rank: int) -> int:
         """An axis counted from the front."""
-        self.refuse_unless(-rank <= axis < rank, f"there is no axis {axis} among {rank}")
+        self.refuse_unless(-rank <= axis < rank, f"axis {axis} is out of range for {rank} axes")
         return axis % rank
 
     # ---- layers
@@ -149,16 +149,18 @@ class Step:
         for count in range(len(view.layout) + 1):
             seen = atoms_of(view.layout[:count])
             if needed <= set(seen):
-                self.refuse_unless(len(seen) == len(needed), "axes of a row stand before or in those of the batch")
+                self.refuse_unless(len(seen) == len(needed), "the batch axis must be first")
                 return count
-        raise NotSupported("the axis of the batch is gone")
+        raise NotSupported("the batch axis is missing")
 
     def rows(self, view: View, rank: int | None = None) -> Rows:
         """The value with rows of the shape that the node sees."""
         plain = self.plain(view)
         count = self.lead(plain)
         rest = plain.layout[count:]
-        self.refuse_unless(rank is None or len(rest) == rank, f"its rows have {len(rest)} axes, it needs {rank}")
+        self.refuse_unless(
+            rank is None or len(rest) == rank, f"input has {len(rest)} axes after the batch, expected {rank}"
+        )
         if atoms_of(rest) != plain.inside:
             plain = self._permuted(plain, atoms_of(rest))
         dims = tuple(size_of(axis) for axis in rest)
@@ -181,7 +183,9 @@ class Step:
 
     def axis_of_row(self, axis: int, rows: Rows) -> int | None:
         """The attribute `axis` of a layer for an axis of the node's input; None for the first one of a row."""
-        self.refuse_unless(axis >= len(rows.lead), "it goes along rows of the batch or of sequences")
+        self.refuse_unless(
+            axis >= len(rows.lead), "the batch or time axis is not supported as the axis of this operator"
+        )
         return axis - len(rows.lead) + 1 if axis > len(rows.lead) else None
 
     def made(self, value: Value, like: Rows) -> View:
@@ -191,16 +195,16 @@ class Step:
     def numbers(self, given: Any, what: str) -> Constant:
         """A floating-point constant."""
         if not isinstance(given, Constant):
-            raise NotSupported(f"its {what} is computed; it has to be a constant")
-        self.refuse_unless(given.array.dtype.kind in "fiub", f"its {what} depends on the batch")
+            raise NotSupported(f"{what} must be a constant")
+        self.refuse_unless(given.array.dtype.kind in "fiub", f"{what} depends on the batch size")
         return given
 
     def integers(self, given: Any, what: str) -> list[Any]:
         """A constant list of integers, possibly with sizes of the batch."""
         if not isinstance(given, Constant):
-            raise NotSupported(f"its {what} are computed; they have to be constants")
+            raise NotSupported(f"{what} must be constant")
         whole = given.array.dtype.kind in "iuO" and given.array.ndim <= 1
-        self.refuse_unless(whole, f"its {what} are no list of whole numbers")
+        self.refuse_unless(whole, f"{what} must be a list of integers")
         return list(np.atleast_1d(given.array).tolist())
 
     def view(self, given: Any, what: str = "input") -> View:
@@ -208,7 +212,7 @@ class Step:
         given = self.settled(given)
         if isinstance(given, View):
             return given
-        raise NotSupported(f"its {what} is {described(given)}, which no layer gives")
+        raise NotSupported(f"{what} is {described(given)}, expected the output of a layer")
 
     def settled(self, given: Any) -> Any:
         """A mean or padding that the following nodes did not absorb, as a layer output; other values are unchanged."""
@@ -246,22 +250,22 @@ def view_of(value: Value, rows: Sequence[Atom], lead: Layout) -> View:
 
 
 KNOWN: dict[type, str] = {
-    Chosen: "single rows of sequences",
-    EndPlace: "the place of a row in its sequence",
-    Filled: "one number in a shape that the batch decides",
-    Grid: "the places of rows and keys, which are known in causal masks only",
-    IdMatch: "a comparison of ids, which is known as the padding of an embedding only",
-    IdNumbers: "a computation with ids",
-    Images: "the numbers of the images that boxes are in, which are sequences here",
-    Label: "the name of a class",
-    Lengths: "the lengths of sequences",
+    Chosen: "selected steps of sequences",
+    EndPlace: "the index of a step in its sequence",
+    Filled: "a constant of dynamic shape",
+    Grid: "a grid of query and key positions (only supported in causal masks)",
+    IdMatch: "a comparison of ids (only supported for the padding of an embedding)",
+    IdNumbers: "arithmetic with ids",
+    Images: "the image indices of boxes",
+    Label: "a predicted class",
+    Lengths: "sequence lengths",
     Mask: "a mask",
-    Normal: "an error function, which is known in `gelu` only",
-    Reversed: "a sequence from its last row on, of which the last one is known alone",
-    PlaceRows: "rows of a table for places",
-    Places: "the places of rows in their sequences",
-    Scores: "products of queries and keys, which are known in attention only",
-    Statistic: "a mean or a deviation, which is known in normalisation only",
+    Normal: "an error function (only supported in `gelu`)",
+    Reversed: "a reversed sequence (only its last step is supported)",
+    PlaceRows: "a position embedding",
+    Places: "positions of steps in sequences",
+    Scores: "attention scores (only supported in attention)",
+    Statistic: "a mean or standard deviation (only supported in normalization)",
 }
 
 
@@ -270,8 +274,8 @@ def described(given: Any) -> str:
     if isinstance(given, Constant):
         return "a constant"
     if given is None:
-        return "left out"
-    return KNOWN.get(type(given), "a part of something that is known as a whole only")
+        return "missing"
+    return KNOWN.get(type(given), "part of an unsupported pattern")
 
 
 def moved(given: Anything, layout: Layout) -> Anything:

@@ -15,11 +15,11 @@ from .model import Body, Entry, ImportFailure, Model, Node, shown, text
 from .tensors import KINDS, Tensors
 
 LARGEST_FILE = (1 << 31) - 1
-"""Bytes: where protobuf ends."""
+"""Maximum file size in bytes: the limit of protobuf."""
 MOST_NODES = 100_000
 MOST_DIMS = 8
 OLDEST, NEWEST = 7, 26
-"""Versions of the operators that were looked at."""
+"""Supported opsets."""
 
 
 def onnx_package() -> ModuleType:
@@ -29,7 +29,7 @@ def onnx_package() -> ModuleType:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "onnx":
             raise
-        raise ImportFailure("the import needs onnx: pip install 'paddle-layers[onnx]'") from None
+        raise ImportFailure("ONNX import requires onnx: pip install 'paddle-layers[onnx]'") from None
     return onnx
 
 
@@ -38,16 +38,16 @@ def read_model(path: Path) -> Model:
     onnx = onnx_package()
     facts = path.stat()
     if not stat.S_ISREG(facts.st_mode):
-        raise ImportFailure(f"{path} is no file")
+        raise ImportFailure(f"{path} is not a regular file")
     if facts.st_size > LARGEST_FILE:
-        raise ImportFailure(f"{path} has {facts.st_size} bytes; a protobuf file ends at 2 GiB")
+        raise ImportFailure(f"{path} has {facts.st_size:,} bytes, more than the protobuf limit of 2 GiB")
     proto = onnx.ModelProto()
     try:
         proto.ParseFromString(path.read_bytes())
     except DecodeError as error:
-        raise ImportFailure(f"{path} is no ONNX model, or is cut short: {error}") from None
+        raise ImportFailure(f"{path} is truncated or not an ONNX model: {error}") from None
     if not proto.HasField("graph") or not proto.opset_import:
-        raise ImportFailure(f"{path} is no ONNX model: it has no graph or does not say which operators it means")
+        raise ImportFailure(f"{path} is not an ONNX model: it has no graph or no opset")
     try:
         return _model(proto, Tensors(path.parent))
     except ImportFailure as failure:
@@ -59,19 +59,19 @@ def _model(proto: Any, tensors: Tensors) -> Model:
     opsets = {_domain(one.domain): one.version for one in proto.opset_import}
     version = opsets.get("", NEWEST)
     if not OLDEST <= version <= NEWEST:
-        raise ImportFailure(f"its operators are those of opset {version}; known here are {OLDEST} to {NEWEST}")
+        raise ImportFailure(f"opset {version} is not supported, expected {OLDEST} to {NEWEST}")
     odd = [domain for domain, number in opsets.items() if not 0 <= number < 1 << 31]
     if odd:
-        raise ImportFailure(f"its operators of `{shown(odd[0])}` are those of version {opsets[odd[0]]}")
+        raise ImportFailure(f"invalid opset version {opsets[odd[0]]} of domain `{shown(odd[0])}`")
     count = len(graph.node) + sum(len(one.g.node) for node in graph.node for one in node.attribute)
     if count > MOST_NODES:
-        raise ImportFailure(f"it has {count} nodes, the limit is {MOST_NODES}")
+        raise ImportFailure(f"the model has {count:,} nodes, the limit is {MOST_NODES:,}")
     if graph.sparse_initializer:
-        raise ImportFailure("it has sparse initializers: write them as dense ones")
+        raise ImportFailure("sparse initializers are not supported: convert them to dense tensors")
     if proto.functions:
         names = ", ".join(sorted({shown(one.name) for one in proto.functions})[:5])
         raise ImportFailure(
-            f"it has functions of its own ({names}): inline them, by onnx.inliner.inline_local_functions"
+            f"local functions are not supported ({names}): inline them with onnx.inliner.inline_local_functions"
         )
     constants = _constants(graph, tensors)
     nodes = [_node(place, one, tensors) for place, one in enumerate(graph.node)]
@@ -86,7 +86,7 @@ def _constants(graph: Any, tensors: Tensors) -> dict[str, NDArray[Any]]:
     found: dict[str, NDArray[Any]] = {}
     for one in graph.initializer:
         if text(one.name) in found:
-            raise ImportFailure(f"two tensors have the name `{shown(one.name)}`")
+            raise ImportFailure(f"duplicate initializer `{shown(one.name)}`")
         found[text(one.name)] = tensors.read(one)
     return found
 
@@ -106,10 +106,10 @@ def _check_names(nodes: list[Node], known: set[str]) -> None:
     for node in nodes:
         for name in filter(None, (*node.inputs, *node.captured)):
             if name not in known:
-                raise ImportFailure(f"node {node.label} reads `{shown(name)}`, which nothing before it gives")
+                raise ImportFailure(f"node {node.label}: unknown input `{shown(name)}`")
         for name in filter(None, node.outputs):
             if name in known:
-                raise ImportFailure(f"node {node.label} gives `{shown(name)}`, which there is already")
+                raise ImportFailure(f"node {node.label}: duplicate output `{shown(name)}`")
             known.add(name)
 
 
@@ -155,7 +155,7 @@ def _entry(proto: Any) -> Entry:
     for one in tensor.shape.dim:
         if one.HasField("dim_value"):
             if not 0 < one.dim_value < np.iinfo(np.int32).max:
-                raise ImportFailure(f"`{shown(proto.name)}` has an axis of the size {one.dim_value}")
+                raise ImportFailure(f"`{shown(proto.name)}` has an axis of invalid size {one.dim_value}")
             axes.append(int(one.dim_value))
         else:
             axes.append(text(one.dim_param) or None)

@@ -13,7 +13,7 @@ from .meanings import Anything, Atom, Constant, Filled, Layout, Lengths, View, a
 from .operators import Rows, Step, needed, operator
 
 FUNCTIONS = {"Sigmoid": "sigmoid", "Tanh": "tanh", "Relu": "relu", "Affine": "linear"}
-"""ONNX's functions by the names that the layers have for them."""
+"""Activation functions of ONNX, and their names in the layers."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Kind:
 
     layer: str
     order: tuple[int, ...]
-    """Our gates, by their places among ONNX's."""
+    """Order of the gates, as indices into ONNX's order."""
     functions: tuple[str, ...]
     attributes: tuple[str, ...]
 
@@ -41,27 +41,32 @@ def recurrence(
 ) -> Any:  # fmt: skip
     """Outputs for all steps, the last ones, and the last states."""
     kind = KINDS[step.node.operator]
-    step.refuse_unless(step.attribute("clip") is None, "it limits its sums (`clip`)")
-    step.refuse_unless(not step.attribute("input_forget", 0), "it joins its gates (`input_forget`)")
+    step.refuse_unless(step.attribute("clip") is None, "`clip` is not supported")
+    step.refuse_unless(not step.attribute("input_forget", 0), "`input_forget` is not supported")
     counted = lengths is None or isinstance(lengths, (Lengths, Constant, Filled))
-    step.refuse_unless(counted, "its lengths are computed")
+    step.refuse_unless(counted, "computed sequence lengths are not supported")
     first = bool(step.attribute("layout", 0))
     rows = step.rows(step.view(x), 1)
     names = [[atom.name for atom in axis] for axis in rows.lead]
     wanted = [["N"], ["T"]] if first else [["T"], ["N"]]
-    step.refuse_unless(names == wanted, "its input is no batch of sequences, steps first")
+    step.refuse_unless(
+        names == wanted, f"expected a batch of sequences with shape [{', '.join(name for (name,) in wanted)}, ...]"
+    )
     direction = step.attribute("direction", "forward")
     ways = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}.get(direction)
     if ways is None:
-        raise NotSupported(f"its direction is `{direction}`")
+        raise NotSupported(f"unknown direction `{direction}`")
     before = _initial(step, {"initial_h": start, "initial_c": cells}, first=first, directions=len(ways))
     kinds = ("weight", "recurrent weight", "bias", "peepholes")
     given = zip((maps, recalls, biases, peepholes), kinds, strict=True)
     arrays = [_numbers(step, one, len(ways), name) for one, name in given]
-    recall = needed(arrays[1], "it has no recurrent weight")
+    recall = needed(arrays[1], "missing recurrent weight")
     units = step.attribute("hidden_size") or recall.array.shape[-1]
     functions = step.attribute("activations") or list(kind.functions) * len(ways)
-    step.refuse_unless(len(functions) == len(kind.functions) * len(ways), "it names too few functions")
+    step.refuse_unless(
+        len(functions) == len(kind.functions) * len(ways),
+        f"expected {len(kind.functions) * len(ways)} activation functions, got {len(functions)}",
+    )
     _check_slopes(step, functions.count("Affine"))
     after = bool(step.attribute("linear_before_reset", 0))
     made = []
@@ -80,7 +85,9 @@ def _check_slopes(step: Step, affine: int) -> None:
     for name, identity in (("activation_alpha", 1.0), ("activation_beta", 0.0)):
         given = step.attribute(name) or [0.0] * affine
         fits = not affine or given == [identity] * affine
-        step.refuse_unless(fits, f"its function Affine is no identity: `{name}` is {given}, not {[identity] * affine}")
+        step.refuse_unless(
+            fits, f"activation Affine must be the identity: `{name}` is {given}, expected {[identity] * affine}"
+        )
 
 
 def _initial(step: Step, given: dict[str, Any], *, first: bool, directions: int) -> list[Value]:
@@ -91,14 +98,20 @@ def _initial(step: Step, given: dict[str, Any], *, first: bool, directions: int)
         if zero or (isinstance(one, Constant) and one.array.dtype.kind == "f" and not one.array.any()):
             found.append(None)
             continue
-        step.refuse_unless(not isinstance(one, (Constant, Filled)), f"its `{name}` are numbers that all batches share")
-        step.refuse_unless(directions == 1, f"its `{name}` are those of two directions; make it two nodes")
+        step.refuse_unless(
+            not isinstance(one, (Constant, Filled)), f"a constant `{name}` other than zero is not supported"
+        )
+        step.refuse_unless(
+            directions == 1, f"`{name}` of a bidirectional node is not supported; split it into two nodes"
+        )
         view = step.view(one, name)
         place = 1 if first else 0
-        step.refuse_unless(len(view.layout) == 3 and not view.layout[place], f"its `{name}` have other axes")
+        step.refuse_unless(
+            len(view.layout) == 3 and not view.layout[place], f"`{name}` must have 3 axes, the first of them of size 1"
+        )
         rows = step.rows(replace(view, layout=(*view.layout[:place], *view.layout[place + 1 :])), 1)
         names = [[atom.name for atom in axis] for axis in rows.lead]
-        step.refuse_unless(names == [["N"]], f"its `{name}` are no rows of the batch")
+        step.refuse_unless(names == [["N"]], f"`{name}` must have the batch axis")
         found.append(rows.value)
     outputs, states = found
     if states is None:
@@ -114,7 +127,9 @@ def _numbers(step: Step, given: Any, directions: int, name: str) -> Constant | N
     found = step.numbers(given, name)
     rank = 3 if "weight" in name else 2
     fits = found.array.ndim == rank and found.array.shape[0] == directions
-    step.refuse_unless(fits, f"its {name} has the axes {found.array.shape}")
+    step.refuse_unless(
+        fits, f"{name} has shape {found.array.shape}, expected {rank} axes, the first of size {directions}"
+    )
     return found
 
 
@@ -137,16 +152,21 @@ def one_direction(
     assert recalls is not None
     gates, width = len(kind.order), rows.value.dims[0]
     fits = maps.array.shape == (gates * units, width) and recalls.array.shape == (gates * units, units)
-    step.refuse_unless(fits, f"its weights do not fit {units} units and rows of {width}")
+    step.refuse_unless(
+        fits,
+        f"weight shapes {maps.array.shape} and {recalls.array.shape} do not match {units} units and {width} inputs",
+    )
     settings: dict[str, Any] = {}
     for name, function in zip(kind.attributes, functions, strict=True):
-        step.refuse_unless(function in FUNCTIONS, f"its function is `{function}`")
+        step.refuse_unless(function in FUNCTIONS, f"activation `{function}` is not supported")
         settings[name] = FUNCTIONS[function]
     sign = _signs(step, kind, units, settings)
     order = np.concatenate([np.arange(units) + units * gate for gate in kind.order])
     map_, recall = (sign[:, None] * one.array[order] for one in (maps, recalls))
     added = np.zeros(2 * gates * units, np.float32) if biases is None else biases.array
-    step.refuse_unless(added.size == 2 * gates * units, "its bias does not fit")
+    step.refuse_unless(
+        added.size == 2 * gates * units, f"expected {2 * gates * units} values for the bias, got {added.size}"
+    )
     parts = [sign * one[order] for one in np.split(added, 2)]
     bias = _bias(step, parts, units, settings, peepholes, kind, reset_after=reset_after)
     weights: dict[str, Weight] = {"weight": weight(recall.T, recalls.source), "bias": weight(bias, recalls.source)}
@@ -167,7 +187,7 @@ def _signs(step: Step, kind: Kind, units: int, settings: dict[str, Any]) -> Any:
     sign = np.ones(units * len(kind.order), np.float32)
     if kind.layer == "grumemory":
         known = settings["gate_act"] in ("sigmoid", "linear")
-        step.refuse_unless(known, f"its update gate has the function `{settings['gate_act']}`")
+        step.refuse_unless(known, f"activation `{settings['gate_act']}` of the update gate is not supported")
         sign[:units] = -1
     return sign
 
@@ -191,7 +211,9 @@ def _bias(
     if not settings["peepholes"]:
         return found
     assert peepholes is not None
-    step.refuse_unless(peepholes.array.size == 3 * units, "its peepholes do not fit")
+    step.refuse_unless(
+        peepholes.array.size == 3 * units, f"expected {3 * units} peephole weights, got {peepholes.array.size}"
+    )
     looks = np.split(peepholes.array, 3)
     return np.concatenate([found, looks[0], looks[2], looks[1]])
 

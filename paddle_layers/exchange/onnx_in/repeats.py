@@ -11,9 +11,9 @@ from paddle_layers.define import registries
 
 Fields = dict[str, Any]
 LONGEST, MOST_LAYERS = 48, 2000
-"""Layers of a pattern, and of a network in which patterns are looked for: the search takes the product of both."""
+"""Maximum number of layers of a pattern and of a network: the time of the search is proportional to the product."""
 OVERHEAD = 8
-"""Lines of a block beside its layers; a line for what is broken into several."""
+"""Lines of a block in addition to its layers, and the line for a wrapped one."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Pattern:
     length: int
     starts: list[int]
     named: bool
-    """The names of its layers say that they belong together, as paths of modules do."""
+    """Whether the names of its layers suggest a module, by a common path."""
     result: tuple[int, int]
     """The layer that is read outside, and its output."""
 

@@ -10,7 +10,7 @@ from .model import Model, Node, shown
 from .network import Assembled
 
 MOST_NODES = 4
-"""Nodes named for one layer."""
+"""Nodes listed per layer."""
 
 
 def report_text(model: Model, outcome: Outcome, made: Assembled, *, brief: bool = False) -> str:
@@ -24,16 +24,19 @@ def report_text(model: Model, outcome: Outcome, made: Assembled, *, brief: bool 
     other = [node for node in model.nodes if node.place not in used | constant | unused]
     layers = [layer for layer in made.layers if layer.inputs]
     numbers = sum(array.size for array in made.weights.values())
-    counts = f"{_counted(len(model.nodes), 'node')} became {_counted(len(layers), 'layer')} with {numbers:,} numbers"
+    counts = (
+        f"converted {_counted(len(model.nodes), 'node')} to {_counted(len(layers), 'layer')} with {numbers:,} "
+        "parameters"
+    )
     versions = ", ".join(f"{domain or 'ONNX'} {version}" for domain, version in sorted(model.opsets.items()))
     rows = [(made.paths.get(layer.name, layer.name), layer.type, _nodes(model, layer)) for layer in made.layers]
     sections = [
-        [f"{counts}; written by {model.producer or 'nobody who says so'}, operators of {versions}"],
-        ["", "layers, and the nodes that they were:", *_table(rows)],
-        _nodes_of("nodes without a layer, which move axes, do nothing or are parts of others", other, brief=brief),
-        _nodes_of("nodes computed while reading, from constants", outcome.folded, brief=brief),
-        _nodes_of("nodes on which no output rests", outcome.unused, brief=brief),
-        _listed("to be known:", _notes(outcome, made)),
+        [f"{counts}; producer: {model.producer or 'unknown'}; opset: {versions}"],
+        ["", "layers, and the nodes that they replace:", *_table(rows)],
+        _nodes_of("nodes without a layer (no-ops, changes of layout and parts of fused patterns)", other, brief=brief),
+        _nodes_of("constant-folded nodes", outcome.folded, brief=brief),
+        _nodes_of("unused nodes, on which no output depends", outcome.unused, brief=brief),
+        _listed("notes:", _notes(outcome, made)),
     ]
     return "\n".join(line for section in sections for line in section) + "\n"
 
@@ -45,7 +48,7 @@ def _counted(count: int, what: str) -> str:
 def _nodes(model: Model, layer: Layer) -> str:
     places = [place for place in layer.nodes if place < len(model.nodes)]
     if not layer.inputs:
-        return "an input"
+        return "input"
     names = [model.nodes[place].label for place in places[:MOST_NODES]]
     return ", ".join(names) + (f" and {len(places) - MOST_NODES} more" if len(places) > MOST_NODES else "")
 
@@ -59,9 +62,9 @@ def _notes(outcome: Outcome, made: Assembled) -> list[str]:
     notes = [*outcome.notes, f"outputs of the model: {', '.join(names)}"]
     shared = {node.name: one.share for node in made.network.nodes for one in node.params.values() if one.share}
     if shared:
-        notes.append(f"layers that share a matrix, which the model holds once: {', '.join(shared)}")
+        notes.append(f"layers with a shared weight, stored once in the model: {', '.join(shared)}")
     if extra:
-        notes.append(f"parts that nothing reads, and `predict` gives all the same: {', '.join(extra)}")
+        notes.append(f"unused values, which `predict` returns as well: {', '.join(extra)}")
     return notes
 
 

@@ -23,8 +23,10 @@ def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight
     count = step.lead(x)
     rest = x.layout[count:]
     dims = [size_of(axis) for axis in rest]
-    step.refuse_unless(len(rest) > 0, "its rows have no axis")
-    step.refuse_unless(array.shape[0] == dims[-1], f"its weight has {array.shape[0]} rows for {dims[-1]} numbers")
+    step.refuse_unless(len(rest) > 0, "input has no feature axis")
+    step.refuse_unless(
+        array.shape[0] == dims[-1], f"weight has {array.shape[0]} rows, expected {dims[-1]}, the number of features"
+    )
     settings: dict[str, Any] = {"size": int(array.shape[1]), "bias": bias is not None}
     if any(size != 1 for size in dims[:-1]):
         rows = step.rows(x)
@@ -48,8 +50,8 @@ def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight
 def gemm(step: Step, x: Any, matrix: Any, bias: Any = None) -> Anything:
     """A map with a bias."""
     view, given = step.view(x), step.numbers(matrix, "weight")
-    step.refuse_unless(not step.attribute("transA", 0), "it turns its input over (`transA`)")
-    step.refuse_unless(given.array.ndim == 2 and len(view.layout) == 2, "its input or its weight is no matrix")
+    step.refuse_unless(not step.attribute("transA", 0), "`transA` is not supported")
+    step.refuse_unless(given.array.ndim == 2 and len(view.layout) == 2, "input and weight must be matrices")
     source = given.source
     array = given.array
     if step.attribute("transB", 0):
@@ -60,7 +62,10 @@ def gemm(step: Step, x: Any, matrix: Any, bias: Any = None) -> Anything:
     own = None
     if bias is not None:
         numbers = step.numbers(bias, "bias")
-        step.refuse_unless(numbers.array.size in (1, array.shape[1]), "its bias has not one number for each output")
+        step.refuse_unless(
+            numbers.array.size in (1, array.shape[1]),
+            f"bias must have one value per output ({array.shape[1]}), got {numbers.array.size}",
+        )
         spread = np.broadcast_to(numbers.array.reshape(-1), array.shape[1:])
         own = weight(
             spread * np.float32(beta), numbers.source if beta == 1.0 and numbers.array.size == spread.size else ()
@@ -73,7 +78,7 @@ def matmul(step: Step, x: Any, y: Any) -> Anything:
     """A map without a bias; of two values, a part of attention."""
     if isinstance(y, Constant):
         given = step.numbers(y, "weight")
-        step.refuse_unless(given.array.ndim == 2, f"its weight has {given.array.ndim} axes")
+        step.refuse_unless(given.array.ndim == 2, f"weight has {given.array.ndim} axes, expected 2")
         if isinstance(x, Filled) and x.number == 0:
             return x
         return fc_of(step, step.view(x), given.array, given.source, None)
@@ -87,16 +92,20 @@ def gather(step: Step, table: Any, places: Any) -> Anything:
     if isinstance(table, Constant):
         return _embedding(step, step.numbers(table, "table"), places, axis)
     given = step.numbers(places, "index")
-    step.refuse_unless(given.array.size == 1, "it picks several places")
+    step.refuse_unless(given.array.size == 1, "selecting several indices is not supported")
     view = step.view(table)
     axis = step.axis(axis, len(view.layout))
     place, keep = int(given.array.reshape(-1)[0]), given.array.ndim > 0
     size = view.shape[axis]
     if any(atom.name for atom in view.layout[axis]):
         last = place == -1 or (isinstance(size, int) and place == size - 1 and place > 0)
-        step.refuse_unless(last or place == 0, f"it takes the row {place} of sequences")
+        step.refuse_unless(
+            last or place == 0, f"only the first or last step of a sequence can be selected, got index {place}"
+        )
         return end_row(step, view, axis, "last" if last else "first", keep=keep)
-    step.refuse_unless(isinstance(size, int) and -size <= place < size, f"there is no place {place} among {size}")
+    step.refuse_unless(
+        isinstance(size, int) and -size <= place < size, f"index {place} is out of range for an axis of size {size}"
+    )
     assert isinstance(size, int)
     place %= size
     sizes = [one for one in (place, 1, size - place - 1) if one]
@@ -109,14 +118,17 @@ def gather(step: Step, table: Any, places: Any) -> Anything:
 
 
 def _embedding(step: Step, table: Constant, places: Any, axis: int) -> Anything:
-    step.refuse_unless(axis in (0, -table.array.ndim) and table.array.ndim == 2, "it picks along another axis than 0")
+    step.refuse_unless(
+        axis in (0, -table.array.ndim) and table.array.ndim == 2,
+        "an embedding lookup must select along axis 0 of a matrix",
+    )
     height, width = table.array.shape
     if isinstance(places, Places):
         return PlaceRows((*places.layout, axis_for(width)), table=table)
     view = step.view(places, "index")
     value = view.value
-    step.refuse_unless(value.type.kind == "INT", "it picks by real numbers")
-    step.refuse_unless(value.layer.type == "data", "it picks by ids that are computed")
+    step.refuse_unless(value.type.kind == "INT", "indices must be integers")
+    step.refuse_unless(value.layer.type == "data", "an embedding of computed ids is not supported")
     known = value.layer.attributes.get("size")
     if known is None or known > height:  # a table for each meaning: the smallest bounds the ids
         value.layer.attributes["size"] = height
@@ -145,7 +157,7 @@ def top_k(step: Step, x: Any, count: Any) -> Any:
     rows = step.rows(step.view(x))
     axis = step.axis_of_row(step.axis(step.attribute("axis", -1), len(rows.view.layout)), rows)
     found = step.integers(count, "k")
-    step.refuse_unless(len(found) == 1 and isinstance(found[0], int), "its `k` is no number")
+    step.refuse_unless(len(found) == 1 and isinstance(found[0], int), "`k` must be a single integer")
     largest = None if step.attribute("largest", 1) else False
     made = step.layer("top_k", rows.value, k=found[0], axis=axis, largest=largest)
     return tuple(step.made(one, rows) for one in made.outputs)

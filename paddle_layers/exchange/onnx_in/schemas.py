@@ -10,7 +10,7 @@ import numpy as np
 from .model import Node, shown
 
 KINDS = {"FLOAT": float, "INT": int, "STRING": str, "FLOATS": list, "INTS": list, "STRINGS": list, "TENSOR": np.ndarray}
-"""Types of attribute values, by the schema's name."""
+"""Python types of attribute values, by schema type."""
 
 
 @cache
@@ -29,17 +29,17 @@ def fault_of(node: Node, opset: int) -> str | None:
     if schema is None:
         return None
     if not schema.min_input <= len(node.inputs) <= schema.max_input or not all(node.inputs[: schema.min_input]):
-        return f"it has {len(node.inputs)} inputs, ONNX wants {schema.min_input} to {schema.max_input}"
+        return f"got {len(node.inputs)} inputs, ONNX expects {schema.min_input} to {schema.max_input}"
     for name, value in node.attributes.items():
         declared = schema.attributes.get(name)
         if declared is None:
-            return f"it has an attribute `{shown(name)}`, which ONNX does not know"
+            return f"unknown attribute `{shown(name)}`"
         kind = KINDS.get(declared.type.name)
         if kind is not None and not isinstance(value, kind):
-            return f"its attribute `{shown(name)}` is no {declared.type.name}"
+            return f"attribute `{shown(name)}` must be of type {declared.type.name}"
         if isinstance(value, list) and declared.type.name in ("INTS", "FLOATS"):
             wanted = int if declared.type.name == "INTS" else float
             if not all(isinstance(one, wanted) for one in value):
-                return f"its attribute `{shown(name)}` is no {declared.type.name}"
+                return f"attribute `{shown(name)}` must be of type {declared.type.name}"
     missing = [name for name, one in schema.attributes.items() if one.required and name not in node.attributes]
-    return f"its attribute `{missing[0]}` is missing" if missing else None
+    return f"missing attribute `{missing[0]}`" if missing else None

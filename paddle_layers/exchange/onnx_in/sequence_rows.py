@@ -15,7 +15,7 @@ from .sizes import Size
 def steps_of(step: Step, size: Any) -> Atom:
     """The axis of steps that has this size."""
     if not isinstance(size, Size) or size not in step.steps:
-        raise NotSupported("it counts up to a number that the batch decides, and which is no length of sequences")
+        raise NotSupported("a dynamic size other than the sequence length is not supported")
     return step.steps[size]
 
 
@@ -29,7 +29,9 @@ def broadcast(x: Any, y: Any) -> Layout:
 
 def end_row(step: Step, view: View, axis: int, end: str, *, keep: bool) -> View:
     """The first or the last row of every sequence."""
-    step.refuse_unless([atom.name for atom in view.layout[axis]] == ["T"], "it takes a row of the batch")
+    step.refuse_unless(
+        [atom.name for atom in view.layout[axis]] == ["T"], "selecting a sample of the batch is not supported"
+    )
     return one_row(step, view, axis, f"seq_{end}", keep=keep)
 
 

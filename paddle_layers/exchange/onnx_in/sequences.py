@@ -36,7 +36,7 @@ from .sizes import BATCH
 def range_(step: Step, start: Any, limit: Any, delta: Any) -> Anything:
     """The numbers of the rows of sequences, or of the batch."""
     first, by = (step.numbers(one, "start").number for one in (start, delta))
-    step.refuse_unless((first, by) == (0, 1), "it does not count from 0 by 1")
+    step.refuse_unless((first, by) == (0, 1), "only a range from 0 in steps of 1 is supported")
     if step.integers(limit, "limit") == [BATCH]:
         return Images(((Atom(BATCH, "N"),),))
     return Places(((steps_of(step, step.integers(limit, "limit")[0]),),))
@@ -51,7 +51,7 @@ def compared(step: Step, x: Any, y: Any) -> Anything:
     layout = broadcast(x, y)
     if isinstance(x, Places) and isinstance(y, Lengths) and strict:
         return Mask(layout)
-    if isinstance(x, Constant) and x.number == 0 and strict and isinstance(y, Grid) and y.part == "ahead":
+    if isinstance(x, Constant) and x.number == 0 and strict and isinstance(y, Grid) and y.part == "causal":
         return Mask(layout, causal=True, turned=True)
     if isinstance(x, Places) and isinstance(y, Places) and not strict:
         return Mask(layout, causal=True)
@@ -59,7 +59,7 @@ def compared(step: Step, x: Any, y: Any) -> Anything:
         return Known(layout, truth=False)
     if isinstance(x, Places) and isinstance(y, Constant):
         return Known(layout)  # no sequence is longer than its table
-    raise NotSupported("values are compared; masks of sequences are known alone")
+    raise NotSupported("comparisons are only supported in sequence masks")
 
 
 def _no_less(given: Any) -> bool:
@@ -80,14 +80,14 @@ def equal(step: Step, x: Any, y: Any) -> Anything:
             return replace(one, turned=not one.turned)
         if isinstance(one, Lengths) and isinstance(other, Constant) and other.number == 0:
             return Known(one.layout, truth=False)
-    raise NotSupported("values are compared; masks of sequences are known alone")
+    raise NotSupported("comparisons are only supported in sequence masks")
 
 
 def _id_match(step: Step, ids: View, other: Constant) -> Anything:
     """Ids compared with one of them; of sequences, 0 is what fills them up."""
-    number = step.integers(other, "ids that it compares with")
-    step.refuse_unless(len(number) == 1 and isinstance(number[0], int), "it compares with several ids")
-    step.refuse_unless(ids.value.layer.type == "data", "it compares ids that are computed")
+    number = step.integers(other, "the compared id")
+    step.refuse_unless(len(number) == 1 and isinstance(number[0], int), "comparison with several ids is not supported")
+    step.refuse_unless(ids.value.layer.type == "data", "comparison of computed ids is not supported")
     layout = broadcast(ids, Mask(((),) * other.array.ndim))
     if number[0] == 0 and ids.value.level == 1:
         return Mask(layout, turned=True, ids=ids.value)
@@ -119,7 +119,7 @@ def both(step: Step, x: Any, y: Any) -> Anything:
             return other
     fits = isinstance(x, Mask) and isinstance(y, Mask) and not x.turned and not y.turned
     fits = fits and not (x.end and y.end and x.end != y.end)
-    step.refuse_unless(fits, "truth values are known in masks only")
+    step.refuse_unless(fits, "booleans are only supported in masks")
     return Mask(broadcast(x, y), causal=x.causal or y.causal, end=x.end or y.end)
 
 
@@ -128,7 +128,7 @@ def either(step: Step, x: Any, y: Any) -> Anything:
     """Masks of padding, where Keras adds values that have one each."""
     masks = [one for one in (x, y) if isinstance(one, Mask)]
     fits = len(masks) == 2 and not any(one.causal or one.end or one.turned for one in masks)
-    step.refuse_unless(fits, "truth values are known in masks only")
+    step.refuse_unless(fits, "booleans are only supported in masks")
     return Mask(broadcast(x, y))
 
 
@@ -149,27 +149,29 @@ def where(step: Step, condition: Any, x: Any, y: Any) -> Anything:
         return _causal(step, condition, x, y)
     if isinstance(condition, Mask) and isinstance(x, (Constant, Filled)) and isinstance(y, (Constant, Filled)):
         numbers = x.number, y.number
-        step.refuse_unless(numbers[0] == 0 and (numbers[1] or 0) < -1e4, "a mask becomes other numbers than 0 and -inf")
+        step.refuse_unless(
+            numbers[0] == 0 and (numbers[1] or 0) < -1e4, "a mask must select 0 or a large negative value"
+        )
         return condition
-    step.refuse_unless(isinstance(condition, Mask), "it chooses between values by something else than a mask")
+    step.refuse_unless(isinstance(condition, Mask), "the condition must be a mask")
     if isinstance(x, Scores) and isinstance(y, Constant):
-        step.refuse_unless(not condition.end, "scores are masked by single rows")
+        step.refuse_unless(not condition.end, "attention masks of single steps are not supported")
         return replace(x, causal=x.causal or condition.causal)
     if isinstance(x, View) and isinstance(y, Constant):
         if condition.end:
-            step.refuse_unless(y.number == 0, "rows are left out, but not as zeros")
+            step.refuse_unless(y.number == 0, "masked steps must be replaced by 0")
             return Chosen(x.layout, view=x, end=condition.end)
-        step.refuse_unless(not condition.causal, "it chooses between values by a causal mask")
+        step.refuse_unless(not condition.causal, "a causal mask is only supported in attention")
         return x
     if isinstance(x, Places) and isinstance(y, Constant) and not condition.end and not condition.causal:
         return replace(x, layout=broadcast(x, condition))
-    raise NotSupported("it chooses between values by something else than a mask")
+    raise NotSupported("the condition must be a mask")
 
 
 def _causal(step: Step, condition: Constant, x: Any, y: Any) -> Anything:
     scores, seen = (x, True) if isinstance(x, Scores) else (y, False)
     found = causal_of(condition.array, seen)
-    step.refuse_unless(found is not None, "the mask of its scores is neither causal nor empty")
+    step.refuse_unless(found is not None, "only causal attention masks are supported")
     return replace(scores, causal=scores.causal or bool(found))
 
 
@@ -193,7 +195,7 @@ def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
     places = sorted({step.axis(one, rank) for one in (range(rank) if given is None else given)})
     keep = bool(step.attribute("keepdims", 1))
     name = step.node.operator
-    step.refuse_unless(places, "it goes over no axis")
+    step.refuse_unless(places, "no axes to reduce")
     left = tuple(() if place in places else axis for place, axis in enumerate(x.layout) if keep or place not in places)
     if isinstance(x, Places) and name in ("ReduceMax", "ReduceMin"):
         return EndPlace(left, last=name == "ReduceMax")
@@ -202,26 +204,28 @@ def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
     if isinstance(x, Chosen) and name == "ReduceSum" and len(places) == 1:
         return end_row(step, x.view, places[0], x.end, keep=keep)
     if isinstance(x, Statistic) and x.kind == "square" and name == "ReduceMean":
-        step.refuse_unless(places == list(range(rank - x.over, rank)), "its mean goes over other axes")
+        step.refuse_unless(places == list(range(rank - x.over, rank)), "the mean is over other axes than the deviation")
         return replace(x, kind="variance", layout=left)
     view = step.view(x)
     atoms = atoms_of(tuple(view.layout[place] for place in places))
     if [atom.name for atom in atoms] == ["T"]:
         fits = name in REDUCTIONS and len(places) == 1
-        step.refuse_unless(fits, "over the rows of a sequence there are sums, means and largest values alone")
+        step.refuse_unless(fits, "along the time axis, only ReduceSum, ReduceMean and ReduceMax are supported")
         type_, settings = REDUCTIONS[name]
         if name == "ReduceMean":
             step.known.setdefault("means", []).append(step.node.label)
         return one_row(step, view, places[0], type_, keep=keep, **settings)
     named = any(atom.name for atom in atoms)
-    step.refuse_unless(not named, "it goes over the rows of the batch, or over those of sequences and other axes")
+    step.refuse_unless(
+        not named, "reduction along the batch axis, or the time axis together with others, is not supported"
+    )
     if name == "ReduceMean" and places == list(range(rank - len(places), rank)) and not _image(step, view, places):
         return Statistic(left, view=view, kind="mean", over=len(places))
     if _image(step, view, places) and name in ("ReduceMean", "ReduceMax"):
         return _over_points(step, view, keep=keep)
     rows = step.rows(view)
     own = [place - len(rows.lead) + 1 for place in places]
-    step.refuse_unless(min(own) > 0, "it goes over axes before that of the batch")
+    step.refuse_unless(min(own) > 0, "cannot reduce axes before the batch axis")
     made = step.layer("reduction", rows.value, operation=OPERATIONS[name], axes=own, keep_dims=keep or None)
     return step.made(made.outputs[0], rows)
 

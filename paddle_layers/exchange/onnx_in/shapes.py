@@ -33,9 +33,9 @@ from .sequence_rows import end_row, steps_of
 from .sizes import Extent, divided, product_of, whole
 
 BEHIND = 1_000_000_000
-"""End of an axis: exporters write this value or more."""
+"""End of an axis: exporters write this value or larger ones."""
 MOST_PARTS = 8
-"""Equal parts that an axis is cut into, where nodes may take them one by one."""
+"""Maximum number of equal parts for which a slice becomes an output of a split."""
 
 
 @operator("Transpose")
@@ -43,7 +43,7 @@ def transpose(step: Step, x: Meaning) -> Anything:
     """The axes in another order."""
     order = step.attribute("perm", list(range(len(x.layout)))[::-1])
     fits = sorted(order) == list(range(len(x.layout)))
-    step.refuse_unless(fits, f"`perm` {order} does not fit {len(x.layout)} axes")
+    step.refuse_unless(fits, f"`perm` {order} does not match {len(x.layout)} axes")
     return moved(x, tuple(x.layout[place] for place in order))
 
 
@@ -53,10 +53,10 @@ def squeeze(step: Step, x: Meaning, axes: Any = None) -> Anything:
     given = step.listed("axes", axes)
     rank = len(x.layout)
     known = given is not None or all(size != 1 or not axis for size, axis in zip(x.shape, x.layout, strict=True))
-    step.refuse_unless(known, "it names no axes, and the batch has one row: so its axis goes, too")
+    step.refuse_unless(known, "Squeeze without `axes` would remove the batch axis of size 1")
     gone = {step.axis(one, rank) for one in given} if given is not None else set(_ones(x))
     for place in gone:
-        step.refuse_unless(not x.layout[place], f"the axis {place} is that of the batch or has not the size 1")
+        step.refuse_unless(not x.layout[place], f"cannot squeeze axis {place}: it is the batch axis or not of size 1")
     return moved(x, tuple(axis for place, axis in enumerate(x.layout) if place not in gone))
 
 
@@ -70,7 +70,7 @@ def unsqueeze(step: Step, x: Meaning, axes: Any = None) -> Anything:
     given = step.listed("axes", axes, [])
     rank = len(x.layout) + len(given)
     new = {step.axis(one, rank) for one in given}
-    step.refuse_unless(len(new) == len(given), f"it names an axis twice: {given}")
+    step.refuse_unless(len(new) == len(given), f"duplicate axes: {given}")
     left = iter(x.layout)
     return moved(x, tuple(() if place in new else next(left) for place in range(rank)))
 
@@ -94,21 +94,19 @@ def reshape(step: Step, x: Meaning, shape: Any = None) -> Anything:
     sizes: list[Extent] = list(given)
     if not step.attribute("allowzero", 0):
         inside = all(size != 0 or place < len(x.layout) for place, size in enumerate(sizes))
-        step.refuse_unless(inside, "a 0 in `shape` stands behind the axes of the input")
+        step.refuse_unless(inside, "a 0 in `shape` is beyond the axes of the input")
         sizes = [x.shape[place] if size == 0 else size for place, size in enumerate(sizes)]
     if -1 in sizes:
         known = product_of(size for size in sizes if size != -1)
         rest = divided(product_of(x.shape), known)
         if rest is None:
-            raise NotSupported(f"{_as_text(x.shape)} do not become {_as_text(given)}")
+            raise NotSupported(f"cannot reshape {_as_text(x.shape)} to {_as_text(given)}")
         sizes[sizes.index(-1)] = rest
     found = reshaped(x, sizes)
     if found is None and isinstance(x, View):
         found = _other_rows(step, x, sizes)
     if found is None:
-        raise NotSupported(
-            f"the axes {_as_text(x.shape)} become {_as_text(given)}, so that rows would be cut or joined"
-        )
+        raise NotSupported(f"cannot reshape {_as_text(x.shape)} to {_as_text(given)}: it would split or merge samples")
     return found
 
 
@@ -160,7 +158,7 @@ def triangle(step: Step, x: Any, shift: Any = None) -> Anything:
     fits = isinstance(x, Filled) and x.number != 0 and not step.attribute("upper", 1)
     fits = fits and len(x.layout) > 1 and x.layout[-1] == x.layout[-2] != ()
     shifted = shift is not None and step.numbers(shift, "shift").number != 0
-    step.refuse_unless(fits and not shifted, "it is known in causal masks only")
+    step.refuse_unless(fits and not shifted, "Trilu is only supported in causal masks")
     return Mask(x.layout, causal=True)
 
 
@@ -173,7 +171,7 @@ def concat(step: Step, *parts: Any) -> Anything:
     first = rows[0]
     for one in rows[1:]:
         same_rows = first.view.rows == one.view.rows and len(first.lead) == len(one.lead)
-        step.refuse_unless(same_rows and first.lead == one.lead, "its inputs have other rows")
+        step.refuse_unless(same_rows and first.lead == one.lead, "inputs have different batch or time axes")
     made = step.layer("concat", *(one.value for one in rows), axis=step.axis_of_row(axis, first))
     return step.made(made.outputs[0], first)
 
@@ -190,7 +188,7 @@ def split(step: Step, x: Any, sizes: Any = None) -> Any:
         part = -(-whole(total) // count) if isinstance(total, int) else 0
         given = [part] * (count - 1) + [whole(total) - part * (count - 1)] if part else []
     fits = len(given) == count and all(isinstance(one, int) and one > 0 for one in given)
-    step.refuse_unless(fits and sum(given) == total, "its sizes are not those of an axis of a row")
+    step.refuse_unless(fits and sum(given) == total, f"split sizes {given} do not add up to {total}")
     return tuple(cut(step, view, axis, given))
 
 
@@ -263,7 +261,7 @@ def slice_(step: Step, x: Any, *given: Any) -> Any:
     )
     axes = list(range(len(starts))) if axes is None else axes
     counts = {len(one) for one in (starts, ends, axes, steps) if one is not None}
-    step.refuse_unless(len(counts) == 1, "its starts, ends, axes and steps are of different numbers")
+    step.refuse_unless(len(counts) == 1, "starts, ends, axes and steps must have the same length")
     if isinstance(x, Constant):
         return _place_rows(step, x, starts, ends, axes)
     if any(one != 1 for one in steps or [1]):
@@ -282,9 +280,12 @@ def _cropped(step: Step, view: View, given: list[tuple[Any, ...]]) -> View:
         place = step.axis(axis, len(view.layout))
         size = view.shape[place]
         known = all(isinstance(one, int) for one in (start, end, by, size)) and by > 0
-        step.refuse_unless(known and place >= len(rows.lead), "its steps go back, or along rows of the batch")
+        step.refuse_unless(
+            known and place >= len(rows.lead),
+            "negative steps, dynamic ends and slices of the batch or time axis are not supported",
+        )
         first, behind = (min(max(one + size if one < 0 else one, 0), size) for one in (start, end))
-        step.refuse_unless(first < behind, "nothing is left")
+        step.refuse_unless(first < behind, "the slice is empty")
         parts.append((place - len(rows.lead) + 1, first, -(-(behind - first) // by), by))
     axes, begin, sizes, steps = map(list, zip(*parts, strict=True))
     made = step.layer("crop", rows.value, axes=axes, begin=begin, sizes=sizes, steps=steps)
@@ -295,15 +296,21 @@ def _place_rows(step: Step, x: Constant, starts: Any, ends: Any, places: Any) ->
     moves = [
         place for place, (a, b) in enumerate(zip(starts, ends, strict=True)) if not _all_of(x, a, b, places[place])
     ]
-    step.refuse_unless(len(moves) == 1 and starts[moves[0]] == 0, "a constant is cut at places of the batch")
+    step.refuse_unless(
+        len(moves) == 1 and starts[moves[0]] == 0,
+        "only one dynamic slice from 0 along one axis of a constant is supported",
+    )
     atom = steps_of(step, ends[moves[0]])
     axis = step.axis(places[moves[0]], x.array.ndim)
     before: Layout = tuple(() for size in x.array.shape[:axis])
-    step.refuse_unless(all(size == 1 for size in x.array.shape[:axis]), "a constant is cut at places of the batch")
+    step.refuse_unless(
+        all(size == 1 for size in x.array.shape[:axis]),
+        "only one dynamic slice from 0 along one axis of a constant is supported",
+    )
     table: Any = x.array.reshape(x.array.shape[axis:])
     if table.ndim == 1 and (table == np.arange(table.size)).all():
         return Places((*before, (atom,)))
-    step.refuse_unless(table.ndim == 2, "a table for places has two axes")
+    step.refuse_unless(table.ndim == 2, "a position table must have two axes")
     return PlaceRows((*before, (atom,), axis_for(table.shape[-1])), table=Constant(table, x.source))
 
 
@@ -322,13 +329,13 @@ def _sliced(step: Step, x: Any, axis: int, start: Any, end: Any) -> Any:
     if any(atom.name for atom in view.layout[axis]):
         first, last = start == 0 and end == 1, start == -1 and (end == 0 or end >= BEHIND or end == size)
         last = last or (isinstance(size, int) and start == size - 1 and end >= size)
-        step.refuse_unless(first or last, "of the rows of a batch or of sequences, it takes some")
+        step.refuse_unless(first or last, "only the first or last step of a sequence can be selected")
         return end_row(step, view, axis, "last" if last != backward else "first", keep=True)
-    step.refuse_unless(not backward, f"its input is {KNOWN[Reversed]}")
+    step.refuse_unless(not backward, f"input is {KNOWN[Reversed]}")
     known = isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
-    step.refuse_unless(known, "its ends depend on the batch")
+    step.refuse_unless(known, "dynamic ends of a slice are not supported")
     first, behind = (min(max(one + size if one < 0 else one, 0), size) for one in (start, end))
-    step.refuse_unless(first < behind, "nothing is left")
+    step.refuse_unless(first < behind, "the slice is empty")
     part = behind - first
     if size % part == 0 and first % part == 0 and size // part <= MOST_PARTS:
         return cut(step, view, axis, [part] * (size // part))[first // part]
@@ -343,21 +350,21 @@ def pad(step: Step, x: Any, pads: Any = None, value: Any = None, axes: Any = Non
     rank = len(view.layout)
     counts = step.listed("pads", pads)
     names = list(range(rank)) if axes is None else [step.axis(one, rank) for one in step.integers(axes, "axes")]
-    step.refuse_unless(len(counts) == 2 * len(names), "`pads` has not two numbers for each axis")
+    step.refuse_unless(len(counts) == 2 * len(names), "`pads` must have two values per axis")
     mode = step.attribute("mode", "constant")
     around = dict.fromkeys(range(rank), (0, 0))
     around |= {axis: (counts[place], counts[place + len(names)]) for place, axis in enumerate(names)}
     if all(one == (0, 0) for one in around.values()):
         return view
-    step.refuse_unless(mode in ("constant", "edge", "reflect"), f"its mode is `{mode}`")
+    step.refuse_unless(mode in ("constant", "edge", "reflect"), f"mode `{mode}` is not supported")
     lead = step.lead(view)
     grows = all(isinstance(one, int) and one >= 0 for pair in around.values() for one in pair)
     grows = grows and all(around[axis] == (0, 0) for axis in range(lead))
-    step.refuse_unless(grows, "it pads rows of the batch or of sequences, or cuts")
+    step.refuse_unless(grows, "negative padding and padding of the batch or time axis are not supported")
     if mode != "constant":
         return step.padded(view, [around[axis] for axis in range(lead, rank)], mode=mode.upper())
     given = step.attribute("value", 0.0) if value is None else step.numbers(value, "value").number
-    number = needed(given, "it has no number to pad with")
+    number = needed(given, "the padding value must be a scalar")
     if lead > 1 or around[lead] != (0, 0):
         return step.padded(view, [around[axis] for axis in range(lead, rank)], value=number or None)
     return Padded(view.layout, view=view, pads=tuple(around[axis] for axis in range(lead + 1, rank)), number=number)

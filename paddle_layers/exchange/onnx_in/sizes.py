@@ -40,18 +40,18 @@ class Size:
     def __floordiv__(self, other: Any) -> Any:
         found = divided(self, other)
         if found is None:
-            raise NoSize("sizes of the batch are divided with a remainder")
+            raise NoSize("a dynamic size is not divisible")
         return found
 
     __truediv__ = __floordiv__
 
     def __rfloordiv__(self, other: Any) -> Any:
-        raise NoSize("something is divided by a size of the batch")
+        raise NoSize("division by a dynamic size is not supported")
 
     __rtruediv__ = __rfloordiv__
 
     def _none(self, _other: Any) -> Any:
-        raise NoSize("sizes of the batch are added or compared")
+        raise NoSize("arithmetic with dynamic sizes is not supported")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _none
 
@@ -78,7 +78,7 @@ class Size:
 
 Extent = int | Size
 BATCH = Size.named("N")
-"""The number of rows of a batch, if the model does not fix it."""
+"""The batch size, if it is dynamic."""
 
 
 def _parts(value: Any) -> tuple[int, Counter[str]]:
@@ -103,7 +103,7 @@ def divided(value: Any, by: Any) -> Extent | None:
 def whole(size: Extent) -> int:
     """A size that is known. Raises `NoSize`."""
     if isinstance(size, Size):
-        raise NoSize("a size of the batch stands where a number has to be")
+        raise NoSize("expected a fixed size, got a dynamic one")
     return size
 
 

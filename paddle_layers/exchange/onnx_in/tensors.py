@@ -15,14 +15,14 @@ from .model import ImportFailure, shown, text
 
 MOST_AXES = 32
 LARGEST = 1 << 48
-"""The axes of a tensor multiplied: beyond that NumPy has no shape even for a tensor without elements."""
+"""Maximum product of the axes: NumPy refuses larger shapes even for empty tensors."""
 KINDS: dict[int, str] = {
     1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
     11: "float64", 12: "uint32", 13: "uint64", 16: "bfloat16",
 }  # fmt: skip
-"""The numbers of TensorProto's data types."""
+"""NumPy types of TensorProto's data types."""
 TEXTS = 8
-"""Strings, as names of classes: they are never computed with."""
+"""Strings are class names, which are never computed with."""
 FIELDS = {
     "float32": "float_data", "float64": "double_data", "int64": "int64_data", "uint64": "uint64_data",
     "uint32": "uint64_data",
@@ -42,23 +42,23 @@ class Tensors:
             return np.empty(0, "U1")
         kind = KINDS.get(proto.data_type)
         if kind is None:
-            raise _wrong(proto, f"has the data type {proto.data_type}, which is no kind of number known here")
+            raise _wrong(proto, f"has unsupported data type {proto.data_type}")
         dims = tuple(proto.dims)
         if len(dims) > MOST_AXES or any(size < 0 for size in dims):
-            raise _wrong(proto, f"has the axes {str(dims)[:60]}")
+            raise _wrong(proto, f"has invalid shape {str(dims)[:60]}")
         if math.prod(size for size in dims if size) > LARGEST:
-            raise _wrong(proto, f"has the axes {str(dims)[:60]}, too large even where one of them is 0")
+            raise _wrong(proto, f"has shape {str(dims)[:60]}, which is too large")
         count = math.prod(dims)
         if proto.data_location == 1:
             return _array(self._beside(proto, kind, count), kind).reshape(dims)
         if proto.HasField("raw_data"):
             expected = count * _itemsize(kind)
             if len(proto.raw_data) != expected:
-                raise _wrong(proto, f"has {len(proto.raw_data)} bytes for its axes {dims}, which need {expected}")
+                raise _wrong(proto, f"has {len(proto.raw_data)} bytes, but its shape {dims} needs {expected}")
             return _array(proto.raw_data, kind).reshape(dims)
         stored = getattr(proto, FIELDS.get(kind, "int32_data"))
         if len(stored) != count:
-            raise _wrong(proto, f"has {len(stored)} numbers for its axes {dims}, which need {count}")
+            raise _wrong(proto, f"has {len(stored)} values, but its shape {dims} needs {count}")
         return _listed(np.array(stored, np.float64 if kind.startswith("float") else None), kind, proto).reshape(dims)
 
     def _beside(self, proto: Any, kind: str, count: int) -> bytes:
@@ -67,34 +67,39 @@ class Tensors:
         try:
             offset, length = int(facts.get("offset", "0")), int(facts.get("length", "-1"))
         except ValueError:
-            raise _wrong(proto, "lies beside the model at a place that is no number") from None
+            raise _wrong(proto, "has an invalid offset or length of external data") from None
         expected = count * _itemsize(kind)
         size = path.stat().st_size
         if length not in (-1, expected) or offset < 0 or offset + expected > size:
-            raise _wrong(proto, f"needs {expected} bytes from {offset} on of a file of {size} bytes")
+            raise _wrong(proto, f"needs {expected} bytes at offset {offset} of a file of {size} bytes")
         self._taken[path] = self._taken.get(path, 0) + expected
         if self._taken[path] > size:
-            raise _wrong(proto, "lies in the file beside the model where another one lies")
+            raise _wrong(proto, "overlaps another tensor in the external data")
         with path.open("rb") as file:
             file.seek(offset)
             found = file.read(expected)
         if len(found) != expected:
-            raise _wrong(proto, "ends before its file says")
+            raise _wrong(proto, "has truncated external data")
         return found
 
     def _path(self, proto: Any, location: str) -> Path:
         """A plain file in the folder of the model, and nothing else."""
         parts = PurePosixPath(location).parts
         if not parts or location.startswith(("/", "\\")) or ".." in parts or "\\" in location or "\0" in location:
-            raise _wrong(proto, f"lies at `{shown(location)}`; weights lie beside the model, by a name without `..`")
+            raise _wrong(
+                proto,
+                f"has external data at `{shown(location)}`, expected a file name relative to the model, without `..`",
+            )
         found = self.folder.joinpath(*parts)
         try:
             real = Path(os.path.realpath(found, strict=True))
             plain = stat.S_ISREG(real.stat().st_mode)
         except OSError as error:
-            raise _wrong(proto, f"lies at `{shown(location)}` beside the model: {error.strerror}") from None
+            raise _wrong(proto, f"has external data at `{shown(location)}`: {error.strerror}") from None
         if not real.is_relative_to(Path(os.path.realpath(self.folder))) or not plain:
-            raise _wrong(proto, f"lies at `{shown(location)}`, which leads out of the model's folder or is no file")
+            raise _wrong(
+                proto, f"has external data at `{shown(location)}`, outside of the model's folder or not a regular file"
+            )
         return real
 
 
@@ -122,4 +127,4 @@ def _listed(stored: NDArray[Any], kind: str, proto: Any) -> NDArray[Any]:
 
 
 def _wrong(proto: Any, what: str) -> ImportFailure:
-    return ImportFailure(f"the tensor `{shown(proto.name)}` {what}")
+    return ImportFailure(f"tensor `{shown(proto.name)}` {what}")

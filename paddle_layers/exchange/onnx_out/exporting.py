@@ -56,6 +56,6 @@ def export_part(
     fed = {name for node in part.nodes if not node.definition.inputs for name in node.output_names}
     for name in names:
         if name in fed:
-            raise ExportError(f"`{name}` is a data layer: the model would give what it is given")
+            raise ExportError(f"cannot export `{name}`: it is a data layer")
     written = write_network(part, net.arena, names, probabilities)
     return write_model(written, part.name or "network", path)

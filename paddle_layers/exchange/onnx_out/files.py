@@ -23,7 +23,7 @@ def export_file(file: str, weights: str | None, target: Path, values: Sequence[s
     if not is_training_file(file):
         network = load(file)
         if weights is None:
-            raise ExportError(f"{file} is a network file, which says nothing of weights: give --weights FILE")
+            raise ExportError(f"{file} is a network file without weights: add --weights FILE")
         with Net(network) as net:
             net.load(weights)
             return export_onnx(net, target, values=values)

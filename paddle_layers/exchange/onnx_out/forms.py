@@ -41,7 +41,7 @@ def write_op(op: Op, graph: Graph, layouts: Layouts, named: Container[Value]) ->
     tensors = list(made) if isinstance(made, (tuple, list)) else [made]
     wanted = len(op.outputs) + bool(layer.own_rows)
     if len(tensors) != wanted or not all(isinstance(one, Tensor) for one in tensors):
-        message = f"{call.__name__}: gives {tensors!r} for {wanted} outputs; it gives a tensor for each"
+        message = f"{call.__name__}: expected {wanted} tensors, one per output, got {tensors!r}"
         raise DefinitionError(message, code.co_filename, code.co_firstlineno)
     if layer.own_rows:
         _put_own_rows(op, tensors, layouts)
@@ -59,7 +59,7 @@ def no_form(layer: LayerDefinition) -> str:
         return WITHOUT_FORM[layer.name]
     if layer.stats or layer.is_sink:
         return STATISTIC if layer.stats else COST
-    return f"its author wrote no function below @onnx({layer.owner.__name__})"
+    return f"it has no @onnx({layer.owner.__name__}) function"
 
 
 def _argument(op: Op, name: str, graph: Graph, layouts: Layouts) -> Any:

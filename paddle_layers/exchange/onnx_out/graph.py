@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 SMALL = 64
-"""Numbers of a constant that is made only once."""
+"""Maximum number of elements of constants that are deduplicated."""
 
 
 class Tensor:
@@ -55,7 +55,7 @@ class Graph:
         self.nodes: list[NodeText] = []
         self.constants: dict[str, Array] = {}
         self.scope = ""
-        """Name of the layer that is written; those of its nodes begin with it."""
+        """Name of the current layer, the prefix of the names of its nodes."""
         self._names = set(reserved)
         self._known: dict[tuple[Any, ...], str] = {}
 
@@ -67,7 +67,7 @@ class Graph:
 
     def __getattr__(self, operator: str) -> Callable[..., Any]:
         if not operator[:1].isupper():
-            raise AttributeError(f"`graph.{operator}`: the name of an ONNX operator begins with a capital letter")
+            raise AttributeError(f"`graph.{operator}`: names of ONNX operators start with a capital letter")
         return lambda *inputs, **settings: self.node(operator, *inputs, **settings)
 
     def node(self, operator: str, *inputs: Any, outputs: int = 1, **attributes: Any) -> Any:
@@ -169,15 +169,15 @@ class Graph:
 
     def channels(self, numbers: Tensor, x: Tensor) -> Tensor:
         """Numbers, one for each channel or one for all, of the shape that meets the channels of `x` in arithmetic."""
-        assert numbers.array is not None, "only a parameter has its numbers"
+        assert numbers.array is not None, "only parameters have values"
         if x.dims is None or len(x.dims) == 1:
             return numbers
         return self.constant(numbers.array.reshape(-1, *[1] * (len(x.dims) - 1)), numbers.name.rpartition(".")[2])
 
     def spread(self, other: Tensor, x: Tensor) -> Tensor:
         """Numbers for the channels, points or rows of `x`, with as many axes as `x` has."""
-        assert other.dims is not None, "only an input of a layer has known axes"
-        assert x.dims is not None, "only an input of a layer has known axes"
+        assert other.dims is not None, "only inputs of layers have known axes"
+        assert x.dims is not None, "only inputs of layers have known axes"
         return self.shaped(other, *other.dims, *[1] * (len(x.dims) - len(other.dims)))
 
     def rename(self, tensor: Tensor, name: str, first: int) -> Tensor:

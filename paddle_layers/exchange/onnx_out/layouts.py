@@ -20,9 +20,9 @@ class Layouts:
         self._rows: dict[Value, Tensor] = {}
         self._padded: dict[Value, Tensor] = {}
         self._shapes: dict[Domain, Tensor] = {}
-        """The axes of the rows in padded tensors: samples, sub-sequences, rows."""
+        """The leading axes of padded tensors: samples, sub-sequences, steps."""
         self._lengths: dict[Domain, Tensor] = {}
-        """Rows of each sequence, in the rows of what groups them."""
+        """Length of each sequence, in the layout of the enclosing level."""
         self._masks: dict[tuple[Domain, Domain], Tensor] = {}
 
     def inside(self, graph: Graph) -> Layouts:

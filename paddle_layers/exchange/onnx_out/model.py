@@ -15,10 +15,10 @@ from .graph import Body, NodeText
 from .writing import Port, Written
 
 OPSET = 20
-"""The version of ONNX's operators: what onnxruntime 1.18, of 2024, and all later ones run."""
+"""Opset of the model, supported by onnxruntime 1.18 (2024) and later."""
 IR_VERSION = 9
 EXTERNAL_FROM = 1 << 30
-"""Bytes of weights from which on they are written beside the model: a protobuf file ends at 2 GiB."""
+"""Size of weights in bytes from which they are stored as external data: protobuf is limited to 2 GiB."""
 BESIDE = 1 << 10
 """Size in bytes of float constants that are moved to external data; engines need shapes in the model."""
 
@@ -40,7 +40,7 @@ def import_onnx() -> ModuleType:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "onnx":
             raise
-        raise ExportError("the export needs onnx: pip install 'paddle-layers[onnx]'") from None
+        raise ExportError("ONNX export requires onnx: pip install 'paddle-layers[onnx]'") from None
     return onnx
 
 
@@ -119,7 +119,7 @@ def _checked(onnx: ModuleType, model: Any) -> Any:
         found = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
         onnx.checker.check_model(found, full_check=True)
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
-        raise ExportError(f"ONNX's checker refuses the model: {error}") from None
+        raise ExportError(f"the ONNX checker rejects the model: {error}") from None
     for value in found.graph.value_info:
         for axis in value.type.tensor_type.shape.dim:
             if axis.dim_param.startswith("unk__"):  # a symbolic size that onnx created: it is unknown

@@ -81,6 +81,6 @@ class Layers:
 
     def _refuse(self, node: Node, layer: str, reason: str) -> None:
         part = "" if node.definition.name == layer else f", through `{layer}`"
-        message = f"layer `{node.name}` ({node.definition.name}{part}) has no ONNX form: {reason}"
-        help_ = "export values before it, by `--value NAME`, and do the rest where the model is used"
+        message = f"layer `{node.name}` ({node.definition.name}{part}) cannot be exported to ONNX: {reason}"
+        help_ = "export values before it with `--value NAME` and compute the rest in the application"
         self.refused.append(Diagnostic("E501", message, self.network.source, *node.span, help=help_))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-COST = "costs are what a network is trained by, and no part of what it gives"
-STATISTIC = "statistics judge a network over many batches, and are no part of what it gives"
+COST = "loss layers are only used in training"
+STATISTIC = "metrics are accumulated over many batches and are not part of inference"
 
 WITHOUT_FORM: dict[str, str] = {
     **dict.fromkeys(
@@ -25,15 +25,15 @@ WITHOUT_FORM: dict[str, str] = {
         ),
         STATISTIC,
     ),
-    "attention_step": "it is a position of `multi_head_attention`, which is exported; what is kept is the caller's",
-    "detection_output": "the best boxes of all classes of an image are no sequence in what `NonMaxSuppression` gives",
-    "mdlstmemory": "ONNX has no recurrence over two axes",
-    "random_normal": "its numbers follow from seed and step, which engines do not have",
-    "selected_scores": "its weights have a row for each class, and which ones are read follows from what is fed",
-    "sampling_id": "what is drawn depends on the seed and the step, and another engine would draw other ids",
-    "seq_slice": "how many sub-sequences it makes depends on the numbers of its inputs",
-    "sub_nested_seq": "which sub-sequences there are depends on the numbers of its inputs",
+    "attention_step": "it is a single step of `multi_head_attention`, which can be exported instead",
+    "detection_output": "`NonMaxSuppression` does not return the detections of an image as a sequence",
+    "mdlstmemory": "ONNX has no multi-dimensional LSTM",
+    "random_normal": "its values depend on the seed and the step",
+    "selected_scores": "it reads only the rows of its weights that the sampled classes select",
+    "sampling_id": "the sampled ids depend on the seed and the step",
+    "seq_slice": "the number of sub-sequences depends on the values of its inputs",
+    "sub_nested_seq": "the selected sub-sequences depend on the values of its inputs",
 }
 
 BY_THE_EXPORT = {"memory": "a state of its group's `Scan`", "recurrent_group": "`Scan`"}
-"""Layers that are the framework's work, and what becomes of them."""
+"""Layers that the export handles itself, and their ONNX equivalents."""

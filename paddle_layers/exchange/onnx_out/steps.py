@@ -113,7 +113,7 @@ class Steps:
         for name in self.inside.outputs:
             value = self.scope[name]
             if value.type.level and value.domain is not self.inner_leaf:
-                raise NoForm(f"the output `{name}` of a step has rows of its own")
+                raise NoForm(f"output `{name}` of a step has a dynamic row count")
             self.body.outputs.append(self.graph.Identity(self.layouts.padded(value)).name)
         first, self.outer.scope = len(self.outer.nodes), f"{self.prefix}scan"
         reverse = self.node.attributes["reverse"]

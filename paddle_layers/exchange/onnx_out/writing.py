@@ -15,7 +15,7 @@ from .layouts import Layouts
 from .nodes import Layers
 
 Size = int | str
-"""An axis: its size, or a name where that differs from batch to batch."""
+"""An axis: its size, or a symbolic name if the size is dynamic."""
 
 
 @dataclass(frozen=True)
