@@ -25,7 +25,7 @@ def lstmemory(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) ->
     (x, *before), name = inputs, names_of(node, prefix)[0]
     type_ = Type.dense(x.type.size // 4)
     if node.attributes["return_state"]:
-        raise cutting.fault("`return_state` asks for the state behind the last word, which is not written yet")
+        raise cutting.fault("`return_state` is the state after the last word, which is not generated yet")
     past = _past(cutting, node, name, type_, before[:1], name)
     state = _past(cutting, node, f"{name}/state", type_, before[1:], f"{name}/next")
     mapped = _mapped(cutting, node, prefix, past, x.type.size, bias=False)
@@ -67,7 +67,9 @@ def position_embedding(cutting: Cutting, node: Node, inputs: list[Value], prefix
 def placed(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
     """A layer of the position of each row: the position of the single row of each sequence is fed."""
     if len(inputs) > 1:
-        raise cutting.fault("`first` says where its sequences begin", "leave it out: a text is written from place 0")
+        raise cutting.fault(
+            "`first` sets the start position of its sequences", "remove it: generation starts at position 0"
+        )
     name, own = names_of(node, prefix)[0], prefix + node.name
     row = _one_row(cutting, inputs[0], f"{name}/rows", f"{own}.rows")
     (found,) = cutting.put(own, node.setup, (row, _place(cutting)), (f"{name}/found",))
@@ -81,16 +83,14 @@ def multi_head_attention(cutting: Cutting, node: Node, inputs: list[Value], pref
     attributes = {key: node.attributes[key] for key in ("num_heads", "scale")}
     if not keys.moving and not values.moving:
         if node.attributes["causal"]:
-            raise cutting.fault("a word sees the source up to its own place only", "leave `causal` out")
+            raise cutting.fault("with `causal`, a word attends only to a prefix of the source", "remove `causal`")
         row = _one_row(cutting, query, f"{name}/query", f"{own}.query")
         found = cutting.add_layer("multi_head_attention", own, (row, keys, values), (f"{name}/found",), **attributes)
         return cutting.add_layer("seq_last", f"{own}.row", (found,), (name,))
     if not (keys.moving and values.moving):
-        raise cutting.fault("its keys and values are of different sequences")
+        raise cutting.fault("its keys and values belong to different sequences")
     if not node.attributes["causal"]:
-        raise cutting.fault(
-            "it looks at the words that are still to be written", "a text is written with `causal: true`"
-        )
+        raise cutting.fault("it attends to words that are not generated yet", "set `causal: true`")
     row, place = Value(ROW, FED[ROW], moving=True), _place(cutting)
     kept = (_kept(cutting, value, f"{name}/{what}") for what, value in (("keys", keys), ("values", values)))
     return cutting.add_layer("attention_step", own, (query, keys, values, *kept, row, place), (name,), **attributes)
@@ -117,9 +117,9 @@ def _kept(cutting: Cutting, value: Value, name: str) -> Value:
 def _past(cutting: Cutting, node: Node, name: str, type_: Type, before: Sequence[Value], following: str) -> Value:
     """Output of a recurrent layer at the previous position; `before` the first, a value of the source or zeros."""
     if node.attributes["reverse"]:
-        raise cutting.fault("it runs from the end of the text to its start", "a text is written from its start")
+        raise cutting.fault("it runs backward over the sequence, but words are generated forward", "remove `reverse`")
     if any(value.moving for value in before):
-        raise cutting.fault("what stands before its first row rests on the words of the text")
+        raise cutting.fault("its initial state depends on the generated words")
     boot = before[0].name if before else 0.0
     cutting.carried.append(Carried(f"{name}/before", following, boot, type_))
     return Value(f"{name}/before", type_, moving=True)

@@ -41,9 +41,9 @@ class Generator:
     ) -> None:
         self.settings, self._seed = settings, seed
         self.texts = settings.results if settings.temperature is not None else settings.beam_size or BEAMS
-        """Texts of each sample that are written side by side."""
+        """Sequences per sample that are generated together."""
         self._capacity = 0
-        """Places of the cache for the last batch."""
+        """Positions in the cache of the last batch."""
         best = self._search(0).candidates
         self.parts = cut(network, settings.words, scores, probabilities=probabilities, best=best)
         boots = [one.boot for one in self.parts.carried if isinstance(one.boot, str)]
@@ -131,8 +131,8 @@ class Generator:
             if longest > count:
                 layer = name.rpartition("/")[0]
                 raise FeedError(
-                    f"texts of {longest} words are longer than the {count} places of layer `{layer}`: they begin with "
-                    f"{known}, so give a max_length of {max(count - known + 1, 0)}"
+                    f"sequences of {longest} words exceed the {count} positions of layer `{layer}`; with a prompt of "
+                    f"{known}, set max_length to at most {max(count - known + 1, 0)}"
                 )
         return longest
 

@@ -50,7 +50,7 @@ class Texts:
         logarithms = self._read(BEST if best else LOGARITHM, -1)
         if np.isnan(logarithms).any():
             raise FeedError(
-                f"the scores of word {self._place + 1} are NaN: the weights, or values of the source, are too large"
+                f"the scores of word {self._place + 1} are NaN; the weights or the values of the source are too large"
             )
         return Candidates(self._read(PLACES, -1).astype(np.int64) if best else None, logarithms)
 

@@ -157,11 +157,11 @@ class Trainer:
         call(self.callbacks, "on_end", run)
         weights = run.folder / (WEIGHTS if run.best is None else BEST)
         use = "predict" if self.training.generate is None else "generate"
-        commands = [(f"paddle-layers {use} {file} --weights {quote(str(weights))}", "Use it")] if file else []
+        commands = [(f"paddle-layers {use} {file} --weights {quote(str(weights))}", "Use")] if file else []
         if file and run.step < run.total:
-            commands.append((f"paddle-layers train {file} --output {quote(str(run.folder))} --resume", "Go on"))
+            commands.append((f"paddle-layers train {file} --output {quote(str(run.folder))} --resume", "Resume"))
         if "tensorboard" in self.training.log.format:
-            commands.append((f"tensorboard --logdir {quote(str(run.folder / EVENTS))}", "Look at it"))
+            commands.append((f"tensorboard --logdir {quote(str(run.folder / EVENTS))}", "View"))
         log = run.folder / LOG
         left_out = "\n".join(filter(None, (left_out_text(*self._data()), skipped_text(self._passes.skipped))))
         return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands, left_out)
@@ -259,7 +259,7 @@ class Trainer:
                 names = further_names(self.training, name)
                 run.results |= {names[short]: value for short, value in found.items()}
             self._ledger.write(run, "test", run.results)
-            self.progress.say(f"step {run.step}: on the held-out data  {as_text(run.results)}")
+            self.progress.say(f"step {run.step}: test  {as_text(run.results)}")
             for note in nan_notes(self.training, run.results) if not tested else ():
                 self.progress.say(f"note: {note}")
             call(self.callbacks, "on_test", run)
@@ -305,12 +305,14 @@ class Trainer:
         try:
             self.job.updater.restore(states)
         except ValueError as error:
-            remedy = f"delete {checkpoint} to use the one before"
+            remedy = f"delete {checkpoint} to resume from the previous one"
             raise TrainingError(f"{checkpoint / OPTIMIZER}: {error}; {remedy}") from None
         try:
             net.count_on(facts.get("statistics", []) if self.ranks.first else [])
         except (TypeError, ValueError):
-            raise TrainingError(f"the statistics in {checkpoint / FACTS} are none; delete {checkpoint}") from None
+            raise TrainingError(
+                f"invalid metrics in {checkpoint / FACTS}; delete {checkpoint} to resume from the previous one"
+            ) from None
         self.run.step = self._saved = facts["step"]
         self.run.epoch = facts["epoch"] - (facts["batch"] == 0)  # that of the last step
         self.job.train.position = Position(facts["epoch"], facts["batch"])
@@ -318,7 +320,7 @@ class Trainer:
         self._passes.skipped = facts.get("skipped", 0)
         restore_states(self.callbacks, facts.get("callbacks", {}), str(checkpoint / FACTS))
         restore_state_files(self.run.folder, checkpoint, names_of(self.callbacks))
-        self.progress.say(f"going on after step {self.run.step}")
+        self.progress.say(f"resuming after step {self.run.step}")
 
     def _fixed(self) -> dict[str, Any]:
         """Facts that have to be unchanged when a training is resumed."""

@@ -24,7 +24,7 @@ def rows_and_starts(value: Any) -> tuple[NDArray[Any], tuple[NDArray[Any], ...]]
     Raises `TrainingError` for sparse rows.
     """
     if isinstance(value.data if isinstance(value, Sequences) else value, Csr):
-        raise TrainingError("sparse rows are no columns of a file: they are as they were fed; name other values")
+        raise TrainingError("sparse rows cannot be written as columns of a file; choose other values")
     if not isinstance(value, Sequences):
         return value, ()
     starts = (value.starts,) if value.sub_starts is None else (value.starts, value.sub_starts)

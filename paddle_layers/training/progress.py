@@ -13,7 +13,7 @@ from paddle_layers.define.standard_streams import dropping
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-COMPILING = "compiling kernels for this network; later runs start at once"
+COMPILING = "compiling kernels for this network; later runs start immediately"
 
 
 class Progress(Protocol):
@@ -116,7 +116,7 @@ class Lines:
         """A line at the start, at the end and every few seconds."""
         now, left = time.monotonic(), self._left.text(done, total)
         if not self._said:
-            self.say(f"{COMPILING} ({total} of them)")
+            self.say(f"{COMPILING} ({total} kernels)")
         elif done < total and now - self._said < 5:
             return
         else:

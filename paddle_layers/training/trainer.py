@@ -137,7 +137,7 @@ class Options:
 def run_training(training: str | Path | Training, options: Options, ranks: Alone = ALONE) -> Report:
     """As `train`, in one of the processes `ranks`, which is `together` with the others; the report is not printed."""
     if options.resume and options.weights is not None:
-        raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
+        raise TrainingError("`resume` restores the weights of a checkpoint: remove `weights`")
     check_callbacks(options.callbacks)
     training, file = read_training(training, "train", options.plugins, options.settings)
     check_formats(training.log.format)

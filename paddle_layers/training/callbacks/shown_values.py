@@ -67,6 +67,6 @@ def _gradient(run: Run, name: str) -> Any:
         return run.net.gradient(name)
     except KeyError:
         raise TrainingError(
-            f"`gradients` names `{name}`, but nothing asks for its gradient: no layer before it learns; "
-            "`propagate_down: true` in a layer that reads it makes it computed"
+            f"`gradients` names `{name}`, whose gradient is not computed: no trainable layer precedes it; set "
+            "`propagate_down: true` in a layer that reads it"
         ) from None

@@ -273,7 +273,7 @@ class Ranks(Alone):
         with self._watch.waiting():
             found = self._comm.allgather(own)
         if len({*found}) > 1:
-            raise TrainingError("the processes have different weights: something changed those of some of them only")
+            raise TrainingError("the weights differ between processes: some processes changed theirs separately")
 
     def _sum(self, numbers: Sequence[float]) -> list[float]:
         array = np.array(numbers, np.float64)
@@ -294,12 +294,11 @@ def join(patience: float = PATIENCE) -> Alone:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         raise TrainingError(
-            f"{said} processes were started to train together, which takes mpi4py: pip install 'paddle_layers[mpi]' "
-            f"({error})"
+            f"training with {said} processes requires mpi4py: pip install 'paddle-layers[mpi]' ({error})"
         ) from None
     if MPI.COMM_WORLD.Get_size() != said:
         raise TrainingError(
-            f"{said} processes were started, and mpi4py sees {MPI.COMM_WORLD.Get_size()}: it uses another MPI "
+            f"{said} processes were started, but mpi4py sees {MPI.COMM_WORLD.Get_size()}: it uses another MPI library "
             f"({MPI.Get_library_version().split(',')[0].strip()}) than the program that started them"
         )
     return Ranks(MPI, patience)
