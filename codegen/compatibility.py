@@ -164,14 +164,14 @@ def _with_places(old: pb.LayerDef, new: pb.LayerDef, arguments: Iterable[pb.Argu
         copy.CopyFrom(argument)
         placed = _PLACED.fullmatch(argument.axes)
         if placed and usual.get(placed["first"]) == 1 and (not placed["last"] or usual.get(placed["last"]) == -1):
-            behind = placed["behind"] if not placed["last"] else ""
-            copy.axes = f"{placed['rows']} {placed['axis']}{behind}"
+            rest = placed["rest"] if not placed["last"] else ""
+            copy.axes = f"{placed['rows']} {placed['axis']}{rest}"
         found.append(copy)
     return found
 
 
 _PLACED = re.compile(
-    r"(?P<rows>\w+)\.\.\. (?P<axis>\w+(?:\.\.\.)?)@(?P<first>\w+)(?::(?P<last>\w+))?(?P<behind>(?: \.\.\.)?)"
+    r"(?P<rows>\w+)\.\.\. (?P<axis>\w+(?:\.\.\.)?)@(?P<first>\w+)(?::(?P<last>\w+))?(?P<rest>(?: \.\.\.)?)"
 )
 """Axes of which an attribute says which one is which."""
 

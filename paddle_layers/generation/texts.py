@@ -33,7 +33,7 @@ class Texts:
     ) -> None:
         self._parts, self._net, self._longest = parts, net, longest
         self._place = 0
-        """Words of each text that were read before this one."""
+        """Number of words of each sequence before this one."""
         self._own = np.arange(len(words))
         self._kept = [one for one in parts.carried if one.grows]
         self._states = [one for one in parts.carried if not one.grows]

@@ -56,7 +56,8 @@ class FiniteWeights:
                 of = f" of `{owners[0]}`" if owners[0] else ""
                 raise TrainingError(
                     f"optimizer state `{name}`{of} contains NaN or infinity after step {step}: the gradients are too "
-                    "large. Nothing was saved; earlier files are unchanged. Try clip { norm: 1 } or a smaller loss_weight"
+                    "large. Nothing was saved; earlier files are unchanged. Try clip { norm: 1 } or a smaller "
+                    "loss_weight"
                 )
 
     def _owners(self, name: str, array: NDArray[Any]) -> list[str]:

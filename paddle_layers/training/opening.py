@@ -77,8 +77,8 @@ def datasets_of(given: Mapping[str, Given]) -> tuple[dict[str, Dataset], dict[st
             batches[phase] = data
         else:
             raise TrainingError(
-                f'datasets["{phase}"] is {type(data).__name__}, expected a dict of arrays by field, a Dataset, or an '
-                "iterable of batches (dicts of arrays)"
+                f'datasets["{phase}"] has type {type(data).__name__}, expected a dict of arrays by field, a Dataset, '
+                "or an iterable of batches (dicts of arrays)"
             )
     return datasets, batches
 

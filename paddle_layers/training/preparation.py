@@ -271,7 +271,7 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
         watched = getattr(listener, "watch", "loss")
         if watched not in results:
             there = ", ".join(f"`{name}`" for name in sorted(results))
-            message = f"`watch` is `{watched}`, but the test results are {there}{suggestion(watched, results)}"
+            message = f"`watch` is `{watched}`, expected one of the test results {there}{suggestion(watched, results)}"
             raise training.error(f"callback[{number}]", message)
         better = best.get(watched)
         if better is not None and getattr(listener, "mode", better) in {"min", "max"} - {better}:

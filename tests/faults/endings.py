@@ -12,7 +12,7 @@ from .cases import Place
 from .processes import Done, end, program, start, wait_for
 from .trainings import OUTPUT, Left, begin, goes_on, left, train, uninterrupted, write_training
 
-NOTHING_YET = "holds no checkpoint to resume from"
+NOTHING_YET = "no checkpoint to resume from"
 
 
 def kills(place: Place) -> str:
@@ -63,7 +63,7 @@ def killed_before_the_first_checkpoint(place: Place) -> None:
     process.kill()
     process.communicate()
     shutil.rmtree(place.folder / OUTPUT / "checkpoints", ignore_errors=True)
-    train(place.folder, "--resume").refused(NOTHING_YET, "leave out --resume")
+    train(place.folder, "--resume").refused(NOTHING_YET, "remove --resume")
     train(place.folder).fine()
     assert left(place.folder / OUTPUT) == whole
 

@@ -230,8 +230,8 @@ def test_frozen_parameters_stay_and_the_rest_learns(tmp_path, trained):
   fc1.bias     6    initialised anew
   head.weight  6x3  read from fc2.weight   learning rate x 2
   head.bias    3    initialised anew       learning rate x 2
-  fc1.bias     6    in the file, left out
-  fc2.bias     3    in the file, left out
+  fc1.bias     6    in the file, skipped
+  fc2.bias     3    in the file, skipped
 """ in shown.replace("  \n", "\n")
     with pl.Net(pl.load_training(path).network) as first, pl.Net(pl.load_training(path).network) as net:
         first.load(trained, rename={"fc2.*": "head.*"})

@@ -106,7 +106,7 @@ def test_what_is_not_there_is_said_before_the_first_step(folder, capfd, settings
 
 
 def test_a_gradient_that_nobody_computes_is_said(folder, capfd):
-    with pytest.raises(TrainingError, match="nothing asks for its gradient"):
+    with pytest.raises(TrainingError, match="whose gradient is not computed"):
         said(folder, capfd, callbacks=[make_callback("print", gradients=["words"], every=1)])
 
 

@@ -34,7 +34,7 @@ class Watching:
         """The new result if it improves on `best`, else None; `TrainingError` for a result that the test lacks."""
         if self.watch not in run.results:
             known = ", ".join(f"`{name}`" for name in run.results)
-            raise TrainingError(f"`watch` is `{self.watch}`, but the test results are {known}")
+            raise TrainingError(f"`watch` is `{self.watch}`, expected one of the test results {known}")
         value = run.results[self.watch]
         beaten = best is None or (value < best if self.mode == "min" else value > best)
         return value if beaten and not math.isnan(value) else None

@@ -203,7 +203,9 @@ def _mode(training: Training, watch: str, mode: str | None) -> str:
         results |= dict.fromkeys(further_names(training, name).values(), "")
     if watch not in results:
         there = ", ".join(f"`{name}`" for name in results)
-        raise TrainingError(f"--watch is `{watch}`, but the test results are {there}{suggestion(watch, results)}")
+        raise TrainingError(
+            f"--watch is `{watch}`, expected one of the test results {there}{suggestion(watch, results)}"
+        )
     known = best.get(watch)
     if known is None and mode is None:
         raise TrainingError(f"add `--mode min` or `--mode max`: it is unknown which values of `{watch}` are better")

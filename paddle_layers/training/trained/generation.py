@@ -75,7 +75,7 @@ def generate(
         **settings: Overrides of the block `generate`: `beam_size=8`, `temperature=0.7`, and `seed` for sampling.
 
     Returns:
-        The generated texts with their scores.
+        The generated text with its scores.
 
     Raises:
         ConfigError: The training file or the settings have errors.
