@@ -157,11 +157,11 @@ class Trainer:
         call(self.callbacks, "on_end", run)
         weights = run.folder / (WEIGHTS if run.best is None else BEST)
         use = "predict" if self.training.generate is None else "generate"
-        commands = [(f"paddle-layers {use} {file} --weights {quote(str(weights))}", "Use")] if file else []
+        commands = [(f"paddle-layers {use} {file} --weights {quote(str(weights))}", use.capitalize())] if file else []
         if file and run.step < run.total:
             commands.append((f"paddle-layers train {file} --output {quote(str(run.folder))} --resume", "Resume"))
         if "tensorboard" in self.training.log.format:
-            commands.append((f"tensorboard --logdir {quote(str(run.folder / EVENTS))}", "View"))
+            commands.append((f"tensorboard --logdir {quote(str(run.folder / EVENTS))}", "Monitor"))
         log = run.folder / LOG
         left_out = "\n".join(filter(None, (left_out_text(*self._data()), skipped_text(self._passes.skipped))))
         return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands, left_out)

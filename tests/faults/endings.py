@@ -82,8 +82,8 @@ def _stopped_in_order(place: Place, number: signal.Signals, reason: str) -> None
     done, whole = _asked_to_stop(place, number)
     assert f": {reason}." in done.fine().out, done
     promised = done.out.splitlines()[-1]
-    assert promised.startswith("Go on: paddle-layers train "), done
-    words = shlex.split(promised.removeprefix("Go on: paddle-layers"))
+    assert promised.startswith("Resume: paddle-layers train "), done
+    words = shlex.split(promised.removeprefix("Resume: paddle-layers"))
     run = "import sys; from paddle_layers.cli import main; sys.argv[0] = 'paddle-layers'; main()"
     end(start([*program(run), *words], place.folder)).fine()
     assert left(place.folder / OUTPUT) == whole

@@ -112,7 +112,7 @@ def test_a_training_that_says_how_texts_are_written_names_the_command() -> None:
     ids = {name: np.array([0, 2, 3, 1]) for name in ("before", "words")}
     np.savez("data.npz", topic=np.zeros((2, 2)), **ids, **{f"{name}.starts": starts for name in ids})
     report = pl.train("train.textproto", output="learned")
-    assert f"Use it: paddle-layers generate train.textproto --weights {report.weights}" in str(report)
+    assert f"Generate: paddle-layers generate train.textproto --weights {report.weights}" in str(report)
 
 
 def test_mistakes_are_told_in_a_line() -> None:

@@ -331,8 +331,8 @@ def test_the_best_weights_are_named_and_used(tmp_path):
     words = str(report)
     assert f"Best, after 5 steps: loss {report.best.results['loss']:.4g}  accuracy" in words
     assert f"Weights: {best} (best test; weights.safetensors has those of the last step)" in words
-    assert f"Use it: paddle-layers predict {path} --weights {best}" in words
-    assert "Go on: paddle-layers train" in words
+    assert f"Predict: paddle-layers predict {path} --weights {best}" in words
+    assert "Resume: paddle-layers train" in words
 
     def predicted(*more):
         done = CliRunner().invoke(commands, ["predict", str(path), *more])

@@ -12,9 +12,10 @@ from ..output.terminal import echo
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only this property; repeatable.")
 @click.option("--fast", is_flag=True, help="Check only a few generated configs, for a fast edit-and-check cycle.")
 def command(names: tuple[str, ...], properties: tuple[str, ...], fast: bool) -> None:
-    """Run the conformance tests of the layers NAMES, or of all layers, on their examples and on generated configs.
+    """Run the conformance tests of the layers NAMES, or of all.
 
-    Plugin authors add `--plugins FILE.py`. The guide "Conformance" describes the properties.
+    Tests their examples and generated configs. Plugin authors add `--plugins FILE.py`. The guide "Conformance"
+    describes the properties.
     """
     from paddle_layers.define import registries
     from paddle_layers.testing import CONFIGS, FAST, NEEDS_CUDA, NEEDS_HYPOTHESIS, check_layer, has_cuda, has_hypothesis

@@ -14,9 +14,10 @@ from ..output.terminal import echo
 @click.argument("target", metavar="OUT", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
 def command(source: Path, target: Path, force: bool) -> None:
-    """Convert the network or training file IN to OUT: text (.textproto), JSON (.json) or binary (.binpb), by extension.
+    """Convert the network or training file IN to OUT.
 
-    JSON and binary files have no comments. A training file still refers to the same network file.
+    The extension selects the format: text (.textproto), JSON (.json) or binary (.binpb). JSON and binary files have no
+    comments. A training file still refers to the same network file.
     """
     from paddle_layers.config.conversion import FORMATS, converted
 

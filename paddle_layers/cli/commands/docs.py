@@ -16,7 +16,10 @@ EXTRA = ("sphinx", "docutils", "myst_parser", "pygments", "latex2mathml")
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--html", is_flag=True, help="Write an HTML site with the guides and offline search instead.")
 def command(directory: Path, html: bool) -> None:
-    """Write the reference pages of all definitions, including those of plugins, to DIRECTORY as Markdown."""
+    """Write the reference pages to DIRECTORY as Markdown.
+
+    Includes the definitions of plugins.
+    """
     if html:
         _site(directory)
         return

@@ -47,11 +47,11 @@ def command(
     settings: tuple[str, ...],
     device: str,
 ) -> None:
-    """Evaluate the network of the training FILE on DATA, by default the source of the test phase in FILE.
+    """Evaluate the network of the training FILE on DATA.
 
-    DATA is read with the settings of the source in FILE or, by extension, as CSV, NPZ or NPY. Prints the loss, every
-    cost and every metric; for classification also precision, recall, F1 and support per class and the confusion
-    matrix; for regression MAE, RMSE and R2.
+    DATA is read with the settings of the source in FILE or, by extension, as CSV, NPZ or NPY; by default it is the
+    source of the test phase in FILE. Prints the loss, every cost and every metric; for classification also precision,
+    recall, F1 and support per class and the confusion matrix; for regression MAE, RMSE and R2.
     """
     style = _format(style, output)
     ending_of(svg, {".svg": "SVG"})

@@ -10,7 +10,7 @@ from ..output.terminal import echo
 @click.command()
 @click.argument("code", required=False)
 def command(code: str | None) -> None:
-    """Explain the diagnostic CODE with a wrong and a corrected example, or list all codes."""
+    """Explain the diagnostic CODE with examples, or list all codes."""
     from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
     from paddle_layers.define.errors import suggestion
 

@@ -23,10 +23,10 @@ from ..output.terminal import echo
 )
 @click.option("--force", is_flag=True, help="Overwrite an existing model.")
 def command(file: str, weights: str | None, output: str, values: tuple[str, ...], force: bool) -> None:
-    """Export the network of NET, a training or network file, and its weights as an ONNX model.
+    """Export the network of NET and its weights as an ONNX model.
 
-    The model has the outputs of `predict`: in the test phase, values that only costs and metrics read; --value selects
-    others. Requires onnx: pip install 'paddle-layers[onnx]'.
+    NET is a training or network file. The model has the outputs of `predict`: in the test phase, values that only costs
+    and metrics read; --value selects others. Requires onnx: pip install 'paddle-layers[onnx]'.
     """
     target = Path(output)
     if target.suffix != ".onnx":

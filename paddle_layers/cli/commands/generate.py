@@ -56,10 +56,10 @@ def command(
     device: str,
     **settings: float | None,
 ) -> None:
-    """Generate text with the network of the training FILE for each sample of DATA.
+    """Generate text with the network of the training FILE.
 
-    The options override the block `generate` in FILE. DATA is read with the settings of the source in FILE; by default
-    it is the source of the test phase.
+    Generates sequences for each sample of DATA. The options override the block `generate` in FILE. DATA is read with
+    the settings of the source in FILE; by default it is the source of the test phase.
 
     Prints one line per generated sequence: the sample number, the score and the words.
     """

@@ -32,11 +32,12 @@ ONNX, CAFFE, MEAN, MODEL = ".onnx", (".prototxt", ".pbtxt", ".txt"), ".binarypro
 def command(
     file: Path, output: Path, weights: Path | None, mean: Path | None, shapes: tuple[str, ...], force: bool
 ) -> None:
-    """Import the ONNX or Caffe network FILE into the folder DIR: network.textproto, weights and a report.
+    """Import the ONNX or Caffe network FILE into the folder DIR.
 
-    FILE is an ONNX model (.onnx), a Caffe network or solver (.prototxt; a solver also becomes train.textproto), or a
-    Caffe image mean (.binaryproto), which becomes mean.npy. Lists everything that is unsupported and then writes
-    nothing. ONNX models require onnx: pip install 'paddle-layers[onnx]'.
+    Writes network.textproto, the weights and a report. FILE is an ONNX model (.onnx), a Caffe network or solver
+    (.prototxt; a solver also becomes train.textproto), or a Caffe image mean (.binaryproto), which becomes mean.npy.
+    Lists everything that is unsupported and then writes nothing. ONNX models require onnx: pip install
+    'paddle-layers[onnx]'.
     """
     given = dict(map(_shape, shapes))
     found = _onnx(file, (weights, mean, shapes)) if _ending(file) == ONNX else _caffe(file, weights, mean, given)

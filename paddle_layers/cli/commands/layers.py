@@ -20,7 +20,7 @@ MATCHES = 20
 @click.command()
 @click.argument("words", metavar="[NAME|WORD...]", nargs=-1)
 def command(words: tuple[str, ...]) -> None:
-    """List all definitions, print the reference page of NAME, or search for WORDs.
+    """List or search the definitions, or print the page of NAME.
 
     Searches terms and the names in PyTorch, Keras, ONNX and Caffe, as in `paddle-layers layers deconvolution`.
     """

@@ -9,7 +9,10 @@ from ..output.terminal import echo
 
 @click.command()
 def command() -> None:
-    """Run the language server on stdin and stdout: diagnostics, completion, hover, go to definition, formatting."""
+    """Run the language server on stdin and stdout.
+
+    It provides diagnostics, completion, hover, go to definition and formatting of config files.
+    """
     try:
         from paddle_layers.editor.server import serve
     except ModuleNotFoundError as error:

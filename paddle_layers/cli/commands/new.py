@@ -21,7 +21,10 @@ CLASSES, TRAIN_ROWS, TEST_ROWS = 3, 360, 120
 @click.command()
 @click.argument("directory", type=click.Path(path_type=Path))
 def command(directory: Path) -> None:
-    """Create a project in DIRECTORY: network, training file, CSV and NPZ data, README. Never overwrites."""
+    """Create a project in DIRECTORY.
+
+    It contains a network, a training file, CSV and NPZ data and a README. Never overwrites files.
+    """
     with empty_folder(directory) as folder:
         for file in sorted(STARTER.iterdir()):
             folder.create(file.name, file.read_bytes())

@@ -30,9 +30,10 @@ FILES = {
 @click.argument("name")
 @click.argument("directory", type=click.Path(path_type=Path), required=False)
 def command(name: str, directory: Path | None) -> None:
-    """Create a plugin package with one layer, its test, docs and a CI workflow. Never overwrites.
+    """Create a plugin package with one layer.
 
-    NAME is the prefix of its layer types. DIRECTORY defaults to paddle-layers-NAME.
+    It contains a test, docs and a CI workflow. Never overwrites files. NAME is the prefix of its layer types. DIRECTORY
+    defaults to paddle-layers-NAME.
     """
     _check(name)
     distribution = f"paddle-layers-{name.replace('_', '-')}"

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 @click.command()
 def command() -> None:
-    """List the installed plugins with their distribution, version, module, state and definitions.
+    """List the installed plugins.
 
-    Exits with status 1 if a plugin is broken and reports why on stderr.
+    Prints distribution, version, module, state and definitions. Exits with status 1 if a plugin is broken and reports
+    why on stderr.
     """
     from paddle_layers.define import ENTRY_POINTS, PluginWarning, installed_plugins, load_entry_points
 

@@ -44,13 +44,13 @@ def command(
     settings: tuple[str, ...],
     device: str,
 ) -> None:
-    """Run inference on DATA with the network of the training FILE and write the outputs, one line per sample.
+    """Run inference on DATA with the network of the training FILE and write the outputs.
 
     DATA is read with the settings of the source in FILE or, by extension, as CSV, NPZ, NPY, HDF5 or Parquet; it needs
     no labels. By default it is the source of the test phase in FILE.
 
-    The outputs are values that only costs and metrics read; --value selects others. Classifiers write the class and
-    its probabilities; sequences of ids take one line each.
+    The outputs are values that only costs and metrics read; --value selects others. One line per sample:
+    classifiers write the class and its probabilities, sequences of ids take one line each.
     """
     from paddle_layers.data.sinks.opening import KINDS, check_sink, open_sink, text_sink
 

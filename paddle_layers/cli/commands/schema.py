@@ -11,7 +11,7 @@ from ..output.terminal import echo
 
 @click.group()
 def command() -> None:
-    """Export config schemas, lock binary field numbers and compare versions."""
+    """Export config schemas, lock field numbers, compare versions."""
 
 
 @command.command()

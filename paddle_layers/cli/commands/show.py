@@ -46,10 +46,11 @@ def command(
     timed: bool,
     device: str,
 ) -> None:
-    """Print the layers of the network in FILE: type, inputs, inferred output type, parameters and memory.
+    """Print the layers of the network in FILE.
 
-    The layers of a composite layer or recurrent group are indented below it. The memory of a layer is that of its
-    values; the totals are what a run allocates, including buffer reuse.
+    Lists type, inputs, inferred output type, parameters and memory. The layers of a composite layer or recurrent group
+    are indented below it. The memory of a layer is that of its values; the totals are what a run allocates, with buffer
+    reuse.
 
     --html writes a self-contained page, also for the valid part of a file with errors. --plan prints every launch of
     a phase (train unless --phase is test) with the optimizations applied. --time prints time, operations and bytes per

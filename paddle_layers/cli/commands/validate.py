@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 )
 @set_option
 def command(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> None:
-    """Check network and training FILES, in text format or JSON, without running them.
+    """Check network and training FILES without running them.
 
-    Also checks that lazily loaded data, such as images in folders, exist and match the network.
+    FILES are in text format or JSON. Also checks that lazily loaded data, such as images in folders, exist and match
+    the network.
     """
     from paddle_layers.config import ConfigError
     from paddle_layers.config.checking import validated

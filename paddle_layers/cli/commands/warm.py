@@ -17,7 +17,7 @@ from ..output.terminal import echo
 )
 @device_option
 def command(files: tuple[str, ...], batch_size: int, dtype: str, device: str) -> None:
-    """Compile the kernels of the networks in FILES in advance, so that the first run starts immediately."""
+    """Compile the kernels of the networks in FILES in advance."""
     from paddle_layers.config import network_of
     from paddle_layers.runtime import Net
     from paddle_layers.training.progress import make_progress

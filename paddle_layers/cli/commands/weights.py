@@ -35,11 +35,12 @@ def command(
     leave_out: Sequence[str],
     force: bool,
 ) -> None:
-    """Convert WEIGHTS for the network of NET, a network or training file, to or from the layout of PyTorch.
+    """Convert WEIGHTS to or from the layout of PyTorch.
 
-    WEIGHTS is a safetensors file, the index of a sharded one (model.safetensors.index.json) or a PyTorch state_dict
-    (.pt, .pth, .bin). --from torch writes weights for all other commands; --to torch writes a state_dict for
-    safetensors.torch.load_file. 16-bit floats become float32 exactly.
+    NET is the network or training file that the weights belong to. WEIGHTS is a safetensors file, the index of a
+    sharded one (model.safetensors.index.json) or a PyTorch state_dict (.pt, .pth, .bin). --from torch writes weights
+    for all other commands; --to torch writes a state_dict for safetensors.torch.load_file. 16-bit floats become float32
+    exactly.
     """
     if target == "torch" and origin == "torch":
         raise click.UsageError("--from torch and --to torch exclude each other: nothing would change")
