@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from paddle_layers.data.sinks.values import Values
 from paddle_layers.runtime import Csr, Sequences
 
-from .printing import words_of_ids
 from .problems import TrainingError
+from .value_text import words_of_ids
 
 if TYPE_CHECKING:
     from paddle_layers.runtime import Net

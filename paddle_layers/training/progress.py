@@ -44,7 +44,7 @@ def make_progress(stream: TextIO | None = None) -> Progress:
     """A bar if the stream (stderr when absent) is a terminal, else plain lines; what cannot be written is dropped."""
     stream = dropping(sys.stderr if stream is None else stream)
     if stream is None:  # as under `pythonw`, or after `2>&-`
-        return Silence()
+        return NullProgress()
     return Bar(stream) if stream.isatty() else Lines(stream)
 
 
@@ -135,7 +135,7 @@ class Lines:
         """Nothing to do."""
 
 
-class Silence:
+class NullProgress:
     """No output: another process reports the progress."""
 
     def say(self, text: str) -> None:

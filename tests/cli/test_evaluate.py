@@ -17,7 +17,7 @@ import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.cli.output.confusion_picture import picture
 from paddle_layers.data import DataWarning
-from paddle_layers.training.trained.confusion import Confusion
+from paddle_layers.training.inference.confusion import Confusion
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
 
 pytestmark = pytest.mark.usefixtures("as_python")
@@ -232,7 +232,7 @@ def test_many_classes_are_mistakes_and_a_picture():
 
 def test_above_a_limit_there_is_a_note_instead_of_a_square(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("paddle_layers.training.trained.evaluation_report.MOST_CLASSES", 2)
+    monkeypatch.setattr("paddle_layers.training.inference.evaluation_report.MOST_CLASSES", 2)
     path = write(tmp_path, NETWORK + SOURCES + SHORT)
     weights = train(path)[0].weights
     done = run("evaluate", path, "--weights", weights)

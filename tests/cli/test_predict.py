@@ -16,7 +16,7 @@ from paddle_layers.cli.app import commands
 from paddle_layers.data import DataError
 from paddle_layers.data.sinks.texts import Lines
 from paddle_layers.training import Prediction, TrainingError
-from paddle_layers.training.trained.outputs import part_for, predicted
+from paddle_layers.training.inference.outputs import part_for, predicted
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
 
 pytestmark = pytest.mark.usefixtures("as_python")

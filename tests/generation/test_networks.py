@@ -1,4 +1,4 @@
-"""Texts of networks, word by word, against the whole network on whole texts."""
+"""Text generation with networks, word by word, against the whole network on whole texts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import ConfigError
 from paddle_layers.config.generating import GenerateSettings
-from paddle_layers.generation import texts
+from paddle_layers.generation import decoding_state
 from paddle_layers.generation.generator import Generator
 from paddle_layers.runtime.plan.plan import Plan
 from paddle_layers.testing.cases.engines import as_python
-from paddle_layers.training.trained.outputs import part_for
+from paddle_layers.training.inference.outputs import part_for
 
 WORDS = 4
 END = 1
@@ -218,8 +218,8 @@ def test_the_cache_grows_with_the_texts(monkeypatch: pytest.MonkeyPatch) -> None
         feeds, written, read = {"x": np.zeros((2, 2))}, [], Plan.read
         with pl.Net(network, dtype="float64") as whole:
             scale_up(whole, 3)
-            for capacity, copies in ((texts.CAPACITY, False), (1, False), (texts.CAPACITY, True)):
-                monkeypatch.setattr(texts, "CAPACITY", capacity)
+            for capacity, copies in ((decoding_state.CAPACITY, False), (1, False), (decoding_state.CAPACITY, True)):
+                monkeypatch.setattr(decoding_state, "CAPACITY", capacity)
                 if copies:
                     monkeypatch.setattr(Plan, "read", lambda self, *given: read(self, *given).copy())
                 with made(network, whole, settings(beam_size=3, results=3, end=None)) as generator:

@@ -14,8 +14,8 @@ from paddle_layers.data import DataError
 from paddle_layers.data.sinks.texts import Table
 from paddle_layers.runtime import Sequences
 from paddle_layers.training import TrainingError, make_callback
-from paddle_layers.training.printing import LONGEST, value_text
-from paddle_layers.training.trained.prediction import Prediction, predict
+from paddle_layers.training.inference.prediction import Prediction, predict
+from paddle_layers.training.value_text import LONGEST, value_text
 
 pytestmark = pytest.mark.usefixtures("as_python")
 

@@ -57,7 +57,7 @@ def command(
     ending_of(svg, {".svg": "SVG"})
     if output is not None:
         check_new(Path(output))
-    from paddle_layers.training.trained.evaluation_report import evaluate
+    from paddle_layers.training.inference.evaluation_report import evaluate
 
     from ..output.evaluation_texts import as_csv, as_json, as_text
 

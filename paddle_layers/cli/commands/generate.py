@@ -18,7 +18,7 @@ from ..output.files import check_new, ending_of, replace_file
 from ..output.terminal import echo
 
 if TYPE_CHECKING:
-    from paddle_layers.training.trained.generation import WrittenText
+    from paddle_layers.training.inference.generation import WrittenText
 
 KINDS = {".csv": "CSV", ".jsonl": "JSON Lines"}
 
@@ -66,7 +66,7 @@ def command(
     ending = ending_of(output, KINDS)
     if output is not None:
         check_new(Path(output))
-    from paddle_layers.training.trained.generation import open_generation
+    from paddle_layers.training.inference.generation import open_generation
 
     written = io.StringIO()
     given = {name: value for name, value in settings.items() if value is not None}

@@ -58,8 +58,8 @@ def command(
     if output is not None:
         check_new(Path(output))
         check_sink(Path(output))
+    from paddle_layers.training.inference.prediction import open_prediction
     from paddle_layers.training.runs import left_out_text
-    from paddle_layers.training.trained.prediction import open_prediction
 
     with contextlib.ExitStack() as stack:
         run = stack.enter_context(open_prediction(chosen(file, settings), data, weights, values, dictionary, device))

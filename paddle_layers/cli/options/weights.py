@@ -28,7 +28,7 @@ class WithWeights(Protocol):
 
 def say_weights(run: WithWeights, chosen: str | None) -> None:
     """Report on stderr which weights are used if the user chose none, and their conversions."""
-    from paddle_layers.training.callbacks.watching import BEST
+    from paddle_layers.training.callbacks.monitoring import BEST
 
     if chosen is None and run.weights.name == BEST:
         echo(f"weights: {run.weights} (best test)", err=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from paddle_layers.define.escaping import xml_text
 
 if TYPE_CHECKING:
-    from paddle_layers.training.trained.confusion import Confusion
+    from paddle_layers.training.inference.confusion import Confusion
 
 MOST_COUNTS = 30
 """Classes of a matrix whose squares have margin for their counts and names."""

@@ -14,8 +14,8 @@ from .terminal import table_text
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from paddle_layers.training.trained.confusion import ClassMeasures, Confusion
-    from paddle_layers.training.trained.evaluation_report import Evaluation
+    from paddle_layers.training.inference.confusion import ClassMeasures, Confusion
+    from paddle_layers.training.inference.evaluation_report import Evaluation
 
 WIDEST = 20
 """Maximum number of classes of a printed matrix; of a larger one the most frequent errors are printed."""

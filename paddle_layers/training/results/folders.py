@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from paddle_layers.data.learning import FILE as LEARNED
 from paddle_layers.define.output_folders import Folder, LinkError, new_folder, open_folder, remove_matching
 
-from ..callbacks.value_files import FOLDER as VALUES
-from ..callbacks.value_files import clear_values, remove_unfinished_values
-from ..callbacks.watching import BEST, BEST_FOLDER, RELOADED, clear_watched
+from ..callbacks.monitoring import BEST, BEST_FOLDER, RELOADED, clear_watched
+from ..callbacks.write_values import FOLDER as VALUES
+from ..callbacks.write_values import clear_values, remove_unfinished_values
 from ..checkpoints import WEIGHTS, remove_checkpoints, remove_unfinished
 from ..problems import TrainingError
 from .logs import EVENT_FOLDERS, EVENTS, clear_logs

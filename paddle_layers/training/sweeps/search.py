@@ -26,12 +26,12 @@ from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_thread
 
 from ..interrupts import SIGNALS, Interrupts
 from ..problems import TrainingError
-from ..progress import Lines, Silence
-from ..reading import read_training
+from ..progress import Lines, NullProgress
 from ..results.folders import output_folder
 from ..results.result_names import best_of, further_names, loss_names, statistic_names
 from ..results.run_files import read_run
 from ..trainer import Options, run_training
+from ..training_argument import read_training
 from .space import parse_varied
 from .study import Sweep, check_same, next_trial, open_study, reading_journal, settings_of, trial_folder
 
@@ -158,7 +158,7 @@ def _results(sweep: Sweep, number: int, own: Sequence[str]) -> Mapping[str, floa
     if before is not None and before.ended:  # killed before the study knew it
         return before.best or before.results
     settings = (*sweep.settings, *own)
-    options = Options(output=folder, device=sweep.device, settings=settings, progress=Silence())
+    options = Options(output=folder, device=sweep.device, settings=settings, progress=NullProgress())
     report = run_training(sweep.file, options)
     if report.stopped in SIGNALS.values():
         return report.stopped

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime import FeedError, Net, Sequences
 
-from .beams import Candidates, Ints
-from .cutting import ONE, ROW, Carried
-from .positions import BEST, LOGARITHM, PLACES, Positions
+from .beam_search import Candidates, Ints
+from .network_split import ONE, ROW, Carried
+from .position_network import BEST, LOGARITHM, PLACES, Positions
 
 Array = NDArray[Any]
 CAPACITY = 64
 """Initial capacity of the cache in positions; it is doubled for longer sequences, which needs a new plan."""
 
 
-class Texts:
+class DecodingState:
     """The sequences of a batch, `size` per sample, and their state for the next position.
 
     `net` is that of the position. A pass reads its feeds from the buffers of the previous pass: only changed ones are

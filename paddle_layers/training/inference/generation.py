@@ -15,12 +15,12 @@ from paddle_layers.data.formats.dictionaries import read_words
 from paddle_layers.define.errors import brief, suggestion
 from paddle_layers.runtime import Sequences
 
-from ..opening import learned_for
-from ..printing import check_order, check_words, text_of
+from ..data_loading import learned_for
 from ..problems import TrainingError
-from ..reading import read_training
 from ..results.result_names import selected
-from .given_data import GivenData, given_batches, source_for, weights_file, words_of
+from ..training_argument import read_training
+from ..value_text import check_order, check_words, text_of
+from .input_data import GivenData, given_batches, source_for, weights_file, words_of
 from .outputs import Reading, part_for, readings
 from .weights import load_trained
 

@@ -33,8 +33,8 @@ class Written(NamedTuple):
     score: float
 
 
-class Beams:
-    """Beams of `samples` samples during generation, `size` per sample.
+class BeamSearch:
+    """Beam search over `samples` samples during generation, `size` per sample.
 
     At every position the best continuations of all beams of a sample are selected together. Of the best `size` those
     with the token `end` are finished; the best `size` others are continued. The score of a sequence is the sum of the

@@ -16,12 +16,12 @@ from paddle_layers.data.problems import missing_file, warn_of_data
 from paddle_layers.define import registries
 from paddle_layers.define.errors import brief
 
-from ..opening import dataset_of, learned_for, loading, open_source, split_rows
-from ..preparation import feed_types, ignored_labels, transforms_of
+from ..data_loading import dataset_of, learned_for, loading, open_source, split_rows
+from ..job import feed_types, ignored_labels, transforms_of
 from ..problems import TrainingError
 from ..results.folders import MARK, output_folder, trained_weights
-from ..results.numbered import last_trained
 from ..results.run_files import FOLDER as RUN_FOLDER
+from ..results.run_folders import last_trained
 from ..targets import target_values
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from paddle_layers.runtime.optimise.finite import NonFiniteGradients
 from paddle_layers.runtime.plan.losses import LossSum, total_loss
 
-from .finite import layers_behind, listed
-from .opening import advised
-from .preparation import Job
+from .data_loading import advised
+from .job import Job
+from .nan_checks import layers_behind, listed
 from .problems import TrainingError
-from .processes.ranks import Alone
+from .processes.ranks import SingleProcess
 from .runs import Run
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class StepPasses:
     large batch has, as the processes of `mpiexec` have those of all processes.
     """
 
-    def __init__(self, training: Training, job: Job, run: Run, ranks: Alone) -> None:
+    def __init__(self, training: Training, job: Job, run: Run, ranks: SingleProcess) -> None:
         self._training, self._job, self._run, self._ranks = training, job, run, ranks
         self._skipping = training.on_nan == "skip"
         self._before: Effects | None = None

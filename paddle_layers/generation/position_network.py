@@ -15,8 +15,8 @@ from paddle_layers.config.wiring.carried import carried_values
 from paddle_layers.config.wiring.nodes import Inside, Node
 from paddle_layers.define import Type
 
-from .cutting import FED, Carried, Cutting, Scope, Value, data_layer, names_of
-from .forms import FORMS
+from .incremental_layers import FORMS
+from .network_split import FED, Carried, NetworkSplit, Scope, Value, data_layer, names_of
 
 GROUP, MEMORY = "recurrent_group", "memory"
 BEST, PLACES, LOGARITHM = "(best)", "(places)", "(log)"
@@ -51,10 +51,10 @@ def cut(network: Network, words: str, scores: str, *, probabilities: bool, best:
     `best` returns only so many of the best words of each sequence. Raises `ConfigError` for a layer that needs more of
     the sequence than one position and carried state.
     """
-    return _Cutter(network, words).run(scores, probabilities=probabilities, best=best)
+    return _Splitter(network, words).run(scores, probabilities=probabilities, best=best)
 
 
-class _Cutter(Cutting):
+class _Splitter(NetworkSplit):
     def __init__(self, network: Network, words: str) -> None:
         super().__init__(network, words)
         self.from_before = carried_values(network.nodes)

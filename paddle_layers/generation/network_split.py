@@ -49,7 +49,7 @@ class Value(NamedTuple):
 Scope = dict[str, Value]
 
 
-class Cutting:
+class NetworkSplit:
     """The two parts under construction, and the translation of a layer to the position part."""
 
     def __init__(self, network: Network, words: str) -> None:

@@ -20,12 +20,12 @@ from paddle_layers.data.learning import NOTHING, Learned
 from paddle_layers.define.errors import suggestion
 from paddle_layers.define.name_patterns import matching
 
-from .callbacks.watching import Watching
+from .callbacks.monitoring import Watching
+from .data_loading import Given, Part, datasets_of, loading, open_parts, part_name, placed
 from .data_norms import check_data_norms
-from .opening import Given, Part, datasets_of, loading, open_parts, part_name, placed
 from .problems import TrainingError
-from .processes.ranks import ALONE, Alone
-from .processes.sharing import check_sharing
+from .processes.ranks import SINGLE_PROCESS, SingleProcess
+from .processes.restrictions import check_sharing
 from .results.result_names import best_of, check_further, costs_of, further_names, loss_names, selected, statistic_names
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def prepare(
     say: Callable[[str], None],
     compiling: Callable[[int, int, str], None],
     known: Learned = NOTHING,
-    ranks: Alone = ALONE,
+    ranks: SingleProcess = SINGLE_PROCESS,
 ) -> Job:
     """Open the data, check them against the data layers, build the net and the optimizer.
 
@@ -228,7 +228,7 @@ def _make_net(
     device: str,
     keep: Iterable[str],
     compiling: Callable[[int, int, str], None],
-    ranks: Alone,
+    ranks: SingleProcess,
 ) -> tuple[Net, Updater]:
     """The net and what updates its parameters."""
     from paddle_layers.runtime import Net

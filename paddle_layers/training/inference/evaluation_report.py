@@ -14,13 +14,13 @@ from paddle_layers.define import registries
 from paddle_layers.runtime.plan.losses import total_loss
 
 from ..evaluation import named_costs, run_test
-from ..printing import check_order, check_words, word_of
 from ..problems import TrainingError
-from ..reading import read_training
 from ..results.result_names import loss_names, nan_notes, selected, statistic_names
 from ..runs import left_out_text, take_statistics
+from ..training_argument import read_training
+from ..value_text import check_order, check_words, word_of
 from .confusion import Confusion
-from .given_data import GivenData, given_batches, source_for, weights_file, words_of
+from .input_data import GivenData, given_batches, source_for, weights_file, words_of
 from .outputs import CLASS_COSTS, always
 from .weights import load_trained
 
