@@ -57,7 +57,7 @@ def _box(field: Field, role: str) -> _Box:
 
 
 def _words(axes: Sequence[Axis]) -> str:
-    return " ".join(_label(axis) for axis in axes) or "one number"
+    return " ".join(_label(axis) for axis in axes) or "scalar"
 
 
 def _label(axis: Axis) -> str:

@@ -32,7 +32,7 @@ def generate(folder: Path) -> list[Path]:
     with tempfile.NamedTemporaryFile() as described:
         arguments += ["--include_source_info", f"--descriptor_set_out={described.name}"]
         if protoc.main(arguments) != 0:
-            raise RuntimeError("protoc could not compile the schemas; its messages are above")
+            raise RuntimeError("protoc failed to compile the schemas; see the messages above")
         files = descriptor_pb2.FileDescriptorSet.FromString(Path(described.name).read_bytes())
     made = folder / "paddle_layers" / "schema"
     (made / "comments.py").write_text(comments_module(files), encoding="utf-8")

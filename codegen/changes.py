@@ -49,7 +49,7 @@ def compared(old: Any, new: Any, rules: Mapping[str, Rule], subject: str) -> Ite
         before, after = rule.shown(old), rule.shown(new)
         if before != after:
             breaks = rule.breaking(old, new)
-            means = rule.means if breaks else "old files go on meaning what they meant"
+            means = rule.means if breaks else "existing files keep their meaning"
             yield Change(subject, rule.what, breaks, means, before, after)
 
 
@@ -100,9 +100,9 @@ def _names(parts: Iterable[Any]) -> set[str]:
     return {part.name for part in parts}
 
 
-REFUSED = "configs that were valid are refused"
-MOVED = "configs that do not set it change their meaning"
-BINARY = "binary configs are read as something else"
+REFUSED = "valid configs are rejected"
+MOVED = "configs that rely on it change their meaning"
+BINARY = "binary configs are misread"
 
 
 def _said(field: str) -> Callable[[Any, Any], bool]:
@@ -122,26 +122,26 @@ ATTRIBUTE: dict[str, Rule] = {
         "source of the default changed", lambda a: a.default_from or "none", lambda o, _: not o.required, MOVED
     ),
     "required": Rule(
-        "need changed", lambda a: "required" if a.required else "optional", lambda _, n: n.required,
-        "configs that do not set it are refused",
+        "requirement changed", lambda a: "required" if a.required else "optional", lambda _, n: n.required,
+        "configs that do not set it are rejected",
     ),
-    "min_value": Rule("smallest value changed", lambda a: _end_text(a, "min"), _narrowed("min"), REFUSED),
-    "max_value": Rule("largest value changed", lambda a: _end_text(a, "max"), _narrowed("max"), REFUSED),
+    "min_value": Rule("minimum changed", lambda a: _end_text(a, "min"), _narrowed("min"), REFUSED),
+    "max_value": Rule("maximum changed", lambda a: _end_text(a, "max"), _narrowed("max"), REFUSED),
     "min_items": Rule(
-        "fewest values changed", lambda a: str(a.min_items), lambda o, n: n.min_items > o.min_items, REFUSED
+        "minimum count changed", lambda a: str(a.min_items), lambda o, n: n.min_items > o.min_items, REFUSED
     ),
-    "max_items": Rule("most values changed", lambda a: f"{_most(a):g}", lambda o, n: _most(n) < _most(o), REFUSED),
+    "max_items": Rule("maximum count changed", lambda a: f"{_most(a):g}", lambda o, n: _most(n) < _most(o), REFUSED),
     "choices": Rule(
         "choices changed", lambda a: ", ".join(sorted(_names(a.choices))) or "none",
         lambda o, n: not _names(o.choices) <= _names(n.choices), REFUSED,
     ),
     "aliases": Rule(
-        "other names changed", lambda a: ", ".join(sorted(a.aliases)) or "none",
+        "aliases changed", lambda a: ", ".join(sorted(a.aliases)) or "none",
         lambda o, n: not {*o.aliases} <= {*n.aliases, n.name}, REFUSED,
     ),
-    "axis": Rule("axis that it gives changed", lambda a: a.axis or "none", always, "inferred shapes change"),
+    "axis": Rule("axis changed", lambda a: a.axis or "none", always, "inferred shapes change"),
     "groups": Rule(
-        "axis whose level it chooses changed", lambda a: a.groups or "none",
+        "grouped axis changed", lambda a: a.groups or "none",
         _said("groups"), "inferred types change",
     ),
     "deprecated": Rule("deprecation changed", lambda a: a.deprecated or "no", never, ""),
@@ -157,13 +157,13 @@ def attribute_changes(old: Iterable[pb.AttributeDef], new: Iterable[pb.Attribute
         after = next((part for part in added if before.name in part.aliases), None)
         subject = f"attribute `{before.name}`"
         if after is None:
-            yield Change(subject, "removed", True, "configs that set it are refused", before.name)
+            yield Change(subject, "removed", True, "configs that set it are rejected", before.name)
             continue
         renamed[after.name] = before
-        yield Change(subject, "renamed", False, "the old name goes on working", before.name, after.name)
+        yield Change(subject, "renamed", False, "the old name still works", before.name, after.name)
         both.append((before, after))
     for part in (part for part in added if part.name not in renamed):
-        means = "configs that do not set it are refused" if part.required else "old configs need not know it"
+        means = "configs that do not set it are rejected" if part.required else "existing configs are unaffected"
         yield Change(f"attribute `{part.name}`", "added", part.required, means, "", part.name)
     for before, after in both:
         yield from compared(before, after, ATTRIBUTE, f"attribute `{after.name}`")
@@ -206,41 +206,41 @@ INPUT: dict[str, Rule] = {
         "count changed", lambda a: "one or more" if a.repeatable else "one", lambda o, _: o.repeatable, REFUSED
     ),
     "optional": Rule(
-        "need changed", lambda a: "optional" if a.optional else "required", lambda o, _: o.optional, REFUSED
+        "requirement changed", lambda a: "optional" if a.optional else "required", lambda o, _: o.optional, REFUSED
     ),
     "min_count": Rule(
-        "fewest inputs changed", lambda a: str(a.min_count), lambda o, n: n.min_count > o.min_count, REFUSED
+        "minimum count changed", lambda a: str(a.min_count), lambda o, n: n.min_count > o.min_count, REFUSED
     ),
-    "axes": Rule("axes changed", lambda a: a.axes, _axes_narrower, "other shapes are accepted than before"),
+    "axes": Rule("axes changed", lambda a: a.axes, _axes_narrower, "accepted shapes change"),
     "differentiable": Rule(
         "gradient changed", lambda a: "gradient" if a.differentiable else "no gradient",
-        lambda o, _: o.differentiable, "what lies before it does not learn any more",
+        lambda o, _: o.differentiable, "layers before it are no longer trained",
     ),
-    "low": Rule("smallest meant value changed", lambda a: f"{a.low:g}" if a.HasField("low") else "none", never, ""),
-    "high": Rule("largest meant value changed", lambda a: f"{a.high:g}" if a.HasField("high") else "none", never, ""),
-    "places": Rule("rows that its values count changed", lambda a: a.places or "none", _said("places"), REFUSED),
+    "low": Rule("domain minimum changed", lambda a: f"{a.low:g}" if a.HasField("low") else "none", never, ""),
+    "high": Rule("domain maximum changed", lambda a: f"{a.high:g}" if a.HasField("high") else "none", never, ""),
+    "places": Rule("indexed rows changed", lambda a: a.places or "none", _said("places"), REFUSED),
 }  # fmt: skip
 
 OUTPUT: dict[str, Rule] = {
-    "data_type": Rule("data type changed", _kinds, always, "layers that read it may be refused"),
+    "data_type": Rule("data type changed", _kinds, always, "layers that read it may be rejected"),
     "repeatable": Rule(
         "count changed", lambda a: "several" if a.repeatable else "one", always, "names of outputs change"
     ),
     "axes": Rule("axes changed", lambda a: a.axes, _axes_narrower, "inferred shapes change"),
     "differentiable": Rule(
         "gradient changed", lambda a: "gradient" if a.differentiable else "no gradient",
-        lambda o, _: o.differentiable, "what lies before it does not learn any more",
+        lambda o, _: o.differentiable, "layers before it are no longer trained",
     ),
-    "loss": Rule("part in the loss changed", lambda a: "a cost" if a.loss else "no cost", always, "the loss changes"),
+    "loss": Rule("role in the loss changed", lambda a: "a cost" if a.loss else "no cost", always, "the loss changes"),
     "size": Rule("number of ids changed", lambda a: a.size or "none", always, "inferred types change"),
     "divisor": Rule("divisor of the loss changed", lambda a: a.divisor or "rows", _said("divisor"), "the loss changes"),
     "when": Rule(
-        "presence changed", lambda a: f"with `{a.when}`" if a.when else "always there", always,
+        "presence changed", lambda a: f"with `{a.when}`" if a.when else "always present", always,
         "names of outputs change",
     ),
 }  # fmt: skip
 
-STATISTIC: dict[str, Rule] = {"axes": Rule("axes changed", lambda a: a.axes, always, "logged numbers change")}
+STATISTIC: dict[str, Rule] = {"axes": Rule("axes changed", lambda a: a.axes, always, "logged values change")}
 
 
 def argument_changes(old: Any, new: Any, role: str, rules: Mapping[str, Rule]) -> Iterator[Change]:
@@ -248,15 +248,19 @@ def argument_changes(old: Any, new: Any, role: str, rules: Mapping[str, Rule]) -
     both, gone, added = matched(old, new)
     for part in gone:
         yield Change(
-            f"{role} `{part.name}`", "removed", True, REFUSED if role == "input" else "its readers lack it", part.name
+            f"{role} `{part.name}`",
+            "removed",
+            True,
+            REFUSED if role == "input" else "layers that read it are rejected",
+            part.name,
         )
     for part in added:
         breaks = role == "input" and not part.optional and not (part.repeatable and part.min_count == 0)
-        means = REFUSED if breaks else "old files need not know it"
+        means = REFUSED if breaks else "existing files are unaffected"
         yield Change(f"{role} `{part.name}`", "added", breaks, means, "", part.name)
     orders = [" ".join(part.name for part in parts if part.name in {a.name for a, _ in both}) for parts in (old, new)]
     if orders[0] != orders[1] and role != "statistic":
-        yield Change(f"{role}s", "order changed", True, "configs name them by place", *orders)
+        yield Change(f"{role}s", "order changed", True, "configs refer to them by position", *orders)
     for before, after in both:
         yield from compared(before, after, rules, f"{role} `{after.name}`")
 
@@ -270,12 +274,12 @@ def _initializer(parameter: pb.LayerDef.ParameterDef) -> str:
 
 
 PARAMETER: dict[str, Rule] = {
-    "axes": Rule("axes changed", lambda p: p.axes, always, "weight files do not fit any more"),
-    "input": Rule("input that it belongs to changed", lambda p: p.input or "none", always, "weight files name it anew"),
-    "initializer": Rule("initializer changed", _initializer, always, "training starts elsewhere"),
+    "axes": Rule("axes changed", lambda p: p.axes, always, "weight files no longer match"),
+    "input": Rule("input changed", lambda p: p.input or "none", always, "its name in weight files changes"),
+    "initializer": Rule("initializer changed", _initializer, always, "initial values change"),
     "optional": Rule(
-        "need changed", lambda p: "optional" if p.optional else "always there", lambda o, _: o.optional,
-        "old weight files may lack it",
+        "requirement changed", lambda p: "optional" if p.optional else "always present", lambda o, _: o.optional,
+        "existing weight files may lack it",
     ),
     "trained": Rule("training changed", lambda p: "trained" if p.trained else "a state", always, "training changes"),
 }  # fmt: skip
@@ -285,9 +289,11 @@ def parameter_changes(old: pb.LayerDef, new: pb.LayerDef) -> Iterator[Change]:
     """Changes of parameters and states."""
     both, gone, added = matched(_parameters(old), _parameters(new))
     for part in gone:
-        yield Change(f"parameter `{part.name}`", "removed", True, "weight files have one too many", part.name)
+        yield Change(
+            f"parameter `{part.name}`", "removed", True, "weight files contain an unknown parameter", part.name
+        )
     for part in added:
-        means = "old files need not know it" if part.optional else "weight files lack it"
+        means = "existing files are unaffected" if part.optional else "weight files lack it"
         yield Change(f"parameter `{part.name}`", "added", not part.optional, means, "", part.name)
     for before, after in both:
         yield from compared(before, after, PARAMETER, f"parameter `{after.name}`")

@@ -44,18 +44,18 @@ class Difference(NamedTuple):
 DEFINITION: dict[str, Rule] = {
     "number": Rule("number changed", lambda d: str(d.number), always, BINARY),
     "version": Rule(
-        "version stepped", lambda d: str(d.version), lambda o, n: n.version < o.version, "it never goes back"
+        "version increased", lambda d: str(d.version), lambda o, n: n.version < o.version, "versions never decrease"
     ),
 }
 
 FACTS: dict[str, Rule] = {
     "can_do_bp": Rule(
         "gradient changed", lambda f: "gradient" if f.can_do_bp else "no gradient", lambda o, _: o.can_do_bp,
-        "what lies before it does not learn any more",
+        "layers before it are no longer trained",
     ),
     "devices": Rule(
         "devices changed", lambda f: ", ".join(f.devices), lambda o, n: not {*o.devices} <= {*n.devices},
-        "what does not compile runs on the CPU there",
+        "the layer runs on the CPU instead",
     ),
 }  # fmt: skip
 
@@ -65,8 +65,8 @@ RULES: dict[str, Rule] = {
         never, "",
     ),
     "results": Rule(
-        "reported numbers changed", lambda d: ", ".join(d.results) or "one number",
-        lambda o, n: not {*(o.results or [""])} <= {*(n.results or [""])}, "programs and logs name them",
+        "reported values changed", lambda d: ", ".join(d.results) or "one value",
+        lambda o, n: not {*(o.results or [""])} <= {*(n.results or [""])}, "programs and logs refer to them",
     ),
 }  # fmt: skip
 """Conditions are strings: the examples show whether they accept the same values."""
@@ -80,7 +80,7 @@ IRRELEVANT = {
     "LayerDef.since_version": "a record",
     "LayerDef.package": "where it is from",
     "LayerDef.registered_at": "not in exported registries",
-    "LayerDef.common": "what it brings are attributes",
+    "LayerDef.common": "its attributes are compared",
     "ComponentDef.kind": "matches the definitions",
     "ComponentDef.type": "matches the definitions",
     "ComponentDef.description": "words",
@@ -94,8 +94,8 @@ IRRELEVANT = {
     "AttributeDef.fields": "groups are settings of parameters",
     "ArgumentDef.name": "matches the arguments",
     "ArgumentDef.description": "words",
-    "ArgumentDef.seq_nested_level": "of an output it follows from the inputs, of a statistic there is none",
-    "ArgumentDef.optional": "an attribute decides of an output, statistics are never optional",
+    "ArgumentDef.seq_nested_level": "derived from the inputs for outputs; statistics have no level",
+    "ArgumentDef.optional": "an attribute determines outputs; statistics are never optional",
     "ArgumentDef.min_count": "an input's",
     "ArgumentDef.kinks": "for the conformance kit",
     "ArgumentDef.derivative": "for the conformance kit",
@@ -118,7 +118,7 @@ def differences(old: pb.RegistryDef, new: pb.RegistryDef) -> list[Difference]:
         first, second = before.get(name), after.get(name)
         if first is None or second is None:
             gone = second is None
-            means = "configs that use it are refused" if gone else "old files need not know it"
+            means = "configs that use it are rejected" if gone else "existing files are unaffected"
             changes: tuple[Change, ...] = (Change(name, "removed" if gone else "added", gone, means),)
             if second is not None and (previous := lost.get(_number(name, second))):
                 changes = (Change(name, "number reused", True, BINARY, previous, name), *changes)
@@ -164,14 +164,14 @@ def _with_places(old: pb.LayerDef, new: pb.LayerDef, arguments: Iterable[pb.Argu
         copy.CopyFrom(argument)
         placed = _PLACED.fullmatch(argument.axes)
         if placed and usual.get(placed["first"]) == 1 and (not placed["last"] or usual.get(placed["last"]) == -1):
-            behind = placed["behind"] if not placed["last"] else ""
-            copy.axes = f"{placed['rows']} {placed['axis']}{behind}"
+            rest = placed["rest"] if not placed["last"] else ""
+            copy.axes = f"{placed['rows']} {placed['axis']}{rest}"
         found.append(copy)
     return found
 
 
 _PLACED = re.compile(
-    r"(?P<rows>\w+)\.\.\. (?P<axis>\w+(?:\.\.\.)?)@(?P<first>\w+)(?::(?P<last>\w+))?(?P<behind>(?: \.\.\.)?)"
+    r"(?P<rows>\w+)\.\.\. (?P<axis>\w+(?:\.\.\.)?)@(?P<first>\w+)(?::(?P<last>\w+))?(?P<rest>(?: \.\.\.)?)"
 )
 """Axes of which an attribute says which one is which."""
 
@@ -182,7 +182,7 @@ def _component(old: pb.ComponentDef, new: pb.ComponentDef) -> Iterator[Change]:
     yield from number_changes(old.attributes, new.attributes)
     if list(old.states) != list(new.states):
         texts = ", ".join(old.states) or "none", ", ".join(new.states) or "none"
-        yield Change("states", "changed", True, "trainings do not resume from old checkpoints", *texts)
+        yield Change("states", "changed", True, "old checkpoints cannot be resumed", *texts)
 
 
 def _other_facts() -> dict[str, Rule]:
@@ -200,7 +200,7 @@ def _inference(old: pb.LayerDef, new: pb.LayerDef) -> Iterator[Change]:
     known = {_example(example): example for example in new.examples}
     for example in old.examples:
         after = known.get(_example(example))
-        for field, means in (("outputs", "inferred types change"), ("parameters", "weight files do not fit any more")):
+        for field, means in (("outputs", "inferred types change"), ("parameters", "weight files no longer match")):
             if after is not None and list(getattr(example, field)) != list(getattr(after, field)):
                 texts = (", ".join(getattr(one, field)) or "none" for one in (example, after))
                 yield Change(f"example {_example(example)}", f"inferred {field} changed", True, means, *texts)
@@ -219,7 +219,7 @@ def differences_text(found: Sequence[Difference]) -> str:
     """One paragraph for each definition, breaking changes first."""
     lines = []
     for difference in found:
-        lines.append(difference.definition + (", version stepped" if difference.stepped else ""))
+        lines.append(difference.definition + (", new version" if difference.stepped else ""))
         for change in difference.changes:
             label = "compatible" if not change.breaking else "breaking, allowed" if difference.stepped else "breaking"
             values = f": {change.old or 'nothing'} -> {change.new or 'nothing'}" if change.old or change.new else ""

@@ -33,8 +33,8 @@ SETTINGS: dict[str, object] = {
 }
 INDEX = """# Python
 
-[Use the library from Python](../how-to/use-from-python.md) shows how these are used together.
-For a layer's helper in `nn` see the page of the layer; see also the attributes of
+[Use the library from Python](../how-to/use-from-python.md) shows how to use these together.
+For the helper of a layer in `nn`, see the page of the layer; see also the attributes of
 [optimizers](../reference/optimizers/index.md), [schedules](../reference/schedules/index.md),
 [regularizers](../reference/regularizers/index.md) and [callbacks](../reference/callbacks/index.md).
 """
@@ -45,7 +45,7 @@ def write_python_pages(folder: Path) -> list[str]:
     folder.mkdir(parents=True)
     names, index = [], [INDEX]
     for group, modules in GROUPS.items():
-        index += [f"\n## {group}\n\n| name | what it is |\n|---|---|"]
+        index += [f"\n## {group}\n\n| name | description |\n|---|---|"]
         for module, members in modules.items():
             for name in members:
                 found = getattr(import_module(module), name)

@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
     """Writes the files, or with `--check` compares them; returns the exit status."""
     foreign = {d.package for registry in registries.values() for d in registry.values()} - {"paddle_layers"}
     if foreign:
-        print(f"plugins would get into the files; uninstall {', '.join(sorted(foreign))}", file=sys.stderr)
+        print(f"installed plugins would be documented; uninstall {', '.join(sorted(foreign))}", file=sys.stderr)
         return 1
     if arguments == ["--check"]:
         names = [str(path.relative_to(ROOT)) for path in stale()]

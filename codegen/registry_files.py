@@ -67,7 +67,7 @@ def read_registry(path: Path) -> pb.RegistryDef:
         elif path.suffix == ".textproto":
             text_format.Parse(content.decode(), message)
         else:
-            raise RegistryFileError(f"{path}: the name of a registry file ends in {', '.join(ENDS)}")
+            raise RegistryFileError(f"{path}: unsupported extension; expected one of {', '.join(ENDS)}")
     except (DecodeError, UnicodeDecodeError, json_format.ParseError, text_format.ParseError) as error:
-        raise RegistryFileError(f"{path} is no registry file: {error}") from error
+        raise RegistryFileError(f"{path} is not a registry file: {error}") from error
     return message

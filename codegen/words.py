@@ -28,18 +28,18 @@ FAMILIES = {
 
 FACTS = {
     "is_source": "It has no inputs: the network's data enter here.",
-    "is_sink": "Nothing needs to read it: it has no outputs, or costs only.",
-    "has_param": "It has trained parameters.",
+    "is_sink": "Its outputs need no reader: it has none, or only costs.",
+    "has_param": "It has trainable parameters.",
     "has_neuron": "It applies the elementwise layer that `act` names to its output.",
     "can_do_bp": "Gradients flow back through it.",
-    "is_inplace": "Its output may take the memory of its input.",
+    "is_inplace": "It can run in-place: its output may overwrite its input.",
     "has_loss": "It has a cost among its outputs; the network's loss is the weighted sum of the mean costs.",
-    "has_stats": "It reports statistics, summed over batches.",
+    "has_stats": "It reports metrics, accumulated over batches.",
     "has_phase": "It behaves differently in training and in test.",
-    "is_random": "It draws random numbers while training; they depend on the seed and the step only.",
-    "has_state": "It keeps states: numbers that are saved with the weights, but not trained.",
+    "is_random": "It is random in training; the random numbers depend only on the seed and the step.",
+    "has_state": "It has states: values that are saved with the weights, but not trained.",
     "rows_independent": "A sample's result does not depend on the other samples of its batch.",
-    "is_composite": "It is made of other layers.",
+    "is_composite": "It is composed of other layers.",
 }
 """Descriptions of the facts of a layer."""
 
@@ -122,7 +122,7 @@ def facts_text(facts: pb.FactsDef) -> list[str]:
     if facts.devices:
         sentences.append(f"Devices: {', '.join(facts.devices)}.")
     else:
-        sentences.append("It has no functions: what is said of it is checked, but it does not run.")
+        sentences.append("It has no functions: configs are checked, but it does not run.")
     return sentences
 
 
@@ -130,12 +130,12 @@ def lazy_text(definition: Elementwise) -> str:
     """Description of the lazy update of an optimizer or a regularizer."""
     lazy = definition.lazy
     if definition.kind == "regularizer":
-        has = "is linear: beside it, an optimizer may have" if lazy else "is not linear: beside it, no optimizer has"
-        return f"The penalty {has} a lazy update of a table's rows."
+        supports = "linear and supports" if lazy else "not linear and prevents"
+        return f"The penalty is {supports} lazy updates of embedding tables."
     if lazy is None:
-        return "Each step goes over the whole of a table, also where a batch uses few of its rows."
-    beside = "also beside a linear regularizer" if "penalty" in lazy.args else "unless there is a regularizer"
-    return f"Rows of a table that no batch uses make their steps later, {beside}."
+        return "Each step updates a whole embedding table, even if a batch uses few of its rows."
+    condition = "also with a linear regularizer" if "penalty" in lazy.args else "without a regularizer"
+    return f"Lazy updates: unused rows of an embedding table are updated when they are next used, {condition}."
 
 
 def signature(layer: pb.LayerDef) -> str:

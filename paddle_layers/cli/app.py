@@ -48,11 +48,11 @@ NAMES = (
 """The commands, in the order in which a newcomer needs them; each is a module of `commands/`, `-` written `_`."""
 
 _MODULES = {"import": "import_"}
-"""Modules of commands whose names are words of Python."""
+"""Modules of commands whose names are Python keywords."""
 
 
 class Commands(click.Group):
-    """Finds a command in the module of its name and turns errors that a user can mend into messages."""
+    """Lazily imported commands; user errors become messages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order of the help text."""
@@ -77,7 +77,7 @@ class Commands(click.Group):
         if args and not args[0].startswith("-") and args[0] not in NAMES:
             from paddle_layers.define.errors import suggestion
 
-            ctx.fail(f"there is no command `{args[0]}`{suggestion(args[0], NAMES)}")
+            ctx.fail(f"no such command `{args[0]}`{suggestion(args[0], NAMES)}")
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
@@ -93,7 +93,7 @@ class Commands(click.Group):
 
 @contextlib.contextmanager
 def _errors_as_messages() -> Iterator[None]:
-    """A mistake of the user ends with a message and status 1."""
+    """Report user errors as a message with exit status 1."""
     try:
         yield
     except click.NoSuchOption as error:
@@ -103,13 +103,13 @@ def _errors_as_messages() -> Iterator[None]:
     except (click.exceptions.Exit, click.Abort, BrokenPipeError):
         raise
     except MemoryError as error:  # here, where nothing has to be imported
-        echo(f"there is not enough memory{': ' if str(error) else ''}{error}", err=True)
+        echo(f"out of memory{': ' if str(error) else ''}{error}", err=True)
         raise click.exceptions.Exit(1) from None
-    except KeyboardInterrupt as stop:  # what was done by then, if there is something to say
+    except KeyboardInterrupt as stop:  # its message reports what was saved
         if str(stop):
             echo(str(stop), err=True)
         raise
-    except Exception as error:  # raised again unless it is a user's mistake; their classes are slow to import
+    except Exception as error:  # internal errors are raised again; the classes of user errors are slow to import
         from .problems import user_message
 
         message = user_message(error)
@@ -129,12 +129,12 @@ def _in_the_file(error: click.NoSuchOption) -> click.UsageError:
     written = f"{field}: ..." if field else f"{block} {{ {inner}: ... }}" if block else ""
     if error.ctx is None or error.ctx.info_name != "train" or not written:
         return error
-    message = f"there is no option `{error.option_name}`; the training file says it, `{written}`"
+    message = f"no such option `{error.option_name}`; set `{written}` in the training file"
     return click.UsageError(message, error.ctx)
 
 
 def _harmless(error: click.ClickException) -> click.ClickException:
-    """The error, its message without what a terminal would obey."""
+    """The error, with control characters of its message escaped."""
     from paddle_layers.define.escaping import printable
 
     found = error.format_message()
@@ -147,7 +147,7 @@ def _harmless(error: click.ClickException) -> click.ClickException:
 @click.group(cls=Commands, params=[plugins_option()], context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="paddle-layers", prog_name="paddle-layers")
 def commands() -> None:
-    """Neural networks from a text file: validate it, train it, use it."""
+    """Validate, train and run neural networks described in text files."""
 
 
 def main() -> None:
@@ -163,26 +163,26 @@ def main() -> None:
 
 
 def _flush_results() -> None:
-    """Results that stdout does not take are an error, status 1; Python would end with 120 and a traceback."""
+    """Exit with status 1 if stdout cannot be written; Python would exit with 120 and a traceback."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
     except (OSError, ValueError) as error:
         sys.stdout = None
-        if not isinstance(error, BrokenPipeError):  # whoever reads has seen enough
-            echo(f"the results cannot be written to stdout: {getattr(error, 'strerror', None) or error}", err=True)
+        if not isinstance(error, BrokenPipeError):  # the reader has closed the pipe
+            echo(f"cannot write to stdout: {getattr(error, 'strerror', None) or error}", err=True)
         sys.exit(1)
 
 
 def _show_warning(message: Warning | str, *_place: object, **_more: object) -> None:
-    """Say what is the matter, not where in the library it was noticed."""
+    """Print a warning without its location in the library."""
     from paddle_layers.config import ConfigWarning
 
     echo(message if isinstance(message, ConfigWarning) else f"warning: {message}", err=True)
 
 
 def _show_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """An internal error of the library as a Python traceback, escaped, since its message may contain text of a file."""
+    """Print the traceback of an internal error, escaped, since its message may quote a file."""
     import traceback
 
     echo("".join(traceback.format_exception(kind, error, trace)), err=True, nl=False)

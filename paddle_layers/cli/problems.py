@@ -28,7 +28,7 @@ def user_message(error: Exception) -> str | None:
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror}" if error.filename else str(error)
     if isinstance(error, UnicodeDecodeError):
-        return f"this is no UTF-8 text: {error}"
+        return f"not a UTF-8 text file: {error}"
     if isinstance(error, tuple(_loaded())):
         return str(error)
     return None

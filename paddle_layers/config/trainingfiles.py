@@ -315,7 +315,7 @@ class _Reader:
         for callback in bound.values.get("callback", ()):
             if callback.definition is None or not acts_on_tests(callback.definition.owner):
                 continue
-            what = f"`{callback.definition.name}` acts on tests"
+            what = f"`{callback.definition.name}` acts after each test"
             if not tested:
                 self.report.add("W005", f"{what}, but {NO_TEST_SOURCE}", callback.start, help=TEST_SOURCE)
             elif not every:

@@ -15,10 +15,10 @@ from paddle_layers.config.generating import BEAMS, GenerateSettings
 from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime import FeedError, Net
 
-from . import texts
-from .beams import Beams, Written
-from .drawing import Draws
-from .positions import cut
+from . import decoding_state
+from .beam_search import BeamSearch, Written
+from .position_network import cut
+from .sampling import Sampling
 
 
 class Generator:
@@ -41,9 +41,9 @@ class Generator:
     ) -> None:
         self.settings, self._seed = settings, seed
         self.texts = settings.results if settings.temperature is not None else settings.beam_size or BEAMS
-        """Texts of each sample that are written side by side."""
+        """Sequences per sample that are generated together."""
         self._capacity = 0
-        """Places of the cache for the last batch."""
+        """Positions in the cache of the last batch."""
         best = self._search(0).candidates
         self.parts = cut(network, settings.words, scores, probabilities=probabilities, best=best)
         boots = [one.boot for one in self.parts.carried if isinstance(one.boot, str)]
@@ -82,9 +82,11 @@ class Generator:
             first[row, : len(beginning)] = beginning
         first = np.repeat(first, self.texts, axis=0)
         longest = self._longest(first.shape[1])
-        capacity = max(self._capacity, min(texts.CAPACITY, longest))
+        capacity = max(self._capacity, min(decoding_state.CAPACITY, longest))
         source = self._run_source(feeds, samples)
-        written = texts.Texts(self.parts, self.nets[0], source, first[:, 0], self.texts, longest, capacity)
+        written = decoding_state.DecodingState(
+            self.parts, self.nets[0], source, first[:, 0], self.texts, longest, capacity
+        )
         for place in range(1, longest + 1):
             back, words = search.advance(written.candidates(), known <= place)
             if not search.open.any():
@@ -95,10 +97,10 @@ class Generator:
         self._capacity = written.capacity
         return search.whole
 
-    def _search(self, samples: int) -> Beams | Draws:
+    def _search(self, samples: int) -> BeamSearch | Sampling:
         asked = self.settings
         if asked.temperature is None:
-            return Beams(
+            return BeamSearch(
                 samples,
                 self.texts,
                 end=asked.end,
@@ -106,7 +108,7 @@ class Generator:
                 results=asked.results,
                 length_penalty=asked.length_penalty,
             )
-        return Draws(
+        return Sampling(
             samples,
             self.texts,
             end=asked.end,
@@ -131,8 +133,8 @@ class Generator:
             if longest > count:
                 layer = name.rpartition("/")[0]
                 raise FeedError(
-                    f"texts of {longest} words are longer than the {count} places of layer `{layer}`: they begin with "
-                    f"{known}, so give a max_length of {max(count - known + 1, 0)}"
+                    f"sequences of {longest} words exceed the {count} positions of layer `{layer}`; with a prompt of "
+                    f"{known}, set max_length to at most {max(count - known + 1, 0)}"
                 )
         return longest
 

@@ -22,7 +22,7 @@ class Finding:
         plugin = f" --plugins {self.file}" if self.file else ""
         return (
             f"{self.layer}: {self.property}: {self.message}\n  case: {_indented(self.case)}\n"
-            f"  repeat: paddle-layers check {self.layer} --property {name}{plugin}"
+            f"  reproduce: paddle-layers check {self.layer} --property {name}{plugin}"
         )
 
 
@@ -48,7 +48,7 @@ class Report:
 
     def __str__(self) -> str:
         counts = ", ".join(f"{number} {name}" for name, number in self.checked.items())
-        return f"{counts}; {self.seconds:.1f} s{'' if self.ran else '; not run, it has no functions'}"
+        return f"{counts}; {self.seconds:.1f} s{'' if self.ran else '; not run: it has no functions'}"
 
     def raise_findings(self) -> None:
         """Raise `AssertionError` with all findings, if there are any."""

@@ -27,7 +27,9 @@ FAST = 6
 BASIC = {name for name, property_ in PROPERTIES.items() if property_.basic}
 FROM_A_FILE = "paddle_layers_plugin_"
 """Prefix of the names of modules that `--plugins FILE` loads."""
-NEEDS_HYPOTHESIS = "only the examples were checked; for generated configs `pip install 'paddle-layers[test]'`"
+NEEDS_HYPOTHESIS = (
+    "only the examples were checked; generated configs require Hypothesis: pip install 'paddle-layers[test]'"
+)
 
 
 def has_hypothesis() -> bool:
@@ -70,7 +72,7 @@ def check_layer(
     definition: LayerDefinition = registries["layer"][name] if isinstance(name, str) else name
     known = {**LAYER_PROPERTIES, **PROPERTIES}
     if unknown := set(properties or ()) - set(known):
-        raise ValueError(f"there is no property {sorted(unknown)[0]!r}; there are {', '.join(known)}")
+        raise ValueError(f"unknown property {sorted(unknown)[0]!r}; expected one of {', '.join(known)}")
     begin = time.perf_counter()
     generated = configs if has_hypothesis() and definition.examples else 0
     left_out = {name for name, property_ in PROPERTIES.items() if property_.compiled and not compiled}
@@ -186,11 +188,11 @@ def _outcome(name: str, case: Case) -> tuple[bool, str, str | None]:
     except Warning:  # warnings that were made errors are not about this property
         raise
     except IndexError as error:
-        return True, "memory", f"a function reads or writes outside of an array: {_with_place(error)}"
+        return True, "memory", f"a function accesses an array out of bounds: {_with_place(error)}"
     except DefinitionError as error:
-        return True, name, f"the layer does not run: {error}"
+        return True, name, f"the layer fails: {error}"
     except Exception as error:  # the layer under test may raise anything; the report shows it
-        return True, name, f"the layer does not run: {type(error).__name__}: {_with_place(error)}"
+        return True, name, f"the layer fails: {type(error).__name__}: {_with_place(error)}"
     return bool(found), name, _message(found)
 
 

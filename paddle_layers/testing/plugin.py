@@ -23,7 +23,7 @@ def check_plugin(prefix: str) -> list[Report]:
     plugins = [plugin for plugin in installed_plugins() if plugin.prefix == prefix]
     if not plugins:
         known = ", ".join(f"`{plugin.prefix}`" for plugin in installed_plugins()) or "none"
-        raise AssertionError(f"no plugin `{prefix}` is installed, there is {known}; `pip install -e .` does it")
+        raise AssertionError(f"plugin `{prefix}` is not installed (installed: {known}); run `pip install -e .`")
     for plugin in plugins:
         if plugin.broken:
             raise AssertionError(plugin.report)

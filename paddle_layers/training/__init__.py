@@ -7,11 +7,11 @@ from .callbacks import make_callback
 from .problems import TrainingError
 
 if TYPE_CHECKING:
-    from .own_loop import Optimizer, Schedule
+    from .inference.evaluation_report import Evaluation, evaluate
+    from .inference.generation import Generation, generate
+    from .inference.prediction import Prediction, predict
+    from .manual_loop import Optimizer, Schedule
     from .runs import Report, Run
-    from .trained.evaluation_report import Evaluation, evaluate
-    from .trained.generation import Generation, generate
-    from .trained.prediction import Prediction, predict
     from .trainer import train
 
 __all__ = [
@@ -31,14 +31,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Evaluation": "trained.evaluation_report",
-    "evaluate": "trained.evaluation_report",
-    "Generation": "trained.generation",
-    "generate": "trained.generation",
-    "Optimizer": "own_loop",
-    "Schedule": "own_loop",
-    "Prediction": "trained.prediction",
-    "predict": "trained.prediction",
+    "Evaluation": "inference.evaluation_report",
+    "evaluate": "inference.evaluation_report",
+    "Generation": "inference.generation",
+    "generate": "inference.generation",
+    "Optimizer": "manual_loop",
+    "Schedule": "manual_loop",
+    "Prediction": "inference.prediction",
+    "predict": "inference.prediction",
     "Report": "runs",
     "Run": "runs",
     "train": "trainer",

@@ -18,7 +18,7 @@ from paddle_layers.define.output_folders import Folder, existing_folder, make_fo
 from paddle_layers.runtime.memory.tensorfiles import WeightsError, read_tensors, save_error, write_file, write_tensors
 from paddle_layers.runtime.optimise.updater import PENDING
 
-from .facts import NEEDED, fault
+from .checkpoint_state import NEEDED, fault
 from .problems import TrainingError
 from .state_files import save_state_files
 
@@ -113,23 +113,25 @@ def newest_checkpoint(folder: Path) -> Path:
     """The newest checkpoint; `TrainingError` without one."""
     found = checkpoints(folder)
     if not found:
-        raise TrainingError(f"{folder} holds no checkpoint to resume from; leave out --resume to train from the start")
+        raise TrainingError(f"no checkpoint to resume from in {folder}; remove --resume to train from scratch")
     return found[-1]
 
 
 def read_facts(checkpoint: Path, fixed: Mapping[str, Any], *, trained: Sequence[str], batches: int) -> dict[str, Any]:
     """The position of the training. `TrainingError` for a damaged file, or if a fact in `fixed` has changed."""
-    path, remedy = checkpoint / FACTS, f"delete {checkpoint} to use the one before"
+    path, remedy = checkpoint / FACTS, f"delete {checkpoint} to resume from the previous one"
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise TrainingError(f"{path} cannot be read: {error}; {remedy}") from None
+        raise TrainingError(f"cannot read {path}: {error}; {remedy}") from None
     if not isinstance(facts, dict) or not all(name in facts for name in NEEDED):
-        raise TrainingError(f"{path} is no checkpoint; {remedy}")
+        raise TrainingError(f"{path} is not a checkpoint; {remedy}")
     facts.setdefault("accumulate", 1)  # of earlier versions, which had it not
-    changed = [f"{name} was {facts.get(name)} and is {now}" for name, now in fixed.items() if facts.get(name) != now]
+    changed = [
+        f"{name} changed from {facts.get(name)} to {now}" for name, now in fixed.items() if facts.get(name) != now
+    ]
     if changed:
-        raise TrainingError(f"{checkpoint} cannot be continued: {', '.join(changed)}; train to another --output")
+        raise TrainingError(f"cannot resume from {checkpoint}: {', '.join(changed)}; choose another --output")
     if wrong := fault(facts, batches=batches):
         raise TrainingError(f"{path}: {wrong}; {remedy}")
     _check_trained(checkpoint, facts.get("trained", trained), trained)  # earlier versions have not noted it
@@ -138,27 +140,27 @@ def read_facts(checkpoint: Path, fixed: Mapping[str, Any], *, trained: Sequence[
 
 def _check_trained(checkpoint: Path, before: Sequence[str], now: Sequence[str]) -> None:
     """The optimizer remembers something of each parameter that learned, so the same ones have to learn."""
-    changed = [f"`{name}` learned and does not now" for name in before if name not in now]
-    changed += [f"`{name}` did not learn and does now" for name in now if name not in before]
+    changed = [f"`{name}` is no longer trained" for name in before if name not in now]
+    changed += [f"`{name}` was not trained before" for name in now if name not in before]
     if changed:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise TrainingError(
-            f"{checkpoint} cannot be continued: {', '.join(changed[:3])}{more}; to go on with other parameters, start "
-            f'another training from its weights: `weights {{ file: "{checkpoint / WEIGHTS}" }}` and another --output'
+            f"cannot resume from {checkpoint}: {', '.join(changed[:3])}{more}; to train other parameters, start a new "
+            f'training with `weights {{ file: "{checkpoint / WEIGHTS}" }}` and another --output'
         )
 
 
 def read_states(checkpoint: Path, sizes: Mapping[str, int]) -> dict[str, NDArray[Any]]:
     """The optimizer's arrays and what is carried; `TrainingError` when those are of another optimizer or network."""
-    path, remedy = checkpoint / OPTIMIZER, f"delete {checkpoint} to use the one before"
+    path, remedy = checkpoint / OPTIMIZER, f"delete {checkpoint} to resume from the previous one"
     try:
         found, _ = read_tensors(path)
     except WeightsError as error:
         raise TrainingError(f"{error}; {remedy}") from None
     shapes = {name: array.shape for name, array in found.items() if not name.startswith((PENDING, CARRIED))}
     if {name: (size,) for name, size in sizes.items()} != shapes:
-        raise TrainingError(f"{path} belongs to another optimizer or network; resume with the files it was made with")
+        raise TrainingError(f"{path} belongs to another optimizer or network; resume with the original training file")
     for name, array in found.items():
         if array.dtype.kind != "f" and not name.startswith((PENDING, CARRIED)):
-            raise TrainingError(f"{path}: `{name}` holds {array.dtype}, no real numbers; {remedy}")
+            raise TrainingError(f"{path}: `{name}` is {array.dtype}, expected floats; {remedy}")
     return found

@@ -34,9 +34,11 @@ def check_data_norms(training: Training) -> None:
         read = node.inputs[0]
         if read in trained:
             continue
-        where = "is there in the test only" if read in sources else "is computed by a layer"
-        message = f"`{read}` {where}, but a `{LAYER}` is measured on the data to train with"
-        raise network.error(node.name, message, help="read a data layer of the training, or use `batch_norm`")
+        where = "exists only in the test phase" if read in sources else "is computed by a layer"
+        message = f"`{read}` {where}, but `{LAYER}` computes its statistics from the training data"
+        raise network.error(
+            node.name, message, help="connect it to a data layer of the train phase, or use `batch_norm`"
+        )
 
 
 def measure_data_norms(net: Net, training: Training, train: Batches | Stream, *, known: Collection[str]) -> None:
@@ -50,8 +52,8 @@ def measure_data_norms(net: Net, training: Training, train: Batches | Stream, *,
             continue
         if isinstance(train, Stream):
             raise TrainingError(
-                f"layer `{node.name}` is measured on all data before the first step, which batches that are given "
-                "one by one cannot tell: give arrays in place of batches, or start from weights that have it"
+                f"layer `{node.name}` computes its statistics from all data before the first step, which needs arrays "
+                "instead of batches, or initial weights that contain the statistics"
             )
         feed = next(feed for feed in train.feeds or () if feed.layer == node.inputs[0])
         rows = max(1, min(AT_ONCE, STORED // max(1, feed.wanted.size))) if train.dataset.is_stored else AT_ONCE

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_layers.runtime.plan.losses import LossSum, total_loss
 
-from .opening import advised
-from .processes.ranks import ALONE, Alone
+from .data_loading import advised
+from .processes.ranks import SINGLE_PROCESS, SingleProcess
 from .runs import take_statistics
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def evaluate(
     names: Mapping[str, str],
     losses: Mapping[str, str] | None = None,
     seen: Callable[[], None] | None = None,
-    ranks: Alone = ALONE,
+    ranks: SingleProcess = SINGLE_PROCESS,
 ) -> dict[str, float]:
     """The loss and the statistics over all batches, as if they were one; statistics are reset before and after.
 

@@ -17,7 +17,8 @@ from paddle_layers.runtime.memory.weights import OURS
 from paddle_layers.runtime.plan.losses import total_loss
 
 from .callbacks import restore_states, states_of
-from .callbacks.watching import BEST
+from .callbacks.monitoring import BEST
+from .checkpoint_state import MOST
 from .checkpoints import (
     CARRIED,
     FACTS,
@@ -30,24 +31,23 @@ from .checkpoints import (
 )
 from .data_norms import measure_data_norms
 from .evaluation import evaluate, first_batches, named_costs
-from .facts import MOST
-from .finite import FiniteWeights
-from .first_values import load_first, what_became
+from .initial_weights import load_first, what_became
 from .interrupts import SIGNALS, Interrupts
+from .job import Job
 from .momentum import momentum_at
-from .passes import StepPasses
-from .preparation import Job
+from .nan_checks import FiniteWeights
 from .problems import TrainingError
-from .processes.ranks import ALONE, Alone
+from .processes.ranks import SINGLE_PROCESS, SingleProcess
 from .progress import Progress, as_text
 from .results.folders import CHECKPOINTS, CURVE, LOG
-from .results.ledger import Ledger
 from .results.logs import EVENTS
+from .results.metrics_logger import MetricsLogger
 from .results.result_names import further_names, nan_notes
 from .results.run_files import RunFacts
 from .runs import Report, Run, call, left_out_text, skipped_text, take_statistics
 from .schedules import Staged, rate_at
 from .state_files import names_of, restore_state_files
+from .training_step import StepPasses
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training, WeightsSettings
@@ -63,7 +63,7 @@ class Trainer:
         folder: Path,
         progress: Progress,
         callbacks: Sequence[object],
-        ranks: Alone = ALONE,
+        ranks: SingleProcess = SINGLE_PROCESS,
     ) -> None:
         self.training, self.job, self.progress, self.ranks = training, job, progress, ranks
         self.run = Run(job.net, folder, job.total, progress.say)
@@ -74,7 +74,7 @@ class Trainer:
         self._reloading = any(getattr(listener, "reload", False) for listener in callbacks)
         self._schedule = Staged(training.schedule)
         self._momentum = momentum_at(training, job.total)
-        self._ledger = Ledger()
+        self._metrics = MetricsLogger()
         self._statistics: dict[str, float] = {}
         self._tested = self._saved = self.saved_weights = -1
         self._finite: FiniteWeights | None = None
@@ -100,8 +100,8 @@ class Trainer:
         run, names = self.run, [*self.job.losses.values(), *self.job.statistics.values()]
         names += [long for name in self.job.tests for long in further_names(self.training, name).values()]
         due, path = self._test_due(), run.folder / LOG if self.ranks.first else None
-        self._ledger.open(path, names, self._last_lines() if resume else None, self.training.log.format)
-        tested, results = self._ledger.last_test(run.step + due)
+        self._metrics.open(path, names, self._last_lines() if resume else None, self.training.log.format)
+        tested, results = self._metrics.last_test(run.step + due)
         if step := self.ranks.any_of(str(tested) if results else ""):  # callbacks know of it: it came before saving
             run.results, self._tested = results, int(step)
         if resume:
@@ -153,15 +153,15 @@ class Trainer:
         if self._tested != run.step:
             self._test()
         curve = run.folder / CURVE
-        self._ledger.draw(curve, self.training.network.name or run.folder.name, list(self.job.tests))
+        self._metrics.draw(curve, self.training.network.name or run.folder.name, list(self.job.tests))
         call(self.callbacks, "on_end", run)
         weights = run.folder / (WEIGHTS if run.best is None else BEST)
         use = "predict" if self.training.generate is None else "generate"
-        commands = [(f"paddle-layers {use} {file} --weights {quote(str(weights))}", "Use it")] if file else []
+        commands = [(f"paddle-layers {use} {file} --weights {quote(str(weights))}", use.capitalize())] if file else []
         if file and run.step < run.total:
-            commands.append((f"paddle-layers train {file} --output {quote(str(run.folder))} --resume", "Go on"))
+            commands.append((f"paddle-layers train {file} --output {quote(str(run.folder))} --resume", "Resume"))
         if "tensorboard" in self.training.log.format:
-            commands.append((f"tensorboard --logdir {quote(str(run.folder / EVENTS))}", "Look at it"))
+            commands.append((f"tensorboard --logdir {quote(str(run.folder / EVENTS))}", "Monitor"))
         log = run.folder / LOG
         left_out = "\n".join(filter(None, (left_out_text(*self._data()), skipped_text(self._passes.skipped))))
         return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands, left_out)
@@ -179,12 +179,12 @@ class Trainer:
         run = self.run
         ended = "all steps" if run.step >= run.total else run.stopped if run.stopped not in SIGNALS.values() else ""
         best = dict(run.best.results) if run.best is not None else {}
-        seconds = self._ledger.seconds
+        seconds = self._metrics.seconds
         return replace(facts, ended=ended, step=run.step, seconds=seconds, results=run.results, best=best)
 
     def close(self) -> None:
         """Close the logs, however the training has ended."""
-        self._ledger.close()
+        self._metrics.close()
 
     def _data(self) -> list[Batches | Stream | None]:
         return [self.job.train, self.job.test, *self.job.tests.values()]
@@ -220,7 +220,7 @@ class Trainer:
         if sums:  # else all its batches were skipped
             call(self.callbacks, "on_gradients", run)
             if self._passes.update(self._momentum(run.step - 1)):
-                self._ledger.add({"loss": run.loss, **named_costs(sums, job.losses)})
+                self._metrics.add({"loss": run.loss, **named_costs(sums, job.losses)})
         rows = self._passes.rows * self.ranks.count
         self.progress.step(run.step, run.total, {"loss": run.loss, **self._statistics}, rows)
         call(self.callbacks, "on_step", run)
@@ -233,12 +233,12 @@ class Trainer:
     def _report(self) -> None:
         """A line of the log and of the progress: the mean loss since the last one, and the statistics."""
         run = self.run
-        means = self._ledger.means()
+        means = self._metrics.means()
         if not means:
             return
         self.ranks.join_counts(run.net)
         self._statistics = take_statistics(run.net, self.job.statistics)
-        self._ledger.write(run, "train", {**means, "rate": run.rate, **self._statistics})
+        self._metrics.write(run, "train", {**means, "rate": run.rate, **self._statistics})
         self.progress.report(run.step, run.total, {**means, **self._statistics})
 
     def _test(self) -> None:
@@ -258,8 +258,8 @@ class Trainer:
                 found = evaluate(job.net, batches, job.statistics, job.losses, None, self.ranks)
                 names = further_names(self.training, name)
                 run.results |= {names[short]: value for short, value in found.items()}
-            self._ledger.write(run, "test", run.results)
-            self.progress.say(f"step {run.step}: on the held-out data  {as_text(run.results)}")
+            self._metrics.write(run, "test", run.results)
+            self.progress.say(f"step {run.step}: test  {as_text(run.results)}")
             for note in nan_notes(self.training, run.results) if not tested else ():
                 self.progress.say(f"note: {note}")
             call(self.callbacks, "on_test", run)
@@ -274,7 +274,7 @@ class Trainer:
         self.ranks.check_equal(run.net)
         facts |= {
             "trained": self._trained(),
-            **self._ledger.facts(),
+            **self._metrics.facts(),
             "callbacks": states_of(self.callbacks),
             "statistics": self.ranks.counted(run.net),
             "skipped": self._passes.skipped,
@@ -305,20 +305,22 @@ class Trainer:
         try:
             self.job.updater.restore(states)
         except ValueError as error:
-            remedy = f"delete {checkpoint} to use the one before"
+            remedy = f"delete {checkpoint} to resume from the previous one"
             raise TrainingError(f"{checkpoint / OPTIMIZER}: {error}; {remedy}") from None
         try:
             net.count_on(facts.get("statistics", []) if self.ranks.first else [])
         except (TypeError, ValueError):
-            raise TrainingError(f"the statistics in {checkpoint / FACTS} are none; delete {checkpoint}") from None
+            raise TrainingError(
+                f"invalid metrics in {checkpoint / FACTS}; delete {checkpoint} to resume from the previous one"
+            ) from None
         self.run.step = self._saved = facts["step"]
         self.run.epoch = facts["epoch"] - (facts["batch"] == 0)  # that of the last step
         self.job.train.position = Position(facts["epoch"], facts["batch"])
-        self._ledger.restore(facts)
+        self._metrics.restore(facts)
         self._passes.skipped = facts.get("skipped", 0)
         restore_states(self.callbacks, facts.get("callbacks", {}), str(checkpoint / FACTS))
         restore_state_files(self.run.folder, checkpoint, names_of(self.callbacks))
-        self.progress.say(f"going on after step {self.run.step}")
+        self.progress.say(f"resuming after step {self.run.step}")
 
     def _fixed(self) -> dict[str, Any]:
         """Facts that have to be unchanged when a training is resumed."""

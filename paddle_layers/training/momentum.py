@@ -30,7 +30,7 @@ def momentum_at(training: Training, total: int) -> Callable[[int], float | None]
         except TrainingError:
             momentum = math.inf
         if not 0 <= momentum < 1:
-            help_ = "let another `momentum_schedule` follow from an earlier step: `until`"
-            message = f"the momentum becomes {momentum:.4g} at step {step}; it has to be below 1"
+            help_ = "end the schedule at an earlier step with `until` and add another `momentum_schedule`"
+            message = f"the momentum is {momentum:.4g} at step {step}, must be below 1"
             raise training.error("momentum_schedule[0]", message, code="E103", help=help_)
     return lambda step: schedule.rate(base, step, total)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from paddle_layers.data.sinks.values import Values
 from paddle_layers.runtime import Csr, Sequences
 
-from .printing import words_of_ids
 from .problems import TrainingError
+from .value_text import words_of_ids
 
 if TYPE_CHECKING:
     from paddle_layers.runtime import Net
@@ -24,7 +24,7 @@ def rows_and_starts(value: Any) -> tuple[NDArray[Any], tuple[NDArray[Any], ...]]
     Raises `TrainingError` for sparse rows.
     """
     if isinstance(value.data if isinstance(value, Sequences) else value, Csr):
-        raise TrainingError("sparse rows are no columns of a file: they are as they were fed; name other values")
+        raise TrainingError("sparse rows cannot be written as columns of a file; choose other values")
     if not isinstance(value, Sequences):
         return value, ()
     starts = (value.starts,) if value.sub_starts is None else (value.starts, value.sub_starts)

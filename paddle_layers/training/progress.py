@@ -13,7 +13,7 @@ from paddle_layers.define.standard_streams import dropping
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-COMPILING = "compiling kernels for this network; later runs start at once"
+COMPILING = "compiling kernels for this network; later runs start immediately"
 
 
 class Progress(Protocol):
@@ -44,7 +44,7 @@ def make_progress(stream: TextIO | None = None) -> Progress:
     """A bar if the stream (stderr when absent) is a terminal, else plain lines; what cannot be written is dropped."""
     stream = dropping(sys.stderr if stream is None else stream)
     if stream is None:  # as under `pythonw`, or after `2>&-`
-        return Silence()
+        return NullProgress()
     return Bar(stream) if stream.isatty() else Lines(stream)
 
 
@@ -116,7 +116,7 @@ class Lines:
         """A line at the start, at the end and every few seconds."""
         now, left = time.monotonic(), self._left.text(done, total)
         if not self._said:
-            self.say(f"{COMPILING} ({total} of them)")
+            self.say(f"{COMPILING} ({total} kernels)")
         elif done < total and now - self._said < 5:
             return
         else:
@@ -135,7 +135,7 @@ class Lines:
         """Nothing to do."""
 
 
-class Silence:
+class NullProgress:
     """No output: another process reports the progress."""
 
     def say(self, text: str) -> None:

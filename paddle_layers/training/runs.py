@@ -75,12 +75,12 @@ class Report:
         lines = [f"Stopped after {self.steps} steps: {self.stopped}."] if self.stopped else []
         lines += [self.left_out] if self.left_out else []
         if self.results:
-            lines.append(f"On the held-out data: {as_text(self.results)}")
+            lines.append(f"Test: {as_text(self.results)}")
         whose = ""
         if self.best is not None:
             if self.best.results:  # a checkpoint of an earlier version knows none
-                lines.append(f"Best, after {self.best.step} steps: {as_text(self.best.results)}")
-            whose = f", of the best test; those of the last step are in {WEIGHTS}"
+                lines.append(f"Best test, after {self.best.step} steps: {as_text(self.best.results)}")
+            whose = f" (best test; {WEIGHTS} has those of the last step)"
         lines += [f"Weights: {self.weights}{whose}", f"Log: {self.log}", f"Learning curve: {self.curve}"]
         lines += [f"{purpose}: {command}" for command, purpose in self.commands]
         return "\n".join(lines)
@@ -100,13 +100,13 @@ def left_out_text(*data: Batches | Stream | None) -> str:
     if not bad:
         return ""
     what = "1 record was" if len(bad) == 1 else f"{len(bad):,} records were"
-    return f"{what} left out: {next(iter(bad.values()))}" + ("; ..." if len(bad) > 1 else "")
+    return f"{what} skipped: {next(iter(bad.values()))}" + ("; ..." if len(bad) > 1 else "")
 
 
 def skipped_text(count: int) -> str:
     """Note about the number of batches skipped for a non-finite loss or gradient; empty without any."""
     what = "1 batch was" if count == 1 else f"{count:,} batches were"
-    return f"{what} skipped: the loss was NaN or infinite, or a gradient" if count else ""
+    return f"{what} skipped: the loss or a gradient was not finite" if count else ""
 
 
 def take_statistics(net: Net, names: Mapping[str, str]) -> dict[str, float]:

@@ -43,7 +43,7 @@ def rate_at(chosen: Schedule | None, base: float, step: int, total: int) -> floa
         rate = math.inf
     if not math.isfinite(rate):
         raise TrainingError(
-            f"the schedule gives an infinite rate at step {step + 1}: make its factor smaller, or the training shorter"
+            f"the learning rate is infinite at step {step + 1}: reduce the factor of the schedule, or train fewer steps"
         )
     return rate * rise(step, getattr(chosen, "warmup", 0))
 
@@ -207,10 +207,10 @@ class Piecewise(_Rising):
 
     def __init__(self) -> None:
         if len(self.at) != len(self.factor):
-            problem = f"there are {len(self.at)} pieces in `at`, and {len(self.factor)} factors"
+            problem = f"expected {len(self.at)} factors, one per step in `at`, got {len(self.factor)}"
             raise InvalidAttributes("schedule `piecewise`", {"factor": problem})
         if any(later <= first for first, later in zip(self.at, self.at[1:], strict=False)):
-            raise InvalidAttributes("schedule `piecewise`", {"at": "each piece begins behind the one before"})
+            raise InvalidAttributes("schedule `piecewise`", {"at": "steps must be in ascending order"})
 
     def rate(self, base: float, step: int, total: int) -> float:
         """base * factor[i] for the last i with at[i] <= step, else base."""

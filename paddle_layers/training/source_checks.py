@@ -11,8 +11,8 @@ from paddle_layers.data.dataset import check_unique
 from paddle_layers.data.learning import Learned
 from paddle_layers.data.names import check_same_names
 
-from .opening import Part, as_numbers, check_names, learned_of, open_for_phase, part_name, placed, whole_part
-from .preparation import feed_types, label_fields, make_batches
+from .data_loading import Part, as_numbers, check_names, learned_of, open_for_phase, part_name, placed, whole_part
+from .job import feed_types, label_fields, make_batches
 from .results.result_names import selected
 from .targets import target_fields
 

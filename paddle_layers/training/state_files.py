@@ -20,7 +20,7 @@ def names_of(callbacks: Iterable[object]) -> list[str]:
     for name in names:
         path = PurePosixPath(name)
         if path.is_absolute() or not path.parts or ".." in path.parts or "\\" in name:
-            raise TrainingError(f"`files` of a callback gives {name!r}; it has to be a path in the output folder")
+            raise TrainingError(f"`files` of a callback returns {name!r}, expected a path in the output folder")
     return list(dict.fromkeys(names))
 
 
@@ -60,8 +60,7 @@ def restore_state_files(folder: Path, checkpoint: Path, names: Sequence[str]) ->
         missing = list(names)
     if missing:
         raise TrainingError(
-            f"{checkpoint / STATE_FILES / missing[0]}: there is no such file, though {checkpoint} was saved with it; "
-            f"delete {checkpoint} to use the one before"
+            f"{checkpoint / STATE_FILES / missing[0]} is missing; delete {checkpoint} to resume from the previous one"
         )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from .inference.outputs import has_own_parameters, learned_values
 from .results.result_names import costs_of, selected
-from .trained.outputs import has_own_parameters, learned_values
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training

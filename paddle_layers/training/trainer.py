@@ -14,20 +14,20 @@ from paddle_layers.define.standard_streams import writing_to_stdout
 
 from .callbacks import check_callbacks
 from .checkpoints import WEIGHTS, newest_checkpoint
-from .first_values import first_weights, still_known
+from .data_loading import Given, learned_for
+from .emergency_save import weights_rescued
+from .initial_weights import first_weights, still_known
+from .job import Job, prepare
 from .loop import Trainer
-from .opening import Given, learned_for
-from .preparation import Job, prepare
 from .problems import TrainingError
-from .processes.ranks import ALONE, PATIENCE, Alone, join
-from .progress import Progress, Silence, make_progress
-from .reading import read_training
-from .rescue import weights_rescued
+from .processes.ranks import PATIENCE, SINGLE_PROCESS, SingleProcess, join
+from .progress import NullProgress, Progress, make_progress
 from .results.folders import CHECKPOINTS, clear_folder, output_folder
 from .results.logs import check_formats
-from .results.numbered import Place, claimed_place
 from .results.run_files import RunFacts, end_run, facts_of, write_run
+from .results.run_folders import Place, claimed_place
 from .runs import Report
+from .training_argument import read_training
 
 if TYPE_CHECKING:
     from paddle_layers.config import Training
@@ -134,16 +134,16 @@ class Options:
         return given + ([f'weights.file="{Path(self.weights).absolute()}"'] if self.weights is not None else [])
 
 
-def run_training(training: str | Path | Training, options: Options, ranks: Alone = ALONE) -> Report:
+def run_training(training: str | Path | Training, options: Options, ranks: SingleProcess = SINGLE_PROCESS) -> Report:
     """As `train`, in one of the processes `ranks`, which is `together` with the others; the report is not printed."""
     if options.resume and options.weights is not None:
-        raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
+        raise TrainingError("`resume` restores the weights of a checkpoint: remove `weights`")
     check_callbacks(options.callbacks)
     training, file = read_training(training, "train", options.plugins, options.settings)
     check_formats(training.log.format)
     first = first_weights(training, options.weights) if not options.resume else None
     with contextlib.ExitStack() as stack:
-        progress = (options.progress or make_progress()) if ranks.first else Silence()
+        progress = (options.progress or make_progress()) if ranks.first else NullProgress()
         shown = stack.enter_context(contextlib.closing(progress))
         folder = output_folder(training, options.output)
         facts, texts = facts_of(training, folder, options.fields(), data=bool(options.datasets))
@@ -174,7 +174,7 @@ def run_training(training: str | Path | Training, options: Options, ranks: Alone
 
 @contextlib.contextmanager
 def _agreed_place(
-    folder: Path, facts: RunFacts, texts: Mapping[str, str], options: Options, ranks: Alone, shown: Progress
+    folder: Path, facts: RunFacts, texts: Mapping[str, str], options: Options, ranks: SingleProcess, shown: Progress
 ) -> Iterator[Place]:
     """The common output folder of all processes: the first one claims it, as long as the context is open."""
     with contextlib.ExitStack() as stack:
@@ -191,7 +191,12 @@ def _agreed_place(
 
 
 def _prepare(
-    training: Training, options: Options, callbacks: Sequence[object], known: Learned, ranks: Alone, shown: Progress
+    training: Training,
+    options: Options,
+    callbacks: Sequence[object],
+    known: Learned,
+    ranks: SingleProcess,
+    shown: Progress,
 ) -> Job:
     return prepare(
         training,

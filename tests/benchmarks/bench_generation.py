@@ -15,7 +15,7 @@ import paddle_layers as pl
 from paddle_layers.config import Training
 from paddle_layers.config.generating import GenerateSettings
 from paddle_layers.generation.generator import Generator
-from paddle_layers.training.trained.outputs import part_for
+from paddle_layers.training.inference.outputs import part_for
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 SAMPLES, WORDS = 32, 20

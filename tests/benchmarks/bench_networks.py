@@ -30,7 +30,7 @@ import torch
 import paddle_layers as pl
 from paddle_layers.define import registries
 from paddle_layers.runtime.optimise.updater import Updater
-from paddle_layers.training.trained.outputs import part_for
+from paddle_layers.training.inference.outputs import part_for
 
 from .bench_kernels import set_threads
 from .ours import MOMENTUM, RATE, Run

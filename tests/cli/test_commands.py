@@ -99,7 +99,7 @@ def test_too_little_memory_is_no_traceback(run: Run, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("paddle_layers.training.train", none)
     done = run("train", "train.textproto", status=1)
-    assert done.stderr == "there is not enough memory: Unable to allocate 3. TiB\n"
+    assert done.stderr == "out of memory: Unable to allocate 3. TiB\n"
 
 
 def test_validate_says_what_it_has(run: Run) -> None:
@@ -266,8 +266,8 @@ def test_show_time(run: Run, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["show", "--threads", "1", "net.textproto"], "--threads is for --time"),
-        (["show", "--time", "--plan", "net.textproto"], "give one of them"),
-        (["show", "--time", "--html", "net.html", "net.textproto"], "give one of them"),
+        (["show", "--time", "--plan", "net.textproto"], "mutually exclusive"),
+        (["show", "--time", "--html", "net.html", "net.textproto"], "mutually exclusive"),
         (["show", "--time", "--device", "cuda", "net.textproto"], "--time runs on the CPU"),
         (["train", "--threads", "100000", "net.textproto"], "this process may use"),
         (["predict", "--threads", "0", "net.textproto"], "--threads"),
@@ -380,7 +380,7 @@ def test_check_says_what_is_wrong(run: Run, tmp_path: Path) -> None:
     assert "relu: passed" in result.stdout
     assert "did you mean `relu`" in run("check", "rellu", status=1).stderr
     result = run("check", "flatten", "--property", "tuned kernels", "--fast")
-    assert result.stdout == "flatten: has nothing of what `--property` asks for\n"
+    assert result.stdout == "flatten: skipped (no check for --property)\n"
 
 
 # ---- train, predict, warm
@@ -400,7 +400,7 @@ def test_train_then_predict(run: Run, project: Path) -> None:
     assert "step" in result.stderr
     assert "step" not in result.stdout
     again = run("train", "first/train.textproto", "--output", "out")
-    assert "out holds this training, finished; this one is in out-2" in again.stderr
+    assert "out contains a finished run of this training; writing to out-2" in again.stderr
     assert "Weights: out-2/weights.safetensors" in again.stdout
     run("train", "first/train.textproto", "--output", "out", "--overwrite", "--seed", "3")
 
@@ -475,5 +475,5 @@ def test_warm(run: Run) -> None:
 def test_an_option_that_is_a_field_of_the_training_file(option: str, written: str) -> None:
     done = CliRunner().invoke(commands, ["train", "train.textproto", option, "3"])
     assert done.exit_code == 2
-    assert f"there is no option `{option}`; the training file says it, {written}" in done.output
+    assert f"no such option `{option}`; set `{written}` in the training file" in done.output
     assert "the training file" not in CliRunner().invoke(commands, ["train", "t.textproto", "--nonsense", "3"]).output

@@ -86,7 +86,7 @@ def test_it_works_at_once(installed: Path) -> None:
     assert "  layer: my_own_gate\n" in run(installed, *cli, "plugins")
     assert "valid, a network of 2 layers" in run(installed, *cli, "validate", "network.textproto")
     assert "my_own_gate: passed" in run(installed, *cli, "check", "my_own_gate")
-    assert "Lets a learned share of every column through" in run(installed, *cli, "layers", "my_own_gate")
+    assert "Elementwise scale by one learned factor per feature" in run(installed, *cli, "layers", "my_own_gate")
     compiled = "pl.testing.compile_layer(pl.registry['my_own_gate'])"
     ptx = f"import paddle_layers as pl; print({{kernel.has_f64 for kernel in {compiled}}})"
     assert run(installed, "-c", ptx) == "{False}\n"
@@ -105,13 +105,13 @@ def test_the_kernel_of_the_guide(installed: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("Ours", "`Ours` is no prefix: lower case, words joined by `_`; write `ours`"),
-        ("my-layers", "`my-layers` is no prefix: lower case, words joined by `_`; write `my_layers`"),
+        ("Ours", "invalid prefix `Ours`: expected lowercase words joined by `_`, such as `ours`"),
+        ("my-layers", "invalid prefix `my-layers`: expected lowercase words joined by `_`, such as `my_layers`"),
         ("class", "`class` is no prefix"),
         ("3", "`3` is no prefix"),
-        ("../up", "`../up` is no prefix: lower case, words joined by `_`; write `up`"),
-        ("batch", "the built-in layer `batch_norm` has this prefix; choose another"),
-        ("relu", "the built-in layer `relu` has this prefix; choose another"),
+        ("../up", "invalid prefix `../up`: expected lowercase words joined by `_`, such as `up`"),
+        ("batch", "the built-in layer `batch_norm` uses the prefix `batch`; choose another"),
+        ("relu", "the built-in layer `relu` uses the prefix `relu`; choose another"),
     ],
 )
 def test_names_that_are_refused(name: str, message: str, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from paddle_layers.cli.app import commands
 from paddle_layers.data import DataError
 from paddle_layers.data.sinks.texts import Lines
 from paddle_layers.training import Prediction, TrainingError
-from paddle_layers.training.trained.outputs import part_for, predicted
+from paddle_layers.training.inference.outputs import part_for, predicted
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
 
 pytestmark = pytest.mark.usefixtures("as_python")
@@ -81,7 +81,7 @@ def test_outputs_are_what_costs_judge_and_not_what_they_judge_by(case):
 
 def test_a_network_of_costs_alone_has_no_output():
     network = pl.loads('layer { name: "x" type: "data" data { } } layer { name: "c" type: "sum_cost" input: "x" }')
-    with pytest.raises(TrainingError, match="no output beside its costs and statistics; name a value with --value"):
+    with pytest.raises(TrainingError, match="no output besides its costs and metrics; select a value with --value"):
         predicted(network)
 
 
@@ -178,7 +178,7 @@ def test_labels_and_all_other_fields_may_be_missing(trained):
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (("--value", "fc"), 1, "the network has no value `fc` in the phase test; did you mean `fc2`?"),
+        (("--value", "fc"), 1, "the network has no value `fc` in the test phase; did you mean `fc2`?"),
         (("--value", "qqq"), 1, "there are `x`, `label`, `fc1`, `fc2`, `cost`"),
         (("--output", "a.json"), 2, "a.json: predictions are written to files that end in .csv (a table), .jsonl"),
         (("--output", "no/a.csv"), 1, "there is no such folder"),
@@ -257,7 +257,7 @@ def test_a_training_made_in_python_predicts_and_evaluates(tmp_path, monkeypatch)
     training = pl.make_training(network, optimizer={"type": "adam", "learning_rate": 0.02}, steps=3, output="out")
     random = np.random.default_rng(0)
     rows = {"x": random.normal(size=(8, 8)), "label": random.integers(0, 3, 8)}
-    with pytest.raises(TrainingError, match=r"there is no file .*: train the network first, or name a file of weights"):
+    with pytest.raises(TrainingError, match=r"file not found: .*; train the network first, or name a weights file"):
         pl.predict(training, rows)
     report = pl.train(training, datasets={"train": rows})
     assert report.commands == []
@@ -267,7 +267,7 @@ def test_a_training_made_in_python_predicts_and_evaluates(tmp_path, monkeypatch)
         pl.evaluate(training)
     for call in (pl.predict, pl.evaluate):
         with pytest.raises(
-            TypeError, match="training is a file, its text, or what `make_training` gives, not a Network"
+            TypeError, match="training must be a file, its text, or the result of `make_training`, not a Network"
         ):
             call(network, rows)
 
@@ -292,7 +292,7 @@ def test_a_dictionary_of_other_classes_is_refused(trained):
     Path("words.txt").write_text("a\nb\nc\nd\n")
     for command in ("predict", "evaluate"):
         result = run(command, "train.textproto", *trained[1], "--dictionary", "words.txt", status=1)
-        assert "words.txt has 4 words, but `fc2` has 3 classes: write one word for each" in result.output
+        assert "words.txt has 4 words, but `fc2` has 3 classes: write one word per line" in result.output
 
 
 def test_the_command_that_is_advised_names_the_plugins(tmp_path):

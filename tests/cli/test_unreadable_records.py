@@ -69,8 +69,8 @@ def test_the_error_says_how_to_go_on(folder, command):
     assert done.exit_code == 1
     assert done.stderr.count("\n") == 1
     assert "test.csv:3: column 1 (`a`): 'x' is no number" in done.stderr
-    assert '`on_error: "skip"` in the source goes on without such records' in done.stderr
-    with pytest.raises(DataError, match="goes on without such records"):
+    assert 'set `on_error: "skip"` in the source to skip such records' in done.stderr
+    with pytest.raises(DataError, match="to skip such records"):
         pl.predict("stop.textproto", weights="w.safetensors")
 
 

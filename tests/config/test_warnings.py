@@ -32,7 +32,7 @@ def test_a_warning_points_at_the_line_that_asks(tmp_path):
 def test_trainings_made_in_python_are_warned_of_like_files():
     text = ODD.replace('"softmax" input: "x"', '"fc" input: "x" fc { size: 4 }')
     sources = [{"type": "digits", "phase": phase, "digits": {"part": phase}} for phase in ("train", "test")]
-    with pytest.warns(pl.ConfigWarning, match="`early_stop` acts on tests, but the only test is at the end"):
+    with pytest.warns(pl.ConfigWarning, match="`early_stop` acts after each test, but the only test is at the end"):
         pl.make_training(
             pl.loads(text),
             optimizer={"type": "sgd", "learning_rate": 0.1},

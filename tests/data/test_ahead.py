@@ -235,6 +235,6 @@ def test_the_training_says_how_many_records_it_left_out(pictures, tmp_path):
     assert "1 record was left out: " in str(report)
     assert "b/1.png: the picture cannot be read: it is none, or damaged" in str(report)
     with pytest.raises(
-        Exception, match=r"b/1\.png: the picture cannot be read: .*; `on_error: \"skip\"` in the source goes on without"
+        Exception, match=r"b/1\.png: the picture cannot be read: .*; set `on_error: \"skip\"` in the source to skip"
     ):
         trained(tmp_path, 1, tmp_path / "other")

@@ -93,7 +93,7 @@ def test_a_header_that_claims_too_much_allocates_nothing(tmp_path, compression):
 def test_missing_files_and_other_files_are_named(tmp_path):
     for source, name in (("npz", "x.npz"), ("npy", "x.npy"), ("csv", "x.csv")):
         given = [name] if source == "npy" else name
-        with pytest.raises(DataError, match=rf"there is no file .*{name}"):
+        with pytest.raises(DataError, match=rf"file not found: .*{name}"):
             opened(source, tmp_path, file=given)
         (tmp_path / name).write_bytes(b"\xff\xfe nothing of the kind")
         with pytest.raises(DataError, match=name):

@@ -169,7 +169,7 @@ def test_files_that_do_not_go_together(tmp_path):
         opened(tmp_path, "a.h5", "b.h5")
     with pytest.raises(DataError, match=r"c\.h5: rows of `x` are 1x3, those of .*a\.h5 3"):
         opened(tmp_path, "a.h5", "c.h5")
-    with pytest.raises(DataError, match=r"there is no file .*none\.h5"):
+    with pytest.raises(DataError, match=r"file not found: .*none\.h5"):
         opened(tmp_path, "none.h5")
     (tmp_path / "d.h5").write_bytes(b"x" * 3000)
     with pytest.raises(DataError, match=r"d\.h5 is no HDF5 file, or damaged"):

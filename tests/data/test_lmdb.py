@@ -115,7 +115,7 @@ def test_what_is_no_database(tmp_path):
         (tmp_path / "db").write_bytes(content)
         with pytest.raises(DataError, match=message):
             opened(tmp_path)
-    with pytest.raises(DataError, match=r"there is no file .*none"):
+    with pytest.raises(DataError, match=r"file not found: .*none"):
         LmdbFile(tmp_path / "none")
     written(tmp_path / "empty", {})
     with pytest.raises(DataError, match="has no records"):

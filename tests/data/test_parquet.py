@@ -98,7 +98,7 @@ def test_what_is_refused(tmp_path):
         (["a.parquet", "b.parquet"], r"b\.parquet: the column `label` holds double, that of .*a\.parquet int64"),
         (["c.parquet"], r"c\.parquet: the column `day` holds date32\[day\]; numbers, texts, lists of numbers"),
         (["e.parquet"], r"e\.parquet is no Parquet file, or damaged"),
-        (["f.parquet"], r"there is no file .*f\.parquet"),
+        (["f.parquet"], r"file not found: .*f\.parquet"),
     ):
         with pytest.raises(DataError, match=message):
             opened(tmp_path, *files)

@@ -44,7 +44,7 @@ def test_dicts_of_arrays_and_no_source(tmp_path):
     assert found.classes["fc2"].tolist() == found.values["fc2"].argmax(axis=1).tolist()
     evaluated = pl.evaluate(path, data, weights=report.weights)
     assert evaluated.results == pytest.approx(report.results)
-    with pytest.raises(TrainingError, match="has no source, so it does not say how data are read: give arrays"):
+    with pytest.raises(TrainingError, match="has no source to read files with: pass arrays"):
         pl.predict(path, "some.csv", weights=report.weights)
 
 
@@ -95,11 +95,11 @@ def test_transforms_and_feeds_hold_for_streams(tmp_path):
 @pytest.mark.parametrize(
     ("datasets", "message"),
     [
-        ({"training": {"x": X}}, "`datasets` has 'training'; the phases are `train` and `test`"),
-        ({"train": X}, r'datasets\["train"\] is ndarray; it has to be a dict of arrays by field'),
+        ({"training": {"x": X}}, "unknown phase 'training' in `datasets`"),
+        ({"train": X}, r'datasets\["train"\] has type ndarray, expected a dict of arrays by field'),
         (
             {"train": BATCHES, "test": iter(BATCHES)},
-            r'datasets\["test"\] can be iterated once, but every test reads it',
+            r'datasets\["test"\] can be iterated only once, but every test reads it',
         ),
         ({"train": [X]}, r'datasets\["train"\], batch 0 is ndarray; a batch is a dict with an array'),
         ({"train": []}, r'datasets\["train"\] has no batches'),
@@ -119,7 +119,7 @@ def test_mistakes(tmp_path, datasets, message):
 
 def test_epochs_need_a_length(tmp_path):
     path = path_of(tmp_path, NETWORK + SHORT.replace("steps: 10", "epochs: 3"))
-    with pytest.raises(TrainingError, match="does not say how many batches it has: give `steps`"):
+    with pytest.raises(TrainingError, match="has no length: set `steps`"):
         train(path, datasets={"train": Again()})
 
 
@@ -128,7 +128,7 @@ def test_a_norm_cannot_be_measured_on_a_stream(tmp_path):
         '  layer { name: "label"', '  layer { name: "norm" type: "data_norm" input: "x" }\n  layer { name: "label"'
     )
     path = path_of(tmp_path, text + SHORT)
-    with pytest.raises(TrainingError, match="layer `norm` is measured on all data before the first step"):
+    with pytest.raises(TrainingError, match="layer `norm` computes its statistics from all data before the first step"):
         train(path, datasets={"train": BATCHES})
     weights = train(path, datasets={"train": {"x": X, "label": LABEL}}, output=tmp_path / "measured")[0].weights
     assert train(path, datasets={"train": BATCHES}, weights=weights, overwrite=True)[0].steps == 10

@@ -16,7 +16,7 @@ from paddle_layers.data import DataError, Dataset
 from paddle_layers.data.formats import indexed_lines
 from paddle_layers.data.formats.dictionaries import read_words
 from paddle_layers.define import registries
-from paddle_layers.training.printing import text_of, words_of_ids
+from paddle_layers.training.value_text import text_of, words_of_ids
 
 LINES = ("the cat sees a dog", "a dög hears the cats", "dogs see", "the the  cat")
 

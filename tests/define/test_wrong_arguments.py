@@ -58,9 +58,9 @@ def test_nets(net, call, kind, message):
         (lambda: pl.loads(None), TypeError, "loads expects the text of a network file, got None"),
         (lambda: pl.dumps("net"), TypeError, "dumps expects a Network, got 'net'"),
         (lambda: pl.load_training("x.textproto", settings="epochs=3"), TypeError, "settings must be a list of strings"),
-        (lambda: pl.train("x.textproto", callbacks=print), TypeError, "callbacks is a list of objects, not a builtin"),
-        (lambda: pl.train("x.textproto", callbacks=[print]), TypeError, "is no callback: it has none of the methods"),
-        (lambda: pl.train("x.textproto", callbacks=[Watcher]), TypeError, "callbacks are objects: write Watcher(...)"),
+        (lambda: pl.train("x.textproto", callbacks=print), TypeError, "must be a list of callback objects, not"),
+        (lambda: pl.train("x.textproto", callbacks=[print]), TypeError, "not a callback: it has none of the methods"),
+        (lambda: pl.train("x.textproto", callbacks=[Watcher]), TypeError, "objects, not classes: write Watcher(...)"),
         (lambda: nn.fc(nn.data(shape=[2])), TypeError, "nn.fc: missing a required argument: 'size'"),
         (lambda: nn.data(shape=2), InvalidAttributes, "`shape` must be a list, found 2; write [2]"),
         (
@@ -193,13 +193,13 @@ def test_settings_are_not_inputs_and_data_are_no_arrays_alone(tmp_path):
     says(f"{helpers} a ndarray", lambda: nn.fc(X, size=3), TypeError)
     data = 'source { type: "npz" npz { file: "a.npz" } } optimizer { type: "sgd" learning_rate: 0.1 } steps: 1'
     text = f'net {{ {TEXT} }} {data} output: "{tmp_path}/out"'
-    meant = "data is a file, or arrays by field, {'field': array}, not a ndarray"
+    meant = "data must be a file or arrays by field, {'field': array}, not a ndarray"
     says(meant, lambda: pl.predict(text, X, weights="w.safetensors"), TypeError)
-    wrong = "is a config, and no data: give a file as the source reads it, or one of .csv, .npz, .npy"
+    wrong = "is a config, not data: expected a file for the source, or one of .csv, .npz, .npy"
     says(wrong, lambda: pl.predict(text, "net.textproto", weights="w.safetensors"), pl.data.DataError)
-    whole = "datasets is a dict by phase, {'train': {...}}, with arrays by field, not a tuple"
+    whole = "datasets must map phases to arrays by field, {'train': {...}}, not a tuple"
     says(whole, lambda: pl.train(text, datasets=(X, Y)), pl.training.TrainingError)
-    phases = "the phases are `train` and `test`: write datasets={'train': {...}}"
+    phases = "write datasets={'train': {...}, 'test': {...}}"
     says(phases, lambda: pl.train(text, datasets={"x": X, "label": Y}), pl.training.TrainingError)
 
 
@@ -220,5 +220,5 @@ def test_labels_and_gradients_say_what_to_write(net):
     net.backward()
     meant = "`scores.weight` is a parameter: write net.parameters['scores.weight'].gradient"
     says(meant, lambda: net.gradient("scores.weight"), KeyError)
-    lr = "an optimizer gets the learning rate with every step: write optimizer.step(learning_rate)"
+    lr = "the learning rate is an argument of each step: write optimizer.step(learning_rate)"
     says(lr, lambda: pl.Optimizer(net, "adam", lr=0.1), TypeError)

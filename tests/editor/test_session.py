@@ -333,7 +333,7 @@ def test_without_pygls_it_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stdout == ""
-    assert done.stderr == "the language server needs pygls: pip install 'paddle-layers[lsp]'\n"
+    assert done.stderr == "the language server requires pygls: pip install 'paddle-layers[lsp]'\n"
 
 
 @pytest.mark.parametrize("name", ["completion", "cursor", "definition", "document", "hover", "meaning", "problems"])

@@ -12,7 +12,7 @@ from paddle_layers.exchange.onnx_out.reasons import BY_THE_EXPORT, WITHOUT_FORM
 from paddle_layers.testing.cases.case import Case
 from paddle_layers.testing.cases.engines import as_python
 from paddle_layers.testing.generated import chosen
-from paddle_layers.training.trained.outputs import WITHOUT_LABELS
+from paddle_layers.training.inference.outputs import WITHOUT_LABELS
 from tests.exchange.onnx_helpers import model_feeds, real_rows, rows_of, run_model
 from tests.rotation import layers_by_round
 

@@ -308,7 +308,7 @@ def test_the_command_writes_ours_and_theirs(tmp_path, monkeypatch):
     for wrong, message in [
         (("--rename", "a"), "write OLD=NEW"),
         (("-o", "w.pth"), "weights are written to files that end in .safetensors"),
-        (("--from", "torch", "--to", "torch"), "one of the two is ours"),
+        (("--from", "torch", "--to", "torch"), "exclude each other"),
     ]:
         assert message in run(*given, *wrong, status=2)
 

@@ -12,7 +12,7 @@ from .cases import Place
 from .processes import Done, end, program, start, wait_for
 from .trainings import OUTPUT, Left, begin, goes_on, left, train, uninterrupted, write_training
 
-NOTHING_YET = "holds no checkpoint to resume from"
+NOTHING_YET = "no checkpoint to resume from"
 
 
 def kills(place: Place) -> str:
@@ -63,7 +63,7 @@ def killed_before_the_first_checkpoint(place: Place) -> None:
     process.kill()
     process.communicate()
     shutil.rmtree(place.folder / OUTPUT / "checkpoints", ignore_errors=True)
-    train(place.folder, "--resume").refused(NOTHING_YET, "leave out --resume")
+    train(place.folder, "--resume").refused(NOTHING_YET, "remove --resume")
     train(place.folder).fine()
     assert left(place.folder / OUTPUT) == whole
 
@@ -82,8 +82,8 @@ def _stopped_in_order(place: Place, number: signal.Signals, reason: str) -> None
     done, whole = _asked_to_stop(place, number)
     assert f": {reason}." in done.fine().out, done
     promised = done.out.splitlines()[-1]
-    assert promised.startswith("Go on: paddle-layers train "), done
-    words = shlex.split(promised.removeprefix("Go on: paddle-layers"))
+    assert promised.startswith("Resume: paddle-layers train "), done
+    words = shlex.split(promised.removeprefix("Resume: paddle-layers"))
     run = "import sys; from paddle_layers.cli import main; sys.argv[0] = 'paddle-layers'; main()"
     end(start([*program(run), *words], place.folder)).fine()
     assert left(place.folder / OUTPUT) == whole

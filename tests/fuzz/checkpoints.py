@@ -21,11 +21,11 @@ from paddle_layers.runtime import DeviceError, WeightsError
 from paddle_layers.runtime.memory.tensorfiles import write_tensors
 from paddle_layers.runtime.memory.weightfiles import DATA
 from paddle_layers.training import TrainingError
+from paddle_layers.training.data_loading import learned_for
+from paddle_layers.training.job import Job, prepare
 from paddle_layers.training.loop import Trainer
-from paddle_layers.training.opening import learned_for
-from paddle_layers.training.preparation import Job, prepare
 from paddle_layers.training.progress import Lines
-from paddle_layers.training.results.ledger import Ledger
+from paddle_layers.training.results.metrics_logger import MetricsLogger
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, write
 
 from .data_files import check_message
@@ -176,7 +176,7 @@ class Checkpoint(Target):
         self.training = load_training(path)
         self.output = folder / "output"
         self.point = self.output / "checkpoints" / "step-00000010"
-        with as_python(), contextlib.redirect_stdout(io.StringIO()), mock.patch.object(Ledger, "seconds", 1.5):
+        with as_python(), contextlib.redirect_stdout(io.StringIO()), mock.patch.object(MetricsLogger, "seconds", 1.5):
             self.job = self._job()
             trainer = self._trainer()
             self.output.mkdir()

@@ -112,7 +112,7 @@ def test_a_training_that_says_how_texts_are_written_names_the_command() -> None:
     ids = {name: np.array([0, 2, 3, 1]) for name in ("before", "words")}
     np.savez("data.npz", topic=np.zeros((2, 2)), **ids, **{f"{name}.starts": starts for name in ids})
     report = pl.train("train.textproto", output="learned")
-    assert f"Use it: paddle-layers generate train.textproto --weights {report.weights}" in str(report)
+    assert f"Generate: paddle-layers generate train.textproto --weights {report.weights}" in str(report)
 
 
 def test_mistakes_are_told_in_a_line() -> None:
@@ -120,7 +120,7 @@ def test_mistakes_are_told_in_a_line() -> None:
     assert "error[E312]: `top_k` is only for sampling" in shown
     Path("bare.textproto").write_text(TRAINING)
     shown = run("bare.textproto", "topics.npz", status=1).stderr
-    assert "error[E312]: this training file does not say how texts are written" in shown
+    assert "error[E312]: the training file has no `generate` block" in shown
     assert "add `generate { words: ... begin: ... end: ... }`" in shown
     found = pl.generate("bare.textproto", "topics.npz", words="before", begin=0, end=1, max_length=4)
     assert found.texts == pl.generate("train.textproto", "topics.npz").texts
@@ -153,7 +153,7 @@ def test_a_network_that_needs_the_whole_text_is_refused_where_it_does() -> None:
     Path("back.textproto").write_text(text)
     shown = run("back.textproto", "topics.npz", status=1).stderr
     assert "back.textproto:9:17: error[E313]" in shown
-    assert "through layer `states`: it runs from the end of the text to its start" in shown
+    assert "through layer `states`: it runs backward over the sequence" in shown
 
 
 def test_the_value_of_the_scores_is_named_where_it_is_not_clear() -> None:
@@ -161,8 +161,8 @@ def test_the_value_of_the_scores_is_named_where_it_is_not_clear() -> None:
     more = 'layer { name: "other" type: "softmax_with_loss" input: "sums" input: "topics" }\n}\nepochs'
     more = 'layer { name: "topics" type: "data" data { data_type: INT size: 4 seq_nested_level: 1 } }\n' + more
     text = text.replace("}\nepochs", more)
-    with pytest.raises(TrainingError, match="there are `scores`, `sums`; name it: `generate"):
+    with pytest.raises(TrainingError, match="candidates are `scores`, `sums`; set `generate"):
         pl.generate(text, "topics.npz")
     assert pl.generate(text, "topics.npz", scores="scores").texts == pl.generate("train.textproto", "topics.npz").texts
-    with pytest.raises(ConfigError, match="`topic` does not rest on the words"):
+    with pytest.raises(ConfigError, match="`topic` does not depend on the words"):
         pl.generate(text, "topics.npz", scores="topic")

@@ -1,4 +1,4 @@
-"""Texts of networks, word by word, against the whole network on whole texts."""
+"""Text generation with networks, word by word, against the whole network on whole texts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import ConfigError
 from paddle_layers.config.generating import GenerateSettings
-from paddle_layers.generation import texts
+from paddle_layers.generation import decoding_state
 from paddle_layers.generation.generator import Generator
 from paddle_layers.runtime.plan.plan import Plan
 from paddle_layers.testing.cases.engines import as_python
-from paddle_layers.training.trained.outputs import part_for
+from paddle_layers.training.inference.outputs import part_for
 
 WORDS = 4
 END = 1
@@ -218,8 +218,8 @@ def test_the_cache_grows_with_the_texts(monkeypatch: pytest.MonkeyPatch) -> None
         feeds, written, read = {"x": np.zeros((2, 2))}, [], Plan.read
         with pl.Net(network, dtype="float64") as whole:
             scale_up(whole, 3)
-            for capacity, copies in ((texts.CAPACITY, False), (1, False), (texts.CAPACITY, True)):
-                monkeypatch.setattr(texts, "CAPACITY", capacity)
+            for capacity, copies in ((decoding_state.CAPACITY, False), (1, False), (decoding_state.CAPACITY, True)):
+                monkeypatch.setattr(decoding_state, "CAPACITY", capacity)
                 if copies:
                     monkeypatch.setattr(Plan, "read", lambda self, *given: read(self, *given).copy())
                 with made(network, whole, settings(beam_size=3, results=3, end=None)) as generator:
@@ -291,23 +291,23 @@ def test_what_is_drawn_has_the_score_of_the_whole_pass() -> None:
 WRONG = {
     "attention to words that are still to be written": (
         'layer { name: "h" type: "transformer_block" input: "m" }',
-        "layer `h`: it looks at the words that are still to be written",
+        "layer `h`: it attends to words that are not generated yet",
     ),
     "the source up to the place of the word": (
         """layer { name: "s" type: "data" data { shape: 12 seq_nested_level: 1 } }
         layer { name: "h" type: "multi_head_attention" input: "m" input: "s" input: "s"
                 multi_head_attention { causal: true } }""",
-        "layer `h`: a word sees the source up to its own place only",
+        "layer `h`: with `causal`, a word attends only to a prefix of the source",
     ),
     "keys of the source with values of the text": (
         """layer { name: "s" type: "data" data { shape: 12 seq_nested_level: 1 } }
         layer { name: "h" type: "multi_head_attention" input: "m" input: "s" input: "m" }""",
-        "layer `h`: its keys and values are of different sequences",
+        "layer `h`: its keys and values belong to different sequences",
     ),
     "places that are given": (
         """layer { name: "p" type: "data" data { data_type: INT size: 9 } }
         layer { name: "h" type: "rotary_position" input: "m" input: "p" }""",
-        "layer `h`: `first` says where its sequences begin",
+        "layer `h`: `first` sets the start position of its sequences",
     ),
     "a layer of the whole text": (
         'layer { name: "l" type: "seq_last" input: "m" } layer { name: "h" type: "expand" input: "l" input: "m" }',
@@ -315,13 +315,13 @@ WRONG = {
     ),
     "backwards": (
         'layer { name: "h" type: "grumemory" input: "m" grumemory { reverse: true } }',
-        "layer `h`: it runs from the end of the text",
+        "layer `h`: it runs backward over the sequence",
     ),
     "a group over something else": (
         """layer { name: "s" type: "data" data { shape: 2 seq_nested_level: 1 } }
         layer { name: "h" type: "recurrent_group" input: "m" input: "s" step {
         layer { name: "z" type: "fc" input: "m" input: "s" fc { size: 3 } } output: "z" } }""",
-        "layer `h`: it steps through `s`, which does not rest on the words `before`",
+        "layer `h`: it steps through `s`, which does not depend on the words `before`",
     ),
 }
 
@@ -337,7 +337,7 @@ def test_what_needs_more_than_a_position_is_refused(wrong: str) -> None:
 
 def test_texts_that_are_longer_than_the_places_of_the_network_are_refused() -> None:
     network = pl.loads(BODY.format(body=BODIES["a transformer"], act="linear"))
-    message = "longer than the 4 places of layer `placed`: they begin with 2, so give a max_length of 3"
+    message = "exceed the 4 positions of layer `placed`; with a prompt of 2, set max_length to at most 3"
     generator = Generator(part_for(network, ["scores"]), settings(max_length=4), "scores")
     with generator, pytest.raises(pl.FeedError, match=message):
         generator.write({"x": np.zeros((2, 2))}, [[0, 2], [0]])
@@ -345,5 +345,5 @@ def test_texts_that_are_longer_than_the_places_of_the_network_are_refused() -> N
 
 def test_scores_that_do_not_rest_on_the_words_are_refused() -> None:
     network = pl.loads(BODY.format(body=BODIES["recurrent"], act="linear"))
-    with pytest.raises(ConfigError, match="`x` does not rest on the words `before`"):
+    with pytest.raises(ConfigError, match="`x` does not depend on the words `before`"):
         Generator(network, settings(), "x")

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from paddle_layers.generation.beams import Beams, Candidates
-from paddle_layers.generation.drawing import Draws, draw
+from paddle_layers.generation.beam_search import BeamSearch, Candidates
+from paddle_layers.generation.sampling import Sampling, draw
 
 
 class Case(NamedTuple):
@@ -52,7 +52,7 @@ def plain_search(case: Case, sample: int) -> list[tuple[float, tuple[int, ...]]]
 
 
 def search(case: Case) -> list[list[tuple[float, tuple[int, ...]]]]:
-    beams = Beams(
+    beams = BeamSearch(
         len(case.table),
         case.size,
         end=case.end,
@@ -98,7 +98,7 @@ def test_a_beam_of_all_texts_is_the_exhaustive_search() -> None:
 
 def test_the_search_stops_where_nothing_better_can_come() -> None:
     table = np.log(np.full((1, 50, 2, 2), [0.9, 0.1]))
-    beams = Beams(1, 2, end=0, max_length=50, results=1, length_penalty=0.0)
+    beams = BeamSearch(1, 2, end=0, max_length=50, results=1, length_penalty=0.0)
     beams.advance(Candidates(np.tile([[0, 1]], (2, 1)), np.tile(table[0, 0, :1], (2, 1))))
     assert not beams.open.any(), "the end has 0.9, all else 0.1 together"
     assert beams.whole[0][0].words == ()
@@ -132,7 +132,7 @@ def test_a_temperature_near_zero_takes_the_most_probable_word(temperature: float
 
 @pytest.mark.parametrize("top_k", [None, 1])
 def test_texts_are_drawn_until_their_end(top_k: int | None) -> None:
-    draws = Draws(2, 3, end=1, max_length=4, temperature=1.0, top_k=top_k, top_p=None, seed=0)
+    draws = Sampling(2, 3, end=1, max_length=4, temperature=1.0, top_k=top_k, top_p=None, seed=0)
     assert draws.candidates == top_k
     chances = np.log(np.tile([0.5, 0.2, 0.3], (6, 1)))
     found = Candidates(None, chances) if top_k is None else Candidates(np.zeros((6, 1), np.int64), chances[:, :1])

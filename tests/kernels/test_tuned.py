@@ -69,7 +69,7 @@ def test_a_difference_is_found(dtype, monkeypatch):
     monkeypatch.setattr(testing_tuned, "run", wrong)
     problems = {place: problem for place, problem in check_tuned(case) if problem is not None}
     assert list(problems) == ["out0"]
-    assert re.match(rf"differs by \d\.\de-0[34] of its largest number in {dtype} when .*fc_y", problems["out0"])
+    assert re.match(rf"relative error \d\.\de-0[34] in {dtype} with tuned .*fc_y", problems["out0"])
 
 
 @pytest.mark.slow

@@ -145,12 +145,12 @@ def test_a_finding_is_a_small_case_with_the_command_that_repeats_it() -> None:
     with pytest.raises(AssertionError) as raised:
         check_layer("wrong_at_the_end", properties={"gradients"})
     assert str(raised.value) == (
-        "wrong_at_the_end: gradients: `in0` at [0, 2] expected 2.60254893 by central differences, found 1.301274465\n"
+        "wrong_at_the_end: gradients: `in0` at [0, 2] expected 2.60254893 by central differences, got 1.301274465\n"
         "  case: phase train, 1 row\n"
         '    layer { name: "in0" type: "data" data { shape: [3] } }\n'
         '    layer { name: "it" type: "wrong_at_the_end" input: "in0" output: "out0" propagate_down: true '
         "wrong_at_the_end { slope: 2 } }\n"
-        f"  repeat: paddle-layers check wrong_at_the_end --property gradients --plugins {file}"
+        f"  reproduce: paddle-layers check wrong_at_the_end --property gradients --plugins {file}"
     )
     command = str(raised.value).rpartition("repeat: paddle-layers ")[2]
     repeated = CliRunner().invoke(commands, command.split())

@@ -352,7 +352,7 @@ def test_a_mistake_that_shows_as_python_has_the_plugins_line_too(file: Path) -> 
     report = check_layer("oops", raise_findings=False, compiled=False, configs=0, properties={"types"})
     (finding,) = report.findings
     assert finding.message == (
-        f"the layer does not run: AttributeError: 'numpy.float32' object has no attribute 'half', at {place[:-2]}"
+        f"the layer fails: AttributeError: 'numpy.float32' object has no attribute 'half', at {place[:-2]}"
     )
 
 

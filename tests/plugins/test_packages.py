@@ -231,7 +231,7 @@ def test_infers(environment: Environment) -> None:
 
 def test_trains(environment: Environment) -> None:
     told = environment.cli("train", "train.textproto")
-    loss = float(told.split("On the held-out data: loss ")[1].split()[0])
+    loss = float(told.split("Test: loss ")[1].split()[0])
     assert 1.436 < loss < 1.55, "the noise alone costs 12 * 0.5 * 0.3 * sqrt(2 / pi) = 1.436"
 
 

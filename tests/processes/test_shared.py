@@ -9,7 +9,12 @@ import pytest
 
 from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.plan.gradient_parts import GradientPart
-from paddle_layers.training.processes.shared_gradients import CHUNK, SharedGradients, SharedMemory, shared_gradients
+from paddle_layers.training.processes.shared_memory_allreduce import (
+    CHUNK,
+    SharedGradients,
+    SharedMemory,
+    shared_gradients,
+)
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no files in memory")
 

@@ -8,8 +8,8 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.training.problems import TrainingError
-from paddle_layers.training.processes.ranks import ALONE, _cores_of_one, join
-from paddle_layers.training.processes.sharing import check_sharing
+from paddle_layers.training.processes.ranks import SINGLE_PROCESS, _cores_of_one, join
+from paddle_layers.training.processes.restrictions import check_sharing
 
 
 def test_processes_that_slurm_starts_by_pmix(monkeypatch):
@@ -17,9 +17,9 @@ def test_processes_that_slurm_starts_by_pmix(monkeypatch):
     mpi = SimpleNamespace(COMM_WORLD=world, Get_library_version=lambda: "Some MPI, version 1")
     monkeypatch.setitem(sys.modules, "mpi4py", SimpleNamespace(MPI=mpi))
     monkeypatch.setenv("SLURM_STEP_NUM_TASKS", "2")
-    assert join() is ALONE, "a script of Slurm's, which has the number too"
+    assert join() is SINGLE_PROCESS, "a script of Slurm's, which has the number too"
     monkeypatch.setenv("PMIX_RANK", "0")
-    with pytest.raises(TrainingError, match=r"2 processes were started, and mpi4py sees 1: .* \(Some MPI\)"):
+    with pytest.raises(TrainingError, match=r"2 processes were started, but mpi4py sees 1: .* \(Some MPI\)"):
         join()
 
 
@@ -51,5 +51,5 @@ layer { name: "best" type: "kmax_seq_score" input: "part" kmax_seq_score { beam_
 layer { name: "taken" type: "sub_nested_seq" input: "norm" input: "best" }
 """)
     training = SimpleNamespace(network=network, batch_size=4)
-    with pytest.raises(TrainingError, match="`norm` is synchronised, and `taken` makes as many rows as its values say"):
+    with pytest.raises(TrainingError, match="`norm` is synchronized, but `taken` has a dynamic row count"):
         check_sharing(training, 2, [], [])

@@ -158,7 +158,7 @@ def test_goes_on_with_any_number_of_processes(folder, alone, before, after):
     bits = (output / "weights.safetensors").read_bytes()
     shutil.rmtree(output / "checkpoints" / "step-00000015")
     shutil.rmtree(output / "checkpoints" / "step-00000016")
-    assert "going on after step 10" in train(folder, after, "--output", output.name, "--resume")
+    assert "resuming after step 10" in train(folder, after, "--output", output.name, "--resume")
     assert_alike(output, alone)
     assert before != after or (output / "weights.safetensors").read_bytes() == bits
 
@@ -179,7 +179,7 @@ def test_what_looks_at_tests_sees_all_rows(folder, tmp_path):
     (tmp_path / "train.textproto").write_text(text + WATCHING)
     for processes in (1, 3):
         shown = train(tmp_path, processes, "--output", f"watched{processes}")
-        assert "`loss` has not become better than" in shown
+        assert "`loss` has not improved on" in shown
         assert "goes on from the weights of step" in shown
     assert_alike(tmp_path / "watched3", tmp_path / "watched1", atol=1e-5)
     assert len({*losses(tmp_path / "watched3")[1][:, 2]}) > 1, "the plateau lowers the rate"
@@ -222,7 +222,7 @@ def test_a_full_disk(folder, alone):
     assert "Traceback" not in shown
     done = limited(1)
     assert done.returncode == 0, done.stderr
-    assert "going on after step 10" in done.stderr
+    assert "resuming after step 10" in done.stderr
     assert_alike(output, alone)
 
 
@@ -324,17 +324,17 @@ def test_a_process_that_dies_or_hangs_ends_the_job(folder, tmp_path, number):
         [*again, "--output", str(output)], cwd=folder, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert f"going on after step {last}" in done.stderr
+    assert f"resuming after step {last}" in done.stderr
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("batch_size: 10", "batch_size: 1", "`batch_size` is 1, and 2 processes share each batch"),
+        ("batch_size: 10", "batch_size: 1", "`batch_size` is 1, must be at least 2"),
         ("learning_rate: 0.1", "learning_rate: 1e30", "Try a smaller learning_rate"),
         ("sgd", "sdg", "did you mean `sgd`?"),
-        ("log {", WRITES + "log {", "looks at every row of a test, and each process has some"),
+        ("log {", WRITES + "log {", "needs all samples of a test, but each process has only some"),
     ],
 )
 def test_what_is_wrong_is_said_once_by_each(folder, tmp_path, old, new, message):
@@ -381,7 +381,7 @@ def test_another_mpi_than_that_of_the_program_that_starts(folder):
         timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 1
-    assert "2 processes were started, and mpi4py sees 1: it uses another MPI" in done.stderr
+    assert "2 processes were started, but mpi4py sees 1: it uses another MPI" in done.stderr
 
 
 def test_parts_of_a_batch_add_up_to_its_gradients():

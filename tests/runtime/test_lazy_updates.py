@@ -164,7 +164,7 @@ def test_a_column_of_zeros_for_a_state_that_is_read_is_found() -> None:
     definition = Elementwise("optimizer", "gated", Gated)
     step(Gated)(lambda i, value, gradient, rate, last: (value[i] - rate * gradient[i] * last[i], gradient[i]))
     lazy_update(Gated)(lambda: ((1, 0), (0, 0)))
-    with pytest.raises(AssertionError, match="reads `last`, whose column is declared to be zeros"):
+    with pytest.raises(AssertionError, match="reads `last`, whose column is declared zero"):
         check_lazy_update(definition)
 
 

@@ -396,7 +396,7 @@ def test_the_command_says_what_is_computed_again(tmp_path: Path) -> None:
         layer { name: "cost" type: "softmax_with_loss" input: "score" input: "label" }
     """)
     shown = CliRunner().invoke(commands, ["show", "--plan", str(file), "--batch-size", "32"]).stdout
-    assert "computed again in the backward pass: norm\n" in shown
+    assert "recomputed in the backward pass: norm\n" in shown
 
 
 def test_the_command_prints_what_was_decided(tmp_path: Path) -> None:

@@ -383,7 +383,7 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert run("diff", "old.json", "current") == 1
     assert capsys.readouterr().out == (
         "layer conv\n  breaking: attribute `stride` default changed: 2 -> 1; "
-        "configs that do not set it change their meaning\n"
+        "configs that rely on it change their meaning\n"
     )
     assert run("diff", "old.json", "current", "--format", "json") == 1
     (change,) = json.loads(capsys.readouterr().out)

@@ -19,7 +19,7 @@ from tests.training.helpers import train, write
 def test_a_second_training_into_a_folder_is_refused(tmp_path, options):
     path = write(tmp_path)
     with claimed_folder(tmp_path / "output"):
-        with pytest.raises(TrainingError, match=r"another training is running in .*output; wait until it has ended"):
+        with pytest.raises(TrainingError, match=r"another training is running in .*output; wait for it to finish"):
             train(path, **options)
         assert [one.name for one in (tmp_path / "output").iterdir()] == [MARK]
     report, _, _ = train(path)

@@ -127,7 +127,7 @@ def test_hostile_folders(output, tmp_path):
 
 
 def test_nothing_to_compare(tmp_path):
-    with pytest.raises(TrainingError, match="holds no run; a run is a folder that"):
+    with pytest.raises(TrainingError, match=r"no runs in .*; a run is an output folder"):
         compare([tmp_path])
     done = run(tmp_path / "none")
     assert (done.exit_code, done.stderr) == (1, f"there is no folder {tmp_path / 'none'}\n")

@@ -231,4 +231,4 @@ def test_the_command_line_says_it_too(folder):
 
 def test_an_output_that_no_folder_can_be(tmp_path):
     path = write(tmp_path, NETWORK + SOURCES + SETTINGS + 'output: "a\\000b"\n')
-    assert "`output` is 'a\\x00b', which no folder" in status_of("train", path)
+    assert "`output` is 'a\\x00b', not a valid folder" in status_of("train", path)

@@ -65,7 +65,7 @@ def test_the_slope_of_a_root_at_zero(tmp_path, settings, early):
 
     Where parameters are updated `early`, within the backward pass, it cannot be repeated to find the layer.
     """
-    where = "is `root`. " if not early else "it comes from one of the layers after it: `n`, `root`, `cost` and 1 more"
+    where = "is `root`. " if not early else "the cause is one of the layers after it: `n`, `root`, `cost` and 1 more"
     text = ROOT + f"steps: 3 checkpoint {{ every: 1 keep: 1 }} {settings}"
     data = batches(1, 2, 0) if "accumulate" not in settings else batches(1, 1, 2, 2, 0, 3)
     with pytest.raises(TrainingError) as raised:
@@ -98,7 +98,7 @@ def test_a_skipped_batch_leaves_nothing_behind(tmp_path, settings):
 
 
 def test_twenty_skipped_batches_end_the_training(tmp_path):
-    with pytest.raises(TrainingError, match="20 batches in a row were skipped"):
+    with pytest.raises(TrainingError, match="20 consecutive batches were skipped"):
         run(tmp_path, ROOT + 'on_nan: "skip" steps: 30', batches(*[0] * 30))
     assert not written(tmp_path)
 

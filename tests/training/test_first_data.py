@@ -74,7 +74,7 @@ def test_a_norm_is_measured_unless_the_weights_have_brought_it(tmp_path):
     again = {"train": [{"x": x}] * 4}
     assert train(path, datasets=again, weights=first.weights, output=tmp_path / "again")[0].steps == 2
     path.write_text(path.read_text() + f'weights {{ file: "{first.weights}" leave_out: "n.*" }}')
-    with pytest.raises(Exception, match="layer `n` is measured on all data before the first step"):
+    with pytest.raises(Exception, match="layer `n` computes its statistics from all data before the first step"):
         train(path, datasets=again, output=tmp_path / "batches")
     assert train(path, datasets={"train": {"x": x}}, output=tmp_path / "arrays")[0].steps == 2
 
@@ -124,4 +124,4 @@ def test_two_costs_of_one_value_have_errors_of_their_own(tmp_path):
     errors = sorted(value for name, value in found.results.items() if name.endswith(".MAE"))
     assert len(errors) == 2
     assert sum(errors) == pytest.approx(4), "what is predicted lies between 1 and 5"
-    assert found.notes == ["all rows of `scores` count alike: the weights in `third` are left out"]
+    assert found.notes == ["the confusion matrix of `scores` ignores the sample weights of `third`"]

@@ -11,7 +11,7 @@ from paddle_layers.define import registries
 from paddle_layers.runtime import WeightsError
 from paddle_layers.testing.cases.networks import network_text
 from paddle_layers.training import TrainingError
-from paddle_layers.training.trained.prediction import predict
+from paddle_layers.training.inference.prediction import predict
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
 
 TEXT = NETWORK + SOURCES + SETTINGS
@@ -230,8 +230,8 @@ def test_frozen_parameters_stay_and_the_rest_learns(tmp_path, trained):
   fc1.bias     6    initialised anew
   head.weight  6x3  read from fc2.weight   learning rate x 2
   head.bias    3    initialised anew       learning rate x 2
-  fc1.bias     6    in the file, left out
-  fc2.bias     3    in the file, left out
+  fc1.bias     6    in the file, skipped
+  fc2.bias     3    in the file, skipped
 """ in shown.replace("  \n", "\n")
     with pl.Net(pl.load_training(path).network) as first, pl.Net(pl.load_training(path).network) as net:
         first.load(trained, rename={"fc2.*": "head.*"})

@@ -66,7 +66,7 @@ def test_a_networks_name_is_no_path(tmp_path, monkeypatch, name):
     monkeypatch.chdir(here)
     path = write(here, TEXT.replace('name: "small"', f"name: {value_text(name)}"))
     before = files(tmp_path)
-    with pytest.raises(TrainingError, match="which is no name for a folder"):
+    with pytest.raises(TrainingError, match="not a valid folder name"):
         pl.train(path, overwrite=True)
     assert files(tmp_path) == before
 
@@ -78,7 +78,7 @@ def test_a_folder_that_no_training_made_is_not_cleared(tmp_path):
     (folder / "checkpoints" / "notes").write_text("mine")
     (folder / "log.csv").write_text("mine")
     before = files(folder)
-    with pytest.raises(TrainingError, match="was not made by a training, so nothing in it is removed"):
+    with pytest.raises(TrainingError, match="was not created by a training, so --overwrite does not delete"):
         train(path, output=folder, overwrite=True)
     assert files(folder) == before
 
@@ -88,7 +88,7 @@ def test_overwrite_removes_nothing_when_the_training_cannot_start(tmp_path):
     report, _, _ = train(path)
     before = files(report.folder)
     (tmp_path / "train.npz").unlink()
-    with pytest.raises(pl.ConfigError, match="there is no file"):
+    with pytest.raises(pl.ConfigError, match="file not found"):
         train(path, overwrite=True)
     assert files(report.folder) == before
 

@@ -58,7 +58,7 @@ def test_all_forms_say_the_same_also_after_an_interruption(tmp_path):
     path, output = write(tmp_path, TEXT), tmp_path / "output"
     report, _, _ = train(path)
     check(output)
-    assert (f"tensorboard --logdir {output}/tensorboard", "Look at it") in report.commands
+    assert (f"tensorboard --logdir {output}/tensorboard", "Monitor") in report.commands
     whole = [{**row, "seconds": ""} for row in table(output)]
     train(path, overwrite=True, stop_after=17)
     check(output)

@@ -12,7 +12,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define.standard_streams import dropping
 from paddle_layers.runtime import SaveError
-from paddle_layers.training.progress import Bar, Lines, Silence, make_progress
+from paddle_layers.training.progress import Bar, Lines, NullProgress, make_progress
 from paddle_layers.training.results import records
 
 from .helpers import NETWORK, SETTINGS, SOURCES, train, write
@@ -61,7 +61,7 @@ def test_a_training_outlives_its_stderr(tmp_path, monkeypatch, as_python, stream
 
 def test_what_shows_the_progress(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
-    assert isinstance(make_progress(), Silence)
+    assert isinstance(make_progress(), NullProgress)
     assert isinstance(make_progress(closed()), Lines)
     Lines(None).say("nobody hears it")
     bar = make_progress(Broken(errno.EIO, terminal=True))
@@ -132,7 +132,7 @@ def test_a_log_that_cannot_be_written_leaves_the_weights(tmp_path, monkeypatch, 
     if name == "log.csv":
         monkeypatch.setattr(records.Records, "add", full)
     else:
-        monkeypatch.setattr("paddle_layers.training.results.ledger.picture", lambda *_: 1 / 0)
+        monkeypatch.setattr("paddle_layers.training.results.metrics_logger.picture", lambda *_: 1 / 0)
     with pytest.raises((SaveError, ZeroDivisionError)):
         train(path)
     assert (tmp_path / "output" / "weights.safetensors").is_file()

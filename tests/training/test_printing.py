@@ -14,8 +14,8 @@ from paddle_layers.data import DataError
 from paddle_layers.data.sinks.texts import Table
 from paddle_layers.runtime import Sequences
 from paddle_layers.training import TrainingError, make_callback
-from paddle_layers.training.printing import LONGEST, value_text
-from paddle_layers.training.trained.prediction import Prediction, predict
+from paddle_layers.training.inference.prediction import Prediction, predict
+from paddle_layers.training.value_text import LONGEST, value_text
 
 pytestmark = pytest.mark.usefixtures("as_python")
 
@@ -106,7 +106,7 @@ def test_what_is_not_there_is_said_before_the_first_step(folder, capfd, settings
 
 
 def test_a_gradient_that_nobody_computes_is_said(folder, capfd):
-    with pytest.raises(TrainingError, match="nothing asks for its gradient"):
+    with pytest.raises(TrainingError, match="whose gradient is not computed"):
         said(folder, capfd, callbacks=[make_callback("print", gradients=["words"], every=1)])
 
 

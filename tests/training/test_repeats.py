@@ -67,7 +67,7 @@ def test_the_same_again_is_another_run(tmp_path):
     first, _, _ = train(path)
     before = first.log.read_bytes()
     second, _, said = train(path)
-    assert f"{tmp_path / 'output'} holds this training, finished; this one is in {tmp_path / 'output-2'}" in said
+    assert f"{tmp_path / 'output'} contains a finished run of this training; writing to {tmp_path / 'output-2'}" in said
     assert second.folder == tmp_path / "output-2"
     assert second.weights.read_bytes() == first.weights.read_bytes()
     third, _, _ = train(path, settings=["optimizer.learning_rate=0.1"])
@@ -80,7 +80,7 @@ def test_more_steps_go_on(tmp_path):
     _, whole, _ = train(path, output=tmp_path / "whole", settings=["steps=50"])
     _, losses, _ = train(path)
     _, more, said = train(path, settings=["steps=50", "log.every=10"])
-    assert "going on after step 30" in said
+    assert "resuming after step 30" in said
     assert losses | more == whole
     assert folders(tmp_path) == ["output"]
     fewer, _, _ = train(path)

@@ -142,7 +142,7 @@ def test_float64_too(tmp_path, monkeypatch):
 def test_a_checkpoint_without_all_facts_is_refused(tmp_path):
     train(tmp_path, "images", "parts", stop_after=3)
     (tmp_path / "parts" / "checkpoints" / "step-00000003" / "state.json").write_text('{"step": 3}')
-    with pytest.raises(pl.training.TrainingError, match=r"state\.json is no checkpoint; delete"):
+    with pytest.raises(pl.training.TrainingError, match=r"state\.json is not a checkpoint; delete"):
         train(tmp_path, "images", "parts", resume=True)
 
 
@@ -245,7 +245,7 @@ def test_statistics_of_a_checkpoint_that_are_none(tmp_path, statistics):
     report, _, _ = small.train(path, stop_after=12)
     facts = report.folder / "checkpoints" / "step-00000012" / "state.json"
     facts.write_text(json.dumps({**json.loads(facts.read_text()), "statistics": statistics}))
-    with pytest.raises(pl.training.TrainingError, match=r"the statistics in .* are none; delete"):
+    with pytest.raises(pl.training.TrainingError, match=r"invalid metrics in .*; delete"):
         small.train(path, resume=True)
 
 
@@ -254,7 +254,7 @@ def test_other_parameters_that_learn_are_said(tmp_path):
     small.train(path, stop_after=15)
     text = path.read_text()
     path.write_text(text + 'param { of: "fc1.bias" frozen: true }')
-    with pytest.raises(TrainingError, match=r"`fc1.bias` learned and does not now; to go on with other"):
+    with pytest.raises(TrainingError, match=r"`fc1.bias` is no longer trained; to train other"):
         small.train(path, resume=True)
     facts = max(tmp_path.glob("output/checkpoints/*/state.json"))
     known = json.loads(facts.read_text())

@@ -37,7 +37,7 @@ def test_a_training_learns_and_leaves_its_files(tmp_path, capsys):
     assert ElementTree.parse(report.curve).getroot().tag.endswith("svg")
     assert sorted(os.listdir(tmp_path / "output" / "checkpoints")) == ["step-00000020", "step-00000030"]
     printed = capsys.readouterr().out
-    for expected in ("On the held-out data: loss", str(report.weights), str(report.log), "paddle-layers predict"):
+    for expected in ("Test: loss", str(report.weights), str(report.log), "paddle-layers predict"):
         assert expected in printed
     assert "step 30/30  loss" in shown
 
@@ -77,7 +77,7 @@ def test_a_resumed_training_has_the_same_losses_bit_for_bit(tmp_path, stop):
     report, first, _ = train(path, output=tmp_path / "parts", stop_after=stop)
     assert report.stopped == "the test wants it"
     report, second, shown = train(path, output=tmp_path / "parts", resume=True)
-    assert f"going on after step {stop}" in shown
+    assert f"resuming after step {stop}" in shown
     assert {**first, **second} == expected
     assert report.results == whole.results
     assert report.weights.read_bytes() == whole.weights.read_bytes()
@@ -135,7 +135,7 @@ def test_an_output_folder_is_not_overwritten(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(TrainingError, match="is a file"):
         train(path, output=tmp_path / "file")
-    with pytest.raises(TrainingError, match="holds no checkpoint to resume from"):
+    with pytest.raises(TrainingError, match="no checkpoint to resume from"):
         train(path, output=tmp_path / "new", resume=True)
 
 
@@ -190,7 +190,7 @@ def test_bad_data_point_into_the_training_file(tmp_path):
     (tmp_path / "train.npz").unlink()
     with pytest.raises(pl.ConfigError) as caught:
         train(path)
-    assert "there is no file" in str(caught.value)
+    assert "file not found" in str(caught.value)
     assert caught.value.diagnostics[0].line == SOURCES[: SOURCES.index("source")].count("\n") + NETWORK.count("\n") + 1
 
 
@@ -216,7 +216,7 @@ def test_a_batch_larger_than_the_data_takes_all_rows_and_says_so(tmp_path):
     path = write(tmp_path, NETWORK + SOURCES + SETTINGS.replace("batch_size: 8", "batch_size: 64"), rows=10)
     report, _, shown = train(path)
     assert report.steps == 30
-    assert "note: batch_size is 64, but there are 10 rows: every step takes all of them" in shown
+    assert "note: batch_size is 64, but there are only 10 samples: every step takes all of them" in shown
 
 
 def test_a_network_without_a_loss_is_refused(tmp_path):
@@ -298,9 +298,9 @@ def test_callbacks_of_the_file(tmp_path):
     )
     report, _, _ = train(write(tmp_path, text))
     assert report.steps < 30
-    assert "has not become better" in report.stopped
+    assert "has not improved" in report.stopped
     assert (tmp_path / "output" / "best.safetensors").exists()
-    with pytest.raises(ConfigError, match="`watch` is `speed`, but the test gives `accuracy`, `loss`"):
+    with pytest.raises(ConfigError, match="`watch` is `speed`, expected one of the test results `accuracy`, `loss`"):
         train(write(tmp_path, text.replace('"accuracy" mode', '"speed" mode')), overwrite=True)
 
 
@@ -330,9 +330,9 @@ def test_the_best_weights_are_named_and_used(tmp_path):
     assert report.weights == best
     words = str(report)
     assert f"Best, after 5 steps: loss {report.best.results['loss']:.4g}  accuracy" in words
-    assert f"Weights: {best}, of the best test; those of the last step are in weights.safetensors" in words
-    assert f"Use it: paddle-layers predict {path} --weights {best}" in words
-    assert "Go on: paddle-layers train" in words
+    assert f"Weights: {best} (best test; weights.safetensors has those of the last step)" in words
+    assert f"Predict: paddle-layers predict {path} --weights {best}" in words
+    assert "Resume: paddle-layers train" in words
 
     def predicted(*more):
         done = CliRunner().invoke(commands, ["predict", str(path), *more])
@@ -393,7 +393,7 @@ def test_the_command_trains(tmp_path):
     assert "held-out" in done.stdout
     again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert again.returncode == 0, again.stderr
-    assert "output/small holds this training, finished; this one is in output/small-2" in again.stderr
+    assert "output/small contains a finished run of this training; writing to output/small-2" in again.stderr
 
 
 NO_TESTS = SETTINGS + SOURCES[: SOURCES.rindex("source {")]
@@ -433,7 +433,7 @@ def test_one_test_of_data_from_python_is_a_warning(tmp_path):
 def test_the_worst_result_is_not_kept_as_the_best(tmp_path, watch, wrong):
     path = write(tmp_path, NETWORK + SOURCES + SETTINGS + "test { every: 10 }")
     for name in ("save_best", "early_stop"):
-        with pytest.raises(pl.ConfigError, match=f"`{watch}` is the better the .*er it is: write `mode: m"):
+        with pytest.raises(pl.ConfigError, match=f"er values of `{watch}` are better: write `mode: m"):
             train(path, callbacks=[make_callback(name, watch=watch, mode=wrong)])
 
 
@@ -452,7 +452,7 @@ def test_a_statistic_that_is_no_number_is_said_once(tmp_path):
     )
     report, _, shown = train(path)
     assert math.isnan(report.results["area"])
-    assert shown.count("note: `area` is no number; `paddle-layers layers auc` says what it takes") == 1
+    assert shown.count("note: `area` is not a number; see its inputs with `paddle-layers layers auc`") == 1
     assert pl.evaluate(path, weights=report.weights).notes[-1].startswith("`area` is no number")
     path.write_text(path.read_text().replace('input: "score" input: "side" }}', 'input: "chance" input: "side" }}'))
     report, _, shown = train(path, overwrite=True)  # obeyed: the page says to put a softmax between
@@ -462,7 +462,7 @@ def test_a_statistic_that_is_no_number_is_said_once(tmp_path):
 
 def test_a_callback_from_python_that_waits_for_tests(tmp_path):
     path = write(tmp_path, NETWORK + NO_TESTS)
-    with pytest.raises(TrainingError, match="`SaveBest` acts on tests, but there is no source for the test phase"):
+    with pytest.raises(TrainingError, match="`SaveBest` requires tests, but there is no source for the test phase"):
         train(path, callbacks=[make_callback("save_best")])
 
 

@@ -74,9 +74,9 @@ def test_schedules_end_where_they_should():
 
 def test_pieces_of_a_schedule_that_do_not_fit():
     piecewise = registries["schedule"]["piecewise"]
-    with pytest.raises(InvalidAttributes, match="there are 2 pieces in `at`, and 1 factors"):
+    with pytest.raises(InvalidAttributes, match="expected 2 factors, one per step in `at`, got 1"):
         piecewise.create({"at": [1, 2], "factor": [0.5]})
-    with pytest.raises(InvalidAttributes, match="each piece begins behind the one before"):
+    with pytest.raises(InvalidAttributes, match="steps must be in ascending order"):
         piecewise.create({"at": [2, 2], "factor": [0.5, 0.1]})
 
 
@@ -216,7 +216,11 @@ def faults(text):
             "E315",
             "`until` must be greater than that of the previous schedule, 5",
         ),
-        ('schedule { type: "piecewise" piecewise { at: 3 factor: [1, 2] } }', "E103", "1 pieces in `at`, and 2"),
+        (
+            'schedule { type: "piecewise" piecewise { at: 3 factor: [1, 2] } }',
+            "E103",
+            "expected 1 factors, one per step in `at`, got 2",
+        ),
     ],
 )
 def test_schedules_that_do_not_go_together(text, code, message):
@@ -229,7 +233,7 @@ def test_a_momentum_that_is_none(tmp_path):
     ((code, said),) = faults('optimizer { type: "adam" learning_rate: 1 } momentum_schedule { type: "fixed" }')
     assert (code, said) == ("E311", "the optimizer `adam` has no `momentum`")
     text = NET + 'optimizer { type: "sgd" learning_rate: 1 }\nmomentum_schedule { type: "linear" to: 1.2 }'
-    with pytest.raises(pl.ConfigError, match=r"the momentum becomes 1.005 at step 7; it has to be below 1"):
+    with pytest.raises(pl.ConfigError, match=r"the momentum is 1.005 at step 7, must be below 1"):
         pl.train(text, datasets=DATA, output=tmp_path / "out")
 
 
@@ -271,7 +275,7 @@ layer { name: "cost" type: "square_error" input: "row" input: "x" }
 )
 def test_an_infinite_rate_is_an_error_in_one_line(name, attributes):
     schedule = pl.Schedule(name, learning_rate=100.0, training_steps=10**7, **attributes)
-    with pytest.raises(TrainingError, match="the schedule gives an infinite rate at step 1000001: make its factor sm"):
+    with pytest.raises(TrainingError, match="the learning rate is infinite at step 1000001: reduce the factor"):
         schedule.rate(10**6)
 
 
@@ -283,7 +287,7 @@ def test_what_steps_of_a_schedule_from_python_are():
     assert (linear.rate(2), linear.steps) == (0.05, 8)
     assert pl.Schedule("linear", learning_rate=0.1, training_steps=8).rate(2) == pytest.approx(0.075)
     assert pl.Schedule("cosine", learning_rate=0.1, steps=8).rate(4) == pytest.approx(0.05)
-    with pytest.raises(TypeError, match="needs the number of steps of the training: give training_steps"):
+    with pytest.raises(TypeError, match="depends on the length of the training: set training_steps"):
         pl.Schedule("linear", learning_rate=0.1)
-    with pytest.raises(TypeError, match="has no attribute `steps`: give steps or training_steps"):
+    with pytest.raises(TypeError, match="has no attribute `steps`; write either steps or training_steps"):
         pl.Schedule("cosine", learning_rate=0.1, steps=8, training_steps=9)

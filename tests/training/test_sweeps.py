@@ -50,10 +50,10 @@ def test_what_is_varied():
     ("text", "message"),
     [
         ("seed", "--vary is 'seed': write FIELD=LOW..HIGH"),
-        ("seed=5", "neither a range nor different choices"),
-        ("seed=1,1", "neither a range nor different choices"),
-        ("seed=5..1", "the first number of a range has to be the smaller one"),
-        ("seed=1..1e999", "the first number of a range"),
+        ("seed=5", "neither a range nor distinct choices"),
+        ("seed=1,1", "neither a range nor distinct choices"),
+        ("seed=5..1", "the lower bound must be less than the upper bound"),
+        ("seed=1..1e999", "the lower bound must be less"),
         ("seed=0..5:log", "begin above 0"),
     ],
 )
@@ -65,9 +65,13 @@ def test_what_cannot_be_varied(text, message):
 def test_fields_and_results_are_checked_before_the_first_trial(folder):
     found = sweep("--vary", "optimizer.learning_rate=-1..1", status=1).stderr
     assert "error[E103]: `learning_rate` is -1.0" in found
-    assert "but the test gives `loss`, `accuracy`" in sweep("--vary", RATE, "--watch", "acuracy", status=1).stderr
     assert (
-        "the better the larger it is" in sweep("--vary", RATE, "--watch", "accuracy", "--mode", "min", status=1).stderr
+        "expected one of the test results `loss`, `accuracy`"
+        in sweep("--vary", RATE, "--watch", "acuracy", status=1).stderr
+    )
+    assert (
+        "larger values of `accuracy` are better"
+        in sweep("--vary", RATE, "--watch", "accuracy", "--mode", "min", status=1).stderr
     )
     assert "nothing is varied" in sweep(status=1).stderr
     assert not (folder / "out-sweep").exists()
@@ -125,16 +129,16 @@ def test_trials_that_fail_and_those_that_are_alike(folder):
     (folder / "train.textproto").write_text(text.replace('type: "adam"', 'type: "sgd"'))
     done = sweep("--vary", "optimizer.learning_rate=1e300..1e305", "--trials", "9", "--output", "bad", status=1)
     assert done.stderr.count("failed: the loss is") == 5
-    assert "5 trials in a row failed" in done.stderr
+    assert "5 consecutive trials failed" in done.stderr
 
 
 def test_another_sweep_is_not_mixed_in(folder):
     sweep("--vary", RATE, "--trials", "1")
-    assert "holds a sweep where --vary was another" in sweep("--vary", SIZE, status=1).stderr
+    assert "contains a sweep with a different --vary" in sweep("--vary", SIZE, status=1).stderr
     assert "the length was another" in sweep("--vary", RATE, "--set", "steps=11", status=1).stderr
     (folder / "mine").mkdir()
     (folder / "mine" / "notes").touch()
-    assert "holds something else than a sweep" in sweep("--vary", RATE, "--output", "mine", status=1).stderr
+    assert "is not empty and not a sweep" in sweep("--vary", RATE, "--output", "mine", status=1).stderr
 
 
 @pytest.mark.parametrize("content", [b"\xff\n", b"[1]\n", b'{"op_code": 99, "worker_id": "x"}\n', b"{}\n" * 9])
@@ -142,21 +146,21 @@ def test_a_journal_of_somebody_else(folder, content):
     (folder / "out-sweep").mkdir()
     (folder / "out-sweep" / "study.jsonl").write_bytes(content)
     found = sweep("--vary", RATE, status=1).stderr
-    assert "study.jsonl cannot be read as the journal of a sweep" in found
+    assert "study.jsonl as the journal of this sweep" in found
 
 
 COMMAND = ("--vary", "optimizer.learning_rate=0.1,0.01", "--vary", SIZE, "--trials", "2")
 JOURNALS = {
     "other choices": (r"\"0.01\"", r"\"0.02\"", "trial 0 varies `optimizer.learning_rate` otherwise than --vary"),
     "another range": (r"\"high\": 9", r"\"high\": 99", "trial 0 varies `net.layer[fc1].fc.size` otherwise"),
-    "another kind": ("IntDistribution", "FloatDistribution", "cannot be read as the journal of a sweep"),
+    "another kind": ("IntDistribution", "FloatDistribution", "as the journal of this sweep"),
     "a choice that there is none of": (
         'learning_rate","param_value_internal":0',
         'learning_rate","param_value_internal":7',
         "",
     ),
     "a number out of its range": (r'size","param_value_internal":\d+', 'size","param_value_internal":1000', "1000"),
-    "a result that is NaN": (r'"values":\[[^]]*\]', '"values":[NaN]', "trial 0 has the result nan"),
+    "a result that is NaN": (r'"values":\[[^]]*\]', '"values":[NaN]', "trial 0 has the invalid result nan"),
     "a result that is text": (r'"values":\[[^]]*\]', '"values":["x"]', "cannot be read"),
     "two results": (r'"values":\[[^]]*\]', '"values":[1, 2]', "cannot be read"),
     "the other direction": ('"directions":\\[1\\]', '"directions":[2]', "cannot be read"),
@@ -178,7 +182,7 @@ def test_a_journal_with_trials_of_another_sweep(folder, name):
     assert changed != text
     path.write_text(changed)
     found = sweep(*COMMAND, status=1).stderr
-    assert "study.jsonl cannot be read as the journal of a sweep" in found
+    assert "study.jsonl as the journal of this sweep" in found
     assert message in found
     assert len(found) < 1500
 

@@ -55,7 +55,7 @@ def test_a_resumed_training_writes_the_same_files(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (TESTED + SCORES.replace("scores.npz", "../scores.npz"), "give a name without folders"),
+        (TESTED + SCORES.replace("scores.npz", "../scores.npz"), "expected a name without folders"),
         (TESTED + SCORES.replace("scores.npz", "scores.xls"), "values are written to files that end in .csv"),
         (TESTED + SCORES.replace('"fc2"', '"fc3"'), "`fc3`: no such value in the phase test; did you mean `fc"),
         (TESTED.replace("test { every: 10 }", "").replace('phase: "test"', 'phase: "train"', 1) + SCORES, ""),
@@ -64,7 +64,7 @@ def test_a_resumed_training_writes_the_same_files(tmp_path):
 def test_mistakes_have_their_place(tmp_path, text, message):
     if not message:
         text = text[: text.rindex('source {\n  type: "npz" phase: "train"')] + text[text.index("\nbatch_size") :]
-        message = "acts on tests, but there is no source for the test phase"
+        message = "requires tests, but there is no source for the test phase"
     path = write(tmp_path, text)
     with pytest.raises(pl.ConfigError, match=message) as caught:
         train(path)

@@ -10,7 +10,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import load_training
 from paddle_layers.data import Dataset
-from paddle_layers.training.callbacks.watching import Watching
+from paddle_layers.training.callbacks.monitoring import Watching
 from paddle_layers.training.results.records import read_records
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
 

@@ -9,12 +9,13 @@ from ..output.terminal import echo
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--property", "properties", multiple=True, metavar="NAME", help="Check this property only; repeatable.")
-@click.option("--fast", is_flag=True, help="A few generated configs only, for the loop of editing and checking.")
+@click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only this property; repeatable.")
+@click.option("--fast", is_flag=True, help="Check only a few generated configs, for a fast edit-and-check cycle.")
 def command(names: tuple[str, ...], properties: tuple[str, ...], fast: bool) -> None:
-    """Run the conformance checks of the layers NAMES, or of all: on their examples and on generated configs.
+    """Run the conformance tests of the layers NAMES, or of all.
 
-    A layer author runs this with `--plugins FILE.py`. What the properties mean stands in the guide "Conformance".
+    Tests their examples and generated configs. Plugin authors add `--plugins FILE.py`. The guide "Conformance"
+    describes the properties.
     """
     from paddle_layers.define import registries
     from paddle_layers.testing import CONFIGS, FAST, NEEDS_CUDA, NEEDS_HYPOTHESIS, check_layer, has_cuda, has_hypothesis
@@ -35,7 +36,7 @@ def command(names: tuple[str, ...], properties: tuple[str, ...], fast: bool) -> 
         elif report.checks:
             echo(f"{name}: passed ({report})")
         else:
-            echo(f"{name}: has nothing of what `--property` asks for")
+            echo(f"{name}: skipped (no check for --property)")
     failed = sum(bool(report.findings) for report in reports)
     if not has_hypothesis():
         echo(NEEDS_HYPOTHESIS, err=True)

@@ -14,9 +14,10 @@ from ..output.terminal import echo
 @click.argument("target", metavar="OUT", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
 def command(source: Path, target: Path, force: bool) -> None:
-    """Write the network or training file IN to OUT: text (.textproto), JSON (.json) or binary (.binpb), by their names.
+    """Convert the network or training file IN to OUT.
 
-    Nothing is lost but comments. A training file goes on naming the same network file.
+    The extension selects the format: text (.textproto), JSON (.json) or binary (.binpb). JSON and binary files have no
+    comments. A training file still refers to the same network file.
     """
     from paddle_layers.config.conversion import FORMATS, converted
 
@@ -24,9 +25,9 @@ def command(source: Path, target: Path, force: bool) -> None:
 
     for path in (source, target):
         if path.suffix not in FORMATS:
-            raise click.UsageError(f"{path}: the end of the name says the format; there are {', '.join(FORMATS)}")
+            raise click.UsageError(f"{path}: unsupported extension; expected one of {', '.join(FORMATS)}")
     if target.exists() and not force:
-        echo(f"{target} exists already; write --force to replace it", err=True)
+        echo(f"{target} already exists; add --force to overwrite it", err=True)
         raise click.exceptions.Exit(1)
     content, lost = converted(source, FORMATS[target.suffix])
     replace_file(target, content)

@@ -14,16 +14,19 @@ EXTRA = ("sphinx", "docutils", "myst_parser", "pygments", "latex2mathml")
 
 @click.command()
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--html", is_flag=True, help="Write a site instead, with the guides and a search; it needs no network.")
+@click.option("--html", is_flag=True, help="Write an HTML site with the guides and offline search instead.")
 def command(directory: Path, html: bool) -> None:
-    """Write a page for everything that is registered, plugins' layers too, to DIRECTORY, in Markdown."""
+    """Write the reference pages to DIRECTORY as Markdown.
+
+    Includes the definitions of plugins.
+    """
     if html:
         _site(directory)
         return
     from paddle_layers.codegen.reference import write_reference
 
     pages = [path for path in write_reference(directory) if path.suffix == ".md"]
-    echo(f"{len(pages)} pages in {directory}; start with {directory / 'index.md'}")
+    echo(f"wrote {len(pages)} pages to {directory}; open {directory / 'index.md'}")
 
 
 def _site(directory: Path) -> None:
@@ -33,9 +36,9 @@ def _site(directory: Path) -> None:
         needed = str(error.name).partition(".")[0]
         if needed not in EXTRA:
             raise
-        echo(f"the site needs {needed}: pip install 'paddle-layers[docs]'", err=True)
+        echo(f"--html requires {needed}: pip install 'paddle-layers[docs]'", err=True)
         raise click.exceptions.Exit(1) from None
     for warning in build_site(directory):
         echo(warning, err=True)
     pages = sum(1 for _ in directory.rglob("*.html"))
-    echo(f"{pages} pages in {directory}; start with {directory / 'index.html'}")
+    echo(f"wrote {pages} pages to {directory}; open {directory / 'index.html'}")

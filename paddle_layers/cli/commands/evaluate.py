@@ -24,15 +24,15 @@ FORMATS = {".txt": "text", ".json": "json", ".csv": "csv"}
     "--format",
     "style",
     type=click.Choice(list(FORMATS.values())),
-    help="What is written to stdout: a page to read (text, the default), or all numbers as JSON or csv.",
+    help="Format of the report: readable text (default), or all values as JSON or CSV.",
 )
-@click.option("--svg", metavar="FILE", help="Draw the confusion matrix into this file, in place of what it holds.")
+@click.option("--svg", metavar="FILE", help="Draw the confusion matrix to FILE; overwrites it.")
 @click.option(
     "--output",
     metavar="FILE",
-    help="Write here instead of to stdout: .txt, .json or .csv. Nothing is overwritten.",
+    help="Write to FILE (.txt, .json or .csv) instead of stdout; never overwrites.",
 )
-@click.option("--dictionary", metavar="FILE", help="The words of the classes, one on each line.")
+@click.option("--dictionary", metavar="FILE", help="Names of the classes, one per line.")
 @set_option
 @device_option
 @threads_option
@@ -47,17 +47,17 @@ def command(
     settings: tuple[str, ...],
     device: str,
 ) -> None:
-    """Test the network of the training FILE with saved weights on DATA, by default the file's source of the test phase.
+    """Evaluate the network of the training FILE on DATA.
 
-    DATA is read as the training file's source reads its own file; or, by its ending, as csv, npz or npy. Prints
-    the loss, every cost and statistic by name; for costs of classes precision, recall, F1 and support of each class,
-    and how often it was taken for which; for costs of numbers MAE, RMSE and R2.
+    DATA is read with the settings of the source in FILE or, by extension, as CSV, NPZ or NPY; by default it is the
+    source of the test phase in FILE. Prints the loss, every cost and every metric; for classification also precision,
+    recall, F1 and support per class and the confusion matrix; for regression MAE, RMSE and R2.
     """
     style = _format(style, output)
-    ending_of(svg, {".svg": "a picture"}, "pictures")
+    ending_of(svg, {".svg": "SVG"})
     if output is not None:
         check_new(Path(output))
-    from paddle_layers.training.trained.evaluation_report import evaluate
+    from paddle_layers.training.inference.evaluation_report import evaluate
 
     from ..output.evaluation_texts import as_csv, as_json, as_text
 
@@ -66,8 +66,7 @@ def command(
         echo(f"note: {note}", err=True)
     if svg is not None and not found.confusions:
         raise click.ClickException(
-            "there is no confusion matrix to draw: no cost or statistic of the network compares "
-            "the scores of classes with labels"
+            "no confusion matrix to draw: no cost or metric of the network compares class scores with labels"
         )
     text = {"text": as_text, "json": as_json, "csv": as_csv}[style](found)
     if output is None:
@@ -87,7 +86,7 @@ def _format(style: str | None, output: str | None) -> str:
     """The output format by file extension, which `--format` may not contradict."""
     if output is None:
         return style or "text"
-    meant = FORMATS[ending_of(output, FORMATS, "evaluations")]
+    meant = FORMATS[ending_of(output, FORMATS)]
     if style not in (None, meant):
-        raise click.UsageError(f"--format is {style}, but {output} says {meant}: leave one of them out")
+        raise click.UsageError(f"--format {style} contradicts the extension of {output}; remove one of them")
     return meant

@@ -10,7 +10,7 @@ from ..output.terminal import echo
 @click.command()
 @click.argument("code", required=False)
 def command(code: str | None) -> None:
-    """Explain the CODE of a diagnostic, with a wrong and a right example; without CODE list all codes."""
+    """Explain the diagnostic CODE with examples, or list all codes."""
     from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
     from paddle_layers.define.errors import suggestion
 
@@ -20,7 +20,7 @@ def command(code: str | None) -> None:
         return
     found = EXPLANATIONS.get(code.upper())
     if found is None:
-        near = suggestion(code.upper(), EXPLANATIONS) or "; `paddle-layers explain` lists them"
-        echo(f"there is no code `{code}`{near}", err=True)
+        near = suggestion(code.upper(), EXPLANATIONS) or "; run `paddle-layers explain` to list all codes"
+        echo(f"unknown code `{code}`{near}", err=True)
         raise click.exceptions.Exit(1)
     echo(str(found))

@@ -15,22 +15,22 @@ from ..output.terminal import echo
 @click.option(
     "--weights",
     metavar="FILE",
-    help="Weights; when absent, the best in the training's output folder. A network file needs them.",
+    help="Weights to export; by default the best ones in the output folder. Required for a network file.",
 )
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where the model goes; its name ends in .onnx.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="ONNX model to write (.onnx).")
 @click.option(
-    "--value", "values", metavar="NAME", multiple=True, help="A value of the network; may be given several times."
+    "--value", "values", metavar="NAME", multiple=True, help="Value to export instead of the outputs; repeatable."
 )
-@click.option("--force", is_flag=True, help="Overwrite the model if it exists.")
+@click.option("--force", is_flag=True, help="Overwrite an existing model.")
 def command(file: str, weights: str | None, output: str, values: tuple[str, ...], force: bool) -> None:
-    """Write the network of NET, a training or a network file, with its weights as an ONNX model.
+    """Export the network of NET and its weights as an ONNX model.
 
-    The outputs are those that `predict` gives: what no layer reads but costs and statistics, in the phase test; --value
-    names others. Needs onnx: pip install 'paddle-layers[onnx]'.
+    NET is a training or network file. The model has the outputs of `predict`: in the test phase, values that only costs
+    and metrics read; --value selects others. Requires onnx: pip install 'paddle-layers[onnx]'.
     """
     target = Path(output)
     if target.suffix != ".onnx":
-        raise click.UsageError(f"{output}: models are written to files that end in .onnx")
+        raise click.UsageError(f"{output}: unsupported extension; expected .onnx")
     if not force:
         check_new(target)
     from paddle_layers.exchange.onnx_out.files import export_file

@@ -18,33 +18,33 @@ from ..output.files import check_new, ending_of, replace_file
 from ..output.terminal import echo
 
 if TYPE_CHECKING:
-    from paddle_layers.training.trained.generation import WrittenText
+    from paddle_layers.training.inference.generation import WrittenText
 
-KINDS = {".csv": "a table", ".jsonl": "a JSON object on each line"}
+KINDS = {".csv": "CSV", ".jsonl": "JSON Lines"}
 
 
 @click.command()
 @click.argument("file")
 @click.argument("data", required=False)
 @weights_option
-@click.option("--dictionary", metavar="FILE", help="The words of the ids, one on each line, or a tokenizer.json.")
+@click.option("--dictionary", metavar="FILE", help="Vocabulary of the ids, one word per line, or a tokenizer.json.")
+@click.option("--output", metavar="FILE", help="Write to FILE (.csv or .jsonl) instead of stdout; never overwrites.")
+@click.option("--beam-size", type=IntRange(min=1), help="Beam size: hypotheses per sample at each step.")
+@click.option("--results", type=IntRange(min=1), help="Generated sequences per sample.")
+@click.option("--max-length", type=IntRange(min=1), help="Maximum number of words per sequence.")
+@click.option("--length-penalty", type=FloatRange(min=0), help="Divide scores by the length raised to this power.")
 @click.option(
-    "--output", metavar="FILE", help="Write here instead of to stdout: .csv or .jsonl. Nothing is overwritten."
+    "--temperature",
+    type=FloatRange(min=0, min_open=True),
+    help="Sample instead of beam search; below 1 favors probable words.",
 )
-@click.option("--beam-size", type=IntRange(min=1), help="Texts that are kept of each sample at every word.")
-@click.option("--results", type=IntRange(min=1), help="Texts of each sample that are written down.")
-@click.option("--max-length", type=IntRange(min=1), help="Words of the longest text.")
-@click.option("--length-penalty", type=FloatRange(min=0), help="Divide scores by the length to this power.")
-@click.option(
-    "--temperature", type=FloatRange(min=0, min_open=True), help="Draw the words; below 1 the probable ones more."
-)
-@click.option("--top-k", type=IntRange(min=1), help="Draw from so many words with the best scores.")
+@click.option("--top-k", type=IntRange(min=1), help="Sample from the K most probable words.")
 @click.option(
     "--top-p",
     type=FloatRange(min=0, max=1, min_open=True),
-    help="Draw from the fewest words of this probability.",
+    help="Sample from the most probable words up to this total probability (nucleus sampling).",
 )
-@click.option("--seed", type=IntRange(min=0), help="Seed of what is drawn; by default that of the training.")
+@click.option("--seed", type=IntRange(min=0), help="Seed of the sampling; by default that of FILE.")
 @device_option
 @threads_option
 def command(
@@ -56,17 +56,17 @@ def command(
     device: str,
     **settings: float | None,
 ) -> None:
-    """Write texts with the network of the training FILE, for each sample of DATA.
+    """Generate text with the network of the training FILE.
 
-    The block `generate` of FILE says how; the options take the place of what is there. DATA is read as the training
-    file's source reads its own file; without it that source's data for the test phase are used.
+    Generates sequences for each sample of DATA. The options override the block `generate` in FILE. DATA is read with
+    the settings of the source in FILE; by default it is the source of the test phase.
 
-    A line for each text has the number of the sample, the score, and the words.
+    Prints one line per generated sequence: the sample number, the score and the words.
     """
-    ending = ending_of(output, KINDS, "texts")
+    ending = ending_of(output, KINDS)
     if output is not None:
         check_new(Path(output))
-    from paddle_layers.training.trained.generation import open_generation
+    from paddle_layers.training.inference.generation import open_generation
 
     written = io.StringIO()
     given = {name: value for name, value in settings.items() if value is not None}
@@ -86,7 +86,7 @@ def command(
 
 
 def write_table(batch: list[list[WrittenText]], row: int, stream: TextIO) -> None:
-    """A line of a table for each text."""
+    """Write one CSV line per generated sequence."""
     table = csv.writer(stream, lineterminator="\n")
     if not row:
         table.writerow(["row", "score", "text"])
@@ -95,7 +95,7 @@ def write_table(batch: list[list[WrittenText]], row: int, stream: TextIO) -> Non
 
 
 def write_lines(batch: list[list[WrittenText]], row: int, stream: TextIO) -> None:
-    """A JSON object for each text."""
+    """Write one JSON object per generated sequence."""
     for number, texts in enumerate(batch, start=row):
         for one in texts:
             item = {"row": number, "score": one.score, "text": one.text, "words": one.words}

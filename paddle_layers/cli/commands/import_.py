@@ -18,25 +18,26 @@ ONNX, CAFFE, MEAN, MODEL = ".onnx", (".prototxt", ".pbtxt", ".txt"), ".binarypro
 
 @click.command()
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("-o", "--output", required=True, metavar="DIR", type=click.Path(path_type=Path), help="Folder to write.")
-@click.option("--weights", metavar="FILE", type=click.Path(path_type=Path), help="A .caffemodel with the weights.")
-@click.option("--mean", metavar="FILE", type=click.Path(path_type=Path), help="A .binaryproto with the mean.")
+@click.option("-o", "--output", required=True, metavar="DIR", type=click.Path(path_type=Path), help="Output folder.")
+@click.option("--weights", metavar="FILE", type=click.Path(path_type=Path), help="Caffe weights (.caffemodel).")
+@click.option("--mean", metavar="FILE", type=click.Path(path_type=Path), help="Caffe image mean (.binaryproto).")
 @click.option(
     "--shape",
     "shapes",
     metavar="NAME=SHAPE",
     multiple=True,
-    help="What an input holds, where FILE does not say: 3x227x227 or ids<1000; may be given several times.",
+    help="Type of an input that FILE leaves open: 3x227x227 or ids<1000; repeatable.",
 )
-@click.option("--force", is_flag=True, help="Replace the files of an older import.")
+@click.option("--force", is_flag=True, help="Overwrite the files of an earlier import.")
 def command(
     file: Path, output: Path, weights: Path | None, mean: Path | None, shapes: tuple[str, ...], force: bool
 ) -> None:
-    """Write the network of FILE to the folder DIR, as network.textproto with its weights and a report.
+    """Import the ONNX or Caffe network FILE into the folder DIR.
 
-    FILE is an .onnx model, or a .prototxt of Caffe: a net, or a solver, of which train.textproto is written too. A
-    .binaryproto alone becomes mean.npy. What has no counterpart here is listed completely, and nothing is written. ONNX
-    needs onnx: pip install 'paddle-layers[onnx]'.
+    Writes network.textproto, the weights and a report. FILE is an ONNX model (.onnx), a Caffe network or solver
+    (.prototxt; a solver also becomes train.textproto), or a Caffe image mean (.binaryproto), which becomes mean.npy.
+    Lists everything that is unsupported and then writes nothing. ONNX models require onnx: pip install
+    'paddle-layers[onnx]'.
     """
     given = dict(map(_shape, shapes))
     found = _onnx(file, (weights, mean, shapes)) if _ending(file) == ONNX else _caffe(file, weights, mean, given)
@@ -52,9 +53,11 @@ def command(
 def _ending(file: Path) -> str:
     ending = file.suffix.lower()
     if ending == MODEL:
-        raise click.UsageError(f"{file} has weights alone: write `import NET.prototxt --weights {file}`")
+        raise click.UsageError(
+            f"{file} contains only weights; run `paddle-layers import NET.prototxt --weights {file}`"
+        )
     if ending not in (ONNX, *CAFFE, MEAN):
-        raise click.UsageError(f"{file}: what is imported ends in {ONNX}, {CAFFE[0]} or {MEAN}")
+        raise click.UsageError(f"{file}: unsupported extension; expected {ONNX}, {CAFFE[0]} or {MEAN}")
     return ending
 
 
@@ -62,7 +65,7 @@ def _onnx(file: Path, others: tuple[object, ...]) -> Any:
     from paddle_layers.exchange.onnx_in.importing import import_onnx
 
     if any(others):
-        raise click.UsageError(f"--weights, --mean and --shape are for Caffe; {file} holds all of it")
+        raise click.UsageError(f"--weights, --mean and --shape are only for Caffe; remove them for {file}")
     return import_onnx(file)
 
 
@@ -71,7 +74,7 @@ def _caffe(file: Path, weights: Path | None, mean: Path | None, shapes: dict[str
 
     if _ending(file) == MEAN:
         if weights or mean or shapes:
-            raise click.UsageError(f"--weights, --mean and --shape go with a .prototxt; {file} is a mean by itself")
+            raise click.UsageError(f"--weights, --mean and --shape require a .prototxt; {file} is an image mean")
         return import_mean(file)
     return import_prototxt(file, weights=weights, mean=mean, shapes=shapes)
 
@@ -86,5 +89,5 @@ def _shape(text: str) -> tuple[str, Type]:
     except ValueError as error:
         raise click.UsageError(f"--shape {text}: {error}") from None
     if not name or 0 in type_.dims or not type_.size:
-        raise click.UsageError(f"--shape {text}: write NAME=SHAPE, such as data=3x227x227; no axis is 0")
+        raise click.UsageError(f"--shape {text}: expected NAME=SHAPE with positive sizes, such as data=3x227x227")
     return name, type_

@@ -20,9 +20,9 @@ MATCHES = 20
 @click.command()
 @click.argument("words", metavar="[NAME|WORD...]", nargs=-1)
 def command(words: tuple[str, ...]) -> None:
-    """List the layers and all other definitions, print the page of NAME, or search for WORDs.
+    """List or search the definitions, or print the page of NAME.
 
-    The search knows the established terms and the names in PyTorch, Keras, ONNX and Caffe: `layers deconvolution`.
+    Searches terms and the names in PyTorch, Keras, ONNX and Caffe, as in `paddle-layers layers deconvolution`.
     """
     from paddle_layers.define import registries
 
@@ -59,7 +59,7 @@ def _search(text: str) -> None:
     else:
         _rows([(f"{m.definition.name} ({m.definition.kind})", m.definition.summary) for m in matches[:MATCHES]])
         if len(matches) > MATCHES:
-            echo(f"{len(matches) - MATCHES} more matches; add a word", err=True)
+            echo(f"{len(matches) - MATCHES} more matches; add a word to narrow the search", err=True)
 
 
 def _rows(rows: Sequence[tuple[str, str]]) -> None:

@@ -9,12 +9,15 @@ from ..output.terminal import echo
 
 @click.command()
 def command() -> None:
-    """Serve an editor over stdin and stdout: faults, completion, hover, definitions, formatting of config files."""
+    """Run the language server on stdin and stdout.
+
+    It provides diagnostics, completion, hover, go to definition and formatting of config files.
+    """
     try:
         from paddle_layers.editor.server import serve
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
-        echo("the language server needs pygls: pip install 'paddle-layers[lsp]'", err=True)
+        echo("the language server requires pygls: pip install 'paddle-layers[lsp]'", err=True)
         raise click.exceptions.Exit(1) from None
     raise click.exceptions.Exit(serve())

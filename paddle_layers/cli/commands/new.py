@@ -21,18 +21,21 @@ CLASSES, TRAIN_ROWS, TEST_ROWS = 3, 360, 120
 @click.command()
 @click.argument("directory", type=click.Path(path_type=Path))
 def command(directory: Path) -> None:
-    """Start a project in DIRECTORY: network, training file, data as csv and npz, a README. Overwrites nothing."""
+    """Create a project in DIRECTORY.
+
+    It contains a network, a training file, CSV and NPZ data and a README. Never overwrites files.
+    """
     with empty_folder(directory) as folder:
         for file in sorted(STARTER.iterdir()):
             folder.create(file.name, file.read_bytes())
         _write_points(folder, "train", TRAIN_ROWS, seed=1)
         _write_points(folder, "test", TEST_ROWS, seed=2)
-    echo(f"made {directory} with {', '.join(sorted(path.name for path in directory.iterdir()))}")
+    echo(f"created {directory} with {', '.join(sorted(path.name for path in directory.iterdir()))}")
     echo(f"next: cd {shlex.quote(str(directory))} && paddle-layers train train.textproto")
 
 
 def _write_points(folder: Folder, name: str, rows: int, *, seed: int) -> None:
-    """Points on three spiral arms with a little noise, the classes in turn."""
+    """Points on three noisy spiral arms, with alternating classes."""
     import io
 
     import numpy as np

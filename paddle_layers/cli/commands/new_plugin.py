@@ -23,16 +23,17 @@ FILES = {
     ".github/workflows/test.yml": "test.yml.in",
     ".gitignore": "gitignore.in",
 }
-"""Files of a new package and the templates that they are made from."""
+"""Files of a new package and their templates."""
 
 
 @click.command()
 @click.argument("name")
 @click.argument("directory", type=click.Path(path_type=Path), required=False)
 def command(name: str, directory: Path | None) -> None:
-    """Write a plugin package with one layer, its test, its docs and a CI file. Overwrites nothing.
+    """Create a plugin package with one layer.
 
-    NAME is the prefix of its layers. DIRECTORY is paddle-layers-NAME when it is not given.
+    It contains a test, docs and a CI workflow. Never overwrites files. NAME is the prefix of its layer types. DIRECTORY
+    defaults to paddle-layers-NAME.
     """
     _check(name)
     distribution = f"paddle-layers-{name.replace('_', '-')}"
@@ -43,32 +44,34 @@ def command(name: str, directory: Path | None) -> None:
     with empty_folder(directory) as folder:
         for target, text in texts.items():
             folder.create_below(target.format(package=package), Template(text).substitute(words).encode())
-    echo(f"made {directory} with the layer `{name}_gate` in src/{package}/__init__.py")
+    echo(f"created {directory} with the layer `{name}_gate` in src/{package}/__init__.py")
     echo(f"next: cd {directory} && pip install -e '.[test]' && python -m pytest")
 
 
 def _check(name: str) -> None:
-    """Refuse names that are no prefix, and prefixes that are taken."""
+    """Reject invalid prefixes and prefixes in use."""
     from paddle_layers.define import installed_plugins, registries
     from paddle_layers.define.plugins.installed import PREFIX
 
     wanted = re.sub(r"[^a-z0-9]+", "_", name.lower()).lstrip("_0123456789").rstrip("_")
     if not PREFIX.fullmatch(name) or iskeyword(name):
-        hint = f"; write `{wanted}`" if PREFIX.fullmatch(wanted) and not iskeyword(wanted) else ""
-        raise click.BadParameter(f"`{name}` is no prefix: lower case, words joined by `_`{hint}", param_hint="NAME")
+        hint = f", such as `{wanted}`" if PREFIX.fullmatch(wanted) and not iskeyword(wanted) else ""
+        raise click.BadParameter(
+            f"invalid prefix `{name}`: expected lowercase words joined by `_`{hint}", param_hint="NAME"
+        )
     taken = next((d for d in registries["layer"].built_in() if f"{d.name}_".startswith(f"{name}_")), None)
     if taken is not None:
         raise click.BadParameter(
-            f"the built-in layer `{taken.name}` has this prefix; choose another", param_hint="NAME"
+            f"the built-in layer `{taken.name}` uses the prefix `{name}`; choose another", param_hint="NAME"
         )
     other = next((plugin for plugin in installed_plugins() if plugin.prefix == name), None)
     if other is not None:
-        message = f"`{name}` is the prefix of {other.origin}, which is installed; choose another"
+        message = f"the installed plugin {other.origin} uses the prefix `{name}`; choose another"
         raise click.BadParameter(message, param_hint="NAME")
 
 
 def versions() -> str:
-    """The versions of the library that a plugin made now works with: up to the next that may break it."""
+    """The version specifier of the library for a new plugin, up to the next breaking release."""
     from paddle_layers import __version__
 
     major, minor = map(int, __version__.split(".")[:2])

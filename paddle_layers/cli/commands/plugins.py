@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 @click.command()
 def command() -> None:
-    """List the installed plugins: distribution, version, module, state and what each registers.
+    """List the installed plugins.
 
-    Status 1 when one of them is broken; the reasons go to stderr.
+    Prints distribution, version, module, state and definitions. Exits with status 1 if a plugin is broken and reports
+    why on stderr.
     """
     from paddle_layers.define import ENTRY_POINTS, PluginWarning, installed_plugins, load_entry_points
 
@@ -26,7 +27,7 @@ def command() -> None:
         load_entry_points()
     plugins = installed_plugins()
     if not plugins:
-        echo(f"no plugins are installed; a package brings one by an entry point in the group `{ENTRY_POINTS}`")
+        echo(f"no plugins installed; packages provide them as entry points in the group `{ENTRY_POINTS}`")
         return
     rows = [("PREFIX", "DISTRIBUTION", "MODULE", "STATE"), *map(_row, plugins)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

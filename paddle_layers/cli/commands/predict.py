@@ -21,16 +21,15 @@ from ..output.terminal import echo
 @click.argument("data", required=False)
 @weights_option
 @click.option(
-    "--value", "values", metavar="NAME", multiple=True, help="A value of the network; may be given several times."
+    "--value", "values", metavar="NAME", multiple=True, help="Value to write instead of the outputs; repeatable."
 )
 @click.option(
     "--output",
     metavar="FILE",
-    help="Write here instead of to stdout: .csv, .jsonl (a JSON object on each line), .npz, .h5 or .parquet. Nothing "
-    "is overwritten.",
+    help="Write to FILE (.csv, .jsonl, .npz, .h5 or .parquet) instead of stdout; never overwrites.",
 )
 @click.option(
-    "--dictionary", metavar="FILE", help="The words of ids and classes, one on each line, or a tokenizer.json."
+    "--dictionary", metavar="FILE", help="Names of classes and vocabulary of ids, one per line, or a tokenizer.json."
 )
 @set_option
 @device_option
@@ -45,22 +44,22 @@ def command(
     settings: tuple[str, ...],
     device: str,
 ) -> None:
-    """Write what the network of the training FILE makes of DATA, as a table with a line for each row.
+    """Run inference on DATA with the network of the training FILE and write the outputs.
 
-    DATA is read as the training file's source reads its own file or folder; or, by its ending, as csv, npz, npy, HDF5
-    or Parquet. It needs no labels. Without DATA the file's source for the test phase is used.
+    DATA is read with the settings of the source in FILE or, by extension, as CSV, NPZ, NPY, HDF5 or Parquet; it needs
+    no labels. By default it is the source of the test phase in FILE.
 
-    What is written are the network's outputs: what no layer reads but costs and statistics; --value names others.
-    Classes come with their probabilities; ids in sequences are a line for each sequence.
+    The outputs are values that only costs and metrics read; --value selects others. One line per sample:
+    classifiers write the class and its probabilities, sequences of ids take one line each.
     """
     from paddle_layers.data.sinks.opening import KINDS, check_sink, open_sink, text_sink
 
-    ending = ending_of(output, KINDS, "predictions")
+    ending = ending_of(output, KINDS)
     if output is not None:
         check_new(Path(output))
         check_sink(Path(output))
+    from paddle_layers.training.inference.prediction import open_prediction
     from paddle_layers.training.runs import left_out_text
-    from paddle_layers.training.trained.prediction import open_prediction
 
     with contextlib.ExitStack() as stack:
         run = stack.enter_context(open_prediction(chosen(file, settings), data, weights, values, dictionary, device))
@@ -77,10 +76,10 @@ def command(
 
 
 class Shown(io.StringIO):
-    """Text on its way to the terminal, where it is shown without what that would obey."""
+    """Text buffer for the terminal; control characters are escaped."""
 
     def show(self) -> None:
-        """Write what there is, and forget it."""
+        """Print and clear the buffer."""
         text = self.getvalue().encode(errors="backslashreplace").decode()
         if text:
             echo(text, nl=False)

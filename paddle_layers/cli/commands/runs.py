@@ -21,24 +21,24 @@ MOST_SETTINGS, MOST_RESULTS, LONGEST = 8, 4, 40
 
 @click.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True)
-@click.option("--svg", metavar="FILE", help="Draw the curves of all runs into this file, in place of what it holds.")
+@click.option("--svg", metavar="FILE", help="Draw the learning curves of all runs to FILE; overwrites it.")
 def command(folders: tuple[str, ...], svg: str | None) -> None:
-    """Compare the runs in each DIR: the settings that differ, results of the tests, the time.
+    """Compare the runs in each DIR: differing settings, test results and time.
 
-    A DIR is a folder of runs, as `output`, or a run itself.
+    DIR is a folder of runs, such as `output`, or a run.
     """
-    ending_of(svg, {".svg": "a picture"}, "pictures")
+    ending_of(svg, {".svg": "SVG"})
     from paddle_layers.training.results.comparison import MOST_LINES, compare, comparison_picture
 
     runs, notes = compare(folders)
     for note in notes:
         echo(f"note: {note}", err=True)
     if not runs:
-        raise click.ClickException("there is no run to compare")
+        raise click.ClickException("no runs to compare")
     _print(runs)
     if svg is not None:
         if len(runs) > MOST_LINES:
-            echo(f"note: the picture has the first {MOST_LINES} of {len(runs)} runs", err=True)
+            echo(f"note: the image shows the first {MOST_LINES} of {len(runs)} runs", err=True)
         title = " ".join(folders)
         replace_file(Path(svg), comparison_picture(title, runs[:MOST_LINES]).encode())
         echo(f"wrote {svg}", err=True)
@@ -50,9 +50,9 @@ def _print(runs: Sequence[ComparedRun]) -> None:
     from paddle_layers.training.results.comparison import differing, result_names
 
     settings, results = differing(runs), result_names(runs)
-    for what, names, most in (("settings differ", settings, MOST_SETTINGS), ("results", results, MOST_RESULTS)):
+    for what, names, most in (("differing settings", settings, MOST_SETTINGS), ("results", results, MOST_RESULTS)):
         if len(names) > most:
-            echo(f"note: {len(names) - most} more {what}, which the configs and logs have", err=True)
+            echo(f"note: {len(names) - most} more {what}; see the configs and logs", err=True)
     settings, results = settings[:MOST_SETTINGS], results[:MOST_RESULTS]
     table = Table(box=None, pad_edge=False)
     for heading in ("run", *settings):

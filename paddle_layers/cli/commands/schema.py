@@ -11,13 +11,13 @@ from ..output.terminal import echo
 
 @click.group()
 def command() -> None:
-    """Schemas of the config files for other programs; numbers of the binary format; changes between versions."""
+    """Export config schemas, lock field numbers, compare versions."""
 
 
 @command.command()
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 def json(directory: Path) -> None:
-    """Write JSON Schema of network and training files to DIRECTORY, for editors."""
+    """Write the JSON Schemas of network and training files to DIRECTORY, for editors."""
     import json as text
 
     from paddle_layers.codegen.json_schema import ROOTS, json_schema
@@ -31,7 +31,7 @@ def json(directory: Path) -> None:
 @command.command()
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 def proto(directory: Path) -> None:
-    """Write .proto files to DIRECTORY, for other languages: of configs, and of what `export` writes."""
+    """Write the .proto files of configs and of `schema export` to DIRECTORY, for other languages."""
     from paddle_layers.codegen.proto import write_protos
 
     for path in write_protos(directory):
@@ -39,17 +39,17 @@ def proto(directory: Path) -> None:
 
 
 @command.command()
-@click.option("--check", is_flag=True, help="Change nothing; status 1 when something is not locked.")
-@click.option("--package", default="paddle_layers", show_default=True, help="Importable name of the package.")
+@click.option("--check", is_flag=True, help="Change nothing; exit with status 1 if the lock file is stale.")
+@click.option("--package", default="paddle_layers", show_default=True, help="Import name of the package.")
 def lock(check: bool, package: str) -> None:
-    """Give numbers to what is new in a package, for binary configs; those of what was removed are never used again."""
+    """Assign binary field numbers to the new definitions of a package; never reuses removed numbers."""
     from paddle_layers.define import registries
     from paddle_layers.define.messages.numbers import lock_changes, lock_path, lock_text, next_lock, read_lock
 
     definitions = [d for registry in registries.values() for d in registry.values() if d.package == package]
     path = lock_path(package)
     if path is None or not definitions:
-        raise click.UsageError(f"no installed package `{package}` registers anything")
+        raise click.UsageError(f"no installed package `{package}` registers definitions")
     new = next_lock(package, definitions)
     text, changes = lock_text(new), lock_changes(read_lock(package), new)
     if path.is_file() and path.read_text(encoding="utf-8") == text:
@@ -67,13 +67,13 @@ def lock(check: bool, package: str) -> None:
 @command.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def export(file: Path) -> None:
-    """Write everything that is registered to FILE (.textproto, .json or .binpb): what `schema diff` compares."""
+    """Write all registered definitions to FILE (.textproto, .json or .binpb), for `schema diff`."""
     from paddle_layers.codegen.registry_files import ENDS, registry_content, registry_def
 
     from ..output.files import replace_file
 
     if file.suffix not in ENDS:
-        raise click.UsageError(f"{file}: the name of a registry file ends in {', '.join(ENDS)}")
+        raise click.UsageError(f"{file}: unsupported extension; expected one of {', '.join(ENDS)}")
     message = registry_def()
     replace_file(file, registry_content(message, file.suffix))
     echo(f"{file}: {len(message.layers)} layers and {len(message.components)} other definitions")
@@ -84,9 +84,9 @@ def export(file: Path) -> None:
 @click.argument("new")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def diff(old: str, new: str, style: str) -> None:
-    """Tell what changed from OLD to NEW: files of `schema export`, or `current` for what is registered.
+    """Report the changes from OLD to NEW: files of `schema export`, or `current` for the registered definitions.
 
-    Status 1 when a change breaks old configs, weights or programs and the version of the definition was not stepped.
+    Exits with status 1 if a change breaks configs, weights or programs without a new version of the definition.
     """
     import json as text
 

@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file")
-@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Draw the network into this file.")
+@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Draw the network graph to this file.")
 @click.option(
-    "--html", type=click.Path(dir_okay=False, path_type=Path), help="Write a page of it: picture, search, faults."
+    "--html", type=click.Path(dir_okay=False, path_type=Path), help="Write an HTML page: graph, search, errors."
 )
-@click.option("--phase", type=click.Choice(["train", "test"]), help="Only the layers that are there in a phase.")
-@click.option("--batch-size", type=IntRange(min=1), default=64, show_default=True, help="Rows, for the memory.")
-@click.option("--plan", is_flag=True, help="Print what runs, with which kernel and in whose memory.")
-@click.option("--time", "timed", is_flag=True, help="Run steps on made-up data and print what the time goes to.")
+@click.option("--phase", type=click.Choice(["train", "test"]), help="Show only the layers of one phase.")
+@click.option("--batch-size", type=IntRange(min=1), default=64, show_default=True, help="Batch size for the memory.")
+@click.option("--plan", is_flag=True, help="Print the execution plan: launches, kernels and buffers.")
+@click.option("--time", "timed", is_flag=True, help="Profile steps on synthetic data.")
 @threads_option
 @click.option(
     "--device",
     type=click.Choice(["cpu", "cuda"]),
     default="cpu",
     show_default=True,
-    help="Whose memory and launches; no card is needed.",
+    help="Device of the memory and launches; needs no GPU.",
 )
 def command(
     file: str,
@@ -46,29 +46,28 @@ def command(
     timed: bool,
     device: str,
 ) -> None:
-    """Print layer, type, inputs, inferred output type, parameters and memory of the network in FILE.
+    """Print the layers of the network in FILE.
 
-    What a layer is made of, or runs in each step, stands below it, further to the right.
-    Memory of a layer is that of its values; the totals are what a run allocates, where layers share memory.
-    With --html: one page that needs nothing beside it, also of the sound part of a file that has faults.
-    With --plan: every launch of a phase (train, unless --phase says test), and what was decided for it.
-    With --time: time, operations and bytes of each layer and pass on the CPU; with --svg also in the picture.
+    Lists type, inputs, inferred output type, parameters and memory. The layers of a composite layer or recurrent group
+    are indented below it. The memory of a layer is that of its values; the totals are what a run allocates, with buffer
+    reuse.
+
+    --html writes a self-contained page, also for the valid part of a file with errors. --plan prints every launch of
+    a phase (train unless --phase is test) with the optimizations applied. --time prints time, operations and bytes per
+    layer and pass on the CPU; with --svg also in the image.
     """
     if is_given("device") and timed:
-        raise click.UsageError("--time runs on the CPU: leave out --device")
+        raise click.UsageError("--time profiles the CPU; remove --device")
     if is_given("threads") and not timed:
-        raise click.UsageError("--threads is for --time: nothing else is computed")
+        raise click.UsageError("--threads requires --time")
     if plan + timed + (svg is not None and not timed) + (html is not None) > 1:
-        raise click.UsageError(
-            "--plan and --time print tables, --svg draws the network, --html writes a page: give one of them, or "
-            "--time with --svg"
-        )
+        raise click.UsageError("--plan, --time, --svg and --html are mutually exclusive, except --time with --svg")
     if html is not None:
-        ending_of(str(html), {".html": "a page", ".htm": "a page"}, "pages")
+        ending_of(str(html), {".html": "HTML", ".htm": "HTML"})
         _write_page(file, html, phase, batch_size, device)
         return
     if svg is not None:
-        ending_of(str(svg), {".svg": "a picture"}, "pictures")
+        ending_of(str(svg), {".svg": "SVG"})
     if plan:
         _print_plan(file, phase or "train", batch_size, device)
     elif timed:
@@ -137,7 +136,7 @@ def _print_table(network: Network, costs: Footprint, batch_size: int) -> None:
     from paddle_layers.define.machine import as_bytes
 
     table = Table(title=network.name or None, title_justify="left", box=None, pad_edge=False, show_footer=True)
-    totals = f"total, {batch_size} rows"
+    totals = f"total, batch size {batch_size}"
     table.add_column("layer", totals, overflow="fold")
     for heading in ("type", "inputs", "output"):
         table.add_column(heading, overflow="fold")
@@ -163,7 +162,7 @@ def _words(node: Node, name: str, parameters: int) -> tuple[str, ...]:
 
 
 def _inside(node: Node, path: str, costs: Footprint, depth: int) -> Iterator[tuple[str, ...]]:
-    """The layers inside of a layer, further to the right."""
+    """Rows of the layers inside a layer, indented."""
     for inner in node.inside.nodes if node.inside is not None else ():
         own = f"{path}.{inner.name}"
         yield _words(inner, "  " * depth + inner.name, costs.inside(own))

@@ -12,9 +12,10 @@ from ..output.terminal import echo
 @click.command()
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path), default=Path("typings"))
 def command(directory: Path) -> None:
-    """Write type stubs of the helpers, plugins' layers too, to DIRECTORY (`typings` when it is not given).
+    """Write type stubs of the `nn` helpers to DIRECTORY.
 
-    Pyright looks into `typings` by itself; for mypy set `mypy_path = "typings"`.
+    Includes the layers of plugins. DIRECTORY defaults to `typings`. Pyright reads `typings` by default; for mypy set
+    `mypy_path = "typings"`.
     """
     from paddle_layers.codegen.stubs import write_stubs
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paddle_layers.training.sweeps.study import Sweep
 
 SHOWN = 10
-"""Trials in the table; `runs` has all of them."""
+"""Maximum number of trials in the table; `runs` lists all of them."""
 
 
 @click.command()
@@ -29,14 +29,20 @@ SHOWN = 10
     "--vary",
     metavar="FIELD=VALUES",
     multiple=True,
-    help="A field as --set names it with a range, 1e-4..1e-1, drawn by its logarithm with 1e-4..1e-1:log, or with "
-    "choices, sgd,adam. Whole numbers where both ends are. May be given several times.",
+    help="Field to vary, named as in --set: a range, 1e-4..1e-1 or 1e-4..1e-1:log (log scale), or choices, sgd,adam. "
+    "Integer bounds search integers. Repeatable.",
 )
-@click.option("--trials", type=IntRange(min=1), default=20, show_default=True, help="Trainings in all.")
-@click.option("--watch", metavar="NAME", default="loss", show_default=True, help="The result of the test that counts.")
-@click.option("--mode", type=click.Choice(["min", "max"]), help="Which values are better, where it is not known.")
-@click.option("--processes", type=IntRange(min=1, max=1024), default=1, show_default=True, help="Trainings at a time.")
-@click.option("--output", metavar="DIR", help="Folder of the trials; by default the training's with -sweep behind it.")
+@click.option("--trials", type=IntRange(min=1), default=20, show_default=True, help="Total number of trials.")
+@click.option("--watch", metavar="NAME", default="loss", show_default=True, help="Test result to optimize.")
+@click.option(
+    "--mode", type=click.Choice(["min", "max"]), help="Minimize or maximize the result, if this is not known."
+)
+@click.option(
+    "--processes", type=IntRange(min=1, max=1024), default=1, show_default=True, help="Number of trials in parallel."
+)
+@click.option(
+    "--output", metavar="DIR", help="Folder of the trials; by default the output folder of FILE with the suffix -sweep."
+)
 @set_option
 @device_option
 @threads_option
@@ -51,10 +57,10 @@ def command(
     settings: tuple[str, ...],
     device: str,
 ) -> None:
-    """Look for good settings of the training FILE: trials with values that Optuna chooses from what came out before.
+    """Tune hyperparameters of the training FILE with Optuna.
 
-    Each trial is a run in a folder of its own. The same command goes on where it was stopped or killed, with more
-    --trials too; given in several terminals, or machines with one folder, all of them do trials of one sweep.
+    Each trial is a run in a separate folder. The same command resumes an interrupted sweep and accepts more --trials;
+    several terminals, or machines with a shared folder, work on the same sweep.
     """
     from paddle_layers.training.sweeps.search import prepare_sweep, run_sweep
 
@@ -79,7 +85,7 @@ def _print(sweep: Sweep, trials: Sequence[Trial]) -> None:
 
     done = [one for one in trials if one.value is not None]
     if not done:
-        echo("no trial has ended")
+        echo("no trial has finished")
         return
     table = Table(box=None, pad_edge=False)
     table.add_column("trial", justify="right")
@@ -95,4 +101,4 @@ def _print(sweep: Sweep, trials: Sequence[Trial]) -> None:
     echo(f"Best of {len(done)} trials{f', {failed} failed' if failed else ''}: {trial_folder(sweep, best.number)}")
     words = [word for setting in (*sweep.settings, *best.settings) for word in ("--set", setting)]
     plugins = [word for plugin in sweep.plugins for word in ("--plugins", plugin)]
-    echo(f"Train with its settings: paddle-layers train {shlex.join([sweep.file, *plugins, *words])}")
+    echo(f"Train with these settings: paddle-layers train {shlex.join([sweep.file, *plugins, *words])}")

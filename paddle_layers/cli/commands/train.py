@@ -13,18 +13,18 @@ from ..options.threads import threads_option
 
 @click.command()
 @click.argument("file")
-@click.option("--output", metavar="DIR", help="Folder of the results; overrides the file's.")
-@click.option("--resume", is_flag=True, help="Continue the newest checkpoint in the output folder.")
-@click.option("--overwrite", is_flag=True, help="Replace what is in the output folder.")
-@click.option("--weights", metavar="FILE", help="Start from these weights; overrides `weights { file }`.")
-@click.option("--seed", type=IntRange(min=0, max=2**63 - 1), help="Overrides the file's seed.")
+@click.option("--output", metavar="DIR", help="Output folder; overrides that of FILE.")
+@click.option("--resume", is_flag=True, help="Resume from the latest checkpoint in the output folder.")
+@click.option("--overwrite", is_flag=True, help="Replace the contents of the output folder.")
+@click.option("--weights", metavar="FILE", help="Initial weights; overrides `weights { file }` in FILE.")
+@click.option("--seed", type=IntRange(min=0, max=2**63 - 1), help="Random seed; overrides that of FILE.")
 @click.option(
     "--patience",
     metavar="SECONDS",
     type=FloatRange(min=1),
     default=600.0,
     show_default=True,
-    help="Under mpiexec: how long a process waits for the others before all of them end.",
+    help="Under mpiexec: maximum wait for another process before all of them exit.",
 )
 @set_option
 @device_option
@@ -40,14 +40,14 @@ def command(
     settings: tuple[str, ...],
     device: str,
 ) -> None:
-    """Train the network of the training FILE; Ctrl-C saves and stops.
+    """Train the network of the training FILE. Ctrl-C saves a checkpoint and stops.
 
-    `mpiexec -n 4 paddle-layers train FILE` trains it with four processes, which share every batch.
+    `mpiexec -n 4 paddle-layers train FILE` trains with four data-parallel processes.
     """
     if resume and overwrite:
-        raise click.UsageError("--resume and --overwrite exclude each other")
+        raise click.UsageError("--resume and --overwrite are mutually exclusive")
     if resume and weights is not None:
-        raise click.UsageError("--resume goes on from the weights of a checkpoint: leave --weights out")
+        raise click.UsageError("--resume restores the weights of a checkpoint; remove --weights")
     from paddle_layers.training import train
 
     train(

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     type=click.Choice(["text", "json", "github"]),
     default="text",
     show_default=True,
-    help="How faults are written: for people on stderr, as a JSON list or as GitHub annotations on stdout.",
+    help="Format of diagnostics: text on stderr, or JSON or GitHub annotations on stdout.",
 )
 @set_option
 def command(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> None:
-    """Check network and training FILES, in text format or JSON, without running anything.
+    """Check network and training FILES without running them.
 
-    Of data that are read when they are wanted, such as pictures in folders, it is looked whether they are there and go
-    with the network.
+    FILES are in text format or JSON. Also checks that lazily loaded data, such as images in folders, exist and match
+    the network.
     """
     from paddle_layers.config import ConfigError
     from paddle_layers.config.checking import validated
@@ -58,7 +58,7 @@ def command(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> No
 
 
 def _check_data(training: Training | None) -> None:
-    """Raise `ConfigError` with what is wrong with the data of a training, as far as it shows at once."""
+    """Check the data of a training as far as possible without reading all of them. Raises `ConfigError`."""
     owners = [source.definition.owner for source in training.source] if training is not None else []
     hooks = ("indexed", "names", "word_fields")
     if training is None or not any(getattr(owner, hook, False) for owner in owners for hook in hooks):

@@ -11,11 +11,13 @@ from ..output.terminal import echo
 
 @click.command()
 @click.argument("files", nargs=-1, required=True)
-@click.option("--batch-size", type=IntRange(min=1), default=64, show_default=True, help="Rows of a batch.")
-@click.option("--dtype", type=click.Choice(["float32", "float64"]), default="float32", show_default=True)
+@click.option("--batch-size", type=IntRange(min=1), default=64, show_default=True, help="Batch size.")
+@click.option(
+    "--dtype", type=click.Choice(["float32", "float64"]), default="float32", show_default=True, help="Data type."
+)
 @device_option
 def command(files: tuple[str, ...], batch_size: int, dtype: str, device: str) -> None:
-    """Compile the kernels of the networks in FILES, so that the first run starts at once."""
+    """Compile the kernels of the networks in FILES in advance."""
     from paddle_layers.config import network_of
     from paddle_layers.runtime import Net
     from paddle_layers.training.progress import make_progress
@@ -28,4 +30,4 @@ def command(files: tuple[str, ...], batch_size: int, dtype: str, device: str) ->
                 pass
         finally:
             progress.close()
-        echo(f"{file}: kernels are ready")
+        echo(f"{file}: kernels compiled")

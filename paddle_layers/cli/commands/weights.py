@@ -14,19 +14,17 @@ from ..output.terminal import echo
 @click.command()
 @click.argument("file", metavar="NET")
 @click.argument("source", metavar="WEIGHTS")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where they go; its name ends in .safetensors.")
-@click.option("--from", "origin", type=click.Choice(["paddle_layers", "torch"]), help="How they lie in WEIGHTS.")
-@click.option("--to", "target", type=click.Choice(["paddle_layers", "torch"]), help="How they lie in the new file.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="Weights file to write (.safetensors).")
+@click.option("--from", "origin", type=click.Choice(["paddle_layers", "torch"]), help="Layout of WEIGHTS.")
+@click.option("--to", "target", type=click.Choice(["paddle_layers", "torch"]), help="Layout of the output.")
 @click.option(
     "--rename",
     metavar="OLD=NEW",
     multiple=True,
-    help="Another name in the new file; * stands for any text, the same in both. May be given several times.",
+    help="Rename weights; * matches any text, the same in both names. Repeatable.",
 )
-@click.option(
-    "--leave-out", metavar="PATTERN", multiple=True, help="Weights that are not read; may be given several times."
-)
-@click.option("--force", is_flag=True, help="Overwrite the file if it exists.")
+@click.option("--leave-out", metavar="PATTERN", multiple=True, help="Weights to skip; repeatable.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def command(
     file: str,
     source: str,
@@ -37,16 +35,17 @@ def command(
     leave_out: Sequence[str],
     force: bool,
 ) -> None:
-    """Write WEIGHTS, which fit the network of NET, a network or a training file, in another way.
+    """Convert WEIGHTS to or from the layout of PyTorch.
 
-    WEIGHTS is a safetensors file, the index of several (model.safetensors.index.json), or a state_dict of PyTorch (.pt,
-    .pth, .bin). With --from torch they become ours, which all other commands read; with --to torch a state_dict, as
-    safetensors.torch.load_file reads it. Numbers of 16 bits become float32 exactly.
+    NET is the network or training file that the weights belong to. WEIGHTS is a safetensors file, the index of a
+    sharded one (model.safetensors.index.json) or a PyTorch state_dict (.pt, .pth, .bin). --from torch writes weights
+    for all other commands; --to torch writes a state_dict for safetensors.torch.load_file. 16-bit floats become float32
+    exactly.
     """
     if target == "torch" and origin == "torch":
-        raise click.UsageError("--from torch and --to torch: one of the two is ours")
+        raise click.UsageError("--from torch and --to torch exclude each other: nothing would change")
     if Path(output).suffix.lower() != ".safetensors":
-        raise click.UsageError(f"{output}: weights are written to files that end in .safetensors")
+        raise click.UsageError(f"{output}: unsupported extension; expected .safetensors")
     names = dict(map(_renamed, rename))
     if not force:
         check_new(Path(output))
@@ -61,5 +60,5 @@ def command(
 def _renamed(text: str) -> tuple[str, str]:
     old, sign, new = text.partition("=")
     if not (old and sign and new):
-        raise click.UsageError(f"--rename is {text!r}: write OLD=NEW, as in --rename 'features.0.*=conv1.*'")
+        raise click.UsageError(f"--rename {text!r}: expected OLD=NEW, such as 'features.0.*=conv1.*'")
     return old, new

@@ -11,5 +11,5 @@ device_option = click.option(
     type=click.Choice(DEVICES),
     default="cpu",
     show_default=True,
-    help="Where the network runs; auto: on a CUDA card where there is one.",
+    help="Device of the network; auto selects CUDA if there is a GPU.",
 )

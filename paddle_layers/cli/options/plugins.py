@@ -11,12 +11,12 @@ _FILES = f"{__name__}.files"
 
 
 def plugins_option() -> click.Option:
-    """A new one: click notes in an option what a command has made of it."""
+    """A new option for each command, since click stores state in it."""
     return click.Option(
         ["--plugins"],
         multiple=True,
         metavar="FILE.py",
-        help="Load definitions from this file first; may be given several times.",
+        help="Plugin file to load first; repeatable.",
         callback=_load,
         expose_value=False,
         is_eager=True,

@@ -15,13 +15,13 @@ set_option = click.option(
     "settings",
     metavar="FIELD=VALUE",
     multiple=True,
-    help="A field in the place of the file's, such as optimizer.learning_rate=0.01 or net.layer[fc1].fc.size=20; "
-    "without a value it is left out. May be given several times.",
+    help="Override a field of FILE, such as optimizer.learning_rate=0.01 or net.layer[fc1].fc.size=20; an empty value "
+    "removes it. Repeatable.",
 )
 
 
 def chosen(file: str, settings: Sequence[str]) -> str | Training:
-    """The file, or the training that it becomes by the settings. Raises `ConfigError`."""
+    """The file, or its training with the overrides applied. Raises `ConfigError`."""
     if not settings:
         return file
     from paddle_layers.config import load_training

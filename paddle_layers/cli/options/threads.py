@@ -14,7 +14,7 @@ def _limit(_context: click.Context, _parameter: click.Parameter, count: int | No
         return
     if count > usable_cores():
         cores = f"{usable_cores()} core{'s' * (usable_cores() != 1)}"
-        raise click.BadParameter(f"{count} threads would wait for each other: this process may use {cores}")
+        raise click.BadParameter(f"{count} threads exceed the {cores} available to this process")
     from paddle_layers.runtime.devices.cpu.threads import limit_threads
 
     limit_threads(count)
@@ -30,5 +30,5 @@ threads_option = click.option(
     type=IntRange(min=1),
     callback=_limit,
     expose_value=False,
-    help="Threads that compute on the CPU; by default one for each core that the process may use.",
+    help="Number of CPU threads; by default the number of available cores.",
 )

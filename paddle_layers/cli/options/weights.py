@@ -10,7 +10,7 @@ import click
 from ..output.terminal import echo
 
 weights_option = click.option(
-    "--weights", metavar="FILE", help="Weights; when absent, the best in the training's output folder."
+    "--weights", metavar="FILE", help="Weights file; by default the best weights in the output folder of FILE."
 )
 
 
@@ -28,9 +28,9 @@ class WithWeights(Protocol):
 
 def say_weights(run: WithWeights, chosen: str | None) -> None:
     """Report on stderr which weights are used if the user chose none, and their conversions."""
-    from paddle_layers.training.callbacks.watching import BEST
+    from paddle_layers.training.callbacks.monitoring import BEST
 
     if chosen is None and run.weights.name == BEST:
-        echo(f"weights: {run.weights}, of the best test", err=True)
+        echo(f"weights: {run.weights} (best test)", err=True)
     if run.note:
         echo(f"note: {run.weights}{run.note}", err=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from paddle_layers.define.escaping import xml_text
 
 if TYPE_CHECKING:
-    from paddle_layers.training.trained.confusion import Confusion
+    from paddle_layers.training.inference.confusion import Confusion
 
 MOST_COUNTS = 30
 """Classes of a matrix whose squares have margin for their counts and names."""
@@ -43,10 +43,11 @@ def _matrix(confusion: Confusion, top: float) -> tuple[list[str], float, float]:
     left, above = 44 + margin, top + 24 + (margin if margin > cell else 16)
     right, bottom = left + cell * size, above + cell * size
     parts = [
-        f'<text x="20" y="{top + 14:.1f}">{xml_text(confusion.value)} against {xml_text(confusion.label)}: '
+        f'<text x="20" y="{top + 14:.1f}">{xml_text(confusion.value)} vs. {xml_text(confusion.label)}: '
         f"accuracy {confusion.accuracy:.2%}</text>",
-        f'<text transform="translate(16 {(above + bottom) / 2:.1f}) rotate(-90)" text-anchor="middle">class</text>',
-        f'<text x="{(left + right) / 2:.1f}" y="{bottom + 18:.1f}" text-anchor="middle">found to be</text>',
+        f'<text transform="translate(16 {(above + bottom) / 2:.1f}) rotate(-90)" text-anchor="middle">'
+        "target class</text>",
+        f'<text x="{(left + right) / 2:.1f}" y="{bottom + 18:.1f}" text-anchor="middle">predicted class</text>',
     ]
     for k, row in enumerate(confusion.counts.tolist()):
         parts += _row(row, names, k, (left, above + cell * k), cell, counted=named)
@@ -73,7 +74,7 @@ def _row(
     *,
     counted: bool,
 ) -> list[str]:
-    """The squares of a class; what was right is blue, mistakes are orange. Empty squares are left out."""
+    """The squares of a target class: correct predictions are blue, errors orange; empty squares are omitted."""
     parts, total = [], sum(counts) or 1.0
     for place, count in enumerate(counts):
         share = count / total
@@ -82,7 +83,7 @@ def _row(
         colour = "31,111,235" if place == right else "209,87,10"
         x, y = corner[0] + cell * place, corner[1]
         depth = math.sqrt(share)  # so that few mistakes are seen
-        title = f"{xml_text(names[right])} found to be {xml_text(names[place])}: {count:,g} ({share:.1%})"
+        title = f"{xml_text(names[right])} predicted as {xml_text(names[place])}: {count:,g} ({share:.1%})"
         parts.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{cell:.1f}" height="{cell:.1f}" '
             f'fill="rgb({colour})" fill-opacity="{depth:.3f}"><title>{title}</title></rect>'

@@ -14,34 +14,34 @@ from .terminal import table_text
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from paddle_layers.training.trained.confusion import ClassMeasures, Confusion
-    from paddle_layers.training.trained.evaluation_report import Evaluation
+    from paddle_layers.training.inference.confusion import ClassMeasures, Confusion
+    from paddle_layers.training.inference.evaluation_report import Evaluation
 
 WIDEST = 20
-"""Classes of a matrix that is printed; of a larger one the most frequent mistakes are."""
+"""Maximum number of classes of a printed matrix; of a larger one the most frequent errors are printed."""
 MISTAKES = 10
 MEASURES = ("precision", "recall", "F1", "support", "IoU")
-"""The last one, intersection over union, is for labels of places, as of pixels."""
+"""The last one, intersection over union, is for labels of positions, such as pixels."""
 
 
 def as_text(found: Evaluation) -> str:
-    """For people: the results, then for each classifier its classes and what it takes for what."""
+    """A readable report: the results, then for each classifier the measures per class and the confusion matrix."""
     from paddle_layers.training.progress import as_text as one_line
 
     name = f"{found.network}: " if found.network else ""
     results = _table("", "")
     for measure, value in found.results.items():
         results.add_row(measure, one_line({measure: value}).removeprefix(measure).strip())
-    parts = [f"{name}{found.weights} on {found.data}, {found.rows:,} rows\n", table_text(results)]
+    parts = [f"{name}{found.weights} on {found.data}, {found.rows:,} samples\n", table_text(results)]
     for confusion in found.confusions:
-        parts.append(f"`{confusion.value}` against `{confusion.label}`\n\n{_classes(confusion)}")
+        parts.append(f"`{confusion.value}` vs. `{confusion.label}`\n\n{_classes(confusion)}")
         small = len(confusion.names) <= WIDEST
         parts.append(_matrix(confusion) if small else _mistakes(confusion))
     return "\n".join(parts)
 
 
 def as_json(found: Evaluation) -> str:
-    """All of it; what is no number, as the precision of a class that was never found, is null."""
+    """The full report; undefined values, such as the precision of a class that was never predicted, are null."""
     return json.dumps(
         {
             "network": found.network,
@@ -67,10 +67,10 @@ def as_json(found: Evaluation) -> str:
 
 
 def as_csv(found: Evaluation) -> str:
-    """A line for each number: what it is of, the class, the class that was found, the measure, the number."""
+    """One line per value: the name, the target class, the predicted class, the measure and the value."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("name", "class", "found", "measure", "value"))
+    writer.writerow(("name", "class", "predicted", "measure", "value"))
     writer.writerows((name, "", "", name.rpartition(".")[2], f"{value:.9g}") for name, value in found.results.items())
     for one in found.confusions:
         for measures in (*one.classes(), *one.means()):
@@ -102,14 +102,14 @@ def _columns(confusion: Confusion) -> Sequence[str]:
 def _matrix(confusion: Confusion) -> str:
     unfound = confusion.wanted - confusion.counts.sum(axis=1)
     nowhere = bool((unfound > 0.5).any())
-    table = _table("class", *(f"found {name}" for name in confusion.names), *(["found none"] if nowhere else []))
+    table = _table("class", *(f"pred. {name}" for name in confusion.names), *(["missed"] if nowhere else []))
     for name, row, missed in zip(confusion.names, confusion.counts.tolist(), unfound.tolist(), strict=True):
         table.add_row(name, *(f"{count:,g}" for count in (*row, *([missed] if nowhere else []))))
     return table_text(table)
 
 
 def _mistakes(confusion: Confusion) -> str:
-    table = _table("most frequent mistakes: class", "found", "rows")
+    table = _table("most frequent errors: class", "predicted", "count")
     for right, other, rows in confusion.mistakes(MISTAKES):
         table.add_row(right, other, f"{rows:,g}")
     return table_text(table)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def empty_folder(path: Path) -> Iterator[Folder]:
-    """A folder that is made, or an empty one; for any other a message and status 1."""
+    """A new or empty folder; exits with status 1 for any other path."""
     from paddle_layers.define.output_folders import new_folder
 
     if not path.exists() or path.is_dir():
@@ -28,15 +28,15 @@ def empty_folder(path: Path) -> Iterator[Folder]:
             if not folder.names():
                 yield folder
                 return
-    echo(f"{path} exists already, and nothing is overwritten; choose another name", err=True)
+    echo(f"{path} already exists and is not an empty folder; choose another name", err=True)
     raise click.exceptions.Exit(1)
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file at once: whoever reads it meanwhile sees the old or the new, never a part. Raises `OSError`."""
+    """Write a file atomically. Raises `OSError`."""
     real = path.resolve()
     if not real.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
     handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -48,23 +48,23 @@ def replace_file(path: Path, content: bytes) -> None:
         raise
 
 
-def ending_of(name: str | None, kinds: Mapping[str, str], what: str) -> str:
-    """The ending of a file's name, which says what is written; the first of `kinds` where there is no file.
+def ending_of(name: str | None, kinds: Mapping[str, str]) -> str:
+    """The extension of an output file, which selects the format; the first of `kinds` without a file.
 
-    Raises a usage error for an ending that is not known.
+    Raises a usage error for an unsupported extension.
     """
     if name is None:
         return next(iter(kinds))
     ending = Path(name).suffix.lower()
     if ending not in kinds:
         known = ", ".join(f"{known} ({kind})" for known, kind in kinds.items())
-        raise click.UsageError(f"{name}: {what} are written to files that end in {known}")
+        raise click.UsageError(f"{name}: unsupported extension; expected {known}")
     return ending
 
 
 def check_new(path: Path) -> None:
-    """Raise `OSError` where a new file cannot be written, before the work is done."""
+    """Check before a long computation that a new file can be written. Raises `OSError`."""
     if path.exists():
-        raise FileExistsError(errno.EEXIST, "exists already, and nothing is overwritten", str(path))
+        raise FileExistsError(errno.EEXIST, "already exists", str(path))
     if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))

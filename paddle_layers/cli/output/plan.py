@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from paddle_layers.config import Network
     from paddle_layers.runtime.plan.explanation import ExplainedLaunch
 
-COLUMNS = ("", "layer", "kernel", "result", "shape", "bytes", "place", "in place", "lives", "block by block")
+COLUMNS = ("", "layer", "kernel", "result", "shape", "bytes", "offset", "in-place", "lifetime", "fusion")
 
 
 def print_plan(network: Network, phase: str, batch_size: int, device: str) -> None:
@@ -22,19 +22,19 @@ def print_plan(network: Network, phase: str, batch_size: int, device: str) -> No
     from paddle_layers.runtime.plan.explanation import explain_plan
 
     plan = explain_plan(network, phase, batch_size, "float32", device)
-    shared = f"{as_bytes(plan.nbytes)} of memory, {as_bytes(plan.separate)} if nothing was shared"
-    echo(f"phase {phase}, {batch_size} rows, {device}: {len(plan.launches)} launches, {shared}")
+    shared = f"{as_bytes(plan.nbytes)} of memory ({as_bytes(plan.separate)} without buffer reuse)"
+    echo(f"phase {phase}, batch size {batch_size}, {device}: {len(plan.launches)} launches, {shared}")
     echo(f"passes: {', '.join(PASSES)}\n")
     if plan.copies:
         same = ", ".join(f"{copy} is {original}" for copy, original in plan.copies)
-        echo(f"copies left out: {same}\n")
+        echo(f"elided copies: {same}\n")
     if plan.parts:
-        echo(f"parts made in their place: {', '.join(f'{part} in {whole}' for part, whole in plan.parts)}\n")
+        echo(f"elided concatenations: {', '.join(f'{part} in {whole}' for part, whole in plan.parts)}\n")
     if plan.recomputed:
-        echo(f"computed again in the backward pass: {', '.join(plan.recomputed)}\n")
+        echo(f"recomputed in the backward pass: {', '.join(plan.recomputed)}\n")
     table = Table(box=None, pad_edge=False)
     for heading in COLUMNS:
-        table.add_column(heading, overflow="fold", justify="right" if heading in ("", "bytes", "place") else "left")
+        table.add_column(heading, overflow="fold", justify="right" if heading in ("", "bytes", "offset") else "left")
     for launch in plan.launches:
         if launch.backward and not plan.launches[launch.number - 1].backward:
             table.add_section()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
-    """Print to stdout, or to stderr, with a line break unless `nl` says no."""
+    """Print to stdout or, with `err`, to stderr; with a line break unless `nl` is False."""
     from paddle_layers.define.escaping import printable
 
     with writing_to_stdout() if not err else contextlib.nullcontext():
@@ -25,19 +25,19 @@ def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
 
 
 def print_table(table: Table) -> None:
-    """To a terminal in its width; to a file without folding. Cells are plain text: no markup, no emoji."""
+    """Print a table: to a terminal in its width, to a file without folding. Cells are plain text without markup."""
     _print(table, sys.stdout, None if sys.stdout.isatty() else 200)
 
 
 def table_text(table: Table) -> str:
-    """The lines of a table as they are, however long; none ends in spaces."""
+    """The lines of a table without folding or trailing spaces."""
     text = io.StringIO()
     _print(table, text, 10_000)
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 
 
 def print_markdown(text: str) -> None:
-    """A page: to a terminal in its width and with colors, to a file without folding code. What it escapes is plain."""
+    """Print a page: to a terminal in its width and in color, to a file without folding code."""
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.markdown import Heading, Markdown
     from rich.text import Text

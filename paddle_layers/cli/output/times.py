@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from paddle_layers.runtime.devices.cpu.peaks import Peaks
     from paddle_layers.runtime.profile.step import StepTimes, Work
 
-COLUMNS = ("layer", "pass", "time", "of step", "GFLOP/s", "GB/s", "of the peak")
+COLUMNS = ("layer", "pass", "time", "of step", "GFLOP/s", "GB/s", "of peak")
 
 
 def show_times(network: Network, phase: str, batch_size: int, svg: Path | None) -> None:
-    """Print a line for each layer and pass, and the step as a whole; draw the layers' times if asked."""
+    """Print one line per layer and pass and the whole step; optionally draw the times per layer."""
     times, peaks = _measured(network, phase, batch_size)
     _print_times(network, phase, batch_size, times, peaks)
     if svg is not None:
@@ -37,7 +37,7 @@ def show_times(network: Network, phase: str, batch_size: int, svg: Path | None) 
 
 
 def _measured(network: Network, phase: str, batch_size: int) -> tuple[StepTimes, Peaks]:
-    """The times of a step, and what the machine can do; kernels are compiled with the usual progress."""
+    """The times of a step and the peak performance; compiles kernels with the usual progress bar."""
     from paddle_layers.runtime.devices.cpu.peaks import measure_peaks
     from paddle_layers.runtime.devices.cpu.threads import most_threads
     from paddle_layers.runtime.profile.step import time_step
@@ -58,9 +58,9 @@ def _print_times(network: Network, phase: str, batch_size: int, times: StepTimes
     from paddle_layers.runtime.profile.step import total
 
     threads = f"{most_threads()} thread{'s' * (most_threads() != 1)}"
-    sequences = f" of sequences of {LENGTH}" if _has_sequences(network) else ""
-    echo(f"phase {phase}, {batch_size} rows{sequences}, float32, {threads}")
-    echo(f"peak, measured now: {peaks.operations / 1e9:.0f} GFLOP/s, {peaks.bandwidth / 1e9:.1f} GB/s from memory\n")
+    sequences = f", sequences of length {LENGTH}" if _has_sequences(network) else ""
+    echo(f"phase {phase}, batch size {batch_size}{sequences}, float32, {threads}")
+    echo(f"measured peak: {peaks.operations / 1e9:.0f} GFLOP/s, {peaks.bandwidth / 1e9:.1f} GB/s memory bandwidth\n")
     table = Table(box=None, pad_edge=False)
     for heading in COLUMNS:
         table.add_column(heading, overflow="fold", justify="left" if heading in COLUMNS[:2] else "right")
@@ -70,7 +70,7 @@ def _print_times(network: Network, phase: str, batch_size: int, times: StepTimes
         table.add_row(layer if layer != before else "", direction, *_cells(work, step, peaks))
         before = layer
     table.add_row()
-    for name, rows in (("layers, one by one", _by_pass(times)), ("whole step", times.whole)):
+    for name, rows in (("sum of layers", _by_pass(times)), ("whole step", times.whole)):
         for direction, work in rows.items():
             table.add_row(name if direction == "forward" else "", direction, *_cells(work, step, peaks))
     table.add_row("", "both", *_cells(step, step, peaks))
@@ -94,7 +94,7 @@ def _cells(work: Work, step: Work, peaks: Peaks) -> Iterator[str]:
 
 
 def _of_peak(work: Work, peaks: Peaks) -> str:
-    """The larger share of the two peaks, which is the one that limits."""
+    """The larger share of the two peaks, that of the limiting resource."""
     compute, memory = work.operations / peaks.operations, work.nbytes / peaks.bandwidth
     share, what = max((compute / work.seconds, "compute"), (memory / work.seconds, "memory"))
     return f"{share:.0%} {what}".replace("%", " % of")

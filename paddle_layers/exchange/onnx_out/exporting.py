@@ -7,7 +7,7 @@ from pathlib import Path
 
 from paddle_layers.config import Network
 from paddle_layers.runtime import Net
-from paddle_layers.training.trained.outputs import part_for, predicted, readings
+from paddle_layers.training.inference.outputs import part_for, predicted, readings
 
 from .model import ExportError, import_onnx, write_model
 from .writing import write_network

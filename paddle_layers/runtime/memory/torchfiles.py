@@ -59,7 +59,7 @@ def _is_checked_archive(path: Path) -> bool:
             with zipfile.ZipFile(file) as archive:
                 claimed, held = sum(member.file_size for member in archive.infolist()), path.stat().st_size
     except FileNotFoundError:
-        raise WeightsError(f"there is no file {path}") from None
+        raise WeightsError(f"file not found: {path}") from None
     except Exception as error:  # zipfile raises several exceptions for damaged bytes
         raise WeightsError(f"{path} is no file that PyTorch can load: {first_line(error)[:200]}") from None
     if claimed > LARGEST_RATIO * held:

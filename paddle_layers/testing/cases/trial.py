@@ -43,8 +43,8 @@ def nothing() -> None:
 
 
 Kept = dict[tuple[Any, ...], list[Net]]
-_KEPT: ContextVar[Kept | None] = ContextVar("nets that wait for another trial", default=None)
-_GUARDED = ContextVar("buffers lie apart", default=False)
+_KEPT: ContextVar[Kept | None] = ContextVar("nets for reuse by other trials", default=None)
+_GUARDED = ContextVar("separate buffers", default=False)
 
 
 @contextlib.contextmanager

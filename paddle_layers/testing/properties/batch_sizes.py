@@ -47,5 +47,5 @@ def _check(case: Case, dtype: str) -> Verdicts:
 
 
 def _behind(samples: int, seen: list[int]) -> str:
-    before = f" after {', '.join(map(str, seen))}" if seen else " with NaN in free memory"
-    return f"in a batch of {samples}{before} in the same net"
+    before = f" after {', '.join(map(str, seen))}" if seen else " with NaN in unused memory"
+    return f"for batch size {samples}{before} in the same net"

@@ -35,13 +35,13 @@ class Property(NamedTuple):
     about: str
     check: Callable[[Case], Verdicts]
     basic: bool = False
-    """It is checked first; where it does not hold, the others are not checked, which would say the same again."""
+    """It is checked first; if it is violated, the others are skipped, since they would report the same error."""
     compiled: bool = False
-    """It is about compiled kernels; compiling takes a second for every new specialisation."""
+    """It is about compiled kernels; compiling takes a second for every new specialization."""
     most: int = ALL
     """Generated configs on which it is checked."""
     implied_by: tuple[str, ...] = ()
-    """Properties whose violations would violate it, too; it is not checked where one of these does not hold."""
+    """Properties whose violations imply its violation; it is skipped if one of them is violated."""
 
 
 LAYER_PROPERTIES: dict[str, Callable[[LayerDefinition], Verdicts]] = {
@@ -51,31 +51,31 @@ LAYER_PROPERTIES: dict[str, Callable[[LayerDefinition], Verdicts]] = {
 """Checks of the definition alone."""
 
 PROPERTIES: dict[str, Property] = {
-    "inference": Property("every config gives types or a diagnostic, the same ones every time", check_inference, True),
-    "types": Property("what is computed has the inferred types, and is finite", check_types, True),
-    "memory": Property("every element is written, nothing else is; inputs stay as they are", check_memory, True),
-    "facts": Property("in place is safe, and the backward pass reads no more than derived", check_facts),
-    "rows": Property("a sample's result does not depend on its neighbours", check_rows),
-    "empty batches": Property("a batch without rows changes no state and no statistic", check_empty),
-    "NaN": Property("what depends on a value that is NaN is NaN", check_nan),
-    "sums": Property("losses, their gradients and statistics do not depend on how data are cut", check_sums),
-    "precision": Property("costs keep their digits in float32", check_precision, most=0),
+    "inference": Property("every config yields types or a diagnostic, deterministically", check_inference, True),
+    "types": Property("computed values have the inferred types and are finite", check_types, True),
+    "memory": Property("all elements are written, none out of bounds; inputs are not modified", check_memory, True),
+    "facts": Property("in-place execution is safe; the backward pass reads only the derived values", check_facts),
+    "rows": Property("the result of a sample does not depend on other samples", check_rows),
+    "empty batches": Property("an empty batch changes no state and no metric", check_empty),
+    "NaN": Property("NaN propagates to all dependent values", check_nan),
+    "sums": Property("losses, their gradients and metrics do not depend on the batch size", check_sums),
+    "precision": Property("costs are accurate in float32", check_precision, most=0),
     "compiled kernels": Property(
-        "compiled kernels equal the functions run as Python", check_compiled, compiled=True, most=0
+        "compiled kernels equal the point functions run in Python", check_compiled, compiled=True, most=0
     ),
     "determinism": Property(
-        "the same bits at any number of threads and in a second run", check_cuts, compiled=True, most=0
+        "bitwise equal results for any number of threads and in a second run", check_cuts, compiled=True, most=0
     ),
     "tuned kernels": Property("tuned kernels equal the point functions", check_tuned, compiled=True, most=8),
     "batch sizes": Property(
-        "a result does not depend on the sizes of earlier batches",
+        "results do not depend on the sizes of earlier batches",
         check_batch_sizes,
         compiled=True,
         most=2,
         implied_by=("compiled kernels", "determinism", "tuned kernels"),
     ),
     "cuda": Property(
-        "CUDA kernels equal the CPU's, and are machine code for every card", check_cuda, compiled=True, most=3
+        "CUDA kernels equal the CPU kernels and compile for every GPU architecture", check_cuda, compiled=True, most=3
     ),
     "gradients": Property("gradients equal central differences", check_gradients),
 }

@@ -13,7 +13,7 @@ Verdicts = Iterator[tuple[str, str | None]]
 """Places that were checked, each with what is wrong there or None."""
 
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5}
-"""Largest difference of two ways to compute the same, by precision, as a share of the largest number."""
+"""Relative tolerance of two computations of the same result, by precision; relative to the largest value."""
 
 ROUNDING = {dtype: float(np.finfo(dtype).eps) for dtype in TOLERANCE}
 """Absolute tolerance: terms that nearly cancel leave rounding errors that depend on the order."""
@@ -28,20 +28,20 @@ def same_bits(expected: Mapping[str, Array], found: Mapping[str, Array], why: st
 def different_bits(expected: Array, found: Array, why: str) -> str | None:
     """The first element that is not the same, or None."""
     if expected.shape != found.shape:
-        return f"has the shape {found.shape} {why}, expected {expected.shape}"
+        return f"has shape {found.shape} {why}, expected {expected.shape}"
     if np.array_equal(expected, found, equal_nan=expected.dtype.kind == "f"):
         return None
     differs = expected != found
     if expected.dtype.kind == "f":
         differs &= ~(np.isnan(expected) & np.isnan(found))
     place = tuple(int(i) for i in np.argwhere(differs)[0])
-    return f"{at(place)}expected {expected[place]:.10g}, found {found[place]:.10g} {why}"
+    return f"{at(place)}expected {expected[place]:.10g}, got {found[place]:.10g} {why}"
 
 
 def close(expected: Array, found: Array, dtype: str, why: str) -> str | None:
     """The element that differs most if that is more than a share of the largest number, or None."""
     if expected.shape != found.shape:
-        return f"has the shape {found.shape} {why}, expected {expected.shape}"
+        return f"has shape {found.shape} {why}, expected {expected.shape}"
     finite = np.abs(expected[np.isfinite(expected)])
     tolerance = TOLERANCE[dtype]
     scale = max(float(finite.max(initial=0.0)), ROUNDING[dtype] / tolerance)
@@ -51,8 +51,8 @@ def close(expected: Array, found: Array, dtype: str, why: str) -> str | None:
         return None
     place = tuple(int(i) for i in np.unravel_index(int(error.argmax()), error.shape))
     return (
-        f"differs by {error[place] / scale:.1e} of its largest number {why}, allowed is {tolerance:.0e}: "
-        f"{at(place)}expected {expected[place]:.10g}, found {found[place]:.10g}"
+        f"relative error {error[place] / scale:.1e} {why} exceeds {tolerance:.0e}: "
+        f"{at(place)}expected {expected[place]:.10g}, got {found[place]:.10g}"
     )
 
 

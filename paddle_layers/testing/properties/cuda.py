@@ -19,7 +19,7 @@ from .ptx import Ptx, drivers_of
 
 FORMS = {point_functions_only: "point functions", tuned_at_every_size: "thread blocks and tuned kernels"}
 """The kernels that a function may become, in words."""
-NEEDS_CUDA = "CUDA kernels were not checked; `pip install 'paddle-layers[cuda]'` (no card is needed)"
+NEEDS_CUDA = "CUDA kernels were not checked; to check them without a GPU: pip install 'paddle-layers[cuda]'"
 
 
 def has_cuda() -> bool:
@@ -76,5 +76,5 @@ def _problem(kernel: Ptx) -> str | None:
     except Exception as error:  # numba, NVVM and nvJitLink share no error class; the report shows it
         return f"does not compile for {version}: {type(error).__name__}: {first_line(error)}"
     if kernel.has_f64:
-        return f"computes in float64 for {version}; write `real(...)` around whole numbers, or `double(...)` to mean it"
+        return f"computes in float64 for {version}; wrap integers in `real(...)`, or use `double(...)` if intended"
     return None

@@ -19,4 +19,4 @@ def check_definition(layer: LayerDefinition) -> Iterator[tuple[str, str | None]]
         "JSON": json_format.Parse(json_format.MessageToJson(message), pb.LayerDef()),
     }
     for form, read in ways.items():
-        yield form, None if read == message else f"the LayerDef changes on its way through {form}"
+        yield form, None if read == message else f"the LayerDef changes in a round trip through {form}"

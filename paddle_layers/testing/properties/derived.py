@@ -16,11 +16,11 @@ def check_facts(case: Case, dtype: str = "float64") -> Verdicts:
         expected = trial.step()
         unread = list(_unread(case))
         found = trial.step(between=lambda: trial.poison_dead(unread))
-        dead = ", ".join(f"`{name}`" for name in unread) or "memory that nobody needs"
-        yield from same_bits(expected, found, f"when {dead} is full of NaN before the backward pass")
+        dead = ", ".join(f"`{name}`" for name in unread) or "unused memory"
+        yield from same_bits(expected, found, f"when {dead} is set to NaN before the backward pass")
     with Trial(replace(case, copied=True), dtype) as trial:
         found = trial.step()
-        how = "the output takes the memory of the input" if trial.in_place else "values share memory"
+        how = "the output overwrites the input" if trial.in_place else "buffers are reused"
         yield from same_bits(expected, found, f"when {how}")
 
 

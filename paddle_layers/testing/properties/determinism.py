@@ -9,8 +9,8 @@ from ..cases.results import run
 from ..cases.trial import Trial
 from .comparing import Verdicts, same_bits
 
-PIECES = "when its work is cut into pieces for several threads"
-BACKWARDS = "when its pieces are computed from the last to the first"
+PIECES = "when its work is split across threads"
+BACKWARDS = "when its parts run in reverse order"
 
 
 def check_determinism(case: Case) -> Verdicts:

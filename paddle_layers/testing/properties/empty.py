@@ -13,8 +13,8 @@ from ..cases.case import Case
 from ..cases.trial import Trial
 from .comparing import Verdicts, same_bits
 
-ALONE = "in a batch without rows"
-BEHIND = "after a batch without rows"
+ALONE = "in an empty batch"
+BEHIND = "after an empty batch"
 
 
 def check_empty(case: Case) -> Verdicts:
@@ -30,7 +30,7 @@ def check_empty(case: Case) -> Verdicts:
                 if name.startswith("gradient of ") and not name.startswith("gradient of in"):
                     yield from same_bits({name: np.zeros_like(values)}, found, ALONE)
                 elif name in case.outputs and values.dtype.kind == "f":
-                    yield name, None if np.isfinite(values).all() else f"holds NaN or infinity {ALONE}"
+                    yield name, None if np.isfinite(values).all() else f"contains NaN or infinity {ALONE}"
             counting.net.forward(empty.feeds(empty.arrays()), phase=case.phase)
             yield from same_bits(counted, _statistics(counting.statistics()), BEHIND)
 

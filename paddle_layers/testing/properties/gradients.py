@@ -102,7 +102,7 @@ def _slopes_agree(variable: Variable, analytic: Array) -> bool:
 def _compare(case: Case, variable: Variable, analytic: Array) -> str | None:
     """Every element; where the slopes to either side differ by a kink, the derivative may be anything in between."""
     if not np.isfinite(analytic).all():
-        return "the gradient holds NaN or infinity"
+        return "the gradient contains NaN or infinity"
     numeric, doubt, rounding = _differences(variable)
     slack = rounding + (doubt if _has_kinks(case) else 0.0)
     largest = float(np.abs(numeric).max(initial=0.0))
@@ -113,7 +113,7 @@ def _compare(case: Case, variable: Variable, analytic: Array) -> str | None:
     if not wrong.any():
         return None
     place = tuple(int(i) for i in np.unravel_index(int(np.where(wrong, error, -1).argmax()), error.shape))
-    return f"{at(place)}expected {numeric[place]:.10g} by central differences, found {analytic[place]:.10g}"
+    return f"{at(place)}expected {numeric[place]:.10g} by central differences, got {analytic[place]:.10g}"
 
 
 def _differences(variable: Variable) -> tuple[Array, Array, float]:

@@ -23,9 +23,9 @@ def check_inference(case: Case) -> Verdicts:
     definition = case.definition
     again = tuple(definition.infer(case.types, definition.example_inputs(case.example)[1]))
     same = case.output_types == again
-    yield "inference", None if same else f"gives {_show(case.output_types)} first and then {_show(again)}"
+    yield "inference", None if same else f"is not deterministic: {_show(case.output_types)}, then {_show(again)}"
     wrong = [type_ for type_ in again if not _is_type(type_)]
-    yield "output types", f"{wrong[0]!r} is no type: a size is at least 1, a level 0 to 2" if wrong else None
+    yield "output types", f"invalid type {wrong[0]!r}: sizes must be >= 1, levels 0 to 2" if wrong else None
     yield "config", problem_of(case.text(), legal=True)
 
 
@@ -38,7 +38,7 @@ def check_text(definition: LayerDefinition, types: tuple[Type, ...], attributes:
     except Exception as error:  # the layer under test may raise anything; only `ShapeError` is right
         return f"inference fails: {type(error).__name__}: {error}"
     wrong = [type_ for type_ in inferred if not _is_type(type_)]
-    return f"{wrong[0]!r} is no type: a size is at least 1, a level 0 to 2" if wrong else problem_of(text)
+    return f"invalid type {wrong[0]!r}: sizes must be >= 1, levels 0 to 2" if wrong else problem_of(text)
 
 
 def problem_of(text: str, *, legal: bool | None = None) -> str | None:
@@ -46,14 +46,14 @@ def problem_of(text: str, *, legal: bool | None = None) -> str | None:
     try:
         found = examine_network(text)
     except Exception as error:  # the reader answers with diagnostics and must not raise; the report shows what it did
-        return f"makes the reader fail: {type(error).__name__}: {error}"
+        return f"crashes the reader: {type(error).__name__}: {error}"
     if found.network is not None and not found.failed:
-        return "has to be refused, but is accepted" if legal is False else None
+        return "is invalid, but accepted" if legal is False else None
     errors = [fault for fault in found.faults if fault.severity == "error"]
     crashes = [fault.message for fault in errors if fault.code == CRASH]
     if crashes or not errors:
-        return crashes[0] if crashes else "is refused without a diagnostic"
-    return f"is legal, but is refused: {errors[0].message}" if legal else None
+        return crashes[0] if crashes else "is rejected without a diagnostic"
+    return f"is valid, but rejected: {errors[0].message}" if legal else None
 
 
 def illegal_networks(definition: LayerDefinition) -> Iterator[tuple[str, str]]:
@@ -69,7 +69,7 @@ def illegal_networks(definition: LayerDefinition) -> Iterator[tuple[str, str]]:
         if attribute.required:
             rest = {name: value for name, value in given.items() if name not in (attribute.name, *attribute.aliases)}
             yield f"`{attribute.name}` is missing", network_text(definition, types, rest)
-    yield "an attribute is unknown", network_text(definition, types, {**given, "no_such_attribute": 1})
+    yield "unknown attribute", network_text(definition, types, {**given, "no_such_attribute": 1})
     for what, wrong in _illegal_types(definition, types):
         yield what, network_text(definition, wrong, given)
 
@@ -77,10 +77,10 @@ def illegal_networks(definition: LayerDefinition) -> Iterator[tuple[str, str]]:
 def _illegal_types(definition: LayerDefinition, types: tuple[Type, ...]) -> Iterator[tuple[str, tuple[Type, ...]]]:
     fields = list(definition.inputs.values())
     if any(not field.optional and (not field.repeatable or field.minimum) for field in fields):
-        yield "there is no input", ()
+        yield "no input", ()
     if not any(field.repeatable for field in fields):
         more = [types[0] if types else Type.dense(3)] * (len(fields) + 1 - len(types))
-        yield "there is an input too many", (*types, *more)
+        yield "one extra input", (*types, *more)
     positions = definition.bind_axes(types, definition.bind(_attributes(definition))).positions
     for name, places in positions.items():
         for place in places[:1]:
@@ -103,7 +103,7 @@ def _illegal(field: Input, type_: Type) -> Iterator[tuple[str, Type]]:
     yield from ((f"of kind {kind}", made[kind]) for kind in KINDS if kind not in field.kinds)
     yield from ((f"of level {level}", type_._replace(level=level)) for level in range(3) if level not in field.seq)
     if type_.kind == "DENSE" and not any(axis.rest for axis in field.axes):
-        yield "of a rank too high", Type.dense(*type_.dims, 2, 2, level=type_.level)
+        yield "of a higher rank", Type.dense(*type_.dims, 2, 2, level=type_.level)
 
 
 def _is_type(type_: Any) -> bool:

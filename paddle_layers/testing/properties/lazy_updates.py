@@ -67,7 +67,7 @@ def check_linear_penalty(name: str | Elementwise, *, trials: int = TRIALS) -> No
         declared = function.call(*(penalty.attributes[name] for name in function.args)) * value
         actual = _penalty(penalty, value)
         if not abs(actual - declared) <= TOLERANCE * abs(declared):
-            problem = f"for {value:g} the penalty is {actual:g}, declared is {declared:g}"
+            problem = f"the penalty of {value:g} is {actual:g}, declared {declared:g}"
             raise AssertionError(f"{regularizer.name}: linear penalty: {problem}\n  case: {dict(penalty.attributes)}")
 
 
@@ -100,7 +100,7 @@ class _Case:
         actual = self._step(self.numbers, 0.0)
         for name, one, other, scale in zip(("value", *self.optimizer.states), actual, new, size, strict=True):
             if not abs(one - other) <= TOLERANCE * scale:
-                yield f"`{name}` becomes {one:g}, declared is {other:g}"
+                yield f"`{name}` becomes {one:g}, declared {other:g}"
         if isinstance(step, AdaptiveStep):
             yield from self._changing(step)
         else:
@@ -113,8 +113,8 @@ class _Case:
         if not isinstance(later, AdaptiveStep) or (later.mean, later.squares) != (step.mean, step.squares):
             yield "`mean` and `squares` depend on the rate or the count"
         elif not (step.epsilon > 0 and step.epsilon * math.sqrt(step.squares) <= later.epsilon):
-            change = f"`epsilon` goes from {step.epsilon:g} to {later.epsilon:g}"
-            yield f"{change}, must be above 0 and fall no faster than the root of the squares"
+            change = f"`epsilon` changes from {step.epsilon:g} to {later.epsilon:g}"
+            yield f"{change}, must be above 0 and decrease no faster than the square root of `squares`"
 
     def _read_all_the_same(self, matrix: Numbers) -> Iterator[str]:
         """States whose column of zeros says that no step reads them."""
@@ -124,7 +124,7 @@ class _Case:
             other = self.numbers.copy()
             other[at] += 1.0
             if not matrix[:, at].any() and not np.array_equal(expected, self._step(other, gradient)):
-                yield f"a step with a gradient reads `{name}`, whose column is declared to be zeros"
+                yield f"a step with a gradient reads `{name}`, whose column is declared zero"
 
     def _step(self, numbers: Numbers, gradient: float) -> Numbers:
         """The dense step."""

@@ -7,7 +7,7 @@ from ..cases.trial import Trial, guarded
 from ..cases.values import same_rows
 from .comparing import Verdicts, same_bits
 
-UNWRITTEN = "when memory is full of NaN before: an element is not written, or one outside of an array is read"
+UNWRITTEN = "with memory initialized to NaN: an element is not written, or read out of bounds"
 
 
 def check_memory(case: Case, dtype: str = "float64") -> Verdicts:
@@ -19,7 +19,7 @@ def check_memory(case: Case, dtype: str = "float64") -> Verdicts:
         again = trial.step(before=trial.poison)
         yield from same_bits(clean, again, UNWRITTEN)
         buffer = trial.touched()
-        yield "guard zones", None if buffer is None else f"were written next to `{buffer}`: an index is out of range"
+        yield "guard zones", None if buffer is None else f"are overwritten next to `{buffer}`: an index is out of range"
         for place, (before, after) in enumerate(zip(case.arrays(), trial.arrays, strict=True)):
             yield f"in{place}", None if same_rows(before, after) else "the input was modified"
         for name in trial.changed_parameters():

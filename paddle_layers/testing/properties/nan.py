@@ -58,4 +58,4 @@ def _passes_nan(usual: Results, others: list[Results], found: Results, source: s
 
 
 def _lost(place: tuple[int, ...], found: Array, source: str) -> str:
-    return f"{at(place)}is {found[place]:.10g} where a value of `{source}` that it depends on is NaN"
+    return f"{at(place)}is {found[place]:.10g}, expected NaN: it depends on a value of `{source}` that is NaN"

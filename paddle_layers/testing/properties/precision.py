@@ -49,4 +49,4 @@ def _imprecise(expected: Array, found: Array, shift: float) -> str | None:
         return None
     place = tuple(int(i) for i in worst)
     why = f"in float32 with {shift:g} added to the inputs"
-    return f"{at(place)}expected {expected[place]:.10g}, found {found[place]:.10g} {why}"
+    return f"{at(place)}expected {expected[place]:.10g}, got {found[place]:.10g} {why}"

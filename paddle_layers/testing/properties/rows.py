@@ -36,7 +36,7 @@ def check_rows(case: Case) -> Verdicts:
             yield from _compare(expected, found, f"in sample {sample} when the other samples change")
             if _can_be_alone(case, sample):
                 alone = _rows_of(0, _alone(case, sample, first))
-                yield from _compare(expected, alone, f"in sample {sample} when it is alone")
+                yield from _compare(expected, alone, f"in sample {sample} when it is alone in the batch")
 
 
 def _can_be_alone(case: Case, sample: int) -> bool:

@@ -14,7 +14,7 @@ from ..cases.case import Case
 from ..cases.trial import Trial
 from .comparing import Array, Verdicts, close
 
-CUT = "when the data come in two batches"
+CUT = "when the data are split into two batches"
 Part = tuple[Case, dict[str, Any]]
 
 

@@ -30,7 +30,7 @@ def check_tuned(case: Case) -> Verdicts:
             found, used = run(case, dtype)
         if used:
             expected, _ = as_python(partial(run, case, dtype))
-            why = f"in {dtype} when {', '.join(sorted(used))} run tuned"
+            why = f"in {dtype} with tuned {', '.join(sorted(used))}"
             for name, values in expected.items():
                 yield name, close(values, found[name], dtype, why)
     if used and case.is_example:
@@ -46,4 +46,4 @@ def check_runs(case: Case, dtype: str) -> Verdicts:
     with Trial(case, dtype) as trial:
         trial.step()
         for name, buffer in trial.outside_runs():
-            yield name, None if buffer is None else f"an item writes `{buffer}` outside of its `runs`"
+            yield name, None if buffer is None else f"a work item writes `{buffer}` outside its `runs`"

@@ -41,27 +41,25 @@ def _computed_sizes(case: Case) -> Verdicts:
         if field.kind == "DENSE" and not field.repeatable:
             computed = math.prod(binding.dims(field))
             same = computed == type_.size
-            yield field.name, None if same else f"has {computed} numbers a row by its axes, inferred was {type_}"
+            yield field.name, None if same else f"has {computed} values per row by its axes, inferred {type_}"
 
 
 def _check_rows(case: Case, type_: Type, value: object, found: int) -> str | None:
     rows = case.batch.rows_at(type_.level)
     if found != rows:
-        return f"has {found} rows, inferred was {type_}, of which this batch has {rows}"
+        return f"has {found} rows, expected {rows} rows of {type_}"
     if isinstance(value, Sequences) and list(value.starts) != list(case.batch.starts[0]):
-        return f"has sequences from {list(value.starts)}, those of the batch start at {list(case.batch.starts[0])}"
+        return f"has sequence starts {list(value.starts)}, expected {list(case.batch.starts[0])}"
     return None
 
 
 def _check_own_rows(case: Case, type_: Type, value: object, found: int) -> str | None:
     """The layer determines its number of rows; they have to belong to the batch's samples."""
     if not isinstance(value, Sequences):
-        return f"is no sequence, inferred was {type_}"
+        return f"is not a sequence, inferred {type_}"
     last = (value.starts if value.sub_starts is None else value.sub_starts)[-1]
     if len(value) != case.batch.samples or last != found:
-        return (
-            f"has {len(value)} sequences that end at row {last}; the batch has {case.batch.samples}, and {found} rows"
-        )
+        return f"has {len(value)} sequences that end at row {last}, expected {case.batch.samples} and {found}"
     return None
 
 
@@ -73,10 +71,10 @@ def _check(case: Case, field: Output, type_: Type, value: object) -> str | None:
     if problem := check(case, type_, value, len(array)):
         return problem
     if level != type_.level or array.shape[1:] != type_.dims:
-        return f"is {array.shape[1:]} of level {level}, inferred was {type_}"
+        return f"is {array.shape[1:]} of level {level}, inferred {type_}"
     if type_.kind == "INT":
         legal = array.dtype.kind == "i" and (array.size == 0 or (array.min() >= 0 and array.max() < type_.size))
-        return None if legal else f"has ids from {array.min()} to {array.max()}, inferred was {type_}"
+        return None if legal else f"has ids from {array.min()} to {array.max()}, inferred {type_}"
     if np.isinf(array).any():
-        return "holds infinity for finite inputs"
-    return None if field.nan is not None or not np.isnan(array).any() else "holds NaN for finite inputs"
+        return "contains infinity for finite inputs"
+    return None if field.nan is not None or not np.isnan(array).any() else "contains NaN for finite inputs"

@@ -40,12 +40,12 @@ EVENTS = ("on_resume", "on_gradients", "on_step", "on_test_batch", "on_test", "a
 def check_callbacks(callbacks: Any) -> None:
     """Raises `TypeError` for what is no list of callbacks, and for an object that nothing would ever call."""
     if isinstance(callbacks, str) or not isinstance(callbacks, Iterable):
-        raise TypeError(f"callbacks is a list of objects, not {brief(callbacks)}")
+        raise TypeError(f"callbacks must be a list of callback objects, not {brief(callbacks)}")
     for listener in callbacks:
         if isinstance(listener, type):
-            raise TypeError(f"callbacks are objects: write {listener.__name__}(...), not the class")
+            raise TypeError(f"callbacks must be objects, not classes: write {listener.__name__}(...)")
         if not any(hasattr(listener, name) for name in (*EVENTS, "rate_factor")):
-            raise TypeError(f"{brief(listener)} is no callback: it has none of the methods {', '.join(EVENTS)}")
+            raise TypeError(f"{brief(listener)} is not a callback: it has none of the methods {', '.join(EVENTS)}")
 
 
 def make_callback(name: str, **settings: Any) -> Any:
@@ -74,4 +74,4 @@ def restore_states(callbacks: Sequence[object], states: Mapping[str, Any], origi
             try:
                 listener.restore(states[key])
             except (KeyError, TypeError, ValueError) as error:
-                raise TrainingError(f"{origin}: the state of the callback `{key}` cannot be used: {error}") from error
+                raise TrainingError(f"{origin}: cannot restore the state of callback `{key}`: {error}") from error

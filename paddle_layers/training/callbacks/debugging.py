@@ -10,7 +10,7 @@ import numpy as np
 
 from paddle_layers.define import callback
 
-from .repeating import Repeating
+from .intervals import Repeating
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,12 +46,12 @@ class Debug(Repeating):
         """Show all of it when it is time."""
         if not self.due(run):
             return
-        rows = [("value", "mean size", "gradient", "", "dead units"), *_values(run)]
-        rows += [("parameter", "mean size", "gradient", "update", ""), *self._parameters(run)]
+        rows = [("value", "mean abs.", "gradient", "", "dead units"), *_values(run)]
+        rows += [("parameter", "mean abs.", "gradient", "update", ""), *self._parameters(run)]
         self._before = {}
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
-        run.say("\n".join([f"step {run.step}: what happens in the network", *(f"  {line}" for line in lines)]))
+        run.say("\n".join([f"step {run.step}: values, gradients and updates", *(f"  {line}" for line in lines)]))
 
     def _parameters(self, run: Run) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []

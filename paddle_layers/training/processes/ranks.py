@@ -21,9 +21,9 @@ from paddle_layers.runtime.optimise.joined_rows import JoinedRows, merged_rows
 from paddle_layers.runtime.plan.losses import LossSum
 
 from ..problems import TrainingError
-from .mpi_sums import MpiSums
-from .shared_gradients import SharedGradients, SharedMemory, shared_gradients
-from .watch import RankWatch
+from .mpi_allreduce import MpiSums
+from .shared_memory_allreduce import SharedGradients, SharedMemory, shared_gradients
+from .watchdog import RankWatch
 
 if TYPE_CHECKING:
     from paddle_layers.runtime import Net
@@ -45,7 +45,7 @@ BEHIND_THE_FIRST = 3.0
 """Seconds that the other processes leave to the first one to say what is wrong, which is often the same."""
 
 
-class Alone:
+class SingleProcess:
     """A single-process training without communication."""
 
     number, count = 0, 1
@@ -115,7 +115,7 @@ class Alone:
         """Raise `TrainingError` unless all processes have the same weights."""
 
 
-class Ranks(Alone):
+class Ranks(SingleProcess):
     """One of several processes."""
 
     def __init__(self, mpi: Any, patience: float) -> None:
@@ -134,7 +134,7 @@ class Ranks(Alone):
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """As `Alone.together`. The others say whose error it was, and the job ends when this process exits."""
+        """As `SingleProcess.together`. The others say whose error it was, and the job ends when this process exits."""
         self._watch.start()
         try:
             yield
@@ -150,7 +150,7 @@ class Ranks(Alone):
         self._watch.end()
 
     def in_turn(self, make: Callable[[], T]) -> T:
-        """As `Alone.in_turn`."""
+        """As `SingleProcess.in_turn`."""
         if not self.first:
             self._comm.Barrier()
         made = make()
@@ -160,23 +160,23 @@ class Ranks(Alone):
         return made
 
     def sums(self, own: Mapping[str, LossSum]) -> dict[str, LossSum]:
-        """As `Alone.sums`."""
+        """As `SingleProcess.sums`."""
         numbers = self._sum([number for one in own.values() for number in (one.total, one.divisor)])
         found = zip(own.items(), numbers[::2], numbers[1::2], strict=True)
         return {name: LossSum(one.weight, total, divisor) for (name, one), total, divisor in found}
 
     def counted(self, net: Net) -> list[tuple[str, str, list[float]]]:
-        """As `Alone.counted`."""
+        """As `SingleProcess.counted`."""
         own = net.counted()
         numbers = iter(self._sum([number for _, _, sums in own for number in sums]))
         return [(layer, name, [next(numbers) for _ in sums]) for layer, name, sums in own]
 
     def join_counts(self, net: Net) -> None:
-        """As `Alone.join_counts`."""
+        """As `SingleProcess.join_counts`."""
         net.count_on(self.counted(net))
 
     def any_of(self, reason: str) -> str:
-        """As `Alone.any_of`."""
+        """As `SingleProcess.any_of`."""
         asked = np.array([bool(reason)], np.uint8)  # mpi4py's `allreduce` of objects would hold up the watching thread
         with self._watch.waiting():
             self._comm.Allreduce(self._mpi.IN_PLACE, asked, op=self._mpi.MAX)
@@ -184,12 +184,12 @@ class Ranks(Alone):
         return next(filter(None, reasons), "")
 
     def of_first(self, number: float) -> float:
-        """As `Alone.of_first`."""
+        """As `SingleProcess.of_first`."""
         with self._watch.waiting():
             return float(self._comm.bcast(number))
 
     def share(self, net: Net) -> str:
-        """As `Alone.share`."""
+        """As `SingleProcess.share`."""
         if self.gradient_memory is not None:
             with self._watch.waiting():
                 self._sums = shared_gradients(self._comm, net.arena.gradients)
@@ -198,19 +198,19 @@ class Ranks(Alone):
         return self._sums.note
 
     def start_sum(self, part: GradientPart) -> None:
-        """As `Alone.start_sum`."""
+        """As `SingleProcess.start_sum`."""
         assert self._sums is not None, "`share` comes first"
         self._sums.start_sum(part)
         self.moved += part.nbytes
 
     def wait(self) -> None:
-        """As `Alone.wait`."""
+        """As `SingleProcess.wait`."""
         assert self._sums is not None, "`share` comes first"
         with self._watch.waiting():
             self._sums.wait()
 
     def join_rows(self, net: Net) -> None:
-        """As `Alone.join_rows`. Rows are added up in the order of the processes, whichever comes first."""
+        """As `SingleProcess.join_rows`. Rows are added up in the order of the processes, whichever comes first."""
         tables = [parameter for parameter in net.arena.trained if parameter.by_rows]
         own = [parameter.gradient_rows for parameter in tables]
         lengths = np.array([0 if rows is None else len(rows[0]) for rows in own], np.int64)
@@ -238,7 +238,7 @@ class Ranks(Alone):
         return found, whole[found]
 
     def add_up(self, numbers: NDArray[Any], op: Any = None) -> None:
-        """As `Alone.add_up`."""
+        """As `SingleProcess.add_up`."""
         with self._watch.waiting():
             self._comm.Allreduce(self._mpi.IN_PLACE, numbers, op=op or self._mpi.SUM)
         self.moved += numbers.nbytes
@@ -253,14 +253,14 @@ class Ranks(Alone):
         return found
 
     def level_states(self, net: Net) -> None:
-        """As `Alone.level_states`."""
+        """As `SingleProcess.level_states`."""
         for state in net.plan("train").moving_states:
             numbers = np.array(state.value, np.float64)
             self.add_up(numbers)
             state.value = numbers / self.count
 
     def take_first(self, net: Net) -> None:
-        """As `Alone.take_first`."""
+        """As `SingleProcess.take_first`."""
         for one in net.arena.by_name.values():
             numbers = np.array(one.value)
             with self._watch.waiting():
@@ -268,12 +268,12 @@ class Ranks(Alone):
             one.value = numbers
 
     def check_equal(self, net: Net) -> None:
-        """As `Alone.check_equal`: they part where a callback of one process changes them, for example."""
+        """As `SingleProcess.check_equal`: they part where a callback of one process changes them, for example."""
         own = hashlib.blake2b(net.arena.values.read().tobytes()).digest()
         with self._watch.waiting():
             found = self._comm.allgather(own)
         if len({*found}) > 1:
-            raise TrainingError("the processes have different weights: something changed those of some of them only")
+            raise TrainingError("the weights differ between processes: some processes changed theirs separately")
 
     def _sum(self, numbers: Sequence[float]) -> list[float]:
         array = np.array(numbers, np.float64)
@@ -281,25 +281,24 @@ class Ranks(Alone):
         return [float(number) for number in array]
 
 
-ALONE = Alone()
+SINGLE_PROCESS = SingleProcess()
 
 
-def join(patience: float = PATIENCE) -> Alone:
+def join(patience: float = PATIENCE) -> SingleProcess:
     """The place of this process among those that were started with it. Raises `TrainingError` without their MPI."""
     names = (*LAUNCHED, "SLURM_STEP_NUM_TASKS") if "PMIX_RANK" in os.environ else LAUNCHED
     said = next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdecimal()), 1)
     if said < 2:
-        return ALONE
+        return SINGLE_PROCESS
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         raise TrainingError(
-            f"{said} processes were started to train together, which takes mpi4py: pip install 'paddle_layers[mpi]' "
-            f"({error})"
+            f"training with {said} processes requires mpi4py: pip install 'paddle-layers[mpi]' ({error})"
         ) from None
     if MPI.COMM_WORLD.Get_size() != said:
         raise TrainingError(
-            f"{said} processes were started, and mpi4py sees {MPI.COMM_WORLD.Get_size()}: it uses another MPI "
+            f"{said} processes were started, but mpi4py sees {MPI.COMM_WORLD.Get_size()}: it uses another MPI library "
             f"({MPI.Get_library_version().split(',')[0].strip()}) than the program that started them"
         )
     return Ranks(MPI, patience)

@@ -53,7 +53,7 @@ def compare(folders: Iterable[str | Path]) -> tuple[list[ComparedRun], list[str]
         inside = sorted((path for path in given.iterdir() if path.is_dir()), key=_order)
         runs = [path for path in ([given] if _is_run(given) else inside) if _is_run(path)]
         if not runs:
-            raise TrainingError(f"{given} holds no run; a run is a folder that `paddle-layers train` made")
+            raise TrainingError(f"no runs in {given}; a run is an output folder of `paddle-layers train`")
         for folder in runs:
             name = str(folder.relative_to(given)) if folder != given else str(folder)
             try:
@@ -97,7 +97,7 @@ def _read(name: str, folder: Path) -> ComparedRun:
     if not log.is_file():
         raise TrainingError(f"{folder} has no {LOG} yet")
     if log.stat().st_size > _LARGEST:
-        raise TrainingError(f"{log} has more than {_LARGEST >> 20} MiB: it is left out")
+        raise TrainingError(f"skipped {log}: larger than {_LARGEST >> 20} MiB")
     records = read_records(log)
     tests = [line for line in records if line["phase"] == "test"] or records
     columns = ("loss", *(column for column in (records[0] if records else {}) if column not in COLUMNS))
@@ -113,7 +113,7 @@ def _read(name: str, folder: Path) -> ComparedRun:
         if values and column in better
     }
     ended = facts.ended if facts is not None else ""
-    state = "running" if is_running(folder) else "finished" if ended == "all steps" else ended or "not at its end"
+    state = "running" if is_running(folder) else "finished" if ended == "all steps" else ended or "incomplete"
     last = {column: line[-1][1] for column, line in lines.items()}
     step = max((int(line["step"]) for line in records), default=0)
     seconds = max((float(line["seconds"]) for line in records if line.get("seconds")), default=0.0)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from paddle_layers.data.learning import FILE as LEARNED
 from paddle_layers.define.output_folders import Folder, LinkError, new_folder, open_folder, remove_matching
 
-from ..callbacks.value_files import FOLDER as VALUES
-from ..callbacks.value_files import clear_values, remove_unfinished_values
-from ..callbacks.watching import BEST, BEST_FOLDER, RELOADED, clear_watched
+from ..callbacks.monitoring import BEST, BEST_FOLDER, RELOADED, clear_watched
+from ..callbacks.write_values import FOLDER as VALUES
+from ..callbacks.write_values import clear_values, remove_unfinished_values
 from ..checkpoints import WEIGHTS, remove_checkpoints, remove_unfinished
 from ..problems import TrainingError
 from .logs import EVENT_FOLDERS, EVENTS, clear_logs
@@ -42,7 +42,7 @@ def output_folder(training: Training, output: str | Path | None) -> Path:
     """The output folder: the argument, the training file's `output`, or a folder named like the network."""
     given = output or training.output
     if "\0" in str(given or ""):
-        raise TrainingError(f"`output` is {str(given)!r}, which no folder can be named")
+        raise TrainingError(f"`output` is {str(given)!r}, not a valid folder name")
     return Path(given) if given else Path("output") / _plain_name(training.network.name or "network")
 
 
@@ -56,8 +56,8 @@ def _plain_name(name: str) -> str:
     separators = any(character in "/\\:" or not character.isprintable() for character in name)
     if separators or name.startswith(".") or len(name.encode(errors="replace")) > LONGEST_NAME:
         raise TrainingError(
-            f"the network is called {name!r}, which is no name for a folder; name the network otherwise, or say where "
-            "results go with `output` in the training file or --output"
+            f"the network is named {name!r}, not a valid folder name; rename it, or set `output` in the training "
+            "file or --output"
         )
     return name
 
@@ -74,24 +74,23 @@ def claimed_folder(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
     somebody else.
     """
     if folder.is_file():
-        raise TrainingError(f"{folder} is a file; choose another output folder with --output")
+        raise TrainingError(f"{folder} is a file, not a folder; choose another --output")
     with contextlib.ExitStack() as stack:
         try:
             own = stack.enter_context(new_folder(folder))
             stack.enter_context(_locked(own))
         except BlockingIOError:
             raise Running(
-                f"another training is running in {folder}; wait until it has ended, or choose another folder with "
-                "--output"
+                f"another training is running in {folder}; wait for it to finish, or choose another --output"
             ) from None
         except LinkError as error:
             raise TrainingError(str(error)) from None
         except OSError as error:
-            raise TrainingError(f"the folder {folder} cannot be made: {error.strerror}") from None
+            raise TrainingError(f"cannot create the folder {folder}: {error.strerror}") from None
         if overwrite and _has_results(own) and not own.is_file(MARK):
             raise TrainingError(
-                f"{folder} was not made by a training, so nothing in it is removed; choose another folder with "
-                "--output, or empty it yourself"
+                f"{folder} was not created by a training, so --overwrite does not delete its contents; empty it "
+                "yourself, or choose another --output"
             )
         _refuse_links(own)
         if own.is_file(MARK):

@@ -13,7 +13,7 @@ from paddle_layers.runtime.memory.tensorfiles import save_error, write_file
 
 from ..problems import TrainingError
 
-_REMEDY = "mend the file or move it away"
+_REMEDY = "fix the file or move it away"
 _DIGITS = 15
 COLUMNS = ("step", "epoch", "phase", "loss", "rate", "seconds")
 
@@ -70,7 +70,7 @@ def read_records(path: Path) -> list[dict[str, str]]:
             found = COLUMNS if reader.fieldnames is None else reader.fieldnames  # none: the file is empty
             missing = [name for name in COLUMNS if name not in found]
             if missing:
-                raise TrainingError(f"{path}:1: there is no column `{missing[0]}`; {_REMEDY}")
+                raise TrainingError(f"{path}:1: missing column `{missing[0]}`; {_REMEDY}")
             lines = []
             for line in reader:
                 if None not in line.values() and line["step"].isdecimal():
@@ -78,7 +78,7 @@ def read_records(path: Path) -> list[dict[str, str]]:
                     lines.append(line)
             return lines
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise TrainingError(f"{path} cannot be read: {error}; {_REMEDY}") from None
+        raise TrainingError(f"cannot read {path}: {error}; {_REMEDY}") from None
 
 
 def _check(line: Mapping[str, str], place: str) -> None:
@@ -90,7 +90,7 @@ def _check(line: Mapping[str, str], place: str) -> None:
             try:
                 float(value)
             except ValueError:
-                raise TrainingError(f"{place}: `{name}` is {value[:40]!r}, which is no number; {_REMEDY}") from None
+                raise TrainingError(f"{place}: `{name}` is {value[:40]!r}, expected a number; {_REMEDY}") from None
 
 
 def _csv(*lines: Sequence[str]) -> str:

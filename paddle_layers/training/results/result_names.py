@@ -67,8 +67,8 @@ def check_further(training: Training, source: str) -> None:
     """Raise `DataError` where the results of a further source of tests have names of others."""
     names = further_names(training, source)
     if both := names.keys() & {*names.values()}:
-        what = f"`{min(both)}` is a result of the network already"
-        raise DataError(f"`name` is `{source}`, and {what}: write another one")
+        what = f"`{min(both)}` is already a result of the network"
+        raise DataError(f"`name` is `{source}`, but {what}: choose another name")
 
 
 def best_of(training: Training) -> dict[str, str]:
@@ -84,7 +84,7 @@ def nan_notes(training: Training, results: Mapping[str, float]) -> list[str]:
     """References to the page that explains each statistic that is NaN."""
     reported = _reported(training)
     return [
-        f"`{name}` is no number; `paddle-layers layers {reported[name][0].name}` says what it takes"
+        f"`{name}` is not a number; see its inputs with `paddle-layers layers {reported[name][0].name}`"
         for name, value in results.items()
         if math.isnan(value) and name in reported
     ]

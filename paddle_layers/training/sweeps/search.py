@@ -26,12 +26,12 @@ from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_thread
 
 from ..interrupts import SIGNALS, Interrupts
 from ..problems import TrainingError
-from ..progress import Lines, Silence
-from ..reading import read_training
+from ..progress import Lines, NullProgress
 from ..results.folders import output_folder
 from ..results.result_names import best_of, further_names, loss_names, statistic_names
 from ..results.run_files import read_run
 from ..trainer import Options, run_training
+from ..training_argument import read_training
 from .space import parse_varied
 from .study import Sweep, check_same, next_trial, open_study, reading_journal, settings_of, trial_folder
 
@@ -117,11 +117,11 @@ def work(sweep: Sweep, *, threads: int | None = None, say: Callable[[str], None]
                 return
             outcome = _train(sweep, study, trial, say)
         if outcome in SIGNALS.values():
-            say(f"trial {trial.number} stopped: {outcome}; the same command goes on with it")
+            say(f"trial {trial.number} stopped: {outcome}; run the same command to resume it")
             return
         failed = failed + 1 if outcome == FAILED else 0
         if failed == MOST_FAILED:
-            raise TrainingError(f"{failed} trials in a row failed; the lines above say why")
+            raise TrainingError(f"{failed} consecutive trials failed; see the messages above")
 
 
 def _train(sweep: Sweep, study: Study, trial: FrozenTrial, say: Callable[[str], None]) -> str:
@@ -132,7 +132,7 @@ def _train(sweep: Sweep, study: Study, trial: FrozenTrial, say: Callable[[str], 
     shown = f"trial {trial.number}: {shlex.join(own)}"
     for other in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
         if other.params == trial.params and other.value is not None:
-            say(f"{shown}  {sweep.watch} {other.value:.4g}, as trial {other.number}")
+            say(f"{shown}  {sweep.watch} {other.value:.4g}, same settings as trial {other.number}")
             study.tell(trial.number, other.value)
             return ""
     try:
@@ -141,7 +141,7 @@ def _train(sweep: Sweep, study: Study, trial: FrozenTrial, say: Callable[[str], 
             return results
         value = results.get(sweep.watch, math.nan)
         if math.isnan(value):
-            raise TrainingError(f"`{sweep.watch}` is no number")
+            raise TrainingError(f"`{sweep.watch}` is not a finite number")
     except (ConfigError, TrainingError) as error:
         say(f"{shown}  failed: {error}")
         study.tell(trial.number, state=TrialState.FAIL)
@@ -158,7 +158,7 @@ def _results(sweep: Sweep, number: int, own: Sequence[str]) -> Mapping[str, floa
     if before is not None and before.ended:  # killed before the study knew it
         return before.best or before.results
     settings = (*sweep.settings, *own)
-    options = Options(output=folder, device=sweep.device, settings=settings, progress=Silence())
+    options = Options(output=folder, device=sweep.device, settings=settings, progress=NullProgress())
     report = run_training(sweep.file, options)
     if report.stopped in SIGNALS.values():
         return report.stopped
@@ -181,7 +181,7 @@ def _share(sweep: Sweep, processes: int) -> None:
                 for worker in workers:
                     worker.terminate()
     if any(worker.exitcode for worker in workers):
-        raise TrainingError("a process of the sweep failed; what it says is above. The same command goes on")
+        raise TrainingError("a process of the sweep failed; see the messages above. Run the same command to resume")
 
 
 def _worker(sweep: Sweep, threads: int) -> None:
@@ -196,20 +196,22 @@ def _worker(sweep: Sweep, threads: int) -> None:
 def _mode(training: Training, watch: str, mode: str | None) -> str:
     """Whether smaller or larger values are better. Raises `TrainingError` for a result that the test lacks."""
     if training.source_of("test") is None:
-        raise TrainingError('a sweep looks at results of the test: add `source { type: ... phase: "test" ... }`')
+        raise TrainingError('a sweep optimizes a test result: add `source { type: ... phase: "test" ... }`')
     best = best_of(training)
     results = {"loss": "", **dict.fromkeys((*loss_names(training).values(), *statistic_names(training).values()), "")}
     for name, _ in training.further_tests:
         results |= dict.fromkeys(further_names(training, name).values(), "")
     if watch not in results:
         there = ", ".join(f"`{name}`" for name in results)
-        raise TrainingError(f"--watch is `{watch}`, but the test gives {there}{suggestion(watch, results)}")
+        raise TrainingError(
+            f"--watch is `{watch}`, expected one of the test results {there}{suggestion(watch, results)}"
+        )
     known = best.get(watch)
     if known is None and mode is None:
-        raise TrainingError(f"write `--mode min` or `--mode max`: it is not known which values of `{watch}` are better")
+        raise TrainingError(f"add `--mode min` or `--mode max`: it is unknown which values of `{watch}` are better")
     if known is not None and mode not in (None, known):
         raise TrainingError(
-            f"`{watch}` is the better the {'larger' if known == 'max' else 'smaller'} it is: leave --mode out"
+            f"{'larger' if known == 'max' else 'smaller'} values of `{watch}` are better: remove --mode"
         )
     return known or mode or "min"
 

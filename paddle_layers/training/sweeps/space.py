@@ -49,26 +49,26 @@ def parse_varied(texts: Sequence[str]) -> list[Varied]:
     fields = [one.field for one in found]
     for field in fields:
         if fields.count(field) > 1:
-            raise TrainingError(f"--vary names `{field}` twice")
+            raise TrainingError(f"duplicate --vary for `{field}`")
     if not found:
-        raise TrainingError(f"nothing is varied: give --vary, {HOW}")
+        raise TrainingError(f"missing --vary: {HOW}")
     return found
 
 
 def _parsed(text: str) -> Varied:
     field, sign, value = text.partition("=")
     if not (field.strip() and sign and value.strip()):
-        raise TrainingError(f"--vary is {text!r}: {HOW}")
+        raise TrainingError(f"invalid --vary {text!r}: {HOW}")
     match = _RANGE.fullmatch(value)
     if match is None:
         choices = tuple(one.strip() for one in value.split(","))
         if len(choices) < 2 or "" in choices or len({*choices}) < len(choices):
-            raise TrainingError(f"--vary is {text!r}, neither a range nor different choices: {HOW}")
+            raise TrainingError(f"invalid --vary {text!r}, neither a range nor distinct choices: {HOW}")
         return Varied(field, choices=choices)
     low, high, logarithmic = float(match[1]), float(match[2]), match[3] is not None
     if not low < high < float("inf"):
-        raise TrainingError(f"--vary is {text!r}: the first number of a range has to be the smaller one")
+        raise TrainingError(f"invalid --vary {text!r}: the lower bound must be less than the upper bound")
     if logarithmic and low <= 0:
-        raise TrainingError(f"--vary is {text!r}: numbers that are drawn by their logarithm begin above 0")
+        raise TrainingError(f"invalid --vary {text!r}: the lower bound of a log range must be above 0")
     whole = all(_WHOLE.fullmatch(match[end]) for end in (1, 2))
     return Varied(field, low, high, logarithmic, whole)

@@ -65,7 +65,7 @@ def _load_study(sweep: Sweep) -> Study:
         from optuna.storages import JournalStorage
         from optuna.storages.journal import JournalFileBackend
     except ImportError:
-        raise TrainingError("a sweep takes Optuna 4.0 or later: pip install 'paddle-layers[sweep]'") from None
+        raise TrainingError("sweeps require Optuna 4.0 or later: pip install 'paddle-layers[sweep]'") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     path = Path(sweep.folder) / JOURNAL
     with open_folder(path.parent) as folder:
@@ -84,7 +84,7 @@ def _check_trials(sweep: Sweep, study: Study) -> None:
     direction = _direction(sweep)
     with reading_journal(sweep):
         if study.direction.name.lower() != direction:
-            raise ValueError(f"it is to {study.direction.name.lower()} the results, and they are to be {direction}d")
+            raise ValueError(f"its direction is {study.direction.name.lower()}, expected {direction}")
         varied = {one.field: _distribution(one) for one in parse_varied(sweep.vary)}
         for trial in study.get_trials(deepcopy=False):
             _check_trial(trial, varied)
@@ -101,7 +101,7 @@ def reading_journal(sweep: Sweep) -> Iterator[None]:
     except Exception as error:  # Optuna has no errors for it: they are of any kind
         what = message_line(str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}")
         raise TrainingError(
-            f"{path} cannot be read as the journal of a sweep: {what}; choose another folder with --output"
+            f"cannot read {path} as the journal of this sweep: {what}; choose another --output"
         ) from None
 
 
@@ -112,15 +112,15 @@ def _check_trial(trial: FrozenTrial, varied: Mapping[str, Any]) -> None:
     """
     for field, distribution in trial.distributions.items():
         if distribution != varied.get(field):
-            raise ValueError(f"trial {trial.number} varies `{field}` otherwise than --vary: {distribution}")
+            raise ValueError(f"trial {trial.number} varies `{field}` differently from --vary: {distribution}")
         if not distribution._contains(distribution.to_internal_repr(trial.params[field])):
-            raise ValueError(f"trial {trial.number} has {trial.params[field]!r} for `{field}`")
+            raise ValueError(f"trial {trial.number} has the invalid value {trial.params[field]!r} for `{field}`")
     if trial.state.name != "COMPLETE":
         return
     if trial.distributions.keys() != varied.keys():
-        raise ValueError(f"trial {trial.number} has not all fields of --vary")
+        raise ValueError(f"trial {trial.number} lacks fields of --vary")
     if not isinstance(trial.value, (int, float)) or math.isnan(trial.value):
-        raise ValueError(f"trial {trial.number} has the result {trial.value!r}")
+        raise ValueError(f"trial {trial.number} has the invalid result {trial.value!r}")
 
 
 def check_same(sweep: Sweep, training: Training) -> None:
@@ -128,31 +128,31 @@ def check_same(sweep: Sweep, training: Training) -> None:
     folder = Path(sweep.folder)
     others = folder.is_dir() and any(path.name != LOCK for path in folder.iterdir())
     if others and not (folder / JOURNAL).is_file():
-        raise TrainingError(f"{folder} holds something else than a sweep; choose another folder with --output")
+        raise TrainingError(f"{folder} is not empty and not a sweep; choose another --output")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with open_folder(folder) as own:
             if own.is_link(LOCK):
                 raise TrainingError(str(LinkError(folder / LOCK)))
     except OSError as error:
-        raise TrainingError(f"the folder {folder} cannot be made: {error.strerror}") from None
+        raise TrainingError(f"cannot create the folder {folder}: {error.strerror}") from None
     facts, _ = facts_of(training, folder, (), data=False)
     fields = hashlib.sha256(repr(sorted(compared(facts.fields).items())).encode()).hexdigest()
     asked: dict[str, Any] = {
         "--vary": sorted(sweep.vary),
         "--watch": sweep.watch,
         "--mode": sweep.mode,
-        "the training": fields,
+        "training": fields,
     }
-    asked["the length"] = list(facts.length)
+    asked["length"] = list(facts.length)
     with _lock(folder / LOCK, wait=True), reading_journal(sweep):
         study = _load_study(sweep)
         before = study.user_attrs
         other = [name for name, value in asked.items() if name in before and before[name] != value]
         if other:
             raise TrainingError(
-                f"{folder} holds a sweep where {', '.join(other)} {'was' if len(other) == 1 else 'were'} another; give "
-                "the same command, or choose another folder with --output"
+                f"{folder} contains a sweep with a different {', '.join(other)}; use the same command, or choose "
+                "another --output"
             )
         _check_trials(sweep, study)  # after the settings, whose difference explains trials of another sweep
         for name, value in asked.items():

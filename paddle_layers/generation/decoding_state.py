@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime import FeedError, Net, Sequences
 
-from .beams import Candidates, Ints
-from .cutting import ONE, ROW, Carried
-from .positions import BEST, LOGARITHM, PLACES, Positions
+from .beam_search import Candidates, Ints
+from .network_split import ONE, ROW, Carried
+from .position_network import BEST, LOGARITHM, PLACES, Positions
 
 Array = NDArray[Any]
 CAPACITY = 64
 """Initial capacity of the cache in positions; it is doubled for longer sequences, which needs a new plan."""
 
 
-class Texts:
+class DecodingState:
     """The sequences of a batch, `size` per sample, and their state for the next position.
 
     `net` is that of the position. A pass reads its feeds from the buffers of the previous pass: only changed ones are
@@ -33,7 +33,7 @@ class Texts:
     ) -> None:
         self._parts, self._net, self._longest = parts, net, longest
         self._place = 0
-        """Words of each text that were read before this one."""
+        """Number of words of each sequence before this one."""
         self._own = np.arange(len(words))
         self._kept = [one for one in parts.carried if one.grows]
         self._states = [one for one in parts.carried if not one.grows]
@@ -50,7 +50,7 @@ class Texts:
         logarithms = self._read(BEST if best else LOGARITHM, -1)
         if np.isnan(logarithms).any():
             raise FeedError(
-                f"the scores of word {self._place + 1} are NaN: the weights, or values of the source, are too large"
+                f"the scores of word {self._place + 1} are NaN; the weights or the values of the source are too large"
             )
         return Candidates(self._read(PLACES, -1).astype(np.int64) if best else None, logarithms)
 

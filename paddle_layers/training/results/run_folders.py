@@ -87,8 +87,8 @@ def _candidates(folder: Path) -> Iterator[Path]:
     last = int(there[-1].name.rpartition("-")[2]) if there and there[-1] != folder else 1
     if folder.name in ("", ".."):  # the working directory, and those above it
         raise TrainingError(
-            f"{folder} holds something already; choose another output folder with --output, go on with the training "
-            "there with --resume, or replace it with --overwrite"
+            f"{folder} is not empty; choose another --output, resume its training with --resume, or replace it with "
+            "--overwrite"
         )
     for number in itertools.count(last + 1):
         yield folder.with_name(f"{folder.name}-{number}")
@@ -96,20 +96,20 @@ def _candidates(folder: Path) -> Iterator[Path]:
 
 def _place(candidate: Path, folder: Path, facts: RunFacts) -> Place | None:
     """The action in a folder that no other process uses; None if it contains another training."""
-    note = f"{folder} holds {_what(folder, facts)}; this one is in {candidate}" if candidate != folder else ""
+    note = f"{folder} contains {_what(folder, facts)}; writing to {candidate}" if candidate != folder else ""
     if not is_taken(candidate):
         return Place(candidate, note=note)
     before = read_run(candidate)
     if before is None or not same_run(facts, before) or not has_more(facts, before):
         return None
     if checkpoints(candidate / CHECKPOINTS):
-        return Place(candidate, resume=True, note=f"{candidate} has steps left to do")
+        return Place(candidate, resume=True, note=f"resuming the unfinished run in {candidate}")
     return Place(candidate, clear=True, note=note)  # killed before its first checkpoint: nothing is lost
 
 
 def _what(folder: Path, facts: RunFacts) -> str:
     before = read_run(folder)
-    return "this training, finished" if before is not None and same_run(facts, before) else "another training"
+    return "a finished run of this training" if before is not None and same_run(facts, before) else "another training"
 
 
 def _differs(candidate: Path, facts: RunFacts) -> bool:

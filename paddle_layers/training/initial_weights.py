@@ -114,22 +114,22 @@ def what_became(net: Net, training: Training, settings: WeightsSettings | None, 
     """Conversions of the parameters; empty without any."""
     note = converted(report, net.dtype) if report is not None else ""
     if settings is not None and report is not None and report.plain and not training.param:
-        return f"{len(report.loaded)} weights read from {settings.file}{note}"
+        return f"loaded {len(report.loaded)} weights from {settings.file}{note}"
     if report is None and not training.param:
         return ""
     rows = [(one.name, _shape(one.shape), _origin(one.name, report), _rate(one)) for one in net.arena.by_name.values()]
     if settings is not None and report is not None:
         shapes = open_weights(settings.file).shapes
-        rows += [(name, _shape(shapes[name]), "in the file, left out", "") for name in report.unexpected]
-    head = f"first values, from {settings.file}{note}:" if settings is not None else "parameters:"
+        rows += [(name, _shape(shapes[name]), "in the file, skipped", "") for name in report.unexpected]
+    head = f"initial weights, from {settings.file}{note}:" if settings is not None else "parameters:"
     return "\n".join([head, *_aligned(rows)])
 
 
 def _origin(name: str, report: LoadReport | None) -> str:
     if report is None or name not in report.sources:
-        return "initialised anew" if report is not None else "initialised"
+        return "newly initialized" if report is not None else "initialized"
     source = report.sources[name]
-    return "read" if source == name else f"read from {source}"
+    return "loaded" if source == name else f"loaded from {source}"
 
 
 def _rate(parameter: Parameter) -> str:
@@ -149,4 +149,4 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _shape(shape: Sequence[int]) -> str:
-    return "x".join(map(str, shape)) or "one number"
+    return "x".join(map(str, shape)) or "scalar"

@@ -15,12 +15,12 @@ from paddle_layers.data.formats.dictionaries import read_words
 from paddle_layers.define.errors import brief, suggestion
 from paddle_layers.runtime import Sequences
 
-from ..opening import learned_for
-from ..printing import check_order, check_words, text_of
+from ..data_loading import learned_for
 from ..problems import TrainingError
-from ..reading import read_training
 from ..results.result_names import selected
-from .given_data import GivenData, given_batches, source_for, weights_file, words_of
+from ..training_argument import read_training
+from ..value_text import check_order, check_words, text_of
+from .input_data import GivenData, given_batches, source_for, weights_file, words_of
 from .outputs import Reading, part_for, readings
 from .weights import load_trained
 
@@ -75,7 +75,7 @@ def generate(
         **settings: Overrides of the block `generate`: `beam_size=8`, `temperature=0.7`, and `seed` for sampling.
 
     Returns:
-        The generated texts with their scores.
+        The generated text with its scores.
 
     Raises:
         ConfigError: The training file or the settings have errors.
@@ -123,9 +123,7 @@ class Generating:
         beginnings = [ids[first:last] for first, last in pairwise(np.asarray(given.starts).tolist())]
         if not all(beginnings):
             place = beginnings.index([])
-            raise TrainingError(
-                f"sample {place} of a batch has no `{settings.words}`, so there is nothing to go on from"
-            )
+            raise TrainingError(f"sample {place} of a batch has an empty prompt `{settings.words}`")
         return beginnings
 
     def _texts(self, feeds: Mapping[str, Any], beginnings: Sequence[Sequence[int]]) -> list[list[WrittenText]]:
@@ -169,7 +167,9 @@ def open_generation(
         if names:
             batches = given_batches(training, part_for(network, names), source_for(training), data, file)
         elif data is not None:
-            raise TrainingError(f"nothing is read: every text begins with the id {settings.begin}; leave the data out")
+            raise TrainingError(
+                f"the network reads no data: every sequence begins with the id {settings.begin}; remove the data"
+            )
         words = _words(training, batches, file, (reading.label, settings.words), dictionary)
         if dictionary is not None:
             check_words(words, made.parts.vocabulary, dictionary, scores)
@@ -185,7 +185,7 @@ def settings_for(training: Training, given: Mapping[str, Any]) -> GenerateSettin
         if name not in known:
             raise TypeError(f"generate has no setting {brief(name)}{suggestion(name, known)}")
     if training.generate is None and "words" not in given:
-        message = "this training file does not say how texts are written"
+        message = "the training file has no `generate` block"
         raise training.error("", message, code="E312", help=f"add `{BLOCK}`")
     before = training.generate or GenerateSettings(given["words"])
     settings = before.with_settings(given)
@@ -200,10 +200,12 @@ def _scores(network: Network, settings: GenerateSettings) -> tuple[str, Reading]
     if settings.scores is not None:
         return settings.scores, known.get(settings.scores, Reading("softmax", True))
     if len(known) != 1:
-        there = f"there are {', '.join(f'`{name}`' for name in known)}" if known else "no cost of classes reads any"
-        raise TrainingError(
-            f"which value has the scores of the next word? {there}; name it: `generate {{ scores: ... }}`"
+        there = (
+            f"candidates are {', '.join(f'`{name}`' for name in known)}"
+            if known
+            else "no classification cost reads one"
         )
+        raise TrainingError(f"cannot determine the scores of the next word: {there}; set `generate {{ scores: ... }}`")
     return next(iter(known.items()))
 
 

@@ -20,31 +20,31 @@ def check_sharing(
 ) -> None:
     """Raise `ConfigError` or `TrainingError` for what processes cannot share."""
     if training.batch_size < count:
-        message = (
-            f"`batch_size` is {training.batch_size}, and {count} processes share each batch: some would have no row"
-        )
+        message = f"`batch_size` is {training.batch_size}, must be at least {count}, the number of processes"
         raise training.error("batch_size", message)
     for batches in data:
         if isinstance(batches, Stream):
             raise TrainingError(
-                f"{count} processes share the rows of a data set; `{batches.name}` gives batches, whose rows have no "
-                "numbers: give arrays or a `Dataset`, or train with one process"
+                f"{count} processes share the samples of a dataset, but `{batches.name}` yields batches: pass "
+                "arrays or a `Dataset`, or train with one process"
             )
         if batches.skip:
             raise TrainingError(
-                'a source that leaves bad records out, `on_error: "skip"`, gives the processes unequal batches: take '
-                "these records out of the data, or train with one process"
+                '`on_error: "skip"` would give the processes batches of different sizes: remove '
+                "the damaged records from the data, or train with one process"
             )
     if carried := carried_values(training.network.nodes):
         raise TrainingError(
-            f"the data layer `{next(iter(carried))}` carries rows from batch to batch, and the rows of a process are "
-            "others in each: train with one"
+            f"the data layer `{next(iter(carried))}` carries state from batch to batch, but the samples of a process "
+            "change with each batch: train with one process"
         )
     _check_synchronised(training)
     for listener in callbacks:
         if hasattr(listener, "on_test_batch"):
             name = type(listener).__name__
-            raise TrainingError(f"`{name}` looks at every row of a test, and each process has some: train with one")
+            raise TrainingError(
+                f"`{name}` needs all samples of a test, but each process has only some: train with one process"
+            )
 
 
 def _check_synchronised(training: Training) -> None:
@@ -54,8 +54,8 @@ def _check_synchronised(training: Training) -> None:
     makers = [node.name for node in nodes if node.definition.own_rows and _by_values(node.definition)]
     if joined and makers:
         raise TrainingError(
-            f"`{joined[0]}` is synchronised, and `{makers[0]}` makes as many rows as its values say: processes cannot "
-            "wait for each other in the middle of such a batch; train with one, or normalize by the process's own rows"
+            f"`{joined[0]}` is synchronized, but `{makers[0]}` has a dynamic row count: processes cannot "
+            "synchronize within such a batch; train with one process, or normalize each process separately"
         )
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .beams import Candidates, Ints, Written
+from .beam_search import Candidates, Ints, Written
 
 
-class Draws:
+class Sampling:
     """Sequences of samples during sampling, `results` per sample, independent of each other.
 
     A word is sampled with the probabilities raised to 1 / `temperature`; with `top_k` only from the most probable
@@ -54,7 +54,7 @@ class Draws:
         return [sorted(part, key=lambda text: -text.score) for part in parts]
 
     def advance(self, found: Candidates, free: NDArray[np.bool_] | None = None) -> tuple[Ints, Ints]:
-        """Appends a word to the sequences of active samples, those that are `free` if given; as `Beams.advance`."""
+        """Appends a word to the active sequences, those that are `free` if given; as `BeamSearch.advance`."""
         places = draw(found.logarithms, self._rng, self.temperature, self.top_p)
         rows = np.arange(len(places))
         words = places if found.words is None else found.words[rows, places]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_layers.define import Int, String, Strings, callback
 
 from ..problems import TrainingError
-from .repeating import Repeating
+from .intervals import Repeating
 
 if TYPE_CHECKING:
     from ..runs import Run
@@ -52,7 +52,7 @@ class Print(Repeating):
 
     def on_step(self, run: Run) -> None:
         """Show them when it is time."""
-        from ..printing import value_text
+        from ..value_text import value_text
 
         if not self.due(run):
             return
@@ -67,6 +67,6 @@ def _gradient(run: Run, name: str) -> Any:
         return run.net.gradient(name)
     except KeyError:
         raise TrainingError(
-            f"`gradients` names `{name}`, but nothing asks for its gradient: no layer before it learns; "
-            "`propagate_down: true` in a layer that reads it makes it computed"
+            f"`gradients` names `{name}`, whose gradient is not computed: no trainable layer precedes it; set "
+            "`propagate_down: true` in a layer that reads it"
         ) from None

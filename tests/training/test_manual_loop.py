@@ -115,9 +115,9 @@ def test_states_of_another_optimizer_are_refused(tmp_path: Path) -> None:
         pl.Optimizer(net, "adam").save(tmp_path / "adam")
         net.save(str(tmp_path / "w"))
         for optimizer, file, message in (
-            (pl.Optimizer(net, "sgd"), "adam", "has no states of the optimizer `sgd`"),
-            (pl.Optimizer(net, "adam"), "w", "has no states of the optimizer `adam`"),
-            (pl.Optimizer(wide, "adam"), "adam", "holds the states of another network's optimizer"),
+            (pl.Optimizer(net, "sgd"), "adam", "has no state of the optimizer `sgd`"),
+            (pl.Optimizer(net, "adam"), "w", "has no state of the optimizer `adam`"),
+            (pl.Optimizer(wide, "adam"), "adam", "contains the optimizer state of another network"),
             (pl.Optimizer(net, "adam"), "none", "file not found"),
         ):
             with pytest.raises(WeightsError, match=re.escape(message)) as error:
@@ -180,7 +180,7 @@ def test_train_takes_a_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ("given", "message"),
     [
         (pl.loads(TEXT), "not a Network: write train(make_training(network, optimizer={"),
-        (5, "training is a file, its text, or what `make_training` gives, not 5"),
+        (5, "training must be a file, its text, or the result of `make_training`, not 5"),
         ({"steps": 1}, "not a dict"),
     ],
 )

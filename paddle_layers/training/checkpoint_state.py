@@ -26,22 +26,22 @@ def fault(facts: Mapping[str, Any], *, batches: int) -> str:
     """The error in the state of a training with this many batches per epoch; empty if it is valid."""
     for name in COUNTS:
         if not is_count(facts[name]):
-            return f"`{name}` is {_shown(facts[name])}; it has to be a whole number from 0 on"
+            return f"`{name}` is {_shown(facts[name])}, expected an integer >= 0"
     for name in NUMBERS:
         if not is_number(facts[name]):
-            return f"`{name}` is {_shown(facts[name])}; it has to be a number"
+            return f"`{name}` is {_shown(facts[name])}, expected a number"
     if facts["batch"] >= batches:
         return f"`batch` is {facts['batch']}, but an epoch has {batches} batches"
     costs = facts.get("cost_sums", {})
     if not isinstance(costs, dict) or not all(map(is_number, costs.values())):
-        return f"`cost_sums` is {_shown(costs)}; it has to be an object of numbers"
+        return f"`cost_sums` is {_shown(costs)}, expected an object of numbers"
     if not is_count(facts.get("skipped", 0)):
-        return f"`skipped` is {_shown(facts['skipped'])}; it has to be a whole number from 0 on"
+        return f"`skipped` is {_shown(facts['skipped'])}, expected an integer >= 0"
     trained = facts.get("trained", [])
     if not isinstance(trained, list) or not all(isinstance(name, str) for name in trained):
-        return f"`trained` is {_shown(trained)}; it has to be a list of names"
+        return f"`trained` is {_shown(trained)}, expected a list of names"
     if not isinstance(facts.get("callbacks", {}), dict):
-        return f"`callbacks` is {_shown(facts['callbacks'])}; it has to be an object"
+        return f"`callbacks` is {_shown(facts['callbacks'])}, expected an object"
     return ""
 
 

@@ -41,8 +41,8 @@ def check_words(words: Sequence[str], classes: int, file: object, name: str) -> 
     """Raises `TrainingError` for a dictionary of other classes, whose words would replace the wrong ids."""
     if len(words) > classes:
         raise TrainingError(
-            f"{file} has {len(words)} words, but `{name}` has {classes} classes: write one word for each, on a line of "
-            "its own, in the order of the ids"
+            f"{file} has {len(words)} words, but `{name}` has {classes} classes: write one word per line, in the order "
+            "of the ids"
         )
 
 
@@ -52,9 +52,9 @@ def check_order(words: Sequence[str], known: Sequence[str], file: object) -> Non
     for number, word in enumerate(words):
         if places.get(word, number) != number and word != next(iter(known[number : number + 1]), None):
             shown = ", ".join(known[:4]) + (", ..." if len(known) > 4 else "")
-            own = f", which is {known[number]!r}" if number < len(known) else ""
+            own = f" instead of {known[number]!r}" if number < len(known) else ""
             raise TrainingError(
-                f"{file} has {word!r} for class {number}{own}; leave the dictionary out, or write the words in the "
+                f"{file} has {word!r} for class {number}{own}; remove the dictionary, or write the words in the "
                 f"order of the training: {shown}"
             )
 
@@ -94,4 +94,4 @@ def _shortened(parts: Sequence[str]) -> str:
     """The parts in a line, those in the middle of many left out."""
     if len(parts) <= LONGEST:
         return " ".join(parts)
-    return " ".join([*parts[: LONGEST // 2], f"... ({len(parts)} in all) ...", *parts[-LONGEST // 2 :]])
+    return " ".join([*parts[: LONGEST // 2], f"... ({len(parts)} in total) ...", *parts[-LONGEST // 2 :]])

@@ -60,11 +60,11 @@ class Schedule:
         if steps is not None and "steps" in definition.attribute_by_name:
             settings["steps"] = steps
         elif None not in (steps, training_steps):
-            raise TypeError(f"schedule `{name}` has no attribute `steps`: give steps or training_steps, which are one")
+            raise TypeError(f"schedule `{name}` has no attribute `steps`; write either steps or training_steps")
         self._schedule = definition.create(definition.bind(settings))
         length = steps if training_steps is None else training_steps
         if length is None:
-            raise TypeError(f"schedule `{name}` needs the number of steps of the training: give training_steps")
+            raise TypeError(f"schedule `{name}` depends on the length of the training: set training_steps")
         self.learning_rate, self.steps = learning_rate, length
 
     def rate(self, step: int) -> float:
@@ -93,11 +93,9 @@ class Optimizer:
         **settings: Any,
     ) -> None:
         if not isinstance(net, Net):
-            raise TypeError(
-                f"an optimizer changes a net: write Optimizer(Net(network), {brief(name)}), not {brief(net)}"
-            )
+            raise TypeError(f"expected a Net, got {brief(net)}: write Optimizer(Net(network), {brief(name)})")
         if {"learning_rate", "lr"} & settings.keys():
-            raise TypeError("an optimizer gets the learning rate with every step: write optimizer.step(learning_rate)")
+            raise TypeError("the learning rate is an argument of each step: write optimizer.step(learning_rate)")
         self.name, self.steps, self._net = name, 0, net
         definition = registries["optimizer"][name]
         self._updater = Updater(
@@ -119,12 +117,12 @@ class Optimizer:
         """
         rate = float(learning_rate)
         if not 0 <= rate < math.inf:
-            raise ValueError(f"learning_rate is {rate:g}, must be a number >= 0")
+            raise ValueError(f"learning_rate is {rate:g}, must be >= 0")
         try:
             self._updater.step(rate, self.steps + 1)
         except NonFiniteGradients as error:
             layer = self._net.find_non_finite(backward=True)
-            where = f": the first layer, from the loss back, whose gradient is not finite is `{layer}`" if layer else ""
+            where = f": in backward order, `{layer}` is the first layer whose gradient is not finite" if layer else ""
             raise TrainingError(f"{error} at step {self.steps + 1}{where}. The parameters are unchanged") from None
         self.steps += 1  # last: a step that is refused or interrupted does not count
 
@@ -143,12 +141,12 @@ class Optimizer:
         """
         arrays, facts = read_tensors(path)
         if facts.get("optimizer") != self.name:
-            raise WeightsError(f"{path} has no states of the optimizer `{self.name}`")
+            raise WeightsError(f"{path} has no state of the optimizer `{self.name}`")
         sizes = {name: (size,) for name, size in self._updater.sizes.items()}
         found = {name: array.shape for name, array in arrays.items() if array.dtype.kind == "f" and name in sizes}
         steps = facts.get("steps", "")
         if found != sizes or not (steps.isascii() and steps.isdigit()):
-            raise WeightsError(f"{path} holds the states of another network's optimizer")
+            raise WeightsError(f"{path} contains the optimizer state of another network")
         try:
             self._updater.restore(arrays)
         except (KeyError, ValueError) as error:

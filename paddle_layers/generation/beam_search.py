@@ -33,8 +33,8 @@ class Written(NamedTuple):
     score: float
 
 
-class Beams:
-    """Beams of `samples` samples during generation, `size` per sample.
+class BeamSearch:
+    """Beam search over `samples` samples during generation, `size` per sample.
 
     At every position the best continuations of all beams of a sample are selected together. Of the best `size` those
     with the token `end` are finished; the best `size` others are continued. The score of a sequence is the sum of the
@@ -51,14 +51,14 @@ class Beams:
         self.sums: Floats = np.full((samples, size), -np.inf)
         self.sums[:, 0] = 0  # one beam starts, so that there are no duplicates
         self._steps: list[tuple[Ints, Ints]] = []
-        """What `advance` gave: a text is read from its last word back."""
+        """Results of `advance` by position: sequences are reconstructed from the last word back."""
         self.lengths: Ints = np.zeros(samples, np.int64)
         self.whole: list[list[Written]] = [[] for _ in range(samples)]
         self._least = np.full(samples, -np.inf)
-        """The score that a text of a sample has to beat, where there are as many as are asked for."""
+        """The score that a new sequence of a sample has to exceed, once the requested number is finished."""
         self._ended, self._totals = np.zeros((samples, size), np.int64), np.zeros((samples, size))
         self.open = np.ones(samples, bool)
-        """Whether texts of a sample are still written."""
+        """Whether a sample is still generated."""
 
     @property
     def candidates(self) -> int:

@@ -41,9 +41,9 @@ class FiniteWeights:
         if names := [name for name, one in learned if not all_finite((one.value if catch_up else one.stored).ravel())]:
             kind = "running state" if names[0] in self._net.states else "parameter"
             raise TrainingError(
-                f"the {kind} `{names[0]}` holds NaN or infinity after step {step}: {_layer(names[0])} is the first "
-                "layer with such numbers, so nothing is saved. Files written before are unchanged. Try a smaller "
-                "learning_rate, clip { norm: 1 }, or smaller values of the data"
+                f"{kind} `{names[0]}` contains NaN or infinity after step {step}; {_layer(names[0])} is the first "
+                "affected layer. Nothing was saved; earlier files are unchanged. Try a smaller learning_rate, "
+                "clip { norm: 1 } or scaled input data"
             )
 
     def check_states(self, states: Mapping[str, NDArray[Any]], step: int) -> None:
@@ -55,8 +55,8 @@ class FiniteWeights:
             if owners:
                 of = f" of `{owners[0]}`" if owners[0] else ""
                 raise TrainingError(
-                    f"the state `{name}`{of} holds NaN or infinity after step {step}: the gradients are too large for "
-                    "it, so nothing is saved. Files written before are unchanged. Try clip { norm: 1 } or a smaller "
+                    f"optimizer state `{name}`{of} contains NaN or infinity after step {step}: the gradients are too "
+                    "large. Nothing was saved; earlier files are unchanged. Try clip { norm: 1 } or a smaller "
                     "loss_weight"
                 )
 

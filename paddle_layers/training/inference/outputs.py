@@ -89,7 +89,7 @@ def predicted(network: Network) -> list[str]:
         if name not in read and (name in judged or name in unread)
     ]
     if not found:
-        raise TrainingError("the network has no output beside its costs and statistics; name a value with --value")
+        raise TrainingError("the network has no output besides its costs and metrics; select a value with --value")
     return found
 
 
@@ -107,11 +107,11 @@ def part_for(network: Network, names: Iterable[str]) -> Network:
     for name in waiting:
         if name not in makers:
             known = ", ".join(f"`{known}`" for known in makers)
-            hint = suggestion(name, makers) or f"; there are {known}"
-            raise TrainingError(f"the network has no value `{name}` in the phase test{hint}")
+            hint = suggestion(name, makers) or f"; expected one of {known}"
+            raise TrainingError(f"the network has no value `{name}` in the test phase{hint}")
         type_ = makers[name].output_types[makers[name].output_names.index(name)]
         if type_.kind.startswith("SPARSE"):
-            raise TrainingError(f"`{name}` has sparse rows, which are not written down; name another value")
+            raise TrainingError(f"`{name}` has sparse rows, which cannot be written; select another value")
     while waiting:
         node = makers[waiting.pop()]
         if node.name not in wanted:

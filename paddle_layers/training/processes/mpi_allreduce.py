@@ -36,7 +36,7 @@ class MpiSums:
     def note(self) -> str:
         """A note for the user about the all-reduce."""
         copied = self._on_card and not self._knows_cards
-        return "note: this MPI does not know cards: gradients are summed in the memory of the machine" if copied else ""
+        return "note: this MPI is not CUDA-aware: gradients are summed in host memory" if copied else ""
 
     def start_sum(self, part: GradientPart) -> None:
         """Begin to replace a part of the gradients by the sum over all processes."""

@@ -15,7 +15,7 @@ from .logs import Log, open_logs
 from .records import COLUMNS, Records
 
 
-class Ledger:
+class MetricsLogger:
     """Adds up the losses between two lines and keeps the time, over several sittings of a resumed training."""
 
     def __init__(self) -> None:

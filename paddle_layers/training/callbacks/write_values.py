@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from paddle_layers.define import Choice, String, Strings, callback
 from paddle_layers.define.output_folders import make_folder, open_folder, remove_matching
 
-from .repeating import Repeating
+from .intervals import Repeating
 
 if TYPE_CHECKING:
     from paddle_layers.data.sinks.opening import Sink
@@ -53,7 +53,9 @@ class WriteValues(Repeating):
         from paddle_layers.data.sinks.opening import check_sink
 
         if Path(self.file).name != self.file or "\\" in self.file or not self.file.isprintable():
-            raise DataError(f"`file` is {self.file!r}: give a name without folders, the files are in the output folder")
+            raise DataError(
+                f"`file` is {self.file!r}, expected a name without folders: the files are in the output folder"
+            )
         check_sink(Path(self.file))
 
     def on_step(self, run: Run) -> None:

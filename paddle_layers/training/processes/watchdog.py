@@ -83,8 +83,8 @@ class RankWatch:
 
     def _end_all(self) -> None:
         reason = (
-            f"has waited {self._patience:g} s for the others: one of them hangs, or its machine is gone; "
-            "checkpoints made before are unchanged"
+            f"waited {self._patience:g} s for the other processes: one of them hangs, or its machine is down; "
+            "earlier checkpoints are unchanged"
         )
         self._say(f"process {self._comm.Get_rank()} of {self._count} {reason}")
         if self._listens:

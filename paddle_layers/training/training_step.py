@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from paddle_layers.runtime.optimise.finite import NonFiniteGradients
 from paddle_layers.runtime.plan.losses import LossSum, total_loss
 
-from .finite import layers_behind, listed
-from .opening import advised
-from .preparation import Job
+from .data_loading import advised
+from .job import Job
+from .nan_checks import layers_behind, listed
 from .problems import TrainingError
-from .processes.ranks import Alone
+from .processes.ranks import SingleProcess
 from .runs import Run
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class StepPasses:
     large batch has, as the processes of `mpiexec` have those of all processes.
     """
 
-    def __init__(self, training: Training, job: Job, run: Run, ranks: Alone) -> None:
+    def __init__(self, training: Training, job: Job, run: Run, ranks: SingleProcess) -> None:
         self._training, self._job, self._run, self._ranks = training, job, run, ranks
         self._skipping = training.on_nan == "skip"
         self._before: Effects | None = None
@@ -132,7 +132,7 @@ class StepPasses:
         if self._before is None:
             raise problem
         if self._skipped_in_a_row == MOST_SKIPPED:
-            raise TrainingError(f"{problem}. {MOST_SKIPPED} batches in a row were skipped, and the weights stay as bad")
+            raise TrainingError(f"{problem}. {MOST_SKIPPED} consecutive batches were skipped without improvement")
         self._job.net.restore_effects(self._before)
         self._job.updater.discard()
         if self._ranks.count > 1:
@@ -144,19 +144,19 @@ class StepPasses:
         layer = self._ranks.any_of(run.net.find_non_finite() or "")
         where = f"the first layer whose output is not finite is `{layer}`" if layer else "every output is finite"
         return TrainingError(
-            f"the loss is {run.loss} at step {run.step + 1}: {where}. Checkpoints made before are unchanged. "
+            f"the loss is {run.loss} at step {run.step + 1}: {where}. Earlier checkpoints are unchanged. "
             f"Try a smaller learning_rate (now {run.rate:.3g}), clip {{ norm: 1 }}, or a longer warmup"
         )
 
     def _bad_gradient(self, error: NonFiniteGradients, step: int) -> TrainingError:
         run, network = self._run, self._training.network
         layer = self._ranks.any_of(run.net.find_non_finite(backward=True) or "")
-        where = f"the first layer, from the loss back, whose gradient is not finite is `{layer}`"
+        where = f"in backward order, `{layer}` is the first layer whose gradient is not finite"
         if not layer:
             network = network.select("train", self._training.level, self._training.stage)
-            where = f"it comes from one of the layers after it: {listed(layers_behind(network, error.names[0]))}"
-        skip = "" if self._skipping else ', or leave such batches out: on_nan: "skip"'
+            where = f"the cause is one of the layers after it: {listed(layers_behind(network, error.names[0]))}"
+        skip = "" if self._skipping else ', or skip such batches: on_nan: "skip"'
         return TrainingError(
-            f"{error} at step {step}, though the loss is {run.loss:.4g}: {where}. Checkpoints made before are "
-            f"unchanged. Keep that layer away from points of infinite slope, such as a root or a logarithm of 0{skip}"
+            f"{error} at step {step}, although the loss is {run.loss:.4g}: {where}. Earlier checkpoints are "
+            f"unchanged. Avoid points of infinite slope in this layer, such as sqrt(0) or log(0){skip}"
         )

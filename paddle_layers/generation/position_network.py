@@ -15,8 +15,8 @@ from paddle_layers.config.wiring.carried import carried_values
 from paddle_layers.config.wiring.nodes import Inside, Node
 from paddle_layers.define import Type
 
-from .cutting import FED, Carried, Cutting, Scope, Value, data_layer, names_of
-from .forms import FORMS
+from .incremental_layers import FORMS
+from .network_split import FED, Carried, NetworkSplit, Scope, Value, data_layer, names_of
 
 GROUP, MEMORY = "recurrent_group", "memory"
 BEST, PLACES, LOGARITHM = "(best)", "(places)", "(log)"
@@ -51,10 +51,10 @@ def cut(network: Network, words: str, scores: str, *, probabilities: bool, best:
     `best` returns only so many of the best words of each sequence. Raises `ConfigError` for a layer that needs more of
     the sequence than one position and carried state.
     """
-    return _Cutter(network, words).run(scores, probabilities=probabilities, best=best)
+    return _Splitter(network, words).run(scores, probabilities=probabilities, best=best)
 
 
-class _Cutter(Cutting):
+class _Splitter(NetworkSplit):
     def __init__(self, network: Network, words: str) -> None:
         super().__init__(network, words)
         self.from_before = carried_values(network.nodes)
@@ -68,7 +68,7 @@ class _Cutter(Cutting):
         found = self.scope[scores]
         if not found.moving:
             raise self.fault(
-                f"`{scores}` does not rest on the words `{self.words}`", "is it the data layer of another text?"
+                f"`{scores}` does not depend on the words `{self.words}`", "name the data layer of the generated words"
             )
         logarithm = self._logarithm(found, probabilities=probabilities)
         if best is not None:
@@ -110,7 +110,9 @@ class _Cutter(Cutting):
             self.source.append(node)
             return Value(name, type_, moving=False)
         if type_.kind != "INT" or type_.level != 1:
-            raise self.fault(f"`{name}` is {type_}; words are ids in sequences", "name their data layer in `generate`")
+            raise self.fault(
+                f"`{name}` is {type_}, expected a sequence of ids", "set `words` in `generate` to their data layer"
+            )
         self.position.append(data_layer(name, type_._replace(level=0)))
         return Value(name, type_._replace(level=0), moving=True)
 
@@ -148,14 +150,16 @@ class _Cutter(Cutting):
         """One step of a recurrent group instead of the group; its memories are carried."""
         static = node.attributes["static"]
         if node.attributes["reverse"]:
-            raise self.fault("it runs from the end of the text to its start", "a text is written from its start")
+            raise self.fault("it runs backward over the sequence, but words are generated forward", "remove `reverse`")
         for name, value in zip(inside.inputs, inputs, strict=True):
             if name in static and value.moving:
-                raise self.fault(f"its static input `{name}` is the whole text, of which only the start is known yet")
+                raise self.fault(
+                    f"its static input `{name}` is the whole sequence, of which only a prefix is generated"
+                )
             if name not in static and not value.moving:
                 raise self.fault(
-                    f"it steps through `{name}`, which does not rest on the words `{self.words}`",
-                    f'if every step may see all of it: `recurrent_group {{ static: "{name}" }}`',
+                    f"it steps through `{name}`, which does not depend on the words `{self.words}`",
+                    f'to pass all of it to every step, write `recurrent_group {{ static: "{name}" }}`',
                 )
         inner = dict(zip(inside.inputs, inputs, strict=True))
         memories = [part for part in inside.nodes if part.definition.name == MEMORY]
@@ -183,12 +187,12 @@ class _Cutter(Cutting):
             return [form(self, node, inputs, prefix)]
         facts = node.definition.facts
         if not facts.rows_independent and not facts.has_state:
-            raise self.fault(f"`{node.definition.name}` mixes the rows of different texts")
+            raise self.fault(f"`{node.definition.name}` mixes the rows of different sequences")
         return self.put(prefix + node.name, node.setup, inputs, names_of(node, prefix))
 
     def _logarithm(self, scores: Value, *, probabilities: bool) -> Value:
         if scores.type.kind != "DENSE" or len(scores.type.dims) != 1:
-            raise self.fault(f"`{scores.name}` is {scores.type}; scores are a number for each word")
+            raise self.fault(f"`{scores.name}` is {scores.type}, expected one score per word of the vocabulary")
         return self.add_layer("log" if probabilities else "log_softmax", LOGARITHM, (scores,), (LOGARITHM,))
 
 

@@ -15,12 +15,12 @@ from paddle_layers.data.columns import joined_starts
 from paddle_layers.data.formats.dictionaries import read_words
 from paddle_layers.data.sinks.values import Values
 
+from ..data_loading import advised
 from ..network_values import rows_and_starts
-from ..opening import advised
-from ..printing import check_order, check_words, word_of, words_of_ids
-from ..reading import read_training
 from ..results.result_names import selected
-from .given_data import GivenData, given_batches, source_for, weights_file, words_of
+from ..training_argument import read_training
+from ..value_text import check_order, check_words, word_of, words_of_ids
+from .input_data import GivenData, given_batches, source_for, weights_file, words_of
 from .outputs import Reading, part_for, predicted, readings
 from .weights import load_trained
 

@@ -49,7 +49,7 @@ class Value(NamedTuple):
 Scope = dict[str, Value]
 
 
-class Cutting:
+class NetworkSplit:
     """The two parts under construction, and the translation of a layer to the position part."""
 
     def __init__(self, network: Network, words: str) -> None:
@@ -78,7 +78,7 @@ class Cutting:
         """A value that the position part reads; values of the source are fed."""
         if not value.moving:
             if value.type.kind.startswith("SPARSE") or value.type.level == 2:
-                raise self.fault(f"`{value.name}` is {value.type}, which no position can be given")
+                raise self.fault(f"`{value.name}` is {value.type}, which cannot be fed per position")
             self.given[value.name] = value.type
         return value
 
@@ -100,7 +100,7 @@ class Cutting:
 
     def fault(self, message: str, help_: str = "") -> ConfigError:
         """The error for the current layer."""
-        text = f"no text can be written word by word through layer `{self.layer}`: {message}"
+        text = f"layer `{self.layer}` cannot generate word by word: {message}"
         return self.network.error(self.layer, text, code=CODE, help=help_)
 
 

@@ -62,14 +62,12 @@ def datasets_of(given: Mapping[str, Given]) -> tuple[dict[str, Dataset], dict[st
     datasets: dict[str, Dataset] = {}
     batches: dict[str, Iterable[Mapping[str, Any]]] = {}
     if not isinstance(given, Mapping):
-        raise TrainingError(
-            f"datasets is a dict by phase, {{'train': {{...}}}}, with arrays by field, not {brief(given)}"
-        )
+        raise TrainingError(f"datasets must map phases to arrays by field, {{'train': {{...}}}}, not {brief(given)}")
     for phase, data in given.items():
         if phase not in ("train", "test"):
             raise TrainingError(
-                f"`datasets` has {phase!r}; the phases are `train` and `test`: write datasets={{'train': {{...}}}}, "
-                "with the fields in the inner dict"
+                f"unknown phase {phase!r} in `datasets`; write datasets={{'train': {{...}}, 'test': {{...}}}} with the "
+                "fields in the inner dicts"
             )
         if isinstance(data, Dataset):
             datasets[phase] = data
@@ -79,8 +77,8 @@ def datasets_of(given: Mapping[str, Given]) -> tuple[dict[str, Dataset], dict[st
             batches[phase] = data
         else:
             raise TrainingError(
-                f'datasets["{phase}"] is {type(data).__name__}; it has to be a dict of arrays by field, a Dataset, or '
-                "batches: a list, a generator, or any object that gives dicts of arrays when it is iterated"
+                f'datasets["{phase}"] has type {type(data).__name__}, expected a dict of arrays by field, a Dataset, '
+                "or an iterable of batches (dicts of arrays)"
             )
     return datasets, batches
 
@@ -249,7 +247,7 @@ def advised() -> Iterator[None]:
     try:
         yield
     except BadRecords as error:
-        raise DataError(f'{error}; `on_error: "skip"` in the source goes on without such records') from None
+        raise DataError(f'{error}; set `on_error: "skip"` in the source to skip such records') from None
 
 
 def learned_for(weights: Path) -> tuple[Learned, Path]:

@@ -35,7 +35,7 @@ def weights_rescued(trainer: Trainer) -> Iterator[None]:
         with contextlib.suppress(Exception):  # the disk may be full; what is reported is the first error
             if trainer.saved_weights != run.step and _all_finite(run.net):
                 trainer.save_weights()
-                trainer.progress.say(f"the weights of the last step are in {run.folder / WEIGHTS}")
+                trainer.progress.say(f"saved the weights of the last step to {run.folder / WEIGHTS}")
         raise
 
 

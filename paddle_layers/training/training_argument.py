@@ -28,7 +28,7 @@ def read_training(
 
     if isinstance(given, Training):
         if settings:
-            raise TypeError("settings change fields of a training file; this training is made already")
+            raise TypeError("settings override fields of a training file, not of a training object")
         load_plugins(plugins)
         return given, ""
     if isinstance(given, str) and "{" in given and not os.path.exists(given):
@@ -43,4 +43,4 @@ def read_training(
     if isinstance(given, Network):
         made = 'make_training(network, optimizer={"type": "adam", "learning_rate": 0.01}, steps=1000)'
         meant = f": write {asked}({made}, ...)"
-    raise TypeError(f"training is a file, its text, or what `make_training` gives, not {brief(given)}{meant}")
+    raise TypeError(f"training must be a file, its text, or the result of `make_training`, not {brief(given)}{meant}")

@@ -20,12 +20,12 @@ from paddle_layers.data.learning import NOTHING, Learned
 from paddle_layers.define.errors import suggestion
 from paddle_layers.define.name_patterns import matching
 
-from .callbacks.watching import Watching
+from .callbacks.monitoring import Watching
+from .data_loading import Given, Part, datasets_of, loading, open_parts, part_name, placed
 from .data_norms import check_data_norms
-from .opening import Given, Part, datasets_of, loading, open_parts, part_name, placed
 from .problems import TrainingError
-from .processes.ranks import ALONE, Alone
-from .processes.sharing import check_sharing
+from .processes.ranks import SINGLE_PROCESS, SingleProcess
+from .processes.restrictions import check_sharing
 from .results.result_names import best_of, check_further, costs_of, further_names, loss_names, selected, statistic_names
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def prepare(
     say: Callable[[str], None],
     compiling: Callable[[int, int, str], None],
     known: Learned = NOTHING,
-    ranks: Alone = ALONE,
+    ranks: SingleProcess = SINGLE_PROCESS,
 ) -> Job:
     """Open the data, check them against the data layers, build the net and the optimizer.
 
@@ -80,7 +80,7 @@ def prepare(
     whole, streams = datasets_of(datasets)
     parts, learned = open_parts(training, whole, known, streams, label_fields(training))
     if "train" not in (parts | streams):
-        message = "there is no source for the train phase"
+        message = "missing source for the train phase"
         raise training.error("source", message, code="E304", help='add `source { type: "npz" npz { ... } }`')
     train = _phase_data(training, "train", parts, streams, seed)
     test = _phase_data(training, "test", parts, streams, seed)
@@ -100,8 +100,8 @@ def prepare(
     rows = train.count
     if training.batch_size > rows > 0:
         say(
-            f"note: batch_size is {training.batch_size}, but there are {rows} rows: every step takes all of them, and "
-            "an epoch is one step"
+            f"note: batch_size is {training.batch_size}, but there are only {rows} samples: every step takes all of "
+            "them, and an epoch is one step"
         )
     total = _steps(training, train)
     if ranks.count > 1:
@@ -120,8 +120,8 @@ def _steps(training: Training, train: Batches | Stream) -> int:
     """Steps of the whole training. Raises `TrainingError` where epochs have no known length."""
     if not training.steps and not len(train):
         raise TrainingError(
-            'the training file counts `epochs`, but datasets["train"] does not say how many batches it has: give '
-            "`steps` in the file, or an object that has a length"
+            'the training file sets `epochs`, but datasets["train"] has no length: set '
+            "`steps` instead, or pass an object with a length"
         )
     return training.steps or (training.epochs or 1) * math.ceil(len(train) / training.accumulate)
 
@@ -154,7 +154,9 @@ def make_stream(training: Training, phase: str, batches: Iterable[Mapping[str, A
     size = training.batch_size
     stream = Stream(batches, feeds, name=name, batch_size=size, seed=seed, training=phase == "train")
     if phase == "test" and stream.once:
-        raise TrainingError(f"{name} can be iterated once, but every test reads it: give a list, or an object like one")
+        raise TrainingError(
+            f"{name} can be iterated only once, but every test reads it: pass a list or another reiterable object"
+        )
     return stream
 
 
@@ -226,7 +228,7 @@ def _make_net(
     device: str,
     keep: Iterable[str],
     compiling: Callable[[int, int, str], None],
-    ranks: Alone,
+    ranks: SingleProcess,
 ) -> tuple[Net, Updater]:
     """The net and what updates its parameters."""
     from paddle_layers.runtime import Net
@@ -269,12 +271,12 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
         watched = getattr(listener, "watch", "loss")
         if watched not in results:
             there = ", ".join(f"`{name}`" for name in sorted(results))
-            message = f"`watch` is `{watched}`, but the test gives {there}{suggestion(watched, results)}"
+            message = f"`watch` is `{watched}`, expected one of the test results {there}{suggestion(watched, results)}"
             raise training.error(f"callback[{number}]", message)
         better = best.get(watched)
         if better is not None and getattr(listener, "mode", better) in {"min", "max"} - {better}:
             size = "larger" if better == "max" else "smaller"
-            message = f"`{watched}` is the better the {size} it is: write `mode: {better}`"
+            message = f"{size} values of `{watched}` are better: write `mode: {better}`"
             raise training.error(f"callback[{number}]/watch", message)
         phase = getattr(listener, "phase", "train")
         known = _readable(training, phase, sparse=getattr(listener, "reads_sparse", False))
@@ -283,9 +285,9 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
                 keep += matching(name, sorted(known))
                 continue
             if name not in known:
-                message = f"{type(listener).__name__} looks at `{name}`: no such value in the phase {phase}"
+                message = f"{type(listener).__name__} reads `{name}`: no such value in the phase {phase}"
                 if name in _readable(training, phase, sparse=True):
-                    message = f"{type(listener).__name__} looks at `{name}`: sparse rows, which it cannot read"
+                    message = f"{type(listener).__name__} reads `{name}`, but cannot read sparse rows"
                 raise training.error(f"callback[{number}]", message + suggestion(name, known))
             keep.append(name)
         if hasattr(listener, "prepare"):
@@ -314,10 +316,10 @@ def _check_tests(training: Training, callbacks: Sequence[object]) -> None:
         raise training.error("test.every", NO_TEST_SOURCE, code="E310", help=TEST_SOURCE)
     for number, listener in enumerate(callbacks):
         if acts_on_tests(type(listener)) or getattr(listener, "phase", "") == "test":
-            message = f"`{type(listener).__name__}` acts on tests, but {NO_TEST_SOURCE}"
+            message = f"`{type(listener).__name__}` requires tests, but {NO_TEST_SOURCE}"
             if number < len(training.callback):
                 raise training.error(f"callback[{number}]", message, code="E310", help=TEST_SOURCE)
-            raise TrainingError(f"{message}: give one, or datasets={{'test': ...}}")
+            raise TrainingError(f"{message}: add one, or pass datasets={{'test': ...}}")
 
 
 def _warn_of_one_test(training: Training, callbacks: Sequence[object]) -> None:
@@ -325,19 +327,16 @@ def _warn_of_one_test(training: Training, callbacks: Sequence[object]) -> None:
     for number, listener in enumerate(callbacks):
         if isinstance(listener, Watching):
             place = f"callback[{number}]" if number < len(training.callback) else ""
-            message = f"`{type(listener).__name__}` acts on tests, and the only one is at the end"
-            help_ = "add `test { every: 100 }` to the training, with as many steps as you like between two tests"
+            message = f"`{type(listener).__name__}` acts after each test, but the only test is at the end"
+            help_ = "add `test { every: 100 }` to the training file, with the number of steps between two tests"
             warn(training.error(place, message, code="W005", help=help_).diagnostics)
 
 
 def _check_loss(training: Training) -> None:
     """A network learns by a loss, and has something that learns. Raises `TrainingError`."""
     if not learning_names(selected(training, "train")):
-        raise TrainingError("nothing learns: the network has no parameters in the phase train, or all are frozen")
+        raise TrainingError("nothing to train: the network has no parameters in the train phase, or all are frozen")
     for node in selected(training, "train").nodes:
         if costs_of(node):
             return
-    raise TrainingError(
-        "the network has no loss in the phase train, so there is nothing to learn from; "
-        'add a layer such as type: "softmax_with_loss"'
-    )
+    raise TrainingError('the network has no loss in the train phase; add a layer such as type: "softmax_with_loss"')

@@ -14,13 +14,13 @@ from paddle_layers.define import registries
 from paddle_layers.runtime.plan.losses import total_loss
 
 from ..evaluation import named_costs, run_test
-from ..printing import check_order, check_words, word_of
 from ..problems import TrainingError
-from ..reading import read_training
 from ..results.result_names import loss_names, nan_notes, selected, statistic_names
 from ..runs import left_out_text, take_statistics
+from ..training_argument import read_training
+from ..value_text import check_order, check_words, word_of
 from .confusion import Confusion
-from .given_data import GivenData, given_batches, source_for, weights_file, words_of
+from .input_data import GivenData, given_batches, source_for, weights_file, words_of
 from .outputs import CLASS_COSTS, always
 from .weights import load_trained
 
@@ -100,7 +100,7 @@ def evaluate(
         loss = {"loss": total_loss(sums.values())} if sums else {}
         results = {**loss, **named_costs(sums, losses), **take_statistics(net, known | judged)}
     if not results:
-        raise TrainingError("the network has neither costs nor statistics in the phase test: there is nothing to test")
+        raise TrainingError("nothing to evaluate: the network has neither costs nor metrics in the test phase")
     own = read_words(Path(dictionary)) if dictionary is not None else None
     judges = [node for node in network.nodes if node.definition.name == MATRIX]
     for node in judges if own is not None else ():
@@ -116,7 +116,7 @@ def _source(training: Training, data: GivenData, named: str) -> SourceSettings |
     """The source that says how data are read; that of the training only where other data are named."""
     source = training.source_of("test")
     if source is None and data is None:
-        what = f"{training.file.name} has no source for the phase test; name the data that are held out, as in "
+        what = f"{training.file.name} has no source for the test phase; pass the test data, as in "
         command = f"`paddle-layers evaluate {named} DATA`" if named else "`evaluate(training, arrays)`"
         raise TrainingError(f'{what}{command}, or add a source with `phase: "test"`')
     return source or source_for(training)
@@ -141,13 +141,13 @@ def _with_measures(network: Network, taken: Collection[str]) -> tuple[Network, d
         classes = _classes(node) if kind == MATRIX else 0
         if classes > MOST_CLASSES:
             notes.append(
-                f"`{node.inputs[0]}` has {classes:,} classes: above {MOST_CLASSES:,} there is no table of them"
+                f"no confusion matrix of `{node.inputs[0]}`: {classes:,} classes exceed the limit of {MOST_CLASSES:,}"
             )
             continue
         judge = _judge(kind, node, network)
         nodes.append(judge)
         if len(node.inputs) > 2:
-            notes.append(f"all rows of `{node.inputs[0]}` count alike: the weights in `{node.name}` are left out")
+            notes.append(f"the confusion matrix of `{node.inputs[0]}` ignores the sample weights of `{node.name}`")
         for measure in judge.definition.results if kind == ERRORS else ():
             short, long = f"{node.inputs[0]}.{measure}", f"{judge.name}.{measure}"
             judged[f"{judge.name}.{kind}.{measure}"] = long if short in taken or short in judged.values() else short

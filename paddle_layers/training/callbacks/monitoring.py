@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from paddle_layers.define import Bool, Choice, Float, Int, String, callback
 from paddle_layers.define.output_folders import existing_folder, make_folder, open_folder, remove_matching
 
-from ..facts import is_count, is_number
+from ..checkpoint_state import is_count, is_number
 from ..problems import TrainingError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Watching:
         """The new result if it improves on `best`, else None; `TrainingError` for a result that the test lacks."""
         if self.watch not in run.results:
             known = ", ".join(f"`{name}`" for name in run.results)
-            raise TrainingError(f"`watch` is `{self.watch}`, but the test gives {known}")
+            raise TrainingError(f"`watch` is `{self.watch}`, expected one of the test results {known}")
         value = run.results[self.watch]
         beaten = best is None or (value < best if self.mode == "min" else value > best)
         return value if beaten and not math.isnan(value) else None
@@ -84,7 +84,7 @@ class Waiting(Watching, ABC):
         """Restore the counter."""
         self._best, self._worse = _best(state), state["worse"]
         if not is_count(self._worse):
-            raise ValueError("`worse` has to be a whole number from 0 on")
+            raise ValueError("`worse` must be an integer >= 0")
 
 
 @callback("early_stop", elsewhere={"Keras": "EarlyStopping"}, terms=("early stopping", "patience", "overfitting"))
@@ -96,7 +96,7 @@ class EarlyStop(Waiting):
 
     def out_of_patience(self, run: Run) -> None:
         """Stop the training."""
-        best = f"become better than {self._best:.4g}" if self._best is not None else "been a number"
+        best = f"improved on {self._best:.4g}" if self._best is not None else "been a finite number"
         run.stop(f"`{self.watch}` has not {best} for {self._worse} tests")
 
 
@@ -141,7 +141,7 @@ class Plateau(Waiting):
             self.on_resume(run)
         elif self._back:
             run.net.load(str(file), layout="paddle_layers")
-            run.say(f"step {run.step}: goes on from the weights of step {self._step}")
+            run.say(f"step {run.step}: restored the weights of step {self._step}")
 
     def files(self) -> list[str]:
         """The weights of the best test, if the training may restore them."""
@@ -159,8 +159,8 @@ class Plateau(Waiting):
             return
         self._back = True
         self.rate_factor, self._worse = max(self.rate_factor * self.gamma, self.floor), 0
-        factor = f"{self.rate_factor:.3g} times what the schedule gives"
-        run.say(f"step {run.step}: `{self.watch}` has not become better: the learning rate is {factor}")
+        factor = f"{self.rate_factor:.3g} times that of the schedule"
+        run.say(f"step {run.step}: `{self.watch}` has not improved; the learning rate is now {factor}")
 
     def state(self) -> dict[str, Any]:
         """The best result with its step, the number of tests since, and the factor."""
@@ -171,7 +171,7 @@ class Plateau(Waiting):
         super().restore(state)
         self.rate_factor = state["factor"]
         if not is_number(self.rate_factor) or not 0 <= self.rate_factor <= 1:
-            raise ValueError("`factor` has to be a number from 0 to 1")
+            raise ValueError("`factor` must be a number from 0 to 1")
         self._step = _step(state)
 
 
@@ -237,23 +237,23 @@ class SaveBest(Watching):
         self._step, self._results = _step(state), state.get("results", {})
         kept = state.get("kept", [])
         if not isinstance(kept, list) or not all(map(_is_kept, kept)):
-            raise ValueError("`kept` has to be a list of numbers with their steps")
+            raise ValueError("`kept` must be a list of results with their steps")
         self._kept = [(value, step) for value, step in kept]
         if not isinstance(self._results, dict) or {type(value) for value in self._results.values()} - {int, float}:
-            raise ValueError("`results` has to be an object of numbers")
+            raise ValueError("`results` must be an object of numbers")
 
 
 def _best(state: Mapping[str, Any]) -> float | None:
     best = state["best"]
     if best is not None and not is_number(best):
-        raise ValueError("`best` has to be a number or null")
+        raise ValueError("`best` must be a number or null")
     return cast("float | None", best)
 
 
 def _step(state: Mapping[str, Any]) -> int:
     step = state.get("step", 0)
     if not is_count(step):
-        raise ValueError("`step` has to be a whole number from 0 on")
+        raise ValueError("`step` must be an integer >= 0")
     return cast("int", step)
 
 

@@ -16,12 +16,12 @@ from paddle_layers.data.problems import missing_file, warn_of_data
 from paddle_layers.define import registries
 from paddle_layers.define.errors import brief
 
-from ..opening import dataset_of, learned_for, loading, open_source, split_rows
-from ..preparation import feed_types, ignored_labels, transforms_of
+from ..data_loading import dataset_of, learned_for, loading, open_source, split_rows
+from ..job import feed_types, ignored_labels, transforms_of
 from ..problems import TrainingError
 from ..results.folders import MARK, output_folder, trained_weights
-from ..results.numbered import last_trained
 from ..results.run_files import FOLDER as RUN_FOLDER
+from ..results.run_folders import last_trained
 from ..targets import target_values
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ SUFFIXES = {".csv": "csv", ".npz": "npz", ".npy": "npy", ".h5": "hdf5", ".hdf5":
 """Endings of files that are read without settings, too."""
 NO_DATA = {
     **dict.fromkeys(sorted(TEXTS | BINARY), "a config"),
-    ".safetensors": "a file of weights",
+    ".safetensors": "a weights file",
     ".onnx": "an ONNX model",
     ".py": "a Python program",
 }
@@ -54,7 +54,7 @@ def weights_file(training: Training, given: str | Path | None) -> Path:
     found = trained_weights(own.parent if kept else last_trained(output_folder(training, None)))
     if not found.is_file():
         command = "" if training.file.name.startswith("<") else f", `paddle-layers train {training.file.name}`"
-        raise TrainingError(f"there is no file {found}: train the network first{command}, or name a file of weights")
+        raise TrainingError(f"file not found: {found}; train the network first{command}, or name a weights file")
     return found
 
 
@@ -118,17 +118,17 @@ def _opened(
     if isinstance(data, Mapping):
         return dataset_of(data, "the data"), None
     if data is not None and not isinstance(data, (str, Path)):
-        raise TypeError(f"data is a file, or arrays by field, {{'field': array}}, not {brief(data)}")
+        raise TypeError(f"data must be a file or arrays by field, {{'field': array}}, not {brief(data)}")
     if source is None:
-        raise TrainingError("the training file has no source, so it does not say how data are read: give arrays")
+        raise TrainingError("the training file has no source to read files with: pass arrays")
     if data is not None:
         return open_source(_reader(source, data, training.base), Path(), fields, targets), None
     if source.split is None and source.phase == "train":
         mixed = [one for one in training.source if one.phase == "train"]
         if len(mixed) > 1:
             raise TrainingError(
-                f"the training file mixes {len(mixed)} sources for the train phase and has none for the test: name the "
-                "data, which are read as those of the first source are"
+                f"the training file has no source for the test phase and {len(mixed)} for the train phase: name the "
+                "data, to be read with the settings of the first source"
             )
     if source.split is None:
         return open_source(source, training.base, fields, targets), None
@@ -144,9 +144,7 @@ def _reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSet
     """
     path, own = Path(data), settings.definition
     if what := NO_DATA.get(path.suffix.lower()):
-        raise DataError(
-            f"{data} is {what}, and no data: give a file as the source reads it, or one of {', '.join(SUFFIXES)}"
-        )
+        raise DataError(f"{data} is {what}, not data: expected a file for the source, or one of {', '.join(SUFFIXES)}")
     if not path.exists():
         raise missing_file(path, "")
     kind = SUFFIXES.get(path.suffix.lower(), own.name)
@@ -160,7 +158,7 @@ def _reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSet
         return replace(settings, attributes=own.bind(values))
     if kind == own.name:
         known = ", ".join(SUFFIXES)
-        raise DataError(f"{data}: the source `{own.name}` reads no file; give one that ends in {known}")
+        raise DataError(f"{data}: the source `{own.name}` does not read files; expected one of {known}")
     definition = registries["source"][kind]
     several = definition.attributes["file"].check("")
     attributes = definition.bind({"file": [str(path)] if several else str(path)})
