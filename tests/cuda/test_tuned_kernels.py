@@ -9,8 +9,8 @@ from paddle_layers.config import loads
 from paddle_layers.define import DefinitionError
 from paddle_layers.kernels import tuned as kernels_tuned
 from paddle_layers.kernels.cuda import tiles
+from paddle_layers.kernels.cuda.dense import projections
 from paddle_layers.kernels.cuda.images import convolutions
-from paddle_layers.kernels.cuda.rows import projections
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 from paddle_layers.runtime import Net
 from paddle_layers.runtime.devices.cuda import cubin_of, cuda_driver, ptx_of, simulated_device

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.layers.costs.classification import softmax_with_loss_loss
-from paddle_layers.layers.evaluators.classification import accuracy_right, accuracy_share
 from paddle_layers.layers.images import normalizations, poolings
+from paddle_layers.layers.losses.classification import softmax_with_loss_loss
+from paddle_layers.layers.metrics.classification import accuracy_right, accuracy_share
 
 
 def infer(layer, *inputs, **attributes):

@@ -19,7 +19,7 @@ from paddle_layers.define import (
     require,
     result,
 )
-from paddle_layers.layers.evaluators.ratios import ratio
+from paddle_layers.layers.metrics.ratios import ratio
 
 from .boxes import jaccard
 from .maps import check_corners
