@@ -9,7 +9,7 @@ from paddle_layers.config import loads
 from paddle_layers.define import DefinitionError
 from paddle_layers.kernels import tuned as kernels_tuned
 from paddle_layers.kernels.cuda import tiles
-from paddle_layers.kernels.cuda.dense import projections
+from paddle_layers.kernels.cuda.dense import fully_connected
 from paddle_layers.kernels.cuda.images import convolutions
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 from paddle_layers.runtime import Net
@@ -127,9 +127,9 @@ def test_adds_to_gradients_that_are_there(kind, shape, settings):
 @pytest.mark.parametrize(
     ("work", "faster"),
     [
-        (projections.work_of_y(N=64, C_i=4096, K=1000), True),
-        (projections.work_of_dweight(N=64, C_i=800, K=500), True),
-        (projections.work_of_y(N=64, C_i=500, K=10), False),
+        (fully_connected.work_of_y(N=64, C_i=4096, K=1000), True),
+        (fully_connected.work_of_dweight(N=64, C_i=800, K=500), True),
+        (fully_connected.work_of_y(N=64, C_i=500, K=10), False),
         (convolutions.work_of_y(N=64, K=50, D=20, A=5, B=5, P=8, Q=8, groups=1), True),
         (convolutions.work_of_dweight(N=64, K=64, D=64, A=3, B=3, P=56, Q=56, groups=1), True),
         (convolutions.work_of_dx(N=64, K=128, D=1, A=3, B=3, H=56, W=56, groups=128), False),

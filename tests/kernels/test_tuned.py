@@ -114,14 +114,19 @@ def test_a_kernel_for_a_function_that_does_not_exist_is_refused(monkeypatch):
 
 @pytest.mark.parametrize(
     ("edited", "anew"),
-    [("rows/projections.py", True), ("primitives/blas.py", True), ("recurrences/lstm.py", False), ("tuned.py", False)],
+    [
+        ("dense/fully_connected.py", True),
+        ("primitives/blas.py", True),
+        ("recurrences/lstm.py", False),
+        ("tuned.py", False),
+    ],
 )
 def test_a_kernel_is_compiled_anew_where_what_it_is_made_of_changed(edited, anew, tmp_path, monkeypatch):
     folder = shutil.copytree(digests.FOLDER, tmp_path / "kernels")
     monkeypatch.setattr(digests, "FOLDER", folder)
     monkeypatch.setattr(digests, "REGISTRY", folder / "tuned.py")
     digest = digests.tuned_digest.__wrapped__
-    before = digest("paddle_layers.kernels.dense.projections")
+    before = digest("paddle_layers.kernels.dense.fully_connected")
     with (folder / edited).open("a") as file:
         file.write("# another line")
-    assert (digest("paddle_layers.kernels.dense.projections") != before) == anew
+    assert (digest("paddle_layers.kernels.dense.fully_connected") != before) == anew

@@ -6,7 +6,7 @@ For images of one pixel it is a matrix product.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.dense.projections import fc_dweight, fc_dx, fc_y, tiles
+from paddle_layers.kernels.dense.fully_connected import fc_dweight, fc_dx, fc_y, tiles
 from paddle_layers.kernels.pieces import NO_EPILOGUE
 from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.tuned import tuned

@@ -20,8 +20,8 @@ from paddle_layers.define import (
     output_types,
     real,
 )
+from paddle_layers.layers.axes import chosen_axes, place_of, strides, walk
 from paddle_layers.layers.helpers import exceeds
-from paddle_layers.layers.places import chosen_axes, place_of, strides, walk
 
 ONNX_OPERATORS = {
     "SUM": "ReduceSum",

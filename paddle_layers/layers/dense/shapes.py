@@ -18,7 +18,7 @@ from paddle_layers.define import (
     output_types,
     require,
 )
-from paddle_layers.layers.places import place_of_axis
+from paddle_layers.layers.axes import place_of_axis
 
 
 @layer(

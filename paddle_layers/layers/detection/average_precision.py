@@ -21,8 +21,8 @@ from paddle_layers.define import (
 )
 from paddle_layers.layers.metrics.ratios import ratio
 
+from .box_maps import check_corners
 from .boxes import jaccard
-from .maps import check_corners
 
 WRONG, IGNORED, LEFT = -1, -2, -3
 """Codes of detections without a match: wrong, ignored, not yet decided."""

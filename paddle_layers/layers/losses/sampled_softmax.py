@@ -28,7 +28,7 @@ from paddle_layers.define import (
 )
 from paddle_layers.layers.helpers import sigmoid
 
-from .terms import logistic_cost, logistic_derivative
+from .binary_cross_entropy import logistic_cost, logistic_derivative
 
 NOISE = {
     "UNIFORM": "uniform distribution",

@@ -20,7 +20,7 @@ from paddle_layers.define import (
     output_types,
     require,
 )
-from paddle_layers.layers.places import chosen_axes, for_each_axis, place_of, strides, walk
+from paddle_layers.layers.axes import chosen_axes, for_each_axis, place_of, strides, walk
 
 AXES = "axes to be %s, from 1 on or from -1 backwards; if absent, all"
 

@@ -18,8 +18,8 @@ from paddle_layers.define import (
     real,
 )
 from paddle_layers.layers.helpers import exceeds
-from paddle_layers.layers.images.lines import as_image, as_line
-from paddle_layers.layers.images.volumes import each_axis
+from paddle_layers.layers.images.conv1d import as_image, as_line
+from paddle_layers.layers.images.conv3d import each_axis
 
 KINDS = {"MAX": "its maximum", "AVERAGE": "its mean"}
 

@@ -21,8 +21,8 @@ from paddle_layers.define import (
     real,
     require,
 )
+from paddle_layers.layers.axes import place_of_axis
 from paddle_layers.layers.helpers import exceeds
-from paddle_layers.layers.places import place_of_axis
 
 FLOAT = 1
 """FLOAT as a target type of ONNX's Cast."""

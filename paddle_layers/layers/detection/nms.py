@@ -20,8 +20,8 @@ from paddle_layers.define import (
     starts,
 )
 
+from .box_maps import CORNERS, box_numbers, scale_of
 from .boxes import jaccard
-from .maps import CORNERS, box_numbers, scale_of
 
 
 @layer(

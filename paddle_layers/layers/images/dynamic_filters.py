@@ -2,7 +2,7 @@
 
 from paddle_layers.define import Bool, Example, Input, Int, Output, each, gradient, infer, layer, onnx, require
 from paddle_layers.layers.images.convolutions import positions
-from paddle_layers.layers.images.patches import single_elements
+from paddle_layers.layers.images.im2col import single_elements
 from paddle_layers.layers.images.transposed_convolutions import enlarged
 
 

@@ -3,7 +3,7 @@
 from paddle_layers.define import Choice, Example, Input, Int, Output, each, fill, gradient, infer, layer, onnx, require
 from paddle_layers.layers.helpers import exceeds
 
-from .poolings import first_window, windows
+from .pooling import first_window, windows
 
 
 @layer(

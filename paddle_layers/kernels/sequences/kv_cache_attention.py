@@ -12,7 +12,7 @@ from paddle_layers.kernels.primitives.scratch import piece_of
 from paddle_layers.kernels.primitives.vectors import exp_all
 from paddle_layers.kernels.tuned import tuned
 
-from .attentions import factor_of
+from .attention import factor_of
 
 WORTH_IT = 1 << 13
 """Minimum number of multiplications for the tuned kernel."""

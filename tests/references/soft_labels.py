@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .costs import by_label, divided
+from .losses import by_label, divided
 
 
 def flat(rows):

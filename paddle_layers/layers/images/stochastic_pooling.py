@@ -16,7 +16,7 @@ from paddle_layers.define import (
     onnx,
 )
 from paddle_layers.layers.helpers import uniform
-from paddle_layers.layers.images.poolings import first_window, windows
+from paddle_layers.layers.images.pooling import first_window, windows
 
 
 @layer(

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from .sequence_evaluators import spans
+from .sequence_metrics import spans
 
 
 def pnpair(inputs, params, attributes):

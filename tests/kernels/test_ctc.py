@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.kernels.losses.alignments import add_logs, exp_below_zero, log_near_one
+from paddle_layers.kernels.losses.ctc import add_logs, exp_below_zero, log_near_one
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Sequences
 from tests.kernels.helpers import from_python

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .costs import rows_of
-from .evaluators import share, weights
+from .classification_metrics import share, weights
+from .losses import rows_of
 
 
 def regression_error(inputs, params, attributes):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .evaluators import counted_labels, guesses, share
+from .classification_metrics import counted_labels, guesses, share
 
 
 def confusion_matrix(inputs, params, attributes):

@@ -15,7 +15,7 @@ from paddle_layers.define import (
     output_types,
     require,
 )
-from paddle_layers.layers.places import place_of, strides, walk
+from paddle_layers.layers.axes import place_of, strides, walk
 
 
 @layer(

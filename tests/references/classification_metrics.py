@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .costs import by_label
+from .losses import by_label
 
 
 def guesses(x, threshold):

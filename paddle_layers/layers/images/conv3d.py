@@ -16,9 +16,9 @@ from paddle_layers.define import (
     onnx,
     require,
 )
+from paddle_layers.layers.axes import for_each_axis
 from paddle_layers.layers.images.convolutions import positions
 from paddle_layers.layers.images.transposed_convolutions import enlarged
-from paddle_layers.layers.places import for_each_axis
 
 UNITS = ("planes", "rows", "columns")
 """What the axes of a volume count, in their order."""

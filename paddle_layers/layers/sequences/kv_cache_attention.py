@@ -4,7 +4,7 @@ import math
 
 from paddle_layers.define import Example, Float, Input, Int, Output, each, infer, layer, real
 
-from .attentions import check_heads
+from .attention import check_heads
 
 
 @layer(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paddle_layers.kernels.images.pool_means import ANYWHERE, means, means_back, scratch_backward, scratch_forward
-from paddle_layers.kernels.images.poolings import maximum_dx, small_maximum_y, small_where
+from paddle_layers.kernels.images.pooling import maximum_dx, small_maximum_y, small_where
 from paddle_layers.kernels.primitives.plane_code import MASKS
 from tests.kernels.helpers import from_python
 

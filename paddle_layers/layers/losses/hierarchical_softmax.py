@@ -22,8 +22,8 @@ from paddle_layers.define import (
     require,
 )
 
-from .candidates import chosen_dbias, chosen_dweight, chosen_dx, chosen_score
-from .terms import logistic_cost, logistic_derivative
+from .binary_cross_entropy import logistic_cost, logistic_derivative
+from .sampled_softmax import chosen_dbias, chosen_dweight, chosen_dx, chosen_score
 
 
 @layer(

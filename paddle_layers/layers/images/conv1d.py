@@ -1,7 +1,7 @@
 """1-D convolution, transposed convolution and pooling: composites of the 2-D layers on images of one row."""
 
 from paddle_layers.define import Bool, Choice, Example, Input, Int, Output, body, layer
-from paddle_layers.layers.images.poolings import DIVISORS, ROUNDINGS
+from paddle_layers.layers.images.pooling import DIVISORS, ROUNDINGS
 
 
 @layer(

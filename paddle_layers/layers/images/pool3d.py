@@ -16,7 +16,8 @@ from paddle_layers.define import (
     real,
 )
 from paddle_layers.layers.helpers import exceeds
-from paddle_layers.layers.images.poolings import (
+from paddle_layers.layers.images.conv3d import UNITS, each_axis
+from paddle_layers.layers.images.pooling import (
     DIVISORS,
     ROUNDINGS,
     first_window,
@@ -25,7 +26,6 @@ from paddle_layers.layers.images.poolings import (
     pool_nodes,
     windows,
 )
-from paddle_layers.layers.images.volumes import UNITS, each_axis
 
 
 @layer(
