@@ -83,7 +83,7 @@ def sequence_conv_pool(inputs, params, attributes):
 
 def simple_attention(inputs, params, attributes):
     starts = inputs["encoded.starts"][0]
-    wanted = inputs["state"] @ params["transform.weight"]
+    wanted = inputs["state"] @ params["query.weight"]
     fit = np.tanh(inputs["projected"] + np.repeat(wanted, np.diff(starts), axis=0))
     scores = {"x": fit @ params["scores.weight"], "x.starts": [starts]}
     weighted = sequence_softmax(scores, {}, {})["y"] * inputs["encoded"]
@@ -122,15 +122,15 @@ def transformer_block(inputs, params, attributes):
     def affine(rows, name):
         return rows @ params[f"{name}.weight"] + params.get(f"{name}.bias", 0.0)
 
-    look = brought_to_size(x, under(params, "look"), kind)
-    maps = [affine(look, name) for name in ("query", "keys", "values")]
+    norm1 = brought_to_size(x, under(params, "norm1"), kind)
+    maps = [affine(norm1, name) for name in ("query", "key", "value")]
     heads = np.zeros_like(x)
     for rows in np.split(np.arange(len(x)), starts[1:-1]):
         parts = zip(*(np.split(array[rows], attributes["num_heads"], axis=1) for array in maps), strict=True)
         heads[rows] = np.hstack([attend(*part, attributes["causal"], None) for part in parts])
-    seen = x + affine(heads, "merge")
-    wide = affine(brought_to_size(seen, under(params, "think"), kind), "wide")
-    return {"y": seen + affine(wide * special.ndtr(wide), "narrow")}
+    residual = x + affine(heads, "out_proj")
+    hidden = affine(brought_to_size(residual, under(params, "norm2"), kind), "ffn_in")
+    return {"y": residual + affine(hidden * special.ndtr(hidden), "ffn_out")}
 
 
 def img_conv_group(inputs, params, attributes):

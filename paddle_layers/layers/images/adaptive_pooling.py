@@ -18,7 +18,7 @@ from paddle_layers.define import (
     real,
 )
 from paddle_layers.layers.helpers import exceeds
-from paddle_layers.layers.images.conv1d import as_image, as_line
+from paddle_layers.layers.images.conv1d import as_image, as_signal
 from paddle_layers.layers.images.conv3d import each_axis
 
 KINDS = {"MAX": "its maximum", "AVERAGE": "its mean"}
@@ -159,7 +159,7 @@ class AdaptivePool1d:
 
 @body(AdaptivePool1d)
 def adaptive_pool1d_body(net, x, size, pool_type):
-    return as_line(net, net.adaptive_pool(as_image(net, x), size=size, size_y=1, pool_type=pool_type, name="pool"))
+    return as_signal(net, net.adaptive_pool(as_image(net, x), size=size, size_y=1, pool_type=pool_type, name="pool"))
 
 
 @layer(
@@ -200,7 +200,7 @@ def adaptive_pool3d_body(net, x, size, pool_type):
     channels, depth, height, width = x.type.dims
     planes, rows, columns = each_axis(size, "size")
     x = net.reshape(x, dims=[channels * depth, height, width], name="planes")
-    x = net.adaptive_pool(x, size=columns, size_y=rows, pool_type=pool_type, name="pool")
-    x = net.reshape(x, dims=[channels, depth, rows * columns], name="stacked")
-    x = net.adaptive_pool(x, size=rows * columns, size_y=planes, pool_type=pool_type, name="depth")
+    x = net.adaptive_pool(x, size=columns, size_y=rows, pool_type=pool_type, name="plane_pool")
+    x = net.reshape(x, dims=[channels, depth, rows * columns], name="pooled_planes")
+    x = net.adaptive_pool(x, size=rows * columns, size_y=planes, pool_type=pool_type, name="depth_pool")
     return net.reshape(x, dims=[channels, planes, rows, columns], name="volume")

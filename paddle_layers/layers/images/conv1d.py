@@ -44,7 +44,7 @@ def conv1d_body(net, x, num_filters, filter_size, stride, padding, padding_end, 
         padding=padding, padding_y=0, padding_end=padding_end, padding_end_y=0, dilation=dilation, groups=groups,
         bias=bias, name="conv",
     )  # fmt: skip
-    return as_line(net, image)
+    return as_signal(net, image)
 
 
 @layer(
@@ -92,7 +92,7 @@ def conv1d_trans_body(net, x, num_filters, filter_size, stride, padding, output_
         padding=padding, padding_y=0, output_padding=output_padding, output_padding_y=0, dilation=dilation,
         groups=groups, bias=bias, name="conv_trans",
     )  # fmt: skip
-    return as_line(net, image)
+    return as_signal(net, image)
 
 
 @layer(
@@ -139,14 +139,14 @@ def pool1d_body(net, x, pool_type, pool_size, stride, padding, padding_end, roun
         padding=padding, padding_y=0, padding_end=padding_end, padding_end_y=0, rounding=rounding, divisor=divisor,
         name="pool",
     )  # fmt: skip
-    return as_line(net, image)
+    return as_signal(net, image)
 
 
 def as_image(net, x):
-    """Lines as images of one row."""
+    """1-D signals as images of one row."""
     return net.reshape(x, dims=[x.type.dims[0], 1, x.type.dims[1]], name="image")
 
 
-def as_line(net, image):
-    """Images of one row as lines."""
-    return net.reshape(image, dims=[image.type.dims[0], image.type.dims[2]], name="line")
+def as_signal(net, image):
+    """Images of one row as 1-D signals."""
+    return net.reshape(image, dims=[image.type.dims[0], image.type.dims[2]], name="signal")

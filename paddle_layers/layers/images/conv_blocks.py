@@ -52,7 +52,7 @@ def residual_block_body(net, x, num_filters, stride, C):
     inner = conv_norm(x, "conv1", 3, stride, "relu")
     inner = conv_norm(inner, "conv2", 3)
     shortcut = x if stride == 1 and num_filters == C else conv_norm(x, "shortcut", 1, stride)
-    return net.addto(inner, shortcut, act="relu", name="sum")
+    return net.addto(inner, shortcut, act="relu", name="residual")
 
 
 @layer(
@@ -123,5 +123,5 @@ def maxout_channels(C, groups):
 @body(Maxout)
 def maxout_body(net, x, groups):
     channels, *rest = x.type.dims
-    runs = net.reshape(x, dims=[channels // groups, groups, *rest], name="runs")
-    return net.reduction(runs, operation="MAX", axes=[2], name="largest")
+    grouped = net.reshape(x, dims=[channels // groups, groups, *rest], name="groups")
+    return net.reduction(grouped, operation="MAX", axes=[2], name="max")

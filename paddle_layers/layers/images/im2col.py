@@ -146,13 +146,13 @@ class BlockExpand:
 
 @body(BlockExpand)
 def block_expand_body(net, x, block, block_y, stride, stride_y, padding, padding_y, C, H, W):
-    blocks = net.im2col(
+    patches = net.im2col(
         x, filter_size=block, filter_size_y=block_y, stride=stride, stride_y=stride_y, padding=padding,
         padding_y=padding_y, padding_end=rest(W, block, stride, padding),
-        padding_end_y=rest(H, block_y, stride_y, padding_y), name="blocks",
+        padding_end_y=rest(H, block_y, stride_y, padding_y), name="patches",
     )  # fmt: skip
-    last = net.permute(blocks, order=[2, 3, 1], name="order")
-    return net.to_sequence(last, size=C * block_y * block, name="rows")
+    channels_last = net.permute(patches, order=[2, 3, 1], name="channels_last")
+    return net.to_sequence(channels_last, size=C * block_y * block, name="steps")
 
 
 def rest(extent, block, stride, padding):
@@ -205,7 +205,7 @@ def spp_body(net, x, pyramid_height, pool_type, H, W):
             stride_y=rows, padding=left, padding_y=above, padding_end=right, padding_end_y=below, name=f"level{level}",
         )  # fmt: skip
         levels.append(net.flatten(pooled, name=f"bins{level}"))
-    return net.concat(*levels, name="all") if len(levels) > 1 else levels[0]
+    return net.concat(*levels, name="concat") if len(levels) > 1 else levels[0]
 
 
 def bins(extent, count):

@@ -78,11 +78,11 @@ def return_seq_switch() -> Bool:
 def both_ways(net, forward, backward, return_seq):
     """Concatenated outputs of two directions: all steps, or the final states."""
     if return_seq:
-        return net.concat(forward, backward, name="both")
+        return net.concat(forward, backward, name="concat")
     level = "SUBSEQUENCE" if forward.type.level == 2 else "SEQUENCE"
     last = net.seq_last(forward, level=level, name="last")
     first = net.seq_first(backward, level=level, name="first")
-    return net.concat(last, first, name="both")
+    return net.concat(last, first, name="concat")
 
 
 @layer(

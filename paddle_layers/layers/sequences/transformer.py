@@ -17,7 +17,7 @@ from paddle_layers.define import Bool, Choice, Example, Float, Input, Int, Outpu
 class TransformerBlock:
     """Pre-norm Transformer block: multi-head self-attention and a position-wise feed-forward network.
 
-    `s = x + merge(attention(norm(x)))`, `y = s + narrow(gelu(wide(norm(s))))`
+    `s = x + out_proj(attention(norm1(x)))`, `y = s + ffn_out(gelu(ffn_in(norm2(s))))`
 
     Each of the two has a residual connection (Vaswani et al. 2017), and is preceded by the normalization (pre-norm),
     which trains more stably than post-norm. The block has no positional encoding: add `position_embedding` or
@@ -47,18 +47,20 @@ class TransformerBlock:
 @body(TransformerBlock)
 def transformer_block_body(net, x, num_heads, hidden, causal, norm, drop_rate, C):
     require(C % num_heads == 0, "num_heads", f"{C} columns cannot be cut into {num_heads} heads")
-    normed = net.layer_norm if norm == "LAYER_NORM" else net.rms_norm
-    look = normed(x, name="look")
-    query = net.fc(look, size=C, name="query")
-    keys = net.fc(look, size=C, bias=False, name="keys")
-    values = net.fc(look, size=C, bias=False, name="values")
-    heads = net.multi_head_attention(query, keys, values, num_heads=num_heads, causal=causal, name="heads")
-    merged = net.fc(heads, size=C, drop_rate=drop_rate, name="merge")
-    seen = net.addto(x, merged, name="seen")
-    think = normed(seen, name="think")
-    wide = net.fc(think, size=4 * C if hidden is None else hidden, act="gelu", name="wide")
-    narrow = net.fc(wide, size=C, drop_rate=drop_rate, name="narrow")
-    return net.addto(seen, narrow, name="sum")
+    normalize = net.layer_norm if norm == "LAYER_NORM" else net.rms_norm
+    norm1 = normalize(x, name="norm1")
+    query = net.fc(norm1, size=C, name="query")
+    # No bias of the keys: it adds the same to all scores of a query, and the softmax cancels it. That of the values
+    # would be added to every output, as the bias of `out_proj` is.
+    key = net.fc(norm1, size=C, bias=False, name="key")
+    value = net.fc(norm1, size=C, bias=False, name="value")
+    heads = net.multi_head_attention(query, key, value, num_heads=num_heads, causal=causal, name="attention")
+    attention = net.fc(heads, size=C, drop_rate=drop_rate, name="out_proj")
+    residual = net.addto(x, attention, name="residual1")
+    norm2 = normalize(residual, name="norm2")
+    inner = net.fc(norm2, size=4 * C if hidden is None else hidden, act="gelu", name="ffn_in")
+    outer = net.fc(inner, size=C, drop_rate=drop_rate, name="ffn_out")
+    return net.addto(residual, outer, name="residual2")
 
 
 @layer(
@@ -92,8 +94,8 @@ class SequenceConvPool:
 
 @body(SequenceConvPool)
 def sequence_conv_pool_body(net, x, size, context_len, context_start, fc_act, pool_type):
-    runs = net.context(x, length=context_len, start=context_start, name="context")
-    features = net.fc(runs, size=size, act=fc_act, name="features")
+    windows = net.context(x, length=context_len, start=context_start, name="context")
+    features = net.fc(windows, size=size, act=fc_act, name="features")
     pool = net.seq_max_pool if pool_type == "MAX" else net.seq_avg_pool
     return pool(features, name="pool")
 
@@ -124,10 +126,10 @@ class SimpleAttention:
 
 @body(SimpleAttention)
 def simple_attention_body(net, encoded, projected, state, D):
-    wanted = net.fc(state, size=D, bias=False, name="transform")
-    spread = net.expand(wanted, projected, name="spread")
-    fit = net.addto(projected, spread, act="tanh", name="fit")
-    scores = net.fc(fit, size=1, bias=False, name="scores")
+    query = net.fc(state, size=D, bias=False, name="query")
+    query = net.expand(query, projected, name="expanded_query")
+    hidden = net.addto(projected, query, act="tanh", name="hidden")
+    scores = net.fc(hidden, size=1, bias=False, name="scores")
     weights = net.sequence_softmax(scores, name="weights")
     weighted = net.scaling(weights, encoded, name="weighted")
-    return net.seq_avg_pool(weighted, strategy="SUM", name="read")
+    return net.seq_avg_pool(weighted, strategy="SUM", name="context")
