@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from paddle_layers.define.errors import DefinitionError
 from paddle_layers.define.switching import switched
 
-from .pieces import PIECES
+from .constants import PIECES
 
 Sizes = Mapping[str, int]
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from paddle_layers.kernels.images.pool_means import ANYWHERE, means, means_back, scratch_backward, scratch_forward
+from paddle_layers.kernels.images.average_pooling import ANYWHERE, means, means_back, scratch_backward, scratch_forward
 from paddle_layers.kernels.images.pooling import maximum_dx, small_maximum_y, small_where
-from paddle_layers.kernels.primitives.plane_code import MASKS
+from paddle_layers.kernels.primitives.plane_codegen import MASKS
 from tests.kernels.helpers import from_python
 
 WHERE, MAXIMUM, MAXIMUM_DX = map(from_python, (small_where, small_maximum_y, maximum_dx))

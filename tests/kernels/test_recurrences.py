@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.kernels.primitives.vectors import sigmoid_all, tanh_all
-from paddle_layers.kernels.recurrences.panels import pack, padded, panel_product
-from paddle_layers.kernels.recurrences.sequence_blocks import block, blocks_of, most_of, still_there
+from paddle_layers.kernels.primitives.vector_functions import sigmoid_all, tanh_all
+from paddle_layers.kernels.recurrences.packed_gemm import pack, padded, panel_product
+from paddle_layers.kernels.recurrences.sequence_batching import block, blocks_of, most_of, still_there
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Sequences
 from tests.kernels.helpers import from_python

@@ -12,8 +12,8 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define import DefinitionError
 from paddle_layers.kernels import digests, tuned
-from paddle_layers.kernels.finding import check_names
 from paddle_layers.kernels.loading import load_all_kernels
+from paddle_layers.kernels.selection import check_names
 from paddle_layers.testing.cases.case import cases
 from paddle_layers.testing.properties import tuned as testing_tuned
 from paddle_layers.testing.properties.ptx import launches_of

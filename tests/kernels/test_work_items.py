@@ -11,12 +11,12 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.config import ConfigError
-from paddle_layers.kernels.images.filter_vectors import most_vector_images, vector_parts
-from paddle_layers.kernels.images.winograd_items import ITEMS, tile_parts
-from paddle_layers.kernels.images.winograd_items import SHORTEST as TILED_FILTERS
-from paddle_layers.kernels.images.work_items import FEW, LARGEST, SHORTEST, image_parts
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.tiles import LANES
+from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.images.conv_tiling import FEW, LARGEST, SHORTEST, image_parts
+from paddle_layers.kernels.images.filter_vectorized_conv import most_vector_images, vector_parts
+from paddle_layers.kernels.images.winograd_tiling import ITEMS, tile_parts
+from paddle_layers.kernels.images.winograd_tiling import SHORTEST as TILED_FILTERS
+from paddle_layers.kernels.primitives.microkernels import LANES
 from paddle_layers.runtime.devices import DeviceError
 from paddle_layers.runtime.plan.footprint import footprint
 from paddle_layers.testing.cases.network_cases import all_cases

@@ -18,7 +18,7 @@ from numba.core.dispatcher import Dispatcher
 
 import paddle_layers as pl
 from paddle_layers.define.machine import usable_cores
-from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.constants import PIECES
 from paddle_layers.runtime.devices.cpu import atomics, native, threads, workers
 from paddle_layers.runtime.devices.cpu.atomics import nanoseconds
 from paddle_layers.runtime.devices.cpu.native import (

@@ -10,13 +10,13 @@ on two cores in 8 parts, and 34 in 8 tiles of columns.
 from __future__ import annotations
 
 from paddle_layers.kernels.primitives.blas import matrix_product, vector_product
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
+from paddle_layers.kernels.primitives.microkernels import LANES
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import LANES
-from paddle_layers.kernels.primitives.vectors import add_to, copy
+from paddle_layers.kernels.primitives.vector_functions import add_to, copy
 from paddle_layers.kernels.tuned import tuned
 
-from .few_rows import (
+from .skinny_gemm import (
     add_outer_products,
     few_rows,
     multiply_rows,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from paddle_layers.kernels.primitives.compiling import compiled, inlined
+from paddle_layers.kernels.primitives.compile_options import compiled, inlined
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 13

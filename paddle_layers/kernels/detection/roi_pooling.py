@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from paddle_layers.kernels.primitives.compiling import compiled, contracted
+from paddle_layers.kernels.primitives.compile_options import compiled, contracted
 from paddle_layers.kernels.primitives.scratch import part
 from paddle_layers.kernels.tuned import tuned
 

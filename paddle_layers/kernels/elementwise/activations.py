@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import compiled, reordered
+from paddle_layers.kernels.primitives.compile_options import compiled, reordered
 from paddle_layers.kernels.primitives.elementary import exp, maximum
 from paddle_layers.kernels.primitives.scratch import part
-from paddle_layers.kernels.primitives.vectors import add_product, add_to, copy, multiply_by, total
+from paddle_layers.kernels.primitives.vector_functions import add_product, add_to, copy, multiply_by, total
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 15

@@ -7,8 +7,8 @@ once compiled.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import compiled, reordered
-from paddle_layers.kernels.primitives.vectors import add_product, total
+from paddle_layers.kernels.primitives.compile_options import compiled, reordered
+from paddle_layers.kernels.primitives.vector_functions import add_product, total
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 17

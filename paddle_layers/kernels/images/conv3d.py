@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import NO_EPILOGUE
-from paddle_layers.kernels.primitives.compiling import compiled
+from paddle_layers.kernels.constants import NO_EPILOGUE
+from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.tuned import tuned
 
-from .batches import (
+from .batched_conv import (
     add_deltas,
     correlate_volumes,
     correlate_volumes_back,
@@ -16,31 +16,7 @@ from .batches import (
     vectors_of_volumes,
     vectors_of_volumes_back,
 )
-from .separate_windows import (
-    filters_suit,
-    gather_windows,
-    gathering_items,
-    gathering_scratch,
-    gradient_items,
-    gradient_scratch,
-    multiply_windows,
-    spread_windows,
-    spreading_items,
-    spreading_scratch,
-    windows_suit,
-)
-from .winograd import ANEW, convolve_volumes, transform_weight, transform_weight_back
-from .winograd_items import (
-    filters_prepared,
-    filters_prepared_back,
-    tiles_pay,
-    tiles_pay_back,
-    winograd_items,
-    winograd_items_back,
-    winograd_scratch,
-    winograd_scratch_back,
-)
-from .work_items import (
+from .conv_tiling import (
     BIAS_WORTH_IT,
     WORTH_IT,
     backward_items,
@@ -66,6 +42,30 @@ from .work_items import (
     vectors_pay_back,
     weight_items,
     weight_scratch,
+)
+from .patchify_conv import (
+    filters_suit,
+    gather_windows,
+    gathering_items,
+    gathering_scratch,
+    gradient_items,
+    gradient_scratch,
+    multiply_windows,
+    spread_windows,
+    spreading_items,
+    spreading_scratch,
+    windows_suit,
+)
+from .winograd import ANEW, convolve_volumes, transform_weight, transform_weight_back
+from .winograd_tiling import (
+    filters_prepared,
+    filters_prepared_back,
+    tiles_pay,
+    tiles_pay_back,
+    winograd_items,
+    winograd_items_back,
+    winograd_scratch,
+    winograd_scratch_back,
 )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import NO_EPILOGUE
-from paddle_layers.kernels.primitives.compiling import compiled
+from paddle_layers.kernels.constants import NO_EPILOGUE
+from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.tuned import tuned
 
-from .batches import (
+from .batched_conv import (
     add_deltas,
     correlate_images,
     correlate_images_back,
@@ -17,60 +17,7 @@ from .batches import (
     vectors_of_images_back,
     volumes,
 )
-from .depthwise import (
-    add_planes,
-    correlate_each,
-    correlate_each_back,
-    dots_of_each,
-    filter_items,
-    plane_scratch,
-    small_windows,
-)
-from .few_channels import band_items, band_numbers, band_runs, correlate_bands, few_channels
-from .laid_images import correlate_laid, few_images, filter_runs, laid_scratch, lay_images, laying_items
-from .separate_windows import (
-    filters_suit,
-    gather_windows,
-    gathering_items,
-    gathering_scratch,
-    gradient_items,
-    gradient_scratch,
-    multiply_windows,
-    spread_windows,
-    spreading_items,
-    spreading_scratch,
-    windows_suit,
-)
-from .small_images import (
-    mix_small,
-    pack_filters,
-    packed_items,
-    packed_numbers,
-    packed_runs,
-    small_images,
-    sums_of_pixels,
-)
-from .window_matrices import (
-    correlate_windows,
-    correlate_windows_back,
-    images,
-    matrix_numbers,
-    matrix_pays,
-    matrix_pays_back,
-)
-from .winograd import ANEW, convolve_volumes, transform_weight, transform_weight_back
-from .winograd_gradients import gradients_pay, multiply_tiles, tile_gradient_items, tile_gradient_scratch
-from .winograd_items import (
-    filters_prepared,
-    filters_prepared_back,
-    tiles_pay,
-    tiles_pay_back,
-    winograd_items,
-    winograd_items_back,
-    winograd_scratch,
-    winograd_scratch_back,
-)
-from .work_items import (
+from .conv_tiling import (
     BIAS_WORTH_IT,
     WORTH_IT,
     backward_items,
@@ -97,6 +44,59 @@ from .work_items import (
     vectors_pay_back,
     weight_items,
     weight_scratch,
+)
+from .depthwise import (
+    add_planes,
+    correlate_each,
+    correlate_each_back,
+    dots_of_each,
+    filter_items,
+    plane_scratch,
+    small_windows,
+)
+from .few_channels_conv import band_items, band_numbers, band_runs, correlate_bands, few_channels
+from .im2col_conv import (
+    correlate_windows,
+    correlate_windows_back,
+    images,
+    matrix_numbers,
+    matrix_pays,
+    matrix_pays_back,
+)
+from .packed_conv import correlate_laid, few_images, filter_runs, laid_scratch, lay_images, laying_items
+from .patchify_conv import (
+    filters_suit,
+    gather_windows,
+    gathering_items,
+    gathering_scratch,
+    gradient_items,
+    gradient_scratch,
+    multiply_windows,
+    spread_windows,
+    spreading_items,
+    spreading_scratch,
+    windows_suit,
+)
+from .pointwise_conv import (
+    mix_small,
+    pack_filters,
+    packed_items,
+    packed_numbers,
+    packed_runs,
+    small_images,
+    sums_of_pixels,
+)
+from .winograd import ANEW, convolve_volumes, transform_weight, transform_weight_back
+from .winograd_gradients import gradients_pay, multiply_tiles, tile_gradient_items, tile_gradient_scratch
+from .winograd_tiling import (
+    filters_prepared,
+    filters_prepared_back,
+    tiles_pay,
+    tiles_pay_back,
+    winograd_items,
+    winograd_items_back,
+    winograd_scratch,
+    winograd_scratch_back,
 )
 
 operations = of_images(multiplications)

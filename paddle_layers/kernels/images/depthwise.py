@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
 from paddle_layers.kernels.primitives.epilogues import from_filter
-from paddle_layers.kernels.primitives.moves import zeros
-from paddle_layers.kernels.primitives.plane_code import MASKS
+from paddle_layers.kernels.primitives.memory_ops import zeros
+from paddle_layers.kernels.primitives.plane_codegen import MASKS
+from paddle_layers.kernels.primitives.plane_kernels import correlate, correlate_2, dots, dots_2, spread_2
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.windows import correlate, correlate_2, dots, dots_2, spread_2
 
-from .weightgradients import correlate_planes, dots_numbers
+from .weight_gradients import correlate_planes, dots_numbers
 
 
 def small_windows(

@@ -11,10 +11,10 @@ import math
 
 import numpy as np
 
-from paddle_layers.kernels.primitives.compiling import compiled, inlined, reordered
+from paddle_layers.kernels.primitives.compile_options import compiled, inlined, reordered
 from paddle_layers.kernels.primitives.elementary import exp, log
 from paddle_layers.kernels.primitives.scratch import part as memory_of
-from paddle_layers.kernels.primitives.vectors import copy, total
+from paddle_layers.kernels.primitives.vector_functions import copy, total
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 17

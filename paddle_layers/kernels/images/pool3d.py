@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle_layers.kernels.primitives.compiling import compiled, inlined
+from paddle_layers.kernels.primitives.compile_options import compiled, inlined
 from paddle_layers.kernels.primitives.scratch import part
 from paddle_layers.kernels.tuned import tuned
 
-from .pool_windows import (
+from .pool_reductions import (
     MARGIN,
     SLICES,
     WORTH_IT,

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle_layers.kernels.primitives.compiling import compiled
-from paddle_layers.kernels.primitives.plane_code import MASKS
-from paddle_layers.kernels.primitives.scratch import part
-from paddle_layers.kernels.primitives.vectors import total
-from paddle_layers.kernels.primitives.windows import (
+from paddle_layers.kernels.primitives.compile_options import compiled
+from paddle_layers.kernels.primitives.plane_codegen import MASKS
+from paddle_layers.kernels.primitives.plane_kernels import (
     give_to_places,
     maxima,
     maxima_2,
@@ -22,10 +20,12 @@ from paddle_layers.kernels.primitives.windows import (
     positions_2,
     positions_of_4,
 )
+from paddle_layers.kernels.primitives.scratch import part
+from paddle_layers.kernels.primitives.vector_functions import total
 from paddle_layers.kernels.tuned import tuned
 
-from .pool_means import ANYWHERE, means, means_back, scratch_backward, scratch_forward
-from .pool_windows import (
+from .average_pooling import ANYWHERE, means, means_back, scratch_backward, scratch_forward
+from .pool_reductions import (
     MAXIMA_WORTH_IT,
     SLICES,
     WORTH_IT,

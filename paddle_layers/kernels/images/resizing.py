@@ -6,12 +6,12 @@ A weight of zero is multiplied like any value, so that next to an infinite gradi
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, contracted
-from paddle_layers.kernels.primitives.moves import add_run, copy_run
-from paddle_layers.kernels.primitives.plane_code import MASKS
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, contracted
+from paddle_layers.kernels.primitives.memory_ops import add_run, copy_run
+from paddle_layers.kernels.primitives.plane_codegen import MASKS
+from paddle_layers.kernels.primitives.plane_kernels import give_to_all
 from paddle_layers.kernels.primitives.resampling import resample, set_places, set_weight, slack, table_numbers
 from paddle_layers.kernels.primitives.scratch import part
-from paddle_layers.kernels.primitives.windows import give_to_all
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 17

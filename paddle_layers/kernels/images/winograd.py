@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.compiling import compiled, copied
+from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.primitives.compile_options import compiled, copied
 from paddle_layers.kernels.primitives.epilogues import end_run
 from paddle_layers.kernels.primitives.interleaving import deal
-from paddle_layers.kernels.primitives.moves import copy_run, set_entry, spread_run, turn, zeros
+from paddle_layers.kernels.primitives.memory_ops import copy_run, set_entry, spread_run, turn, zeros
+from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTOR, products, rounded, vectors_of
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, VECTOR, products, rounded, vectors_of
-from paddle_layers.kernels.primitives.transforms import (
+from paddle_layers.kernels.primitives.winograd_transforms import (
     EDGE,
     POINTS,
     SIDE,
@@ -30,7 +30,7 @@ from paddle_layers.kernels.primitives.transforms import (
     transform_pixels,
 )  # fmt: skip
 
-from .winograd_items import SKEW, block_tiles, line_numbers, skewed, tile_parts, tiles_of
+from .winograd_tiling import SKEW, block_tiles, line_numbers, skewed, tile_parts, tiles_of
 
 WITHOUT_END = 1 << 40
 """Planes of a volume whose last one is prefetched by another item."""

@@ -8,11 +8,11 @@ transforms both itself. Rounding is as in `winograd`: measured 1e-6 of the large
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
-from paddle_layers.kernels.primitives.moves import set_entry, spread_run, turn
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, copied
+from paddle_layers.kernels.primitives.memory_ops import set_entry, spread_run, turn
+from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTOR, products, vectors_of
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, VECTOR, products, vectors_of
-from paddle_layers.kernels.primitives.transforms import (
+from paddle_layers.kernels.primitives.winograd_transforms import (
     EDGE,
     POINTS,
     SIDE,
@@ -22,7 +22,7 @@ from paddle_layers.kernels.primitives.transforms import (
 )
 
 from .winograd import gather
-from .winograd_items import SKEW, line_numbers
+from .winograd_tiling import SKEW, line_numbers
 
 TILES = 4 * LANES
 """Tiles of a block."""

@@ -12,9 +12,9 @@ import math
 from numba import njit, types
 from numba.extending import overload
 
-from paddle_layers.kernels.primitives.compiling import INNER, compiled
+from paddle_layers.kernels.primitives.compile_options import INNER, compiled
 from paddle_layers.kernels.primitives.elementary import INLINED, maximum
-from paddle_layers.kernels.primitives.vectors import f32, octave_and_rest
+from paddle_layers.kernels.primitives.vector_functions import f32, octave_and_rest
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 15

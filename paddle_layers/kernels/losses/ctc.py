@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from paddle_layers.kernels.primitives.compiling import compiled, contracted
+from paddle_layers.kernels.primitives.compile_options import compiled, contracted
 from paddle_layers.kernels.primitives.scratch import part, take
-from paddle_layers.kernels.primitives.vectors import LARGE, add_to, copy, exp_all, f32, octave_and_rest
+from paddle_layers.kernels.primitives.vector_functions import LARGE, add_to, copy, exp_all, f32, octave_and_rest
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 13

@@ -14,10 +14,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.pieces import EPILOGUE_ROWS
+from paddle_layers.kernels.constants import EPILOGUE_ROWS
 
-from .compiling import copied
-from .tiles import HOST
+from .compile_options import copied
+from .microkernels import HOST
 
 UNROLLED = 4
 """Vectors per unrolled iteration."""

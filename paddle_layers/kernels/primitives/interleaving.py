@@ -1,4 +1,4 @@
-"""Interleaving and deinterleaving of runs by whole vectors; addresses are in bytes, as in `moves`."""
+"""Interleaving and deinterleaving of runs by whole vectors; addresses are in bytes, as in `memory_ops`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compiling import once
+from paddle_layers.kernels.primitives.compile_options import once
 
-from .moves import add_1, move_1, place_of, real_of
-from .tiles import VECTOR
+from .memory_ops import add_1, move_1, place_of, real_of
+from .microkernels import VECTOR
 
 
 def _zipper(count: int, *, adding: bool = False) -> Any:

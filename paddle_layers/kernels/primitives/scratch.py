@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.compiling import compiled
+from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.primitives.compile_options import compiled
 
 
 @compiled

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from paddle_layers.kernels.primitives.blas import matrix_product
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, contracted
-from paddle_layers.kernels.primitives.vectors import add_to, copy
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, contracted
+from paddle_layers.kernels.primitives.vector_functions import add_to, copy
 
 SLICES = 8
 

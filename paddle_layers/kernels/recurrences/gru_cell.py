@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from paddle_layers.kernels.primitives.blas import matrix_product
-from paddle_layers.kernels.primitives.compiling import compiled, contracted
-from paddle_layers.kernels.primitives.vectors import add_product, add_to, copy, multiply, sigmoid_all, tanh_all
+from paddle_layers.kernels.primitives.compile_options import compiled, contracted
+from paddle_layers.kernels.primitives.vector_functions import add_product, add_to, copy, multiply, sigmoid_all, tanh_all
 from paddle_layers.kernels.tuned import tuned
 
 from .gates import add_products, add_rows, parts_of, put_side_by_side, slices, through_gate

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle_layers.kernels.primitives.compiling import compiled, contracted
+from paddle_layers.kernels.primitives.compile_options import compiled, contracted
 from paddle_layers.kernels.primitives.scratch import part, take
-from paddle_layers.kernels.primitives.vectors import (
+from paddle_layers.kernels.primitives.vector_functions import (
     add_product,
     add_to,
     copy,
@@ -18,8 +18,8 @@ from paddle_layers.kernels.primitives.vectors import (
 from paddle_layers.kernels.tuned import tuned
 
 from .gates import add_products, add_rows, parts_of, put_side_by_side, slices, take_before, through_gate, through_tanh
-from .panels import pack, padded, panel_product
-from .sequence_blocks import block, blocks, blocks_of, most_of, put_initial, still_there
+from .packed_gemm import pack, padded, panel_product
+from .sequence_batching import block, blocks, blocks_of, most_of, put_initial, still_there
 
 WORTH_IT = 1 << 16
 """Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import compiled
-from paddle_layers.kernels.primitives.vectors import add_product, add_to, copy, multiply, sigmoid_all, tanh_all
+from paddle_layers.kernels.primitives.compile_options import compiled
+from paddle_layers.kernels.primitives.vector_functions import add_product, add_to, copy, multiply, sigmoid_all, tanh_all
 from paddle_layers.kernels.tuned import tuned
 
 from .gates import SLICES, add_rows, put_side_by_side, slices, through_gate, through_tanh

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import compiled, contracted
+from paddle_layers.kernels.primitives.compile_options import compiled, contracted
 from paddle_layers.kernels.primitives.scratch import part, take
-from paddle_layers.kernels.primitives.vectors import add_to, copy, tanh_all
+from paddle_layers.kernels.primitives.vector_functions import add_to, copy, tanh_all
 from paddle_layers.kernels.tuned import tuned
 
 from .gates import add_products, add_rows, parts_of, slices, take_before
-from .panels import pack, padded, panel_product
-from .sequence_blocks import block, blocks, blocks_of, most_of, put_initial, still_there
+from .packed_gemm import pack, padded, panel_product
+from .sequence_batching import block, blocks, blocks_of, most_of, put_initial, still_there
 
 WORTH_IT = 1 << 16
 """Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""

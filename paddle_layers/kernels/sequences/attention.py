@@ -7,8 +7,8 @@ from __future__ import annotations
 import math
 
 from paddle_layers.kernels.primitives.blas import matrix_product
-from paddle_layers.kernels.primitives.compiling import compiled
-from paddle_layers.kernels.primitives.vectors import exp_all
+from paddle_layers.kernels.primitives.compile_options import compiled
+from paddle_layers.kernels.primitives.vector_functions import exp_all
 from paddle_layers.kernels.tuned import tuned
 
 BLOCK = 64

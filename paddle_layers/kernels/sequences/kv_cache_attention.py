@@ -7,9 +7,9 @@ from __future__ import annotations
 import math
 
 from paddle_layers.kernels.primitives.blas import vector_product
-from paddle_layers.kernels.primitives.compiling import compiled
+from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.primitives.scratch import piece_of
-from paddle_layers.kernels.primitives.vectors import exp_all
+from paddle_layers.kernels.primitives.vector_functions import exp_all
 from paddle_layers.kernels.tuned import tuned
 
 from .attention import factor_of

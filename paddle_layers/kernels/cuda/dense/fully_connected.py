@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import cuda
 
 from paddle_layers.define.functions.point_functions import real
-from paddle_layers.kernels.cuda.tiles import (
+from paddle_layers.kernels.cuda.gemm import (
     ACROSS,
     ALONG,
     CAPACITY,

@@ -6,7 +6,7 @@ import numpy
 from numba import cuda
 
 from paddle_layers.define.functions.point_functions import real
-from paddle_layers.kernels.cuda.tiles import (
+from paddle_layers.kernels.cuda.gemm import (
     ACROSS,
     ALONG,
     CAPACITY,
@@ -36,7 +36,7 @@ from paddle_layers.kernels.cuda.tiles import (
 )
 from paddle_layers.kernels.tuned import tuned
 
-from .windows import (
+from .implicit_im2col import (
     LINE,
     TABLE,
     fetch_rows,

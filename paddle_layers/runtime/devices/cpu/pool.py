@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define.machine import usable_cores
-from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.constants import PIECES
 
 from .native import COLUMNS, run_whole
 from .threads import allowed_threads

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define.switching import switched
-from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.constants import PIECES
 from paddle_layers.runtime.devices.sizes import Sizes
 from paddle_layers.runtime.devices.unrolling import sections_of
 from paddle_layers.runtime.generate.drivers import Kernel

@@ -13,7 +13,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils
 
-from .tiles import HOST, Machine
+from .microkernels import HOST, Machine
 
 MASKS = HOST.bytes >= 32
 """Whether the CPU has masked loads."""

@@ -9,7 +9,7 @@ fetch.
 from __future__ import annotations
 
 from paddle_layers.define.functions.point_functions import helper, real
-from paddle_layers.kernels.cuda.tiles import ALONG, LEFT, LOADS, RIGHT, THREADS, result, spot
+from paddle_layers.kernels.cuda.gemm import ALONG, LEFT, LOADS, RIGHT, THREADS, result, spot
 
 TABLE = 768
 """Entries of a table: six rows, as many columns as the deepest slab has."""

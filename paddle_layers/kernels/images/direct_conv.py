@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, copied
 from paddle_layers.kernels.primitives.epilogues import end_run
-from paddle_layers.kernels.primitives.moves import add_run, fetch_run, get_entry, pack_factors, set_entry
-from paddle_layers.kernels.primitives.tiles import ENTRY, ROWS, VECTOR, VECTORS, products, vectors_of
+from paddle_layers.kernels.primitives.memory_ops import add_run, fetch_run, get_entry, pack_factors, set_entry
+from paddle_layers.kernels.primitives.microkernels import ENTRY, ROWS, VECTOR, VECTORS, products, vectors_of
 
-from .planes import SLACK, lay_plane, pitch_of, plane_size, shared, take_pairs, take_rows
+from .padded_planes import SLACK, lay_plane, pitch_of, plane_size, shared, take_pairs, take_rows
 
 BAND = 1 << 17
 """Elements of a band, which should fit into the L2 cache of a core."""

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compiling import compiled, contracted, reordered
+from paddle_layers.kernels.primitives.compile_options import compiled, contracted, reordered
 
 f32 = np.float32
 PER_OCTAVE = f32(1 / math.log(2))

@@ -8,12 +8,12 @@ are zeros. With few channels, the rows of a window are gathered, so that vectors
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import also_in_python, copied
-from paddle_layers.kernels.primitives.moves import move_8, set_entry, spread_run, turn, zeros
-from paddle_layers.kernels.primitives.tiles import ENTRY, add_dots, products, rounded, vectors_of
+from paddle_layers.kernels.primitives.compile_options import also_in_python, copied
+from paddle_layers.kernels.primitives.memory_ops import move_8, set_entry, spread_run, turn, zeros
+from paddle_layers.kernels.primitives.microkernels import ENTRY, add_dots, products, rounded, vectors_of
 
-from .correlations import band_numbers, forward_layout
-from .planes import SLACK, lay_plane, plane_size
+from .direct_conv import band_numbers, forward_layout
+from .padded_planes import SLACK, lay_plane, plane_size
 
 TURNED = 1 << 16
 """Elements of the transposed pixels of a band, which stay in a core's cache while all filters use them."""
@@ -73,7 +73,7 @@ def correlate_weights(
 ):  # fmt: skip
     """Gradient of some filters' elements for some channels, over all images, or its addition where `adding`.
 
-    `x` and `dy` are the addresses of the first image's channels and gradients, of which there are `batches` times `N`.
+    `x` and `dy` are the addresses of the first image's channels and gradients, of which there are `batched_conv` times `N`.
     `x_steps` are the byte strides of batches, images and channels, `dy_steps` those of batches, images and filters,
     `dweight_steps` the strides in elements of filters and channels. The result of a band is summed separately before it
     is added, so that rounding errors grow little with the batch.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import also_in_python
-from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, rounded
-from paddle_layers.kernels.primitives.transforms import EDGE, POINTS, SIDE
+from paddle_layers.kernels.primitives.compile_options import also_in_python
+from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, rounded
+from paddle_layers.kernels.primitives.winograd_transforms import EDGE, POINTS, SIDE
 
-from .correlations import MOST_RUNS
-from .work_items import Steps
+from .conv_tiling import Steps
+from .direct_conv import MOST_RUNS
 
 SHORTEST = 32
 """Minimum number of filters of an item."""

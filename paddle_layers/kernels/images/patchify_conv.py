@@ -9,10 +9,10 @@ data are prefetched early.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
+from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, copied
 from paddle_layers.kernels.primitives.interleaving import unzip_run, zip_runs
-from paddle_layers.kernels.primitives.moves import (
+from paddle_layers.kernels.primitives.memory_ops import (
     copy_run,
     fetch_run,
     pick_run,
@@ -21,11 +21,11 @@ from paddle_layers.kernels.primitives.moves import (
     turn,
     zeros,
 )
+from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTORS, products, rounded, vectors_of
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, VECTORS, products, rounded, vectors_of
 
-from .correlations import divisor
-from .work_items import FEW, Steps, for_every_piece
+from .conv_tiling import FEW, Steps, for_every_piece
+from .direct_conv import divisor
 
 BLOCK = VECTORS * LANES
 """Windows of a tile of the widest vectors, and filters whose gradients are computed together."""

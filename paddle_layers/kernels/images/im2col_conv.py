@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle_layers.kernels.pieces import NO_EPILOGUE, PIECES
-from paddle_layers.kernels.primitives.compiling import compiled
-from paddle_layers.kernels.primitives.moves import set_entry
-from paddle_layers.kernels.primitives.plane_code import MASKS
+from paddle_layers.kernels.constants import NO_EPILOGUE, PIECES
+from paddle_layers.kernels.primitives.compile_options import compiled
+from paddle_layers.kernels.primitives.memory_ops import set_entry
+from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, rounded
+from paddle_layers.kernels.primitives.plane_codegen import MASKS
+from paddle_layers.kernels.primitives.plane_kernels import lay_windows, sum_windows
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, rounded
-from paddle_layers.kernels.primitives.windows import lay_windows, sum_windows
 
-from .correlations import BAND, mix_channels
+from .direct_conv import BAND, mix_channels
 
 FILTERS = 32
 """Minimum number of filters for im2col."""

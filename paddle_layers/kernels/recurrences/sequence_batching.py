@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
-from paddle_layers.kernels.primitives.vectors import copy
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
+from paddle_layers.kernels.primitives.vector_functions import copy
 
 BLOCKS = 8
 """Number of blocks of a large batch: each has a separate packed weight."""

@@ -1,21 +1,21 @@
 """Convolution of a few images in two launches: planes are packed once, then read by runs of filters in parallel.
 
-If an item packs its own input, as in `correlations`, every run of filters of an image packs it again. A few images are
+If an item packs its own input, as in `direct_conv`, every run of filters of an image packs it again. A few images are
 split into many runs, and the fewer filters a run has, the larger the share of packing: with strides most of the time.
 """
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
 from paddle_layers.kernels.primitives.epilogues import end_run
-from paddle_layers.kernels.primitives.moves import set_entry
+from paddle_layers.kernels.primitives.memory_ops import set_entry
+from paddle_layers.kernels.primitives.microkernels import ENTRY, ROWS, VECTOR, vectors_of
 from paddle_layers.kernels.primitives.scratch import piece_of
-from paddle_layers.kernels.primitives.tiles import ENTRY, ROWS, VECTOR, vectors_of
 
-from .correlations import forward_layout, tile_sums
-from .planes import SLACK, lay_plane, plane_size, take_rows
-from .work_items import image_parts, one_pixel
+from .conv_tiling import image_parts, one_pixel
+from .direct_conv import forward_layout, tile_sums
+from .padded_planes import SLACK, lay_plane, plane_size, take_rows
 
 RUNS = 3
 """Minimum number of filter runs per image for packing its planes once."""

@@ -18,7 +18,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compiling import also_in_python, once
+from paddle_layers.kernels.primitives.compile_options import also_in_python, once
 
 
 class Machine(NamedTuple):

@@ -6,18 +6,15 @@ plane.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import NO_EPILOGUE, PIECES
-from paddle_layers.kernels.primitives.compiling import compiled
+from paddle_layers.kernels.constants import NO_EPILOGUE, PIECES
+from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.primitives.epilogues import from_filter
-from paddle_layers.kernels.primitives.moves import set_entry
+from paddle_layers.kernels.primitives.memory_ops import set_entry
+from paddle_layers.kernels.primitives.microkernels import ENTRY, VECTOR, VECTORS, rounded
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import ENTRY, VECTOR, VECTORS, rounded
-from paddle_layers.kernels.primitives.vectors import total
+from paddle_layers.kernels.primitives.vector_functions import total
 
-from .correlations import correlate, correlate_back, mix_channels
-from .filter_vectors import correlate_vectors, correlate_vectors_back, turn_filters
-from .weightgradients import correlate_weights
-from .work_items import (
+from .conv_tiling import (
     SLICES,
     backward_parts,
     forward_parts,
@@ -30,6 +27,9 @@ from .work_items import (
     weight_parts,
     weight_shape,
 )
+from .direct_conv import correlate, correlate_back, mix_channels
+from .filter_vectorized_conv import correlate_vectors, correlate_vectors_back, turn_filters
+from .weight_gradients import correlate_weights
 
 
 @compiled

@@ -7,15 +7,15 @@ each element, sums are stored as whole vectors, and an item packs its band once 
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
 from paddle_layers.kernels.primitives.epilogues import from_filter
-from paddle_layers.kernels.primitives.moves import set_entry
+from paddle_layers.kernels.primitives.memory_ops import set_entry
+from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import ENTRY, LANES
 
-from .correlations import BAND, mix_channels, residues
-from .planes import lay_plane
+from .direct_conv import BAND, mix_channels, residues
+from .padded_planes import lay_plane
 
 CHANNELS = 4
 """Maximum number of channels."""

@@ -13,8 +13,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
-from paddle_layers.kernels.primitives.vectors import copy
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
+from paddle_layers.kernels.primitives.vector_functions import copy
 
 WIDTH = 128
 """Bytes of a panel row: two of the widest registers."""

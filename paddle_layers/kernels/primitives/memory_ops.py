@@ -13,9 +13,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compiling import copied, once
+from paddle_layers.kernels.primitives.compile_options import copied, once
 
-from .tiles import VECTOR, out_of_line
+from .microkernels import VECTOR, out_of_line
 
 LINE = 64
 """Bytes of a cache line."""

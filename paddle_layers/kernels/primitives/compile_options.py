@@ -10,7 +10,7 @@ from typing import Any
 from numba import njit
 from numba.extending import register_jitable
 
-from .parts import BodyCompiler, PartCompiler
+from .numba_pipelines import BodyCompiler, PartCompiler
 
 INNER: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}
 OUTER: Any = {"pipeline_class": BodyCompiler}

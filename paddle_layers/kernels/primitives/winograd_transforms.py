@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .tiles import VECTOR
+from .microkernels import VECTOR
 
 SIDE = 4
 """Rows and columns of the outputs of a tile."""

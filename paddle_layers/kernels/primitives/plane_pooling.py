@@ -7,8 +7,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from .plane_code import BIT, I32, I64, SIDE, PlaneCode, meeting
-from .tiles import Machine
+from .microkernels import Machine
+from .plane_codegen import BIT, I32, I64, SIDE, PlaneCode, meeting
 
 
 def _larger(code: PlaneCode, one: Any, other: Any) -> Any:

@@ -5,9 +5,9 @@ BLAS first packs the weight, which for few rows takes longer than the products.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import copied
-from paddle_layers.kernels.primitives.moves import fetch_run, give_back, set_entry, turn, zeros
-from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, VECTOR, VECTORS, products, rounded
+from paddle_layers.kernels.primitives.compile_options import copied
+from paddle_layers.kernels.primitives.memory_ops import fetch_run, give_back, set_entry, turn, zeros
+from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTOR, VECTORS, products, rounded
 
 MOST = 128
 """Maximum number of rows."""

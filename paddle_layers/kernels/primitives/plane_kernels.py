@@ -14,11 +14,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.pieces import EPILOGUE_ROWS
+from paddle_layers.kernels.constants import EPILOGUE_ROWS
 
-from . import epilogues, window_pools, window_rows
-from .plane_code import BIT, I64, SIDE, PlaneCode, meeting
-from .tiles import HOST, Machine
+from . import epilogues, im2col, plane_pooling
+from .microkernels import HOST, Machine
+from .plane_codegen import BIT, I64, SIDE, PlaneCode, meeting
 
 
 def _correlate(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
@@ -133,20 +133,20 @@ KINDS: dict[str, tuple[Callable[..., None], int, int]] = {
     "dots": (_dots, 1, 9),
     "dots_2": (_dots, 2, 9),
     "spread_2": (_spread, 2, 10),
-    "maxima": (window_pools.maxima, 1, 8),
-    "maxima_2": (window_pools.maxima, 2, 8),
-    "maxima_of_4": (window_pools.maxima_of_4, 2, 6),
-    "positions": (window_pools.positions, 1, 8),
-    "positions_2": (window_pools.positions, 2, 8),
-    "positions_of_4": (window_pools.positions_of_4, 2, 6),
-    "give_to_places": (window_pools.give_to_places, 2, 5),
-    "give_shares": (functools.partial(window_pools.give_to_all, factor=0.25), 2, 4),
-    "give_to_all": (window_pools.give_to_all, 2, 4),
-    "means_of_4": (window_pools.means_of_4, 2, 5),
-    "means": (window_pools.means, 1, 12),
-    "means_2": (window_pools.means, 2, 12),
-    "lay_windows": (window_rows.lay_windows, 1, 6),
-    "sum_windows": (window_rows.sum_windows, 1, 7),
+    "maxima": (plane_pooling.maxima, 1, 8),
+    "maxima_2": (plane_pooling.maxima, 2, 8),
+    "maxima_of_4": (plane_pooling.maxima_of_4, 2, 6),
+    "positions": (plane_pooling.positions, 1, 8),
+    "positions_2": (plane_pooling.positions, 2, 8),
+    "positions_of_4": (plane_pooling.positions_of_4, 2, 6),
+    "give_to_places": (plane_pooling.give_to_places, 2, 5),
+    "give_shares": (functools.partial(plane_pooling.give_to_all, factor=0.25), 2, 4),
+    "give_to_all": (plane_pooling.give_to_all, 2, 4),
+    "means_of_4": (plane_pooling.means_of_4, 2, 5),
+    "means": (plane_pooling.means, 1, 12),
+    "means_2": (plane_pooling.means, 2, 12),
+    "lay_windows": (im2col.lay_windows, 1, 6),
+    "sum_windows": (im2col.sum_windows, 1, 7),
 }
 """Builder of a function, the column stride of windows, and the number of its integer arguments."""
 

@@ -2,21 +2,21 @@
 
 A row of 7x7 pixels fills three vectors of sixteen lanes and one lane of the fourth. So here a tile has rows of pixels,
 as factors, and vectors of filters; its sums are transposed when they are complete. The filters of a block are
-contiguous: transposed as a whole, like those of `filter_vectors`, they reached 50 to 79 GFLOP/s, packed like this 88 to
-107.
+contiguous: transposed as a whole, like those of `filter_vectorized_conv`, they reached 50 to 79 GFLOP/s, packed like
+this 88 to 107.
 """
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
 from paddle_layers.kernels.primitives.epilogues import end_run
-from paddle_layers.kernels.primitives.moves import set_entry, turn
+from paddle_layers.kernels.primitives.memory_ops import set_entry, turn
+from paddle_layers.kernels.primitives.microkernels import ENTRY, VECTOR, VECTORS, products, vectors_of
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import ENTRY, VECTOR, VECTORS, products, vectors_of
 
-from .correlations import divisor
-from .work_items import one_pixel
+from .conv_tiling import one_pixel
+from .direct_conv import divisor
 
 FILLED = 0.9
 """Minimum fraction of the lanes filled by pixels for vectorizing over pixels."""

@@ -10,12 +10,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.compiling import also_in_python
-from paddle_layers.kernels.primitives.tiles import LANES, ROWS, rounded
+from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.primitives.compile_options import also_in_python
+from paddle_layers.kernels.primitives.microkernels import LANES, ROWS, rounded
 
-from .correlations import BAND, MOST_RUNS, backward_images, backward_numbers, divisor, forward_images, forward_numbers
-from .filter_vectors import (
+from .direct_conv import BAND, MOST_RUNS, backward_images, backward_numbers, divisor, forward_images, forward_numbers
+from .filter_vectorized_conv import (
     backward_pitch,
     forward_pitch,
     most_vector_images,
@@ -23,7 +23,7 @@ from .filter_vectors import (
     turned_numbers,
     vector_parts,
 )
-from .weightgradients import weight_numbers
+from .weight_gradients import weight_numbers
 
 Steps = tuple[int, int, int]
 

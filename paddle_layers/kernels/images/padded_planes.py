@@ -7,10 +7,10 @@ skipped when rows are unpacked. The right padding of a row is also the left padd
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import also_in_python, once
+from paddle_layers.kernels.primitives.compile_options import also_in_python, once
 from paddle_layers.kernels.primitives.interleaving import zip_runs
-from paddle_layers.kernels.primitives.moves import copy_run, pick_run, spread_run, zeros
-from paddle_layers.kernels.primitives.tiles import out_of_line
+from paddle_layers.kernels.primitives.memory_ops import copy_run, pick_run, spread_run, zeros
+from paddle_layers.kernels.primitives.microkernels import out_of_line
 
 SLACK = 16
 """Padding elements after the last plane: the last vector may extend past its end."""

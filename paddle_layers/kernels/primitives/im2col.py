@@ -6,8 +6,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from .plane_code import BIT, I64, PlaneCode
-from .tiles import Machine
+from .microkernels import Machine
+from .plane_codegen import BIT, I64, PlaneCode
 
 
 def lay_windows(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle_layers.kernels.primitives.compiling import compiled, inlined
-from paddle_layers.kernels.primitives.plane_code import MASKS
+from paddle_layers.kernels.primitives.compile_options import compiled, inlined
+from paddle_layers.kernels.primitives.plane_codegen import MASKS
+from paddle_layers.kernels.primitives.plane_kernels import correlate, give_shares, means_of_4, spread_2
+from paddle_layers.kernels.primitives.plane_kernels import means as straight_means
+from paddle_layers.kernels.primitives.plane_kernels import means_2 as straight_means_2
 from paddle_layers.kernels.primitives.scratch import part
-from paddle_layers.kernels.primitives.windows import correlate, give_shares, means_of_4, spread_2
-from paddle_layers.kernels.primitives.windows import means as straight_means
-from paddle_layers.kernels.primitives.windows import means_2 as straight_means_2
 
-from .pool_windows import (
+from .pool_reductions import (
     SLICES,
     across_windows,
     add_rows,

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from paddle_layers.kernels.primitives.compiling import inlined
+from paddle_layers.kernels.primitives.compile_options import inlined
 
 WORTH_IT = 1 << 15
 """Minimum number of operations for the tuned kernel; below it, the gain does not repay the compile time."""

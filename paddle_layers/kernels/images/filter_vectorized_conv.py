@@ -7,13 +7,13 @@ band of rows are transposed back afterwards.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
-from paddle_layers.kernels.primitives.moves import get_entry, give_back, set_entry, turn, zeros
-from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, VECTOR, VECTORS, products, rounded
+from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, copied
+from paddle_layers.kernels.primitives.memory_ops import get_entry, give_back, set_entry, turn, zeros
+from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTOR, VECTORS, products, rounded
 
-from .correlations import BAND, MOST_RUNS, divisor
-from .planes import lay_plane, take_pairs, take_rows
+from .direct_conv import BAND, MOST_RUNS, divisor
+from .padded_planes import lay_plane, take_pairs, take_rows
 
 FACTORS = 1 << 13
 """Elements of transposed filters that are read for all rows of a band before the next ones, from the L1 cache."""
