@@ -1,7 +1,7 @@
 """Constants shared by kernels and launches: chunking of work items for threads, and the layout of epilogue tables."""
 
-PIECES = 8
-"""Maximum number of pieces (chunks), more than threads for load balance; items of a piece run sequentially."""
+MAX_CHUNKS = 8
+"""Maximum number of chunks, more than threads for load balance; work items of a chunk run sequentially."""
 NO_EPILOGUE = (0, 0)
 """Value of `epilogue` for a kernel without a fused epilogue: see `primitives.epilogues`."""
 EPILOGUE_ROWS = 5

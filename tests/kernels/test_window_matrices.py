@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.images import im2col_conv
 from paddle_layers.kernels.primitives.plane_codegen import MASKS
 from tests.kernels.helpers import from_python
 
 FORWARD, BACK = map(from_python, (im2col_conv.correlate_windows, im2col_conv.correlate_windows_back))
-ROWS, CHANNELS, FILTERS, SIZES = PIECES + 1, 3, 5, (4, 3)
+ROWS, CHANNELS, FILTERS, SIZES = MAX_CHUNKS + 1, 3, 5, (4, 3)
 """One image more than pieces: one of these has two."""
 
 
@@ -21,7 +21,7 @@ def test_products_give_the_sums_over_windows_and_their_gradients(H, W):
     dy = rng.standard_normal((ROWS, FILTERS, H - SIZES[0] + 1, W - SIZES[1] + 1))
     windows = np.lib.stride_tricks.sliding_window_view(x, SIZES, axis=(2, 3))
     P, Q = dy.shape[2:]
-    scratch = np.zeros(PIECES * im2col_conv.matrix_numbers(CHANNELS, *SIZES, P, Q))
+    scratch = np.zeros(MAX_CHUNKS * im2col_conv.matrix_numbers(CHANNELS, *SIZES, P, Q))
 
     y = np.full(dy.shape, np.nan)
     FORWARD(0, ROWS, y, x, weight, scratch)

@@ -55,7 +55,7 @@ ENOUGH = MULTIPROCESSORS // 2
 """Minimum number of tiles; with fewer, narrower tiles (four times as many) are faster."""
 PART = 8
 """Minimum number of slabs per block where blocks share the depth (split-K)."""
-WORTH_IT = 1 << 20
+MIN_WORK = 1 << 20
 """Multiplications that point functions do while every multiprocessor does an iteration: 500 in each of 2100 cycles."""
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from paddle_layers.kernels.primitives.blas import matrix_product, vector_product
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
 from paddle_layers.kernels.primitives.microkernels import LANES
-from paddle_layers.kernels.primitives.scratch import place_of_piece
+from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 from paddle_layers.kernels.primitives.vector_functions import add_to, copy
 from paddle_layers.kernels.tuned import tuned
 
@@ -25,11 +25,11 @@ from .skinny_gemm import (
     table_numbers,
 )
 
-WORTH_IT = 1 << 16
+MIN_WORK = 1 << 16
 """Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
-ONE_ROW_WORTH_IT = 1 << 12
+MIN_ONE_ROW_WORK = 1 << 12
 """The same for one row: there the point function reads the weight with a stride of one row."""
-FEW_WORTH_IT = 1 << 23
+MIN_FEW_ROWS_WORK = 1 << 23
 """The same for a few rows, compared to BLAS."""
 TILES = 8
 PART = 1 << 16
@@ -144,8 +144,8 @@ def row_y(first, last, y, scratch, accumulate):
 
 
 @tuned(
-    "fc", "fc_y", items=runs_of_columns, scratch=table_numbers, scratch_of_pieces=True, when=few_rows,
-    work=multiplications, least=FEW_WORTH_IT,
+    "fc", "fc_y", items=runs_of_columns, scratch=table_numbers, scratch_per_chunk=True, when=few_rows,
+    work=multiplications, least=MIN_FEW_ROWS_WORK,
 )  # fmt: skip
 @compiled
 def rows_y(first, last, y, x, weight, scratch, adding):
@@ -156,13 +156,13 @@ def rows_y(first, last, y, x, weight, scratch, adding):
         left, right = K // LANES * item // items * LANES, K // LANES * (item + 1) // items * LANES
         multiply_rows(
             y.ctypes.data, x.ctypes.data, weight.ctypes.data, left, right, sizes, adding,
-            place_of_piece(scratch, item, items), size, one,
+            scratch_of_chunk(scratch, item, items), size, one,
         )  # fmt: skip
 
 
 @tuned(
-    "fc", "fc_dx", items=runs_of_inputs, scratch=numbers_of_dx, scratch_of_pieces=True, when=few_rows,
-    work=multiplications, least=FEW_WORTH_IT,
+    "fc", "fc_dx", items=runs_of_inputs, scratch=numbers_of_dx, scratch_per_chunk=True, when=few_rows,
+    work=multiplications, least=MIN_FEW_ROWS_WORK,
 )  # fmt: skip
 @compiled
 def rows_dx(first, last, dx, dy, weight, scratch, adding):
@@ -172,13 +172,13 @@ def rows_dx(first, last, dx, dy, weight, scratch, adding):
     for item in range(first, last):
         multiply_rows_back(
             dx.ctypes.data, dy.ctypes.data, weight.ctypes.data, C * item // items, C * (item + 1) // items, sizes,
-            adding, place_of_piece(scratch, item, items), size, one,
+            adding, scratch_of_chunk(scratch, item, items), size, one,
         )  # fmt: skip
 
 
 @tuned(
-    "fc", "fc_dweight", items=runs_of_inputs, scratch=table_numbers, scratch_of_pieces=True, when=few_rows,
-    work=multiplications, least=FEW_WORTH_IT,
+    "fc", "fc_dweight", items=runs_of_inputs, scratch=table_numbers, scratch_per_chunk=True, when=few_rows,
+    work=multiplications, least=MIN_FEW_ROWS_WORK,
 )  # fmt: skip
 @compiled
 def rows_dweight(first, last, dweight, x, dy, scratch, adding):
@@ -188,12 +188,12 @@ def rows_dweight(first, last, dweight, x, dy, scratch, adding):
     for item in range(first, last):
         add_outer_products(
             dweight.ctypes.data, x.ctypes.data, dy.ctypes.data, C * item // items, C * (item + 1) // items, sizes,
-            adding, place_of_piece(scratch, item, items), size, one,
+            adding, scratch_of_chunk(scratch, item, items), size, one,
         )  # fmt: skip
 
 
-@tuned("fc", "fc_y", items=tiles_of_y, runs=rows_of_y, work=multiplications, least=WORTH_IT)
-@tuned("fc", "fc_y", items=tiles_of_y, runs=rows_of_y, when=one_row, work=multiplications, least=ONE_ROW_WORTH_IT)
+@tuned("fc", "fc_y", items=tiles_of_y, runs=rows_of_y, work=multiplications, least=MIN_WORK)
+@tuned("fc", "fc_y", items=tiles_of_y, runs=rows_of_y, when=one_row, work=multiplications, least=MIN_ONE_ROW_WORK)
 @compiled
 def fc_y(first, last, y, x, weight, accumulate):
     size, one = y.itemsize, weight.dtype.type(1)
@@ -210,7 +210,7 @@ def fc_y(first, last, y, x, weight, accumulate):
             )  # fmt: skip
 
 
-@tuned("fc", "fc_dx", items=tiles_of_dx, runs=rows_of_dx, work=multiplications, least=WORTH_IT)
+@tuned("fc", "fc_dx", items=tiles_of_dx, runs=rows_of_dx, work=multiplications, least=MIN_WORK)
 @compiled
 def fc_dx(first, last, dx, dy, weight, accumulate):
     size, one = dx.itemsize, weight.dtype.type(1)
@@ -227,7 +227,7 @@ def fc_dx(first, last, dx, dy, weight, accumulate):
             )  # fmt: skip
 
 
-@tuned("fc", "fc_dweight", items=tiles_of_dweight, work=multiplications, least=WORTH_IT)
+@tuned("fc", "fc_dweight", items=tiles_of_dweight, work=multiplications, least=MIN_WORK)
 @compiled
 def fc_dweight(first, last, dweight, x, dy, accumulate):
     C, K = dweight.shape

@@ -6,8 +6,8 @@ BLAS first packs the weight, which for few rows takes longer than the products.
 from __future__ import annotations
 
 from paddle_layers.kernels.primitives.compile_options import copied
-from paddle_layers.kernels.primitives.memory_ops import fetch_run, give_back, set_entry, turn, zeros
-from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTOR, VECTORS, products, rounded
+from paddle_layers.kernels.primitives.memory_ops import fetch_run, scatter_sums, set_entry, transpose, zeros
+from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTOR, VECTORS, gemm_microkernel, rounded
 
 MOST = 128
 """Maximum number of rows."""
@@ -46,7 +46,7 @@ def multiply_rows(y, x, weight, left, right, sizes, adding, place, size, one):
             wide, of = min(most, right - column), weight + (top * K + column) * size
             for row in range(high, min(2 * high, C - top)):
                 fetch_run(of + row * K * size, wide, size)
-            products(
+            gemm_microkernel(
                 N, wide * size // VECTOR, 0, 1, 0, 0, min(high, C - top), place, x + top * size, C * size,
                 of, y + column * size, K * size, adding or top > 0, one,
             )  # fmt: skip
@@ -57,23 +57,23 @@ def multiply_rows_back(dx, dy, weight, first, last, sizes, adding, place, size, 
     """Columns `first` to `last` of dx (N, C) = dy (N, K) times the transposed weight, or of dx += it."""
     N, C, K = sizes
     wide = rounded(N)
-    turned = place + LANES * ENTRY * size
-    sums = turned + K * wide * size
+    transposed = place + LANES * ENTRY * size
+    sums = transposed + K * wide * size
     spare = sums + BLOCK * wide * size
     if wide > N:
-        zeros(turned, K * wide, size, one)
-    turn(turned, dy, N, K, K, wide, 1, size, one)
+        zeros(transposed, K * wide, size, one)
+    transpose(transposed, dy, N, K, K, wide, 1, size, one)
     for column in range(LANES):
         set_entry(place, column, column * wide * size, column * size)
     for top in range(first, last, BLOCK):
         count = min(BLOCK, last - top)
         for left in range(0, K, SUMMED):
-            products(
+            gemm_microkernel(
                 count, wide * size // VECTOR, 0, min(SUMMED, K - left) // LANES, LANES * wide * size, LANES * size,
-                LANES, place, weight + (top * K + left) * size, K * size, turned + left * wide * size,
+                LANES, place, weight + (top * K + left) * size, K * size, transposed + left * wide * size,
                 sums, wide * size, left > 0, one,
             )  # fmt: skip
-        give_back(dx + top * size, C * size, sums, spare, count, N, wide, adding, size, one)
+        scatter_sums(dx + top * size, C * size, sums, spare, count, N, wide, adding, size, one)
 
 
 @copied
@@ -82,7 +82,7 @@ def add_outer_products(dweight, x, dy, first, last, sizes, adding, place, size, 
     N, C, K = sizes
     for row in range(N):
         set_entry(place, row, row * K * size, row * C * size)
-    products(
+    gemm_microkernel(
         last - first, K * size // VECTOR, 0, 1, 0, 0, N, place, x + first * size, size, dy,
         dweight + first * K * size, K * size, adding, one,
     )  # fmt: skip

@@ -7,7 +7,7 @@ import math
 from paddle_layers.kernels.primitives.compile_options import compiled, inlined
 from paddle_layers.kernels.tuned import tuned
 
-WORTH_IT = 1 << 13
+MIN_WORK = 1 << 13
 """Minimum number of comparisons of the point function for the tuned kernel."""
 
 
@@ -27,7 +27,7 @@ def is_ahead(v, best, largest):
     return v > best if largest else v < best
 
 
-@tuned("top_k", "top_k_places", items=rows, work=comparisons, least=WORTH_IT)
+@tuned("top_k", "top_k_places", items=rows, work=comparisons, least=MIN_WORK)
 @compiled
 def top_k_places(first, last, places, x, largest):
     most = places.shape[1]

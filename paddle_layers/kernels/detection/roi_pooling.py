@@ -12,11 +12,11 @@ from paddle_layers.kernels.primitives.compile_options import compiled, contracte
 from paddle_layers.kernels.primitives.scratch import part
 from paddle_layers.kernels.tuned import tuned
 
-WORTH_IT = 1 << 12
+MIN_WORK = 1 << 12
 """Minimum number of elements of the feature map for the tuned kernel; below it, the gain does not repay the compile
 time.
 """
-SLICES = 16
+MAX_TILES = 16
 FAR, MOST = 1e6, 1024
 """As in the layers: a coordinate outside of any image, and the maximum number of samples per bin."""
 EXACT = 1 << 24
@@ -33,9 +33,9 @@ def planes(N: int, C: int) -> int:
     return N * C
 
 
-def slices(N: int, C: int) -> int:
-    """Number of plane slices; depends on the shape only."""
-    return min(N * C, SLICES)
+def tile_count(N: int, C: int) -> int:
+    """Number of plane tiles; depends on the shape only."""
+    return min(N * C, MAX_TILES)
 
 
 def row_numbers(W: int) -> int:
@@ -98,13 +98,13 @@ def largest(y, where, x, rows, columns):
 
 
 @tuned(
-    "roi_pool", "roi_pool_y", items=slices, work=numbers, least=WORTH_IT, scratch=bin_numbers, when=countable
+    "roi_pool", "roi_pool_y", items=tile_count, work=numbers, least=MIN_WORK, scratch=bin_numbers, when=countable
 )  # fmt: skip
 @compiled
 def roi_pool_y(first, last, y, where, x, box, R_start, scratch, spatial_scale):
     N, C, H, W = x.shape
     P, Q = y.shape[2:]
-    parts, real = min(N * C, SLICES), x.dtype.type
+    parts, real = min(N * C, MAX_TILES), x.dtype.type
     scale = real(spatial_scale)
     for item in range(first, last):
         table = part(scratch, item, parts)
@@ -189,13 +189,13 @@ def share_table(table, count, extent):
 
 
 @tuned(
-    "roi_align", "roi_align_y", items=slices, work=numbers, least=WORTH_IT, scratch=share_numbers, when=countable
+    "roi_align", "roi_align_y", items=tile_count, work=numbers, least=MIN_WORK, scratch=share_numbers, when=countable
 )  # fmt: skip
 @compiled
 def roi_align_y(first, last, y, x, box, R_start, scratch, spatial_scale, sampling_ratio, aligned):
     N, C, H, W = x.shape
     P, Q = y.shape[2:]
-    parts, scale = min(N * C, SLICES), x.dtype.type(spatial_scale)
+    parts, scale = min(N * C, MAX_TILES), x.dtype.type(spatial_scale)
     for item in range(first, last):
         table = part(scratch, item, parts)
         split = P * (2 * H + 1)
@@ -213,11 +213,11 @@ def roi_align_y(first, last, y, x, box, R_start, scratch, spatial_scale, samplin
             plane = behind
 
 
-@tuned("roi_pool", "roi_pool_dx", items=slices, runs=planes, work=numbers, least=WORTH_IT)
+@tuned("roi_pool", "roi_pool_dx", items=tile_count, runs=planes, work=numbers, least=MIN_WORK)
 @compiled
 def roi_pool_dx(first, last, dx, dy, where, R_start, accumulate):
     N, C = dx.shape[:2]
-    parts, zero = min(N * C, SLICES), dx.dtype.type(0)
+    parts, zero = min(N * C, MAX_TILES), dx.dtype.type(0)
     for plane in range(N * C * first // parts, N * C * last // parts):
         n, c = plane // C, plane % C
         target = dx[n, c].ravel()
@@ -230,11 +230,11 @@ def roi_pool_dx(first, last, dx, dy, where, R_start, accumulate):
                     target[places[i]] += deltas[i]
 
 
-@tuned("roi_align", "roi_align_dx", items=slices, runs=planes, work=numbers, least=WORTH_IT, scratch=row_numbers)
+@tuned("roi_align", "roi_align_dx", items=tile_count, runs=planes, work=numbers, least=MIN_WORK, scratch=row_numbers)
 @compiled
 def roi_align_dx(first, last, dx, dy, rows, columns, R_start, scratch, accumulate):
     N, C, H = dx.shape[:3]
-    parts, zero = min(N * C, SLICES), dx.dtype.type(0)
+    parts, zero = min(N * C, MAX_TILES), dx.dtype.type(0)
     for item in range(first, last):
         row = part(scratch, item, parts)
         for plane in range(N * C * item // parts, N * C * (item + 1) // parts):

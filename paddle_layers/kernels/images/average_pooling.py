@@ -11,13 +11,13 @@ import numpy as np
 
 from paddle_layers.kernels.primitives.compile_options import compiled, inlined
 from paddle_layers.kernels.primitives.plane_codegen import MASKS
-from paddle_layers.kernels.primitives.plane_kernels import correlate, give_shares, means_of_4, spread_2
+from paddle_layers.kernels.primitives.plane_kernels import correlate, means_of_4, scatter_quarters, spread_2
 from paddle_layers.kernels.primitives.plane_kernels import means as straight_means
 from paddle_layers.kernels.primitives.plane_kernels import means_2 as straight_means_2
 from paddle_layers.kernels.primitives.scratch import part
 
 from .pool_reductions import (
-    SLICES,
+    MAX_TILES,
     across_windows,
     add_rows,
     bounds,
@@ -82,7 +82,7 @@ def small_means(first, last, y, x, window, reach_y, reach):
     N, C, H, W = x.shape
     P, Q = y.shape[2], y.shape[3]
     _, _, _, stride, padding_y, padding = window
-    parts, size, one = min(N * C, SLICES), x.itemsize, x.dtype.type(1)
+    parts, size, one = min(N * C, MAX_TILES), x.itemsize, x.dtype.type(1)
     for plane in range(N * C * first // parts, N * C * last // parts):
         of, to = x.ctypes.data + plane * H * W * size, y.ctypes.data + plane * P * Q * size
         given = (of, H, W, to, P, Q, padding_y, padding, reach_y[0], reach_y[1], reach[0], reach[1])
@@ -98,7 +98,7 @@ def small_means_back(first, last, dx, dy, scratch, accumulate, window, reach_y, 
     N, C, H, W = dx.shape
     P, Q = dy.shape[2], dy.shape[3]
     _, _, _, stride, padding_y, padding = window
-    parts, deltas, size, one = min(N * C, SLICES), dy.ravel(), dx.itemsize, dx.dtype.type(1)
+    parts, deltas, size, one = min(N * C, MAX_TILES), dy.ravel(), dx.itemsize, dx.dtype.type(1)
     adding = 1 if accumulate else 0
     for item in range(first, last):
         own = part(scratch, item, parts)
@@ -119,7 +119,7 @@ def means_side_by_side(first, last, y, x):
     """Means of non-overlapping windows of 2 x 2 pixels, none across an edge."""
     N, C, H, W = x.shape
     P, Q = y.shape[2], y.shape[3]
-    parts, size, one = min(N * C, SLICES), x.itemsize, x.dtype.type(1)
+    parts, size, one = min(N * C, MAX_TILES), x.itemsize, x.dtype.type(1)
     for plane in range(N * C * first // parts, N * C * last // parts):
         of, to = x.ctypes.data + plane * H * W * size, y.ctypes.data + plane * P * Q * size
         means_of_4((of, W, to, P, Q), one)
@@ -138,7 +138,7 @@ def means(first, last, y, x, scratch, window, reach_y, reach):
         means_side_by_side(first, last, y, x)
         return
     planes, pixels, result, zero = N * C, x.ravel(), y.ravel(), y.dtype.type(0)
-    parts = min(planes, SLICES)
+    parts = min(planes, MAX_TILES)
     begin, end, pitch, height = across_windows(Q, W, pool_size, stride, padding)
     start, inner = begin * stride - padding, end - begin
     for item in range(first, last):
@@ -189,12 +189,12 @@ def means_back(first, last, dx, dy, scratch, accumulate, window, reach_y, reach)
         small_means_back(first, last, dx, dy, scratch, accumulate, window, reach_y, reach)
         return
     planes, pixels, deltas = N * C, dx.ravel(), dy.ravel()
-    parts, zero = min(planes, SLICES), dx.dtype.type(0)
+    parts, zero = min(planes, MAX_TILES), dx.dtype.type(0)
     if MASKS and not accumulate and window == (2, 2, 2, 2, 0, 0) and H == 2 * P and W == 2 * Q:
         size = dx.itemsize
         for plane in range(planes * first // parts, planes * last // parts):
             of, to = dy.ctypes.data + plane * P * Q * size, dx.ctypes.data + plane * H * W * size
-            give_shares((of, P, Q, to), dx.dtype.type(1))
+            scatter_quarters((of, P, Q, to), dx.dtype.type(1))
         return
     begin, end = whole_windows(Q, W, pool_size, stride, padding)
     for item in range(first, last):

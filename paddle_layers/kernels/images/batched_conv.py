@@ -6,16 +6,16 @@ plane.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.constants import NO_EPILOGUE, PIECES
+from paddle_layers.kernels.constants import MAX_CHUNKS, NO_EPILOGUE
 from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.primitives.epilogues import from_filter
 from paddle_layers.kernels.primitives.memory_ops import set_entry
 from paddle_layers.kernels.primitives.microkernels import ENTRY, VECTOR, VECTORS, rounded
-from paddle_layers.kernels.primitives.scratch import place_of_piece
+from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 from paddle_layers.kernels.primitives.vector_functions import total
 
 from .conv_tiling import (
-    SLICES,
+    MAX_TILES,
     backward_parts,
     forward_parts,
     one_element,
@@ -27,8 +27,8 @@ from .conv_tiling import (
     weight_parts,
     weight_shape,
 )
-from .direct_conv import correlate, correlate_back, mix_channels
-from .filter_vectorized_conv import correlate_vectors, correlate_vectors_back, turn_filters
+from .direct_conv import correlate, correlate_back, pointwise_conv
+from .filter_vectorized_conv import correlate_vectors, correlate_vectors_back, transpose_matrices
 from .weight_gradients import correlate_weights
 
 
@@ -120,18 +120,18 @@ def meeting_taps(z, taps, windows, step, ahead, gap):
 
 
 @compiled
-def strip_bounds(strip, strips, pixels, size):
-    """Bounds of a strip of pixels: all register tiles but the last are complete."""
+def pixel_tile_bounds(pixel_tile, pixel_tiles, pixels, size):
+    """Bounds of a tile of pixels: all register tiles but the last are complete."""
     tile = VECTORS * VECTOR // size
     tiles = (pixels + tile - 1) // tile
-    return tiles * strip // strips * tile, min(pixels, tiles * (strip + 1) // strips * tile)
+    return tiles * pixel_tile // pixel_tiles * tile, min(pixels, tiles * (pixel_tile + 1) // pixel_tiles * tile)
 
 
 @compiled
 def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahead, gap, groups, epilogue):
     """y (N, K, R, P, Q) = convolution of x (N, C, Z, H, W) with the filters, or y += where `accumulate`.
 
-    A work item is a run of filters of a volume, or of several volumes with small planes, or a strip of the pixels of
+    A work item is a run of filters of a volume, or of several volumes with small planes, or a tile of the pixels of
     such a run. `epilogue` is defined in `primitives.epilogues`.
     """
     N, K, R, P, Q = y.shape
@@ -139,13 +139,17 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
     _, D, E, A, B = weight.shape
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
     filters, size, one = K // groups, y.itemsize, y.dtype.type(1)
-    images, parts, strips = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
-    items = N // images * parts * strips
+    images, parts, pixel_tiles = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
+    items = N // images * parts * pixel_tiles
     element, plane, volume = A * B * size, H * W * size, R * P * Q * size
     direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and volume >= VECTOR
     for item in range(first, last):
-        place, n, run = place_of_piece(scratch, item, items), item // strips // parts * images, item // strips % parts
-        left, right = strip_bounds(item % strips, strips, R * P * Q, size)
+        place, n, run = (
+            scratch_of_chunk(scratch, item, items),
+            item // pixel_tiles // parts * images,
+            item // pixel_tiles % parts,
+        )
+        left, right = pixel_tile_bounds(item % pixel_tiles, pixel_tiles, R * P * Q, size)
         k, stop = run * K // parts, (run + 1) * K // parts
         while k < stop:
             count = min(stop - k, filters - k % filters)
@@ -154,7 +158,7 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
             factors, ending = weight.ctypes.data + k * D * E * element, from_filter(epilogue, k, size)
             if direct:
                 set_entry(place, 0, 0, 0)
-                mix_channels(
+                pointwise_conv(
                     count, (D, volume, 1, place), of + left * size, factors, (D * size, size), to + left * size, volume,
                     right - left, place + ENTRY * size if accumulate else 0, ending, size, one,
                 )  # fmt: skip
@@ -187,7 +191,7 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
     element, plane, volume = A * B * size, P * Q * size, Z * H * W * size
     direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and volume >= VECTOR
     for item in range(first, last):
-        place, n = place_of_piece(scratch, item, items), item // parts * images
+        place, n = scratch_of_chunk(scratch, item, items), item // parts * images
         c, stop = item % parts * C // parts, (item % parts + 1) * C // parts
         while c < stop:
             count, k = min(stop - c, D - c % D), c // D * filters
@@ -196,7 +200,7 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
             factors = weight.ctypes.data + (k * D + c % D) * E * element
             if direct:
                 set_entry(place, 0, 0, 0)
-                mix_channels(
+                pointwise_conv(
                     count,
                     (filters, volume, 1, place),
                     deltas,
@@ -224,25 +228,25 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
 
 
 @compiled
-def turn_weight(first, last, prepared, weight):
+def transpose_weight(first, last, prepared, weight):
     """Transposes `weight` (K, D, ...) so that the filters are contiguous, for `vectors_of_volumes`; an item is a run of
     elements.
     """
     K, size, one = weight.shape[0], weight.itemsize, weight.dtype.type(1)
     elements = weight.size // max(K, 1)
     for item in range(first, last):
-        begin, end = elements * item // PIECES, elements * (item + 1) // PIECES
-        turn_filters(begin, end, prepared.ctypes.data, weight.ctypes.data, K, elements, size, one)
+        begin, end = elements * item // MAX_CHUNKS, elements * (item + 1) // MAX_CHUNKS
+        transpose_matrices(begin, end, prepared.ctypes.data, weight.ctypes.data, K, elements, size, one)
 
 
 @compiled
-def turn_weight_back(first, last, prepared, weight):
+def transpose_weight_back(first, last, prepared, weight):
     """Makes the channels of each filter contiguous, for `vectors_of_volumes_back`; an item is a run of filters."""
     K, D, size, one = weight.shape[0], weight.shape[1], weight.itemsize, weight.dtype.type(1)
     elements = weight.size // max(K * D, 1)
-    for k in range(K * first // PIECES, K * last // PIECES):
+    for k in range(K * first // MAX_CHUNKS, K * last // MAX_CHUNKS):
         to = prepared.ctypes.data + k * elements * rounded(D) * size
-        turn_filters(0, elements, to, weight.ctypes.data + k * D * elements * size, D, elements, size, one)
+        transpose_matrices(0, elements, to, weight.ctypes.data + k * D * elements * size, D, elements, size, one)
 
 
 @compiled
@@ -259,7 +263,7 @@ def vectors_of_volumes(first, last, y, x, prepared, accumulate, scratch, sizes, 
     images, parts = vector_forward_parts(N, K, C, E, P, Q, geometry)
     plane, volume, element = H * W * size, R * P * Q * size, A * B * rounded(K) * size
     for item in range(first, last):
-        place, n, part = place_of_piece(scratch, item, N // images * parts), item // parts * images, item % parts
+        place, n, part = scratch_of_chunk(scratch, item, N // images * parts), item // parts * images, item % parts
         for r in range(R):
             start = r * step[0] - ahead[0]
             tap, taps = meeting_run(E, start, gap[0], Z)
@@ -287,7 +291,7 @@ def vectors_of_volumes_back(first, last, dx, dy, prepared, accumulate, scratch, 
     plane, volume, wide = P * Q * size, Z * H * W * size, rounded(C) * size
     element = A * B * wide
     for item in range(first, last):
-        place, n, part = place_of_piece(scratch, item, N // images * parts), item // parts * images, item % parts
+        place, n, part = scratch_of_chunk(scratch, item, N // images * parts), item // parts * images, item % parts
         for z in range(Z):
             tap, apart, taps = meeting_taps(z, E, R, step[0], ahead[0], gap[0])
             r = (z + ahead[0] - tap * gap[0]) // step[0]
@@ -328,7 +332,7 @@ def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, s
             x.ctypes.data + ((group * D + d) * Z + z) * plane, (outer[0], inner[0], Z * plane),
             dy.ctypes.data + ((group * filters + k) * R + r) * deltas, (outer[1], inner[1], R * deltas),
             dweight.ctypes.data + (((group * filters + k) * D + d) * E + tap) * A * B * size,
-            (D * E * A * B, E * A * B), rows, columns, geometry, place_of_piece(scratch, item, items), accumulate,
+            (D * E * A * B, E * A * B), rows, columns, geometry, scratch_of_chunk(scratch, item, items), accumulate,
             size, one,
         )  # fmt: skip
 
@@ -337,7 +341,7 @@ def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, s
 def add_deltas(first, last, dbias, dy, accumulate):
     """dbias (K) = sums of dy (N, K, ...), or dbias += where `accumulate`."""
     N, K = dy.shape[:2]
-    parts, zero, deltas = min(K, SLICES), dy.dtype.type(0), dy.ravel()
+    parts, zero, deltas = min(K, MAX_TILES), dy.dtype.type(0), dy.ravel()
     numbers = dy.size // max(N * K, 1)
     for part in range(first, last):
         for k in range(K * part // parts, K * (part + 1) // parts):

@@ -11,18 +11,19 @@ from .batched_conv import (
     correlate_volumes,
     correlate_volumes_back,
     correlate_with_gradients,
-    turn_weight,
-    turn_weight_back,
+    transpose_weight,
+    transpose_weight_back,
     vectors_of_volumes,
     vectors_of_volumes_back,
 )
 from .conv_tiling import (
-    BIAS_WORTH_IT,
-    WORTH_IT,
+    MIN_BIAS_WORK,
+    MIN_WORK,
     backward_items,
     backward_runs,
     backward_scratch,
-    filter_slices,
+    chunks,
+    filter_tiles,
     forward_items,
     forward_runs,
     forward_scratch,
@@ -31,7 +32,6 @@ from .conv_tiling import (
     multiplications,
     output_planes,
     outputs,
-    pieces,
     prepared_vectors,
     prepared_vectors_back,
     vector_items,
@@ -44,19 +44,19 @@ from .conv_tiling import (
     weight_scratch,
 )
 from .patchify_conv import (
+    col2im_gemm,
+    col2im_items,
+    col2im_scratch,
     filters_suit,
-    gather_windows,
-    gathering_items,
-    gathering_scratch,
     gradient_items,
     gradient_scratch,
-    multiply_windows,
-    spread_windows,
-    spreading_items,
-    spreading_scratch,
+    im2col_gemm,
+    im2col_items,
+    im2col_scratch,
+    im2col_weight_gradient,
     windows_suit,
 )
-from .winograd import ANEW, convolve_volumes, transform_weight, transform_weight_back
+from .winograd import OVERWRITE, convolve_volumes, transform_weight, transform_weight_back
 from .winograd_tiling import (
     filters_prepared,
     filters_prepared_back,
@@ -70,8 +70,8 @@ from .winograd_tiling import (
 
 
 @tuned(
-    "conv3d", "conv3d_y", items=pieces, prepared=filters_prepared, scratch=winograd_scratch, scratch_of_pieces=True,
-    when=tiles_pay, work=multiplications, least=WORTH_IT, pass_name="winograd",
+    "conv3d", "conv3d_y", items=chunks, prepared=filters_prepared, scratch=winograd_scratch, scratch_per_chunk=True,
+    when=tiles_pay, work=multiplications, least=MIN_WORK, pass_name="winograd",
 )  # fmt: skip
 @compiled
 def winograd_filters(first, last, prepared, weight, scratch):
@@ -81,12 +81,12 @@ def winograd_filters(first, last, prepared, weight, scratch):
 @tuned("conv3d", "conv3d_y", items=winograd_items, behind=winograd_filters)
 @compiled
 def winograd_y(first, last, y, x, prepared, scratch, E, ahead):
-    convolve_volumes(first, last, y, x, prepared, ANEW, NO_EPILOGUE, scratch, E, ahead)
+    convolve_volumes(first, last, y, x, prepared, OVERWRITE, NO_EPILOGUE, scratch, E, ahead)
 
 
 @tuned(
-    "conv3d", "conv3d_dx", items=pieces, prepared=filters_prepared_back, scratch=winograd_scratch_back,
-    scratch_of_pieces=True, when=tiles_pay_back, work=multiplications, least=WORTH_IT, pass_name="winograd",
+    "conv3d", "conv3d_dx", items=chunks, prepared=filters_prepared_back, scratch=winograd_scratch_back,
+    scratch_per_chunk=True, when=tiles_pay_back, work=multiplications, least=MIN_WORK, pass_name="winograd",
 )  # fmt: skip
 @compiled
 def winograd_filters_back(first, last, prepared, weight, scratch):
@@ -101,56 +101,56 @@ def winograd_dx(first, last, dx, dy, prepared, adding, scratch, E, ahead):
 
 
 @tuned(
-    "conv3d", "conv3d_y", items=gathering_items, runs=output_planes, scratch=gathering_scratch,
-    scratch_of_pieces=True, when=windows_suit, work=multiplications, least=WORTH_IT,
+    "conv3d", "conv3d_y", items=im2col_items, runs=output_planes, scratch=im2col_scratch,
+    scratch_per_chunk=True, when=windows_suit, work=multiplications, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def separate_y(first, last, y, x, weight, scratch):
-    gather_windows(first, last, y, x, weight, False, scratch)
+    im2col_gemm(first, last, y, x, weight, False, scratch)
 
 
 @tuned(
-    "conv3d", "conv3d_y", items=pieces, prepared=prepared_vectors, scratch=vector_scratch, scratch_of_pieces=True,
-    when=vectors_pay, work=multiplications, least=WORTH_IT,
+    "conv3d", "conv3d_y", items=chunks, prepared=prepared_vectors, scratch=vector_scratch, scratch_per_chunk=True,
+    when=vectors_pay, work=multiplications, least=MIN_WORK,
 )  # fmt: skip
 @compiled
-def turned_filters(first, last, prepared, weight):
-    turn_weight(first, last, prepared, weight)
+def transpose_filters(first, last, prepared, weight):
+    transpose_weight(first, last, prepared, weight)
 
 
-@tuned("conv3d", "conv3d_y", items=vector_items, behind=turned_filters)
+@tuned("conv3d", "conv3d_y", items=vector_items, behind=transpose_filters)
 @compiled
 def vectors_y(first, last, y, x, prepared, scratch, E, A, B, step, ahead, gap):
     vectors_of_volumes(first, last, y, x, prepared, False, scratch, (E, A, B), step, ahead, gap)
 
 
 @tuned(
-    "conv3d", "conv3d_dx", items=spreading_items, runs=input_planes, scratch=spreading_scratch,
-    scratch_of_pieces=True, when=windows_suit, work=multiplications, least=WORTH_IT,
+    "conv3d", "conv3d_dx", items=col2im_items, runs=input_planes, scratch=col2im_scratch,
+    scratch_per_chunk=True, when=windows_suit, work=multiplications, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def separate_dx(first, last, dx, dy, weight, accumulate, scratch):
-    spread_windows(first, last, dx, dy, weight, accumulate, scratch)
+    col2im_gemm(first, last, dx, dy, weight, accumulate, scratch)
 
 
 @tuned(
-    "conv3d", "conv3d_dx", items=pieces, prepared=prepared_vectors_back, scratch=vector_scratch_back,
-    scratch_of_pieces=True, when=vectors_pay_back, work=multiplications, least=WORTH_IT,
+    "conv3d", "conv3d_dx", items=chunks, prepared=prepared_vectors_back, scratch=vector_scratch_back,
+    scratch_per_chunk=True, when=vectors_pay_back, work=multiplications, least=MIN_WORK,
 )  # fmt: skip
 @compiled
-def turned_filters_back(first, last, prepared, weight):
-    turn_weight_back(first, last, prepared, weight)
+def transpose_filters_back(first, last, prepared, weight):
+    transpose_weight_back(first, last, prepared, weight)
 
 
-@tuned("conv3d", "conv3d_dx", items=vector_items_back, behind=turned_filters_back)
+@tuned("conv3d", "conv3d_dx", items=vector_items_back, behind=transpose_filters_back)
 @compiled
 def vectors_dx(first, last, dx, dy, prepared, accumulate, scratch, E, A, B, step, ahead, gap):
     vectors_of_volumes_back(first, last, dx, dy, prepared, accumulate, scratch, (E, A, B), step, ahead, gap)
 
 
 @tuned(
-    "conv3d", "conv3d_y", items=forward_items, runs=forward_runs, scratch=forward_scratch, scratch_of_pieces=True,
-    work=multiplications, least=WORTH_IT,
+    "conv3d", "conv3d_y", items=forward_items, runs=forward_runs, scratch=forward_scratch, scratch_per_chunk=True,
+    work=multiplications, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def conv3d_y(first, last, y, x, weight, scratch, step, ahead, gap, groups):
@@ -158,8 +158,8 @@ def conv3d_y(first, last, y, x, weight, scratch, step, ahead, gap, groups):
 
 
 @tuned(
-    "conv3d", "conv3d_dx", items=backward_items, runs=backward_runs, scratch=backward_scratch, scratch_of_pieces=True,
-    work=multiplications, least=WORTH_IT,
+    "conv3d", "conv3d_dx", items=backward_items, runs=backward_runs, scratch=backward_scratch, scratch_per_chunk=True,
+    work=multiplications, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def conv3d_dx(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups):
@@ -167,24 +167,24 @@ def conv3d_dx(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap
 
 
 @tuned(
-    "conv3d", "conv3d_dweight", items=gradient_items, scratch=gradient_scratch, scratch_of_pieces=True,
-    when=filters_suit, work=multiplications, least=WORTH_IT,
+    "conv3d", "conv3d_dweight", items=gradient_items, scratch=gradient_scratch, scratch_per_chunk=True,
+    when=filters_suit, work=multiplications, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def separate_dweight(first, last, dweight, dy, x, accumulate, scratch):
-    multiply_windows(first, last, dweight, dy, x, accumulate, scratch)
+    im2col_weight_gradient(first, last, dweight, dy, x, accumulate, scratch)
 
 
 @tuned(
-    "conv3d", "conv3d_dweight", items=weight_items, scratch=weight_scratch, scratch_of_pieces=True,
-    work=multiplications, least=WORTH_IT,
+    "conv3d", "conv3d_dweight", items=weight_items, scratch=weight_scratch, scratch_per_chunk=True,
+    work=multiplications, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def conv3d_dweight(first, last, dweight, dy, x, accumulate, scratch, step, ahead, gap, groups):
     correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, step, ahead, gap, groups)
 
 
-@tuned("conv3d", "conv3d_bias_gradient", items=filter_slices, work=outputs, least=BIAS_WORTH_IT)
+@tuned("conv3d", "conv3d_bias_gradient", items=filter_tiles, work=outputs, least=MIN_BIAS_WORK)
 @compiled
 def conv3d_bias_gradient(first, last, dbias, dy, accumulate):
     add_deltas(first, last, dbias, dy, accumulate)
@@ -194,52 +194,52 @@ operations = mirrored(multiplications)
 
 
 @tuned(
-    "conv3d_trans", "conv3d_trans_y", items=mirrored(spreading_items), runs=mirrored(input_planes),
-    scratch=mirrored(spreading_scratch), scratch_of_pieces=True, when=mirrored(windows_suit), work=operations,
-    least=WORTH_IT,
+    "conv3d_trans", "conv3d_trans_y", items=mirrored(col2im_items), runs=mirrored(input_planes),
+    scratch=mirrored(col2im_scratch), scratch_per_chunk=True, when=mirrored(windows_suit), work=operations,
+    least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def trans_separate_y(first, last, y, x, weight, scratch):
-    spread_windows(first, last, y, x, weight, False, scratch)
+    col2im_gemm(first, last, y, x, weight, False, scratch)
 
 
 @tuned(
-    "conv3d_trans", "conv3d_trans_y", items=pieces, prepared=mirrored(prepared_vectors_back),
-    scratch=mirrored(vector_scratch_back), scratch_of_pieces=True, when=mirrored(vectors_pay_back), work=operations,
-    least=WORTH_IT,
+    "conv3d_trans", "conv3d_trans_y", items=chunks, prepared=mirrored(prepared_vectors_back),
+    scratch=mirrored(vector_scratch_back), scratch_per_chunk=True, when=mirrored(vectors_pay_back), work=operations,
+    least=MIN_WORK,
 )  # fmt: skip
 @compiled
-def trans_turned_filters(first, last, prepared, weight):
-    turn_weight_back(first, last, prepared, weight)
+def trans_transpose_filters(first, last, prepared, weight):
+    transpose_weight_back(first, last, prepared, weight)
 
 
-@tuned("conv3d_trans", "conv3d_trans_y", items=mirrored(vector_items_back), behind=trans_turned_filters)
+@tuned("conv3d_trans", "conv3d_trans_y", items=mirrored(vector_items_back), behind=trans_transpose_filters)
 @compiled
 def trans_vectors_y(first, last, y, x, prepared, scratch, E, A, B, step, ahead, gap):
     vectors_of_volumes_back(first, last, y, x, prepared, False, scratch, (E, A, B), step, ahead, gap)
 
 
 @tuned(
-    "conv3d_trans", "conv3d_trans_dx", items=mirrored(gathering_items), runs=mirrored(output_planes),
-    scratch=mirrored(gathering_scratch), scratch_of_pieces=True, when=mirrored(windows_suit), work=operations,
-    least=WORTH_IT,
+    "conv3d_trans", "conv3d_trans_dx", items=mirrored(im2col_items), runs=mirrored(output_planes),
+    scratch=mirrored(im2col_scratch), scratch_per_chunk=True, when=mirrored(windows_suit), work=operations,
+    least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def trans_separate_dx(first, last, dx, dy, weight, accumulate, scratch):
-    gather_windows(first, last, dx, dy, weight, accumulate, scratch)
+    im2col_gemm(first, last, dx, dy, weight, accumulate, scratch)
 
 
 @tuned(
-    "conv3d_trans", "conv3d_trans_dx", items=pieces, prepared=mirrored(prepared_vectors),
-    scratch=mirrored(vector_scratch), scratch_of_pieces=True, when=mirrored(vectors_pay), work=operations,
-    least=WORTH_IT,
+    "conv3d_trans", "conv3d_trans_dx", items=chunks, prepared=mirrored(prepared_vectors),
+    scratch=mirrored(vector_scratch), scratch_per_chunk=True, when=mirrored(vectors_pay), work=operations,
+    least=MIN_WORK,
 )  # fmt: skip
 @compiled
-def trans_turned_filters_back(first, last, prepared, weight):
-    turn_weight(first, last, prepared, weight)
+def trans_transpose_filters_back(first, last, prepared, weight):
+    transpose_weight(first, last, prepared, weight)
 
 
-@tuned("conv3d_trans", "conv3d_trans_dx", items=mirrored(vector_items), behind=trans_turned_filters_back)
+@tuned("conv3d_trans", "conv3d_trans_dx", items=mirrored(vector_items), behind=trans_transpose_filters_back)
 @compiled
 def trans_vectors_dx(first, last, dx, dy, prepared, accumulate, scratch, E, A, B, step, ahead, gap):
     vectors_of_volumes(first, last, dx, dy, prepared, accumulate, scratch, (E, A, B), step, ahead, gap)
@@ -247,7 +247,7 @@ def trans_vectors_dx(first, last, dx, dy, prepared, accumulate, scratch, E, A, B
 
 @tuned(
     "conv3d_trans", "conv3d_trans_y", items=mirrored(backward_items), runs=mirrored(backward_runs),
-    scratch=mirrored(backward_scratch), scratch_of_pieces=True, work=operations, least=WORTH_IT,
+    scratch=mirrored(backward_scratch), scratch_per_chunk=True, work=operations, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def conv3d_trans_y(first, last, y, x, weight, scratch, step, ahead, gap, groups):
@@ -256,7 +256,7 @@ def conv3d_trans_y(first, last, y, x, weight, scratch, step, ahead, gap, groups)
 
 @tuned(
     "conv3d_trans", "conv3d_trans_dx", items=mirrored(forward_items), runs=mirrored(forward_runs),
-    scratch=mirrored(forward_scratch), scratch_of_pieces=True, work=operations, least=WORTH_IT,
+    scratch=mirrored(forward_scratch), scratch_per_chunk=True, work=operations, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def conv3d_trans_dx(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups):
@@ -265,23 +265,23 @@ def conv3d_trans_dx(first, last, dx, dy, weight, accumulate, scratch, step, ahea
 
 @tuned(
     "conv3d_trans", "conv3d_trans_dweight", items=mirrored(gradient_items), scratch=mirrored(gradient_scratch),
-    scratch_of_pieces=True, when=mirrored(filters_suit), work=operations, least=WORTH_IT,
+    scratch_per_chunk=True, when=mirrored(filters_suit), work=operations, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def trans_separate_dweight(first, last, dweight, dy, x, accumulate, scratch):
-    multiply_windows(first, last, dweight, x, dy, accumulate, scratch)
+    im2col_weight_gradient(first, last, dweight, x, dy, accumulate, scratch)
 
 
 @tuned(
     "conv3d_trans", "conv3d_trans_dweight", items=mirrored(weight_items), scratch=mirrored(weight_scratch),
-    scratch_of_pieces=True, work=operations, least=WORTH_IT,
+    scratch_per_chunk=True, work=operations, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def conv3d_trans_dweight(first, last, dweight, dy, x, accumulate, scratch, step, ahead, gap, groups):
     correlate_with_gradients(first, last, dweight, x, dy, accumulate, scratch, step, ahead, gap, groups)
 
 
-@tuned("conv3d_trans", "conv3d_trans_bias_gradient", items=filter_slices, work=outputs, least=BIAS_WORTH_IT)
+@tuned("conv3d_trans", "conv3d_trans_bias_gradient", items=filter_tiles, work=outputs, least=MIN_BIAS_WORK)
 @compiled
 def conv3d_trans_bias_gradient(first, last, dbias, dy, accumulate):
     add_deltas(first, last, dbias, dy, accumulate)

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.primitives.compile_options import also_in_python
 from paddle_layers.kernels.primitives.microkernels import LANES, ROWS, rounded
 
@@ -19,21 +19,21 @@ from .filter_vectorized_conv import (
     backward_pitch,
     forward_pitch,
     most_vector_images,
+    packed_size,
     scratch_numbers,
-    turned_numbers,
     vector_parts,
 )
 from .weight_gradients import weight_numbers
 
 Steps = tuple[int, int, int]
 
-WORTH_IT = 1 << 17
+MIN_WORK = 1 << 17
 """Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
-BIAS_WORTH_IT = 1 << 17
+MIN_BIAS_WORK = 1 << 17
 """Minimum number of elements for the tuned kernel of the bias gradient."""
 SHORTEST = 16
 """Minimum number of filters of an item."""
-STRIP = 1 << 8
+TILE_PIXELS = 1 << 8
 """Minimum number of pixels of an item with few filters."""
 LARGEST = 1 << 18
 """Maximum number of elements of an item's result, if it has more filters than `SHORTEST`."""
@@ -43,7 +43,7 @@ ONE_ROW = 1 << 10
 """Maximum number of pixels per row for flattening an image into one row: transposing short rows is slow."""
 FEW = 4
 """Number of items of a batch of small images, if they have that many runs of filters."""
-SLICES = 8
+MAX_TILES = 8
 LONG_SUM = 256
 """Minimum number of products of a sum for transposing the sums of all filters of a pixel."""
 
@@ -119,7 +119,7 @@ def image_parts(N, images, rows, numbers):
     They are split where there are few items, or where a run would not stay in a core's cache, but not into short runs:
     each of them packs the other operand's planes again.
     """
-    parts, wanted = 1, PIECES if images == 1 else FEW
+    parts, wanted = 1, MAX_CHUNKS if images == 1 else FEW
     for count in range(2, min(MOST_RUNS, rows // (SHORTEST * min(images, 2))) + 1):
         few = N // images * parts < wanted or images * rows // parts * numbers > LARGEST
         if not few:  # nor is it with more runs
@@ -138,8 +138,8 @@ def forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry):
     whole = one_element(Z, E, R, P, Q, step, ahead, geometry)
     images = 1 if whole else divisor(N, forward_images(N, K // groups, D * E, P, Q, geometry))
     parts = image_parts(N, images, K, R * P * Q)
-    strips = min(PIECES // max(1, N // images * parts), R * P * Q // STRIP) if whole else 1
-    return images, parts, max(1, strips)
+    pixel_tiles = min(MAX_CHUNKS // max(1, N // images * parts), R * P * Q // TILE_PIXELS) if whole else 1
+    return images, parts, max(1, pixel_tiles)
 
 
 @also_in_python
@@ -156,8 +156,8 @@ def forward_items(
 ) -> int:  # fmt: skip
     """Work items of `correlate_volumes`."""
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
-    images, parts, strips = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
-    return int(N // images * parts * strips)
+    images, parts, pixel_tiles = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
+    return int(N // images * parts * pixel_tiles)
 
 
 def backward_items(
@@ -170,9 +170,9 @@ def backward_items(
     return int(N // images * parts)
 
 
-def pieces() -> int:
+def chunks() -> int:
     """Work items of filter preparation: one run of filters each."""
-    return PIECES
+    return MAX_CHUNKS
 
 
 def output_planes(N: int, K: int) -> int:
@@ -191,8 +191,8 @@ def forward_runs(
 ) -> int:  # fmt: skip
     """Channels of the output, where those of an item of `correlate_volumes` are contiguous."""
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
-    images, parts, strips = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
-    return N * K if min(images, parts) == 1 and strips == 1 else 0
+    images, parts, pixel_tiles = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
+    return N * K if min(images, parts) == 1 and pixel_tiles == 1 else 0
 
 
 def backward_runs(
@@ -205,31 +205,31 @@ def backward_runs(
     return N * C if min(images, parts) == 1 else 0
 
 
-def for_every_piece(numbers: int, images: int, items: int) -> int:
-    """Scratch elements per item such that `PIECES` pieces have `numbers` each: fewer images may be more items."""
-    return numbers if images == 1 else -(-numbers * PIECES // max(1, min(items, PIECES)))
+def per_chunk(numbers: int, images: int, items: int) -> int:
+    """Scratch elements per item such that `MAX_CHUNKS` chunks have `numbers` each: fewer images may be more items."""
+    return numbers if images == 1 else -(-numbers * MAX_CHUNKS // max(1, min(items, MAX_CHUNKS)))
 
 
 def forward_scratch(
     N: int, K: int, D: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
     step: Steps, ahead: Steps, gap: Steps,
 ) -> int:  # fmt: skip
-    """Numbers that a piece of `correlate_volumes` needs."""
+    """Numbers that a chunk of `correlate_volumes` needs."""
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
-    images, parts, strips = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
+    images, parts, pixel_tiles = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
     most = int(forward_images(N, K // groups, D * E, P, Q, geometry))
-    return for_every_piece(int(forward_numbers(most, D, E, P, Q, geometry)), most, int(N // images * parts * strips))
+    return per_chunk(int(forward_numbers(most, D, E, P, Q, geometry)), most, int(N // images * parts * pixel_tiles))
 
 
 def backward_scratch(
     N: int, K: int, C: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
     step: Steps, ahead: Steps, gap: Steps,
 ) -> int:  # fmt: skip
-    """Numbers that a piece of `correlate_volumes_back` needs."""
+    """Numbers that a chunk of `correlate_volumes_back` needs."""
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
     images, parts = backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry)
     most = int(backward_images(N, K // groups * E, C // groups, Q, geometry))
-    return for_every_piece(int(backward_numbers(most, K // groups, E, Q, geometry)), most, int(N // images * parts))
+    return per_chunk(int(backward_numbers(most, K // groups, E, Q, geometry)), most, int(N // images * parts))
 
 
 @also_in_python
@@ -269,7 +269,7 @@ def vector_items_back(
 
 def prepared_vectors(K: int, D: int, E: int, A: int, B: int) -> int:
     """Elements of the filters, transposed for `vectors_of_volumes`."""
-    return int(turned_numbers(K, D, E * A * B))
+    return int(packed_size(K, D, E * A * B))
 
 
 def prepared_vectors_back(K: int, D: int, E: int, A: int, B: int) -> int:
@@ -281,37 +281,37 @@ def vector_scratch(
     N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps,
     gap: Steps,
 ) -> int:  # fmt: skip
-    """Numbers that a piece of `vectors_of_volumes` needs."""
+    """Numbers that a chunk of `vectors_of_volumes` needs."""
     pitch, direct = forward_pitch(W, Q, B, step[2], ahead[2], gap[2])
-    laid = D * E * H * int(pitch)
-    most = int(most_vector_images(N, K * D * E * A * B, laid, P * Q))
+    padded = D * E * H * int(pitch)
+    most = int(most_vector_images(N, K * D * E * A * B, padded, P * Q))
     items = vector_items(N, K, D, H, W, E, A, B, P, Q, step, ahead, gap)
-    return for_every_piece(int(scratch_numbers(most, E * A * B, P, Q, 0 if direct else laid)), most, items)
+    return per_chunk(int(scratch_numbers(most, E * A * B, P, Q, 0 if direct else padded)), most, items)
 
 
 def vector_scratch_back(
     N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps,
     gap: Steps,
 ) -> int:  # fmt: skip
-    """Numbers that a piece of `vectors_of_volumes_back` needs."""
+    """Numbers that a chunk of `vectors_of_volumes_back` needs."""
     _, pitch, direct = backward_pitch(W, Q, B, step[2], ahead[2], gap[2])
-    rows, columns, laid = -(-H // step[1]), -(-W // step[2]), K * E * P * int(pitch)
-    most = int(most_vector_images(N, K * D * E * A * B, laid, rows * columns))
+    rows, columns, padded = -(-H // step[1]), -(-W // step[2]), K * E * P * int(pitch)
+    most = int(most_vector_images(N, K * D * E * A * B, padded, rows * columns))
     items = vector_items_back(N, K, D, H, W, E, A, B, P, Q, step, ahead, gap)
-    return for_every_piece(
-        int(scratch_numbers(most, E * A * B, rows, columns, 0 if direct else laid)), most, items
+    return per_chunk(
+        int(scratch_numbers(most, E * A * B, rows, columns, 0 if direct else padded)), most, items
     )  # fmt: skip
 
 
 @also_in_python
-def vectors_suit(filters, numbers, columns, products):
+def vectors_suit(filters, numbers, columns, multiplications):
     """Whether vectorizing over filters suits rows of so many pixels and sums of so many products.
 
     Filters have to fill vectors, and the elements that all pixels read have to stay in the cache. Tiles need even rows,
     and transposing the sums has to be cheap in comparison, unless rows are short, which fill vectors of pixels badly.
     """
     fits = 4 * rounded(filters) <= 5 * filters and numbers <= BAND
-    return fits and (columns % 2 == 0 or columns > LANES) and (columns < LANES or products >= LONG_SUM)
+    return fits and (columns % 2 == 0 or columns > LANES) and (columns < LANES or multiplications >= LONG_SUM)
 
 
 def vectors_pay(
@@ -325,8 +325,8 @@ def vectors_pay_back(
     K: int, D: int, E: int, W: int, A: int, B: int, P: int, Q: int, groups: int, step: Steps
 ) -> bool:  # fmt: skip
     """Whether vectorizing over channels is faster than over pixels, for the gradient of the input."""
-    products = K * E * A * B // (step[0] * step[1] * step[2])
-    return groups == 1 and E * A * B > 1 and bool(vectors_suit(D, K * E * P * Q, W // step[2], products))
+    multiplications = K * E * A * B // (step[0] * step[1] * step[2])
+    return groups == 1 and E * A * B > 1 and bool(vectors_suit(D, K * E * P * Q, W // step[2], multiplications))
 
 
 def single_channels(K: int, D: int, groups: int) -> bool:
@@ -341,11 +341,11 @@ def weight_parts(K, D, E, groups):
     Each run of the filters transposes the images again, so that channels are split first, and filters into long runs.
     """
     filters, channels, runs = K // groups, max(1, (D + CHANNELS - 1) // CHANNELS), 1
-    while groups * channels * E < PIECES and D % (2 * channels * SHORTEST) == 0:
+    while groups * channels * E < MAX_CHUNKS and D % (2 * channels * SHORTEST) == 0:
         channels *= 2
     if groups * channels * E == 1 and filters >= 2 * ROWS:
         runs = 2  # one item would leave all threads but one idle
-    while groups * channels * E * runs < PIECES and filters >= 8 * runs * ROWS:
+    while groups * channels * E * runs < MAX_CHUNKS and filters >= 8 * runs * ROWS:
         runs *= 2
     return channels, runs
 
@@ -376,7 +376,7 @@ def weight_scratch(
     N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
     step: Steps, ahead: Steps, gap: Steps,
 ) -> int:  # fmt: skip
-    """Numbers that a piece of `correlate_with_gradients` needs."""
+    """Numbers that a chunk of `correlate_with_gradients` needs."""
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
     channels, runs = weight_parts(K, D, E, groups)
     rows, columns, geometry = weight_shape(H, W, P, Q, geometry)
@@ -389,6 +389,6 @@ def outputs(N: int, K: int, R: int, P: int, Q: int) -> int:
     return N * K * R * P * Q
 
 
-def filter_slices(K: int) -> int:
-    """Number of filter slices; depends on the shape only."""
-    return min(K, SLICES)
+def filter_tiles(K: int) -> int:
+    """Number of filter tiles; depends on the shape only."""
+    return min(K, MAX_TILES)

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, copied
-from paddle_layers.kernels.primitives.epilogues import end_run
+from paddle_layers.kernels.primitives.epilogues import apply_epilogue
 from paddle_layers.kernels.primitives.memory_ops import add_run, fetch_run, get_entry, pack_factors, set_entry
-from paddle_layers.kernels.primitives.microkernels import ENTRY, ROWS, VECTOR, VECTORS, products, vectors_of
+from paddle_layers.kernels.primitives.microkernels import ENTRY, ROWS, VECTOR, VECTORS, gemm_microkernel, vectors_of
 
-from .padded_planes import SLACK, lay_plane, pitch_of, plane_size, shared, take_pairs, take_rows
+from .padded_planes import SLACK, pack_plane, pitch_of, plane_size, shared, take_pairs, take_rows
 
 BAND = 1 << 17
 """Elements of a band, which should fit into the L2 cache of a core."""
@@ -156,8 +156,8 @@ def correlate(
     depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(channels * most, P, Q, geometry)
     plane = plane_size(depth + reach, pitch, shared_zeros) * size
     tap_bytes = planes_y * planes_x * images * plane
-    laid = place + most * A * B * ENTRY * size
-    sums = laid + (channels * most * tap_bytes + SLACK * size)
+    padded = place + most * A * B * ENTRY * size
+    sums = padded + (channels * most * tap_bytes + SLACK * size)
     for tap in range(count):
         for a in range(A):
             for b in range(B):
@@ -170,14 +170,14 @@ def correlate(
     for top in range(0, P, depth):
         rows = min(depth, P - top)
         for group in range(groups):
-            to = laid
+            to = padded
             for channel in range(channels * count):
                 source = x + (group * channels + channel // count) * x_steps[1] + channel % count * x_steps[2]
                 for a in range(planes_y):
                     for b in range(planes_x):
                         first = top * stride_y - padding_y + a * dilation_y % stride_y
                         for image in range(images):
-                            lay_plane(
+                            pack_plane(
                                 to, source + image * x_steps[0], (H, W), first, b * dilation % stride - padding,
                                 rows + reach, pitch, shared_zeros, (stride_y, stride), size, one,
                             )  # fmt: skip
@@ -185,7 +185,7 @@ def correlate(
             for k in range(0, filters, ROWS):
                 high, numbers = min(ROWS, filters - k), (images - 1) * plane // size + (rows - 1) * pitch + Q
                 tile_sums(
-                    high, numbers, channels, laid, count * tap_bytes, count * A * B, place,
+                    high, numbers, channels, padded, count * tap_bytes, count * A * B, place,
                     weight + (group * filters + k) * weight_steps[0], weight_steps, sums, size, one,
                 )  # fmt: skip
                 to = y + (group * filters + k) * y_steps[1] + top * Q * size
@@ -197,7 +197,7 @@ def correlate(
                             size, one,
                         )  # fmt: skip
                         if epilogue[0] != 0:
-                            end_run(
+                            apply_epilogue(
                                 to + image * y_steps[0] + row * y_steps[1], rows * Q,
                                 epilogue[0] + (group * filters + k + row) * size, epilogue[1], one,
                             )  # fmt: skip
@@ -221,8 +221,8 @@ def correlate_back(
     plane = plane_size(depth + reach, pitch, shared_zeros) * size
     starts = place + most * A * B * ENTRY * size
     packed = starts + stride * stride_y * ENTRY * size
-    laid = packed + packed_numbers(filters, most, geometry) * size
-    sums = laid + (filters * most * images * plane + SLACK * size)
+    padded = packed + packed_numbers(filters, most, geometry) * size
+    sums = padded + (filters * most * images * plane + SLACK * size)
     second = sums + ROWS * (max(depth * pitch, images * plane // size) + SLACK) * size
     pairs = stride == 2 and W % 2 == 0
     vectors = vectors_of((images - 1) * plane // size + (depth - 1) * pitch + wide, size)
@@ -236,8 +236,8 @@ def correlate_back(
             for k in range(filters * count):
                 source = dy + (group * filters + k // count) * dy_steps[1] + k % count * dy_steps[2]
                 for image in range(images):
-                    lay_plane(
-                        laid + (k * images + image) * plane, source + image * dy_steps[0], (P, Q), top + low_y, low,
+                    pack_plane(
+                        padded + (k * images + image) * plane, source + image * dy_steps[0], (P, Q), top + low_y, low,
                         min(depth, high - top) + reach, pitch, shared_zeros, (1, 1), size, one,
                     )  # fmt: skip
             for c in range(0, channels, ROWS):
@@ -253,7 +253,7 @@ def correlate_back(
                     for w in range(min(stride, W) if rows > 0 else 0):
                         entry = get_entry(starts, h * stride + w)
                         tile_sums(
-                            tile, numbers, filters, laid, count * images * plane, entry[1], place + entry[0], of,
+                            tile, numbers, filters, padded, count * images * plane, entry[1], place + entry[0], of,
                             steps, second if pairs and w == 1 else sums, size, one,
                         )  # fmt: skip
                         for n in range(0 if pairs and w == 0 else images * tile):
@@ -298,21 +298,21 @@ def meeting_elements(table, starts, low_y, low, pitch, taps, width, geometry, si
 
 
 @copied
-def tile_sums(filters, numbers, channels, laid, plane, entries, table, weight, weight_steps, sums, size, one):
+def tile_sums(filters, numbers, channels, padded, plane, entries, table, weight, weight_steps, sums, size, one):
     """Convolves the planes of a band with the filters of a tile; each has `numbers` sums, in whole vectors."""
-    products(
+    gemm_microkernel(
         filters, vectors_of(numbers, size), 0, channels, plane, weight_steps[1], entries, table,
-        weight, weight_steps[0], laid, sums, vectors_of(numbers, size) * VECTOR, False, one,
+        weight, weight_steps[0], padded, sums, vectors_of(numbers, size) * VECTOR, False, one,
     )  # fmt: skip
 
 
 @copied
-def mix_channels(filters, sums, x, weight, weight_steps, y, y_step, pixels, adding, epilogue, size, one):
+def pointwise_conv(filters, sums, x, weight, weight_steps, y, y_step, pixels, adding, epilogue, size, one):
     """Pointwise convolution: y (filters, pixels) = the filters times the pixels of x, or y += it, without packing x.
 
     `sums` are the channels, their byte stride in x, the elements of a filter and the address of their table, as in
-    `products`; `weight_steps` are the byte strides of filters and channels, `y_step` that of filters. There are at
-    least as many pixels as a vector has elements. `adding` is a scratch buffer for a vector of each row of a tile, or 0
+    `gemm_microkernel`; `weight_steps` are the byte strides of filters and channels, `y_step` that of filters. There are
+    at least as many pixels as a vector has elements. `adding` is a scratch buffer for a vector of each row of a tile, or 0
     without accumulation. `epilogue` is defined in `primitives.epilogues`, from the first filter on.
 
     With filters of one element, the next data are prefetched: a tile reads a few cache lines of each channel, which no
@@ -336,12 +336,12 @@ def mix_channels(filters, sums, x, weight, weight_steps, y, y_step, pixels, addi
             high, to = min(ROWS, filters - k), y + k * y_step + start * size
             fetch_rows(x, fetched * tile // tiles, fetched * (tile + 1) // tiles, x_step, after, coming, size)
             if adding != 0:
-                products(
+                gemm_microkernel(
                     high, count // lanes, 0, channels, x_step, channel_step, elements, table, weight + k * filter_step,
                     filter_step, x + start * size, to, y_step, True, one,
                 )  # fmt: skip
                 if rest > 0:
-                    products(
+                    gemm_microkernel(
                         high, 1, 0, channels, x_step, channel_step, elements, table, weight + k * filter_step,
                         filter_step, x + (after - lanes) * size, adding, VECTOR, False, one,
                     )  # fmt: skip
@@ -351,12 +351,12 @@ def mix_channels(filters, sums, x, weight, weight_steps, y, y_step, pixels, addi
                             size, one,
                         )  # fmt: skip
             else:
-                products(
+                gemm_microkernel(
                     high, vectors, vectors * VECTOR - count * size, channels, x_step, channel_step, elements, table,
                     weight + k * filter_step, filter_step, x + start * size, to, y_step, False, one,
                 )  # fmt: skip
             for row in range(high if epilogue[0] != 0 else 0):
-                end_run(to + row * y_step, count, epilogue[0] + (k + row) * size, epilogue[1], one)
+                apply_epilogue(to + row * y_step, count, epilogue[0] + (k + row) * size, epilogue[1], one)
         start = after
 
 

@@ -7,15 +7,15 @@ each element, sums are stored as whole vectors, and an item packs its band once 
 
 from __future__ import annotations
 
-from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
 from paddle_layers.kernels.primitives.epilogues import from_filter
 from paddle_layers.kernels.primitives.memory_ops import set_entry
 from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES
-from paddle_layers.kernels.primitives.scratch import place_of_piece
+from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 
-from .direct_conv import BAND, mix_channels, residues
-from .padded_planes import lay_plane
+from .direct_conv import BAND, pointwise_conv, residues
+from .padded_planes import pack_plane
 
 CHANNELS = 4
 """Maximum number of channels."""
@@ -30,8 +30,8 @@ PIXELS = 1 << 11
 @also_in_python
 def bands_of(N, P, Q):
     """Bands of an image, equally high up to one row, and bands per item; depends on shapes only."""
-    bands = min(P, max((P * Q + PIXELS - 1) // PIXELS, 1 if N >= PIECES else PIECES))
-    return bands, bands if N >= PIECES else 1
+    bands = min(P, max((P * Q + PIXELS - 1) // PIXELS, 1 if N >= MAX_CHUNKS else MAX_CHUNKS))
+    return bands, bands if N >= MAX_CHUNKS else 1
 
 
 @also_in_python
@@ -41,7 +41,7 @@ def band_planes(A, B, stride_y, dilation_y):
 
 
 def band_numbers(N: int, D: int, P: int, Q: int, A: int, B: int, stride_y: int, dilation_y: int) -> int:
-    """Scratch elements of a piece: a table, and the planes of a band."""
+    """Scratch elements of a chunk: a table, and the planes of a band."""
     planes, reach = band_planes(A, B, stride_y, dilation_y)
     return int(A * B * ENTRY + D * planes * (-(-P // bands_of(N, P, Q)[0]) + reach) * Q)
 
@@ -63,7 +63,7 @@ def band_items(N: int, P: int, Q: int) -> int:
 
 def band_runs(N: int, K: int) -> int:
     """Planes of the output, where items are images."""
-    return N * K if N >= PIECES else 0
+    return N * K if N >= MAX_CHUNKS else 0
 
 
 @compiled
@@ -81,21 +81,21 @@ def correlate_bands(
     planes, reach = band_planes(A, B, stride_y, dilation_y)
     for band in range(first * together, last * together):
         n, top, end = band // bands, band % bands * P // bands, (band % bands + 1) * P // bands
-        table = place_of_piece(scratch, band // together, N * bands // together)
-        laid, plane = table + A * B * ENTRY * size, (end - top + reach) * Q * size
+        table = scratch_of_chunk(scratch, band // together, N * bands // together)
+        padded, plane = table + A * B * ENTRY * size, (end - top + reach) * Q * size
         for a in range(A):
             for b in range(B):
                 run = a % (planes // B) * plane + a * dilation_y // stride_y * Q * size
                 set_entry(table, a * B + b, b * (planes // B) * plane + run, (a * B + b) * size)
         for at in range(C * planes):
             a, b = at % (planes // B), at % planes // (planes // B)
-            lay_plane(
-                laid + at * plane, x.ctypes.data + (n * C + at // planes) * H * W * size, (H, W),
+            pack_plane(
+                padded + at * plane, x.ctypes.data + (n * C + at // planes) * H * W * size, (H, W),
                 top * stride_y - padding_y + a * dilation_y % stride_y, b * dilation - padding,
                 end - top + reach, Q, 0, (stride_y, stride), size, one,
             )  # fmt: skip
-        mix_channels(
-            K, (C, planes * plane, A * B, table), laid, weight.ctypes.data, (C * A * B * size, A * B * size),
+        pointwise_conv(
+            K, (C, planes * plane, A * B, table), padded, weight.ctypes.data, (C * A * B * size, A * B * size),
             y.ctypes.data + (n * K * P + top) * Q * size, P * Q * size, (end - top) * Q, 0,
             from_filter(epilogue, 0, size), size, one,
         )  # fmt: skip

@@ -10,25 +10,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle_layers.kernels.constants import NO_EPILOGUE, PIECES
+from paddle_layers.kernels.constants import MAX_CHUNKS, NO_EPILOGUE
 from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.primitives.memory_ops import set_entry
 from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, rounded
 from paddle_layers.kernels.primitives.plane_codegen import MASKS
-from paddle_layers.kernels.primitives.plane_kernels import lay_windows, sum_windows
-from paddle_layers.kernels.primitives.scratch import place_of_piece
+from paddle_layers.kernels.primitives.plane_kernels import pack_windows, sum_windows
+from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 
-from .direct_conv import BAND, mix_channels
+from .direct_conv import BAND, pointwise_conv
 
 FILTERS = 32
 """Minimum number of filters for im2col."""
 
 
 def whole_windows(N: int, P: int, Q: int, D: int, A: int, B: int, groups: int) -> bool:
-    """Whether there are images for all pieces and the matrix of one fits into the L2 cache of a core with masked
+    """Whether there are images for all chunks and the matrix of one fits into the L2 cache of a core with masked
     loads.
     """
-    return MASKS and N >= PIECES and groups == 1 and A * B > 1 and P * Q >= LANES and D * A * B * P * Q <= BAND
+    return MASKS and N >= MAX_CHUNKS and groups == 1 and A * B > 1 and P * Q >= LANES and D * A * B * P * Q <= BAND
 
 
 def side_by_side(
@@ -64,7 +64,7 @@ def images(N: int) -> int:
 
 
 def matrix_numbers(D: int, A: int, B: int, P: int, Q: int) -> int:
-    """Scratch elements of a piece: a table entry, and the matrix."""
+    """Scratch elements of a chunk: a table entry, and the matrix."""
     return ENTRY + D * A * B * P * Q
 
 
@@ -76,13 +76,13 @@ def correlate_windows(first, last, y, x, weight, scratch):
     _, _, A, B = weight.shape
     size, one, elements = y.itemsize, y.dtype.type(1), C * A * B
     for n in range(first, last):
-        place = place_of_piece(scratch, n, N)
+        place = scratch_of_chunk(scratch, n, N)
         matrix = place + ENTRY * size
         for c in range(C):
             of, to = x.ctypes.data + (n * C + c) * H * W * size, matrix + c * A * B * P * Q * size
-            lay_windows((of, A, B, to, P, Q), one)
+            pack_windows((of, A, B, to, P, Q), one)
         set_entry(place, 0, 0, 0)
-        mix_channels(
+        pointwise_conv(
             K, (elements, P * Q * size, 1, place), matrix, weight.ctypes.data, (elements * size, size),
             y.ctypes.data + n * K * P * Q * size, P * Q * size, P * Q, 0, NO_EPILOGUE, size, one,
         )  # fmt: skip
@@ -96,10 +96,10 @@ def correlate_windows_back(first, last, dx, dy, weight, accumulate, scratch):
     _, _, A, B = weight.shape
     size, one, elements, adding = dy.itemsize, dy.dtype.type(1), C * A * B, np.int64(accumulate)
     for n in range(first, last):
-        place = place_of_piece(scratch, n, N)
+        place = scratch_of_chunk(scratch, n, N)
         matrix = place + ENTRY * size
         set_entry(place, 0, 0, 0)
-        mix_channels(
+        pointwise_conv(
             elements, (K, P * Q * size, 1, place), dy.ctypes.data + n * K * P * Q * size, weight.ctypes.data,
             (size, elements * size), matrix, P * Q * size, P * Q, 0, NO_EPILOGUE, size, one,
         )  # fmt: skip

@@ -8,8 +8,8 @@ skipped when rows are unpacked. The right padding of a row is also the left padd
 from __future__ import annotations
 
 from paddle_layers.kernels.primitives.compile_options import also_in_python, once
-from paddle_layers.kernels.primitives.interleaving import zip_runs
-from paddle_layers.kernels.primitives.memory_ops import copy_run, pick_run, spread_run, zeros
+from paddle_layers.kernels.primitives.interleaving import interleave_runs
+from paddle_layers.kernels.primitives.memory_ops import copy_run, gather_run, scatter_run, zeros
 from paddle_layers.kernels.primitives.microkernels import out_of_line
 
 SLACK = 16
@@ -38,7 +38,7 @@ def plane_size(rows, pitch, shared_zeros):
 
 
 @once
-def lay_plane(to, of, extents, top, left, rows, pitch, shared_zeros, steps, size, one):
+def pack_plane(to, of, extents, top, left, rows, pitch, shared_zeros, steps, size, one):
     """Packs `rows` rows of a plane of `extents` pixels from row `top` and column `left` on, which may be outside.
 
     `steps` are the row and column strides.
@@ -55,7 +55,7 @@ def lay_plane(to, of, extents, top, left, rows, pitch, shared_zeros, steps, size
             if step_x == 1:
                 copy_run(to + first * size, source, last - first, size, one)
             else:
-                pick_run(to + first * size, source, last - first, step_x, size, one)
+                gather_run(to + first * size, source, last - first, step_x, size, one)
             zeros(to + last * size, pitch - last, size, one)
         else:
             zeros(to, pitch, size, one)
@@ -74,7 +74,7 @@ def take_rows(to, of, rows, width, to_row, of_row, step, adding, size, one):
         if step == 1 and not adding:
             copy_run(to + row * to_row * size, of + row * of_row * size, width, size, one)
         else:
-            spread_run(to + row * to_row * size, of + row * of_row * size, width, step, adding, size, one)
+            scatter_run(to + row * to_row * size, of + row * of_row * size, width, step, adding, size, one)
 
 
 @once
@@ -83,4 +83,4 @@ def take_pairs(to, left, right, rows, width, to_row, of_row, adding, size, one):
     out_of_line()
     for row in range(rows):
         at = row * of_row * size
-        zip_runs(to + row * to_row * size, left + at, right + at, width, adding, size, one)
+        interleave_runs(to + row * to_row * size, left + at, right + at, width, adding, size, one)

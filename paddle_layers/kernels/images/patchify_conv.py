@@ -9,22 +9,22 @@ data are prefetched early.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, copied
-from paddle_layers.kernels.primitives.interleaving import unzip_run, zip_runs
+from paddle_layers.kernels.primitives.interleaving import deinterleave_run, interleave_runs
 from paddle_layers.kernels.primitives.memory_ops import (
     copy_run,
     fetch_run,
-    pick_run,
+    gather_run,
+    scatter_run,
     set_entry,
-    spread_run,
-    turn,
+    transpose,
     zeros,
 )
-from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTORS, products, rounded, vectors_of
-from paddle_layers.kernels.primitives.scratch import place_of_piece
+from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTORS, gemm_microkernel, rounded, vectors_of
+from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 
-from .conv_tiling import FEW, Steps, for_every_piece
+from .conv_tiling import FEW, Steps, per_chunk
 from .direct_conv import divisor
 
 BLOCK = VECTORS * LANES
@@ -57,7 +57,7 @@ def separate(Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: 
 def windows_suit(
     Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int, step: Steps, ahead: Steps
 ) -> bool:
-    """Whether `gather_windows` and `spread_windows` accept a convolution."""
+    """Whether `im2col_gemm` and `col2im_gemm` accept a convolution."""
     fills = Q >= COLUMNS and bool(fills_vectors(R * P * Q))
     return groups == 1 and fills and separate(Z, H, W, E, A, B, R, P, Q, step, ahead)
 
@@ -66,7 +66,7 @@ def filters_suit(
     K: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int, step: Steps,
     ahead: Steps,
 ) -> bool:  # fmt: skip
-    """Whether `multiply_windows` accepts a convolution."""
+    """Whether `im2col_weight_gradient` accepts a convolution."""
     return groups == 1 and K > LANES and bool(fills_vectors(K)) and separate(Z, H, W, E, A, B, R, P, Q, step, ahead)
 
 
@@ -83,51 +83,51 @@ def band_windows(rows):
     return (blocks - 1 | 1) * BLOCK
 
 
-def gathering_items(N: int, K: int) -> int:
-    """Work items of `gather_windows`."""
+def im2col_items(N: int, K: int) -> int:
+    """Work items of `im2col_gemm`."""
     return N * int(channel_runs(N, K, 1))
 
 
-def spreading_items(N: int, D: int, E: int, A: int, B: int) -> int:
-    """Work items of `spread_windows`."""
+def col2im_items(N: int, D: int, E: int, A: int, B: int) -> int:
+    """Work items of `col2im_gemm`."""
     return N * int(channel_runs(N, D, E * A * B))
 
 
-def gathering_scratch(N: int, K: int, D: int, E: int, A: int, B: int) -> int:
-    """Scratch elements of a piece of `gather_windows`: a table entry, windows, sums of some rows."""
+def im2col_scratch(N: int, K: int, D: int, E: int, A: int, B: int) -> int:
+    """Scratch elements of a chunk of `im2col_gemm`: a table entry, windows, sums of some rows."""
     numbers = ENTRY + D * E * A * B * int(band_windows(D * E * A * B)) + ROWS * PIXELS
-    return for_every_piece(numbers, N, gathering_items(N, K))
+    return per_chunk(numbers, N, im2col_items(N, K))
 
 
-def spreading_scratch(N: int, K: int, D: int, E: int, A: int, B: int) -> int:
-    """Scratch elements of a piece of `spread_windows`: a table entry, values of windows, sums of some rows."""
+def col2im_scratch(N: int, K: int, D: int, E: int, A: int, B: int) -> int:
+    """Scratch elements of a chunk of `col2im_gemm`: a table entry, values of windows, sums of some rows."""
     numbers = ENTRY + K * int(band_windows(K)) + max(ROWS, B) * PIXELS
-    return for_every_piece(numbers, N, spreading_items(N, D, E, A, B))
+    return per_chunk(numbers, N, col2im_items(N, D, E, A, B))
 
 
 @also_in_python
 def gradient_runs(K, D, elements):
-    """Runs of filters, filters of a run, and runs of channels that are work items of `multiply_windows`."""
+    """Runs of filters, filters of a run, and runs of channels that are work items of `im2col_weight_gradient`."""
     runs = (K + BLOCK - 1) // BLOCK
     wide = rounded((K + runs - 1) // runs)
     runs = (K + wide - 1) // wide
-    return runs, wide, divisor(D, max(1, min(PIECES // runs, D * elements // (4 * SHORTEST))))
+    return runs, wide, divisor(D, max(1, min(MAX_CHUNKS // runs, D * elements // (4 * SHORTEST))))
 
 
 def gradient_items(K: int, D: int, E: int, A: int, B: int) -> int:
-    """Work items of `multiply_windows`."""
+    """Work items of `im2col_weight_gradient`."""
     runs, _, parts = gradient_runs(K, D, E * A * B)
     return int(runs * parts)
 
 
 def gradient_scratch(K: int, D: int, E: int, A: int, B: int) -> int:
-    """Scratch elements of a piece of `multiply_windows`: a table, transposed values, sums."""
+    """Scratch elements of a chunk of `im2col_weight_gradient`: a table, transposed values, sums."""
     _, wide, parts = gradient_runs(K, D, E * A * B)
     return int(PIXELS * (ENTRY + wide) + D // parts * E * A * B * wide)
 
 
 @copied
-def lay_columns(to, of, start, count, pitch, shape, sizes, size, one):
+def im2col(to, of, start, count, pitch, shape, sizes, size, one):
     """im2col: packs `count` windows from `start` on, one row per element of the channels, `pitch` bytes apart."""
     (D, R, P, Q), (E, A, B) = shape, sizes
     for channel in range(D):
@@ -139,17 +139,17 @@ def lay_columns(to, of, start, count, pitch, shape, sizes, size, one):
                 source = of + (((plane + e) * P + row % P) * A * Q + q) * B * size
                 for _ in range(A):
                     if B == 2:
-                        unzip_run(place, place + pitch, source, run, size, one)
+                        deinterleave_run(place, place + pitch, source, run, size, one)
                     else:
                         for b in range(B):
-                            pick_run(place + b * pitch, source + b * size, run, B, size, one)
+                            gather_run(place + b * pitch, source + b * size, run, B, size, one)
                     place += B * pitch
                     source += Q * B * size
             row, q, done = row + 1, 0, done + run
 
 
 @copied
-def put_columns(to, of, lines, start, count, pitch, shape, sizes, adding, size, one):
+def col2im(to, of, lines, start, count, pitch, shape, sizes, adding, size, one):
     """col2im: writes `lines` (first row of elements and their number) of the windows from `start` on to their
     positions.
     """
@@ -162,10 +162,10 @@ def put_columns(to, of, lines, start, count, pitch, shape, sizes, adding, size, 
             r = row // P
             target = to + ((((plane + r * E) * P + row - r * P) * A + a) * Q + q) * B * size
             if B == 2:
-                zip_runs(target, source, source + pitch, run, adding, size, one)
+                interleave_runs(target, source, source + pitch, run, adding, size, one)
             else:
                 for b in range(B):
-                    spread_run(target + b * size, source + b * pitch, run, B, adding, size, one)
+                    scatter_run(target + b * size, source + b * pitch, run, B, adding, size, one)
             row, q, done = row + 1, 0, done + run
         of += B * pitch
 
@@ -183,7 +183,7 @@ def fetch_windows(of, first, last, start, count, shape, sizes, size):
 
 
 @compiled
-def gather_windows(first, last, small, large, weight, accumulate, scratch):
+def im2col_gemm(first, last, small, large, weight, accumulate, scratch):
     """small (N, K, R, P, Q) = the filters of `weight` times the windows of large, or small += where `accumulate`.
 
     A work item is a run of filters of an image. The output, and the windows that are packed next, are prefetched
@@ -195,9 +195,9 @@ def gather_windows(first, last, small, large, weight, accumulate, scratch):
     runs, band = channel_runs(N, K, 1), band_windows(elements)
     filters, pitch = K // runs, band * size
     for item in range(first, last):
-        table = place_of_piece(scratch, item, N * runs)
-        laid = table + ENTRY * size
-        sums = laid + elements * pitch
+        table = scratch_of_chunk(scratch, item, N * runs)
+        columns = table + ENTRY * size
+        sums = columns + elements * pitch
         set_entry(table, 0, 0, 0)
         n, begin = item // runs, item % runs * filters
         of = large.ctypes.data + n * elements * pixels * size
@@ -205,7 +205,7 @@ def gather_windows(first, last, small, large, weight, accumulate, scratch):
             count, left = min(band, pixels - start), min(band, pixels - start - band)
             blocks = (count + BLOCK - 1) // BLOCK
             tiles = (filters + ROWS - 1) // ROWS * blocks
-            lay_columns(laid, of, start, count, pitch, (D, R, P, Q), (E, A, B), size, one)
+            im2col(columns, of, start, count, pitch, (D, R, P, Q), (E, A, B), size, one)
             for tile in range(tiles):
                 k, at = begin + tile // blocks * ROWS, tile % blocks * BLOCK
                 rows, many = min(ROWS, begin + filters - k), min(BLOCK, count - at)
@@ -214,17 +214,17 @@ def gather_windows(first, last, small, large, weight, accumulate, scratch):
                     fetch_run(to + (row * pixels + at) * size, many, size)
                 planes = (D * E * tile // tiles, D * E * (tile + 1) // tiles)
                 fetch_windows(of, planes[0], planes[1], start + band, left, (R, P, Q), (E, A, B), size)
-                products(
+                gemm_microkernel(
                     rows, vectors_of(many, size), 0, elements, pitch, size, 1, table,
-                    weight.ctypes.data + k * elements * size, elements * size, laid + at * size, sums + at * size,
+                    weight.ctypes.data + k * elements * size, elements * size, columns + at * size, sums + at * size,
                     pitch, False, one,
                 )  # fmt: skip
                 for row in range(rows if at + many == count else 0):
-                    spread_run(to + row * pixels * size, sums + row * pitch, count, 1, accumulate, size, one)
+                    scatter_run(to + row * pixels * size, sums + row * pitch, count, 1, accumulate, size, one)
 
 
 @compiled
-def spread_windows(first, last, large, small, weight, accumulate, scratch):
+def col2im_gemm(first, last, large, small, weight, accumulate, scratch):
     """large (N, D, ...) = the filters scaled by the values of small, or large += where `accumulate`.
 
     A work item is a run of channels of an image.
@@ -235,32 +235,32 @@ def spread_windows(first, last, large, small, weight, accumulate, scratch):
     runs, band, step = channel_runs(N, D, E * A * B), band_windows(K), max(1, ROWS // B)
     lines, pitch = D // runs * E * A, band * size
     for item in range(first, last):
-        table = place_of_piece(scratch, item, N * runs)
-        laid = table + ENTRY * size
-        sums = laid + K * pitch
+        table = scratch_of_chunk(scratch, item, N * runs)
+        columns = table + ENTRY * size
+        sums = columns + K * pitch
         set_entry(table, 0, 0, 0)
         n, begin = item // runs, item % runs * lines
         of, to = small.ctypes.data + n * K * pixels * size, large.ctypes.data + n * elements * pixels * size
         for start in range(0, pixels, band):
             count = min(band, pixels - start)
             for k in range(K):
-                copy_run(laid + k * pitch, of + (k * pixels + start) * size, count, size, one)
+                copy_run(columns + k * pitch, of + (k * pixels + start) * size, count, size, one)
             for line in range(begin, begin + lines, step):
                 high = min(step, begin + lines - line)
                 planes = (line // A, (line + high + A - 1) // A)
                 for at in range(0, count, BLOCK):
                     many = min(BLOCK, count - at)
                     fetch_windows(to, planes[0], planes[1], start + at, many, (R, P, Q), (E, A, B), size)
-                    products(
+                    gemm_microkernel(
                         high * B, vectors_of(many, size), 0, K, pitch, elements * size, 1, table,
-                        weight.ctypes.data + line * B * size, size, laid + at * size, sums + at * size, pitch, False,
+                        weight.ctypes.data + line * B * size, size, columns + at * size, sums + at * size, pitch, False,
                         one,
                     )  # fmt: skip
-                put_columns(to, sums, (line, high), start, count, pitch, (R, P, Q), (E, A, B), accumulate, size, one)
+                col2im(to, sums, (line, high), start, count, pitch, (R, P, Q), (E, A, B), accumulate, size, one)
 
 
 @compiled
-def multiply_windows(first, last, dweight, small, large, accumulate, scratch):
+def im2col_weight_gradient(first, last, dweight, small, large, accumulate, scratch):
     """dweight (K, D, E, A, B) = sum of the values of small times the windows of large, or += where `accumulate`.
 
     A work item is some filters, contiguous in vectors, for some channels, over all images in order.
@@ -272,9 +272,9 @@ def multiply_windows(first, last, dweight, small, large, accumulate, scratch):
     channels, volume = D // parts, E * A * B * pixels * size
     for item in range(first, last):
         k, channel = item // parts * wide, item % parts * channels
-        filters, table = min(wide, K - k), place_of_piece(scratch, item, runs * parts)
-        turned = table + PIXELS * ENTRY * size
-        sums = turned + PIXELS * wide * size
+        filters, table = min(wide, K - k), scratch_of_chunk(scratch, item, runs * parts)
+        transposed = table + PIXELS * ENTRY * size
+        sums = transposed + PIXELS * wide * size
         if N == 0:
             zeros(sums, channels * E * A * B * wide, size, one)
         for n in range(N):
@@ -285,20 +285,20 @@ def multiply_windows(first, last, dweight, small, large, accumulate, scratch):
                     place = ((row // P * E * P + row % P) * A * Q + q) * B
                     set_entry(table, at, at * wide * size, place * size)
                 source = small.ctypes.data + ((n * K + k) * pixels + start) * size
-                turn(turned, source, filters, count, pixels, wide, 1, size, one)
+                transpose(transposed, source, filters, count, pixels, wide, 1, size, one)
                 of = large.ctypes.data + (n * D + channel) * volume
                 multiply_rows(
-                    channels, vectors_of(filters, size), volume, count, table, of, turned, (P, Q), (E, A, B), sums,
+                    channels, vectors_of(filters, size), volume, count, table, of, transposed, (P, Q), (E, A, B), sums,
                     wide * size, n + start > 0, size, one,
                 )  # fmt: skip
         elements = E * A * B
         for row in range(channels * elements):
             target = dweight.ctypes.data + (k * D * elements + channel * elements + row) * size
-            spread_run(target, sums + row * wide * size, filters, D * elements, accumulate, size, one)
+            scatter_run(target, sums + row * wide * size, filters, D * elements, accumulate, size, one)
 
 
 @copied
-def multiply_rows(channels, vectors, volume, count, table, of, turned, plane, sizes, sums, wide, adding, size, one):
+def multiply_rows(channels, vectors, volume, count, table, of, transposed, plane, sizes, sums, wide, adding, size, one):
     """Sums of some windows for all elements of some channels; the rows of a tile are channels, if these are more.
 
     The sums of an element take `wide` bytes.
@@ -312,7 +312,7 @@ def multiply_rows(channels, vectors, volume, count, table, of, turned, plane, si
             source = of + channel * volume + (line // A * P * A + line % A) * Q * B * size
             for b in range(inner):
                 at = (channel * E * A + line) * B + b
-                products(
-                    rows, vectors, 0, 1, 0, 0, count, table, source + b * size, step, turned, sums + at * wide,
+                gemm_microkernel(
+                    rows, vectors, 0, 1, 0, 0, count, table, source + b * size, step, transposed, sums + at * wide,
                     sums_step, adding, one,
                 )  # fmt: skip

@@ -8,12 +8,12 @@ this 88 to 107.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.constants import PIECES
+from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
-from paddle_layers.kernels.primitives.epilogues import end_run
-from paddle_layers.kernels.primitives.memory_ops import set_entry, turn
-from paddle_layers.kernels.primitives.microkernels import ENTRY, VECTOR, VECTORS, products, vectors_of
-from paddle_layers.kernels.primitives.scratch import place_of_piece
+from paddle_layers.kernels.primitives.epilogues import apply_epilogue
+from paddle_layers.kernels.primitives.memory_ops import set_entry, transpose
+from paddle_layers.kernels.primitives.microkernels import ENTRY, VECTOR, VECTORS, gemm_microkernel, vectors_of
+from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 
 from .conv_tiling import one_pixel
 from .direct_conv import divisor
@@ -42,7 +42,7 @@ def small_images(
 @also_in_python
 def filter_parts(K):
     """Runs of the filters, which are work items; depends on shapes only."""
-    return divisor(K, max(1, min(PIECES, K // SHORTEST)))
+    return divisor(K, max(1, min(MAX_CHUNKS, K // SHORTEST)))
 
 
 def packed_items(K: int) -> int:
@@ -62,7 +62,7 @@ def packed_numbers(K: int, D: int) -> int:
 
 
 def sums_of_pixels(P: int, Q: int) -> int:
-    """Scratch elements of a piece of `mix_small`: a table entry, and the sums of a block of filters."""
+    """Scratch elements of a chunk of `pointwise_conv_small`: a table entry, and the sums of a block of filters."""
     return ENTRY + P * Q * (VECTORS + 1) * LANES
 
 
@@ -85,7 +85,7 @@ def pack_filters(first, last, prepared, weight):
         at = 0
         while at < vectors:
             wide = block_width(vectors - at)
-            turn(
+            transpose(
                 prepared.ctypes.data + (part * vectors + at) * VECTOR * D,
                 weight.ctypes.data + (part * filters + at * lanes) * D * size,
                 min(wide * lanes, filters - at * lanes), D, D, wide * lanes, 1, size, one,
@@ -94,7 +94,7 @@ def pack_filters(first, last, prepared, weight):
 
 
 @compiled
-def mix_small(first, last, y, x, prepared, scratch, epilogue):
+def pointwise_conv_small(first, last, y, x, prepared, scratch, epilogue):
     """A work item is a run of filters of all images; `epilogue` is defined in `primitives.epilogues`."""
     N, K, P, Q = y.shape
     D, pixels = x.shape[1], P * Q
@@ -102,21 +102,21 @@ def mix_small(first, last, y, x, prepared, scratch, epilogue):
     filters, lanes = K // parts, VECTOR // size
     vectors = vectors_of(filters, size)
     for part in range(first, last):
-        table = place_of_piece(scratch, part, parts)
+        table = scratch_of_chunk(scratch, part, parts)
         sums = table + ENTRY * size
         set_entry(table, 0, 0, 0)
         for n in range(N):
             at = 0
             while at < vectors:
                 wide = block_width(vectors - at)
-                products(
+                gemm_microkernel(
                     pixels, wide, 0, D, wide * VECTOR, pixels * size, 1, table,
                     x.ctypes.data + n * D * pixels * size, size,
                     prepared.ctypes.data + (part * vectors + at) * VECTOR * D, sums, wide * VECTOR, False, one,
                 )  # fmt: skip
                 k, count = part * filters + at * lanes, min(wide * lanes, filters - at * lanes)
                 to = y.ctypes.data + (n * K + k) * pixels * size
-                turn(to, sums, pixels, count, wide * lanes, pixels, 1, size, one)
+                transpose(to, sums, pixels, count, wide * lanes, pixels, 1, size, one)
                 for row in range(count if epilogue[0] != 0 else 0):
-                    end_run(to + row * pixels * size, pixels, epilogue[0] + (k + row) * size, epilogue[1], one)
+                    apply_epilogue(to + row * pixels * size, pixels, epilogue[0] + (k + row) * size, epilogue[1], one)
                 at += wide

@@ -10,14 +10,14 @@ from paddle_layers.kernels.tuned import tuned
 
 from .pool_reductions import (
     MARGIN,
-    SLICES,
-    WORTH_IT,
+    MAX_TILES,
+    MIN_WORK,
     bounds,
     comes_first,
     place_of_one,
     places_across,
     planes,
-    slices,
+    tile_count,
     whole_windows,
     wins,
 )
@@ -102,14 +102,14 @@ def row_places(places, found, v, k, W, size, step, ahead):
 
 
 @tuned(
-    "pool3d", "pool3d_where", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_maximum,
+    "pool3d", "pool3d_where", items=tile_count, runs=planes, work=operations, least=MIN_WORK, when=is_maximum,
     scratch=maxima_and_places,
 )  # fmt: skip
 @compiled
 def maximum_where(first, last, where, x, scratch, size, step, ahead):
     N, C, Z, H, W = x.shape
     _, _, R, P, Q = where.shape
-    volumes, parts, row = N * C, min(N * C, SLICES), W + MARGIN
+    volumes, parts, row = N * C, min(N * C, MAX_TILES), W + MARGIN
     elements, places = x.ravel(), where.ravel()
     for item in range(first, last):
         own = part(scratch, item, parts)
@@ -130,10 +130,10 @@ def maximum_where(first, last, where, x, scratch, size, step, ahead):
                     own_places[:] = -1
 
 
-@tuned("pool3d", "pool3d_y", items=slices, runs=planes, work=windows, least=WORTH_IT, when=is_maximum)
+@tuned("pool3d", "pool3d_y", items=tile_count, runs=planes, work=windows, least=MIN_WORK, when=is_maximum)
 @compiled
 def maximum_y(first, last, y, x, where):
-    volumes, parts = x.shape[0] * x.shape[1], min(x.shape[0] * x.shape[1], SLICES)
+    volumes, parts = x.shape[0] * x.shape[1], min(x.shape[0] * x.shape[1], MAX_TILES)
     elements, count = x.size // max(volumes, 1), y.size // max(volumes, 1)
     pixels, result, places, zero = x.ravel(), y.ravel(), where.ravel(), y.dtype.type(0)
     for volume in range(volumes * first // parts, volumes * last // parts):
@@ -142,10 +142,10 @@ def maximum_y(first, last, y, x, where):
             result[np.uint64(i)] = pixels[np.uint64(volume * elements + place)] if place >= 0 else zero
 
 
-@tuned("pool3d", "pool3d_dx", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_maximum)
+@tuned("pool3d", "pool3d_dx", items=tile_count, runs=planes, work=operations, least=MIN_WORK, when=is_maximum)
 @compiled
 def maximum_dx(first, last, dx, dy, where, accumulate):
-    volumes, parts = dx.shape[0] * dx.shape[1], min(dx.shape[0] * dx.shape[1], SLICES)
+    volumes, parts = dx.shape[0] * dx.shape[1], min(dx.shape[0] * dx.shape[1], MAX_TILES)
     elements, count = dx.size // max(volumes, 1), dy.size // max(volumes, 1)
     target, deltas, places = dx.ravel(), dy.ravel(), where.ravel()
     for volume in range(volumes * first // parts, volumes * last // parts):
@@ -188,13 +188,13 @@ def one_row(Q: int) -> int:
 
 
 @tuned(
-    "pool3d", "pool3d_dx", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_mean, scratch=one_row
+    "pool3d", "pool3d_dx", items=tile_count, runs=planes, work=operations, least=MIN_WORK, when=is_mean, scratch=one_row
 )  # fmt: skip
 @compiled
 def mean_dx(first, last, dx, dy, scratch, accumulate, divisor, size, step, ahead, behind):
     N, C, Z, H, W = dx.shape
     _, _, R, P, Q = dy.shape
-    volumes, parts = N * C, min(N * C, SLICES)
+    volumes, parts = N * C, min(N * C, MAX_TILES)
     target, deltas = dx.ravel(), dy.ravel()
     for item in range(first, last):
         shares = part(scratch, item, parts)

@@ -10,11 +10,11 @@ import numpy as np
 
 from paddle_layers.kernels.primitives.compile_options import inlined
 
-WORTH_IT = 1 << 15
+MIN_WORK = 1 << 15
 """Minimum number of operations for the tuned kernel; below it, the gain does not repay the compile time."""
-MAXIMA_WORTH_IT = 1 << 13
+MIN_MAXIMA_WORK = 1 << 13
 """The same for maxima, whose point function computes each argmax first, though only the gradient needs it."""
-SLICES = 8
+MAX_TILES = 8
 BAND = 2048
 """Elements of a band, which fits into the L1 cache."""
 MARGIN = 64
@@ -27,13 +27,13 @@ def operations(N: int, C: int, P: int, Q: int, pool_size: int | None, pool_size_
 
 
 def planes(N: int, C: int) -> int:
-    """Runs of the result that the slices consist of."""
+    """Runs of the result that the tiles consist of."""
     return N * C
 
 
-def slices(N: int, C: int) -> int:
-    """Number of plane slices; depends on the shape only."""
-    return min(N * C, SLICES)
+def tile_count(N: int, C: int) -> int:
+    """Number of plane tiles; depends on the shape only."""
+    return min(N * C, MAX_TILES)
 
 
 def two_rows(W: int, Q: int, pool_size: int, stride: int, padding: int) -> int:

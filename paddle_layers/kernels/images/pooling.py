@@ -12,13 +12,13 @@ import numpy as np
 from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.primitives.plane_codegen import MASKS
 from paddle_layers.kernels.primitives.plane_kernels import (
-    give_to_places,
     maxima,
     maxima_2,
     maxima_of_4,
     positions,
     positions_2,
     positions_of_4,
+    scatter_to_argmax,
 )
 from paddle_layers.kernels.primitives.scratch import part
 from paddle_layers.kernels.primitives.vector_functions import total
@@ -26,9 +26,9 @@ from paddle_layers.kernels.tuned import tuned
 
 from .average_pooling import ANYWHERE, means, means_back, scratch_backward, scratch_forward
 from .pool_reductions import (
-    MAXIMA_WORTH_IT,
-    SLICES,
-    WORTH_IT,
+    MAX_TILES,
+    MIN_MAXIMA_WORK,
+    MIN_WORK,
     across_windows,
     bounds,
     highest_rows,
@@ -38,9 +38,9 @@ from .pool_reductions import (
     place_of_one,
     places_across,
     planes,
-    slices,
     spread_pairs,
     three_bands,
+    tile_count,
     to_the_vector,
     wins,
 )
@@ -65,7 +65,7 @@ def small_maxima(
     return MASKS and is_maximum(pool_type, global_pooling, H, W) and plain and filled
 
 
-@tuned("pool", "pool_where", items=planes, runs=planes, work=operations, least=WORTH_IT, when=small_maxima)
+@tuned("pool", "pool_where", items=planes, runs=planes, work=operations, least=MIN_WORK, when=small_maxima)
 @compiled
 def small_where(first, last, where, x, pool_size, stride, padding, padding_y):
     _, _, H, W = x.shape
@@ -81,7 +81,7 @@ def small_where(first, last, where, x, pool_size, stride, padding, padding_y):
             positions_2((of, H, W, to, P, Q, padding_y, padding), one)
 
 
-@tuned("pool", "pool_y", items=planes, runs=planes, work=operations, least=MAXIMA_WORTH_IT, when=small_maxima)
+@tuned("pool", "pool_y", items=planes, runs=planes, work=operations, least=MIN_MAXIMA_WORK, when=small_maxima)
 @compiled
 def small_maximum_y(first, last, y, x, pool_size, stride, padding, padding_y):
     _, _, H, W = x.shape
@@ -98,7 +98,7 @@ def small_maximum_y(first, last, y, x, pool_size, stride, padding, padding_y):
 
 
 @tuned(
-    "pool", "pool_where", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    "pool", "pool_where", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
     when=is_maximum, scratch=three_bands,
 )  # fmt: skip
 @compiled
@@ -106,7 +106,7 @@ def pool_where(first, last, where, x, scratch, pool_size, pool_size_y, stride, s
     N, C, H, W = x.shape
     P, Q = where.shape[2], where.shape[3]
     planes, pixels, places = N * C, x.ravel(), where.ravel()
-    parts = min(planes, SLICES)
+    parts = min(planes, MAX_TILES)
     begin, end, pitch, height = across_windows(Q, W, pool_size, stride, padding)
     start, inner = begin * stride - padding, end - begin
     for item in range(first, last):
@@ -143,7 +143,7 @@ def pool_where(first, last, where, x, scratch, pool_size, pool_size_y, stride, s
 
 
 @tuned(
-    "pool", "pool_y", items=slices, runs=planes, work=operations, least=MAXIMA_WORTH_IT,
+    "pool", "pool_y", items=tile_count, runs=planes, work=operations, least=MIN_MAXIMA_WORK,
     when=is_maximum, scratch=three_bands,
 )  # fmt: skip
 @compiled
@@ -151,7 +151,7 @@ def maximum_y(first, last, y, x, scratch, pool_size, pool_size_y, stride, stride
     N, C, H, W = x.shape
     P, Q = y.shape[2], y.shape[3]
     planes, pixels, result, zero = N * C, x.ravel(), y.ravel(), y.dtype.type(0)
-    parts = min(planes, SLICES)
+    parts = min(planes, MAX_TILES)
     begin, end, pitch, height = across_windows(Q, W, pool_size, stride, padding)
     start, inner = begin * stride - padding, end - begin
     for item in range(first, last):
@@ -189,13 +189,13 @@ def maximum_y(first, last, y, x, scratch, pool_size, pool_size_y, stride, stride
                     result[np.uint64(to + q)] = zero
 
 
-@tuned("pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_maximum)
+@tuned("pool", "pool_dx", items=tile_count, runs=planes, work=operations, least=MIN_WORK, when=is_maximum)
 @compiled
 def maximum_dx(first, last, dx, dy, where, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = dx.shape
     P, Q = dy.shape[2], dy.shape[3]
     planes, target, deltas, places = N * C, dx.ravel(), dy.ravel(), where.ravel()
-    parts, zero = min(planes, SLICES), dx.dtype.type(0)
+    parts, zero = min(planes, MAX_TILES), dx.dtype.type(0)
     in_pairs = pool_size == 2 and pool_size_y == 2 and stride == 2 and stride_y == 2 and padding == 0 and padding_y == 0
     in_pairs = in_pairs and not accumulate and H == 2 * P and W == 2 * Q
     for item in range(first, last):
@@ -203,7 +203,7 @@ def maximum_dx(first, last, dx, dy, where, accumulate, pool_size, pool_size_y, s
             base, source = plane * H * W, plane * P * Q
             if in_pairs and MASKS:
                 size = dx.itemsize
-                give_to_places(
+                scatter_to_argmax(
                     (
                         dy.ctypes.data + source * size, where.ctypes.data + source * 8, P, Q,
                         dx.ctypes.data + base * size,
@@ -243,7 +243,7 @@ def is_sum_by_size(pool_type: str, global_pooling: bool, divisor: str) -> bool:
 
 
 @tuned(
-    "pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    "pool", "pool_y", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
     when=is_mean, scratch=scratch_forward,
 )  # fmt: skip
 @compiled
@@ -255,7 +255,7 @@ def mean_y(
 
 
 @tuned(
-    "pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    "pool", "pool_dx", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
     when=is_mean, scratch=scratch_backward,
 )  # fmt: skip
 @compiled
@@ -267,7 +267,7 @@ def mean_dx(
 
 
 @tuned(
-    "pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    "pool", "pool_y", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
     when=is_padded_mean, scratch=scratch_forward,
 )  # fmt: skip
 @compiled
@@ -280,7 +280,7 @@ def padded_mean_y(
 
 
 @tuned(
-    "pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    "pool", "pool_dx", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
     when=is_padded_mean, scratch=scratch_backward,
 )  # fmt: skip
 @compiled
@@ -293,7 +293,7 @@ def padded_mean_dx(
 
 
 @tuned(
-    "pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    "pool", "pool_y", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
     when=is_sum_by_size, scratch=scratch_forward,
 )  # fmt: skip
 @compiled
@@ -305,7 +305,7 @@ def sum_by_size_y(
 
 
 @tuned(
-    "pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    "pool", "pool_dx", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
     when=is_sum_by_size, scratch=scratch_backward,
 )  # fmt: skip
 @compiled
@@ -326,21 +326,21 @@ def pixels_of(N: int, C: int, H: int, W: int) -> int:
     return N * C * H * W
 
 
-@tuned("pool", "pool_y", items=slices, runs=planes, work=pixels_of, least=WORTH_IT, when=is_global_mean)
+@tuned("pool", "pool_y", items=tile_count, runs=planes, work=pixels_of, least=MIN_WORK, when=is_global_mean)
 @compiled
 def plane_means(first, last, y, x):
     planes, area = x.shape[0] * x.shape[1], x.shape[2] * x.shape[3]
-    pixels, result, parts = x.ravel(), y.ravel(), min(x.shape[0] * x.shape[1], SLICES)
+    pixels, result, parts = x.ravel(), y.ravel(), min(x.shape[0] * x.shape[1], MAX_TILES)
     zero, count = y.dtype.type(0), y.dtype.type(area)
     for plane in range(planes * first // parts, planes * last // parts):
         result[np.uint64(plane)] = total(pixels[plane * area : (plane + 1) * area], zero) / count
 
 
-@tuned("pool", "pool_dx", items=slices, runs=planes, work=pixels_of, least=WORTH_IT, when=is_global_mean)
+@tuned("pool", "pool_dx", items=tile_count, runs=planes, work=pixels_of, least=MIN_WORK, when=is_global_mean)
 @compiled
 def spread_over_planes(first, last, dx, dy, accumulate):
     planes, area = dx.shape[0] * dx.shape[1], dx.shape[2] * dx.shape[3]
-    pixels, deltas, parts = dx.ravel(), dy.ravel(), min(dx.shape[0] * dx.shape[1], SLICES)
+    pixels, deltas, parts = dx.ravel(), dy.ravel(), min(dx.shape[0] * dx.shape[1], MAX_TILES)
     count = dx.dtype.type(area)
     for plane in range(planes * first // parts, planes * last // parts):
         share, at = deltas[np.uint64(plane)] / count, plane * area

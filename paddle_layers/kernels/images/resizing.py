@@ -9,14 +9,14 @@ from __future__ import annotations
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, contracted
 from paddle_layers.kernels.primitives.memory_ops import add_run, copy_run
 from paddle_layers.kernels.primitives.plane_codegen import MASKS
-from paddle_layers.kernels.primitives.plane_kernels import give_to_all
+from paddle_layers.kernels.primitives.plane_kernels import scatter_evenly
 from paddle_layers.kernels.primitives.resampling import resample, set_places, set_weight, slack, table_numbers
 from paddle_layers.kernels.primitives.scratch import part
 from paddle_layers.kernels.tuned import tuned
 
-WORTH_IT = 1 << 17
+MIN_WORK = 1 << 17
 """Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
-SLICES = 16
+MAX_TILES = 16
 
 
 def numbers(N: int, C: int, H: int, W: int, P: int, Q: int) -> int:
@@ -29,9 +29,9 @@ def planes(N: int, C: int) -> int:
     return N * C
 
 
-def slices(N: int, C: int) -> int:
-    """Number of plane slices; depends on the shape only."""
-    return min(N * C, SLICES)
+def tile_count(N: int, C: int) -> int:
+    """Number of plane tiles; depends on the shape only."""
+    return min(N * C, MAX_TILES)
 
 
 @also_in_python
@@ -151,7 +151,7 @@ def interpolate(first, last, y, x, scratch, aligned):
     """y (N, C, P, Q) = the interpolation of x (N, C, H, W). A work item is some planes."""
     N, C, H, W = x.shape
     _, _, P, Q = y.shape
-    size, one, items = y.itemsize, y.dtype.type(1), min(N * C, SLICES)
+    size, one, items = y.itemsize, y.dtype.type(1), min(N * C, MAX_TILES)
     pixels, results = x.ravel(), y.ravel()
     for item in range(first, last):
         own = part(scratch, item, items)
@@ -235,7 +235,7 @@ def interpolate_back(first, last, dx, dy, accumulate, scratch, aligned):
     """dx (N, C, H, W) = the gradient of `interpolate`, or dx += where `accumulate`."""
     N, C, H, W = dx.shape
     _, _, P, Q = dy.shape
-    size, one, items, most = dy.itemsize, dy.dtype.type(1), min(N * C, SLICES), most_terms(W, Q)
+    size, one, items, most = dy.itemsize, dy.dtype.type(1), min(N * C, MAX_TILES), most_terms(W, Q)
     target, deltas = dx.ravel(), dy.ravel()
     for item in range(first, last):
         own = part(scratch, item, items)
@@ -263,8 +263,8 @@ def interpolate_back(first, last, dx, dy, accumulate, scratch, aligned):
 
 
 @tuned(
-    "bilinear_interp", "bilinear_interp_y", items=slices, runs=planes, scratch=forward_scratch, work=numbers,
-    least=WORTH_IT, when=aligned,
+    "bilinear_interp", "bilinear_interp_y", items=tile_count, runs=planes, scratch=forward_scratch, work=numbers,
+    least=MIN_WORK, when=aligned,
 )  # fmt: skip
 @compiled
 def aligned_y(first, last, y, x, scratch):
@@ -272,8 +272,8 @@ def aligned_y(first, last, y, x, scratch):
 
 
 @tuned(
-    "bilinear_interp", "bilinear_interp_y", items=slices, runs=planes, scratch=forward_scratch, work=numbers,
-    least=WORTH_IT, when=half_pixel,
+    "bilinear_interp", "bilinear_interp_y", items=tile_count, runs=planes, scratch=forward_scratch, work=numbers,
+    least=MIN_WORK, when=half_pixel,
 )  # fmt: skip
 @compiled
 def half_pixel_y(first, last, y, x, scratch):
@@ -281,8 +281,8 @@ def half_pixel_y(first, last, y, x, scratch):
 
 
 @tuned(
-    "bilinear_interp", "bilinear_interp_dx", items=slices, runs=planes, scratch=backward_scratch, work=numbers,
-    least=WORTH_IT, when=aligned,
+    "bilinear_interp", "bilinear_interp_dx", items=tile_count, runs=planes, scratch=backward_scratch, work=numbers,
+    least=MIN_WORK, when=aligned,
 )  # fmt: skip
 @compiled
 def aligned_dx(first, last, dx, dy, accumulate, scratch):
@@ -290,8 +290,8 @@ def aligned_dx(first, last, dx, dy, accumulate, scratch):
 
 
 @tuned(
-    "bilinear_interp", "bilinear_interp_dx", items=slices, runs=planes, scratch=backward_scratch, work=numbers,
-    least=WORTH_IT, when=half_pixel,
+    "bilinear_interp", "bilinear_interp_dx", items=tile_count, runs=planes, scratch=backward_scratch, work=numbers,
+    least=MIN_WORK, when=half_pixel,
 )  # fmt: skip
 @compiled
 def half_pixel_dx(first, last, dx, dy, accumulate, scratch):
@@ -299,25 +299,25 @@ def half_pixel_dx(first, last, dx, dy, accumulate, scratch):
 
 
 @tuned(
-    "nearest_interp", "nearest_interp_y", items=planes, runs=planes, work=numbers, least=WORTH_IT, when=doubled_at_once
+    "nearest_interp", "nearest_interp_y", items=planes, runs=planes, work=numbers, least=MIN_WORK, when=doubled_at_once
 )
 @compiled
 def doubled_y(first, last, y, x):
     _, _, H, W = x.shape
     size, one = x.itemsize, x.dtype.type(1)
     for plane in range(first, last):
-        give_to_all((x.ctypes.data + plane * H * W * size, H, W, y.ctypes.data + plane * 4 * H * W * size), one)
+        scatter_evenly((x.ctypes.data + plane * H * W * size, H, W, y.ctypes.data + plane * 4 * H * W * size), one)
 
 
 @tuned(
-    "nearest_interp", "nearest_interp_y", items=slices, runs=planes, scratch=nearest_scratch, work=numbers,
-    least=WORTH_IT, when=countable,
+    "nearest_interp", "nearest_interp_y", items=tile_count, runs=planes, scratch=nearest_scratch, work=numbers,
+    least=MIN_WORK, when=countable,
 )  # fmt: skip
 @compiled
 def nearest_interp_y(first, last, y, x, scratch):
     N, C, H, W = x.shape
     _, _, P, Q = y.shape
-    size, one, items = y.itemsize, y.dtype.type(1), min(N * C, SLICES)
+    size, one, items = y.itemsize, y.dtype.type(1), min(N * C, MAX_TILES)
     for item in range(first, last):
         own = part(scratch, item, items)
         begins, at = cut(own, 0, Q)
@@ -350,7 +350,7 @@ def add_fours(to, upper, under, adding):
             to[w] = (upper[2 * w] + upper[2 * w + 1]) + (under[2 * w] + under[2 * w + 1])
 
 
-@tuned("nearest_interp", "nearest_interp_dx", items=planes, work=numbers, least=WORTH_IT, when=doubled)
+@tuned("nearest_interp", "nearest_interp_dx", items=planes, work=numbers, least=MIN_WORK, when=doubled)
 @compiled
 def doubled_dx(first, last, dx, dy, accumulate):
     _, _, H, W = dx.shape
@@ -361,14 +361,14 @@ def doubled_dx(first, last, dx, dy, accumulate):
 
 
 @tuned(
-    "nearest_interp", "nearest_interp_dx", items=slices, runs=planes, scratch=nearest_scratch, work=numbers,
-    least=WORTH_IT, when=countable,
+    "nearest_interp", "nearest_interp_dx", items=tile_count, runs=planes, scratch=nearest_scratch, work=numbers,
+    least=MIN_WORK, when=countable,
 )  # fmt: skip
 @compiled
 def nearest_interp_dx(first, last, dx, dy, accumulate, scratch):
     N, C, H, W = dx.shape
     _, _, P, Q = dy.shape
-    size, one, items, terms = dy.itemsize, dy.dtype.type(1), min(N * C, SLICES), (Q + W - 1) // W
+    size, one, items, terms = dy.itemsize, dy.dtype.type(1), min(N * C, MAX_TILES), (Q + W - 1) // W
     target, deltas = dx.ravel(), dy.ravel()
     for item in range(first, last):
         own = part(scratch, item, items)

@@ -9,13 +9,13 @@ are zeros. With few channels, the rows of a window are gathered, so that vectors
 from __future__ import annotations
 
 from paddle_layers.kernels.primitives.compile_options import also_in_python, copied
-from paddle_layers.kernels.primitives.memory_ops import move_8, set_entry, spread_run, turn, zeros
-from paddle_layers.kernels.primitives.microkernels import ENTRY, add_dots, products, rounded, vectors_of
+from paddle_layers.kernels.primitives.memory_ops import move_8, scatter_run, set_entry, transpose, zeros
+from paddle_layers.kernels.primitives.microkernels import ENTRY, add_dots, gemm_microkernel, rounded, vectors_of
 
 from .direct_conv import band_numbers, forward_layout
-from .padded_planes import SLACK, lay_plane, plane_size
+from .padded_planes import SLACK, pack_plane, plane_size
 
-TURNED = 1 << 16
+MAX_TRANSPOSED = 1 << 16
 """Elements of the transposed pixels of a band, which stay in a core's cache while all filters use them."""
 WINDOWS = 1 << 10
 """Windows of a band: their gradients for the filters of a tile stay in the L1 cache."""
@@ -24,19 +24,19 @@ SPARE = 64
 
 
 @also_in_python
-def turned_layout(N, channels, P, Q, geometry):
+def transposed_layout(N, channels, P, Q, geometry):
     """Images and rows of windows of a band, rows and columns of its transposed pixels, pixels per window and axis."""
     _, _, A, B, stride, stride_y, _, _, dilation, dilation_y = geometry
     take, take_y = (1 if B > 1 else stride), (1 if A > 1 else stride_y)
     columns = (Q - 1) * stride // take + (B - 1) * dilation + 1
     reach = (A - 1) * dilation_y + 1
-    most = (TURNED // (columns * channels) - reach) * take_y // stride_y + 1
-    windows = min(WINDOWS, TURNED // rounded(A * B * channels)) if gathered(channels, geometry) else WINDOWS
+    most = (MAX_TRANSPOSED // (columns * channels) - reach) * take_y // stride_y + 1
+    windows = min(WINDOWS, MAX_TRANSPOSED // rounded(A * B * channels)) if gathered(channels, geometry) else WINDOWS
     most = max(1, min(P, most, windows // Q))
     bands = (P + most - 1) // most
     depth = (P + bands - 1) // bands
     rows = (depth - 1) * stride_y // take_y + reach
-    images = max(1, min(N, windows // (depth * Q), TURNED // (rows * columns * channels))) if depth == P else 1
+    images = max(1, min(N, windows // (depth * Q), MAX_TRANSPOSED // (rows * columns * channels))) if depth == P else 1
     return images, depth, rows, columns, take_y, take
 
 
@@ -58,7 +58,7 @@ def run_of(channels, geometry):
 @also_in_python
 def weight_numbers(N, filters, channels, P, Q, geometry):
     """Scratch elements for `correlate_weights`."""
-    images, depth, rows, columns, _, _ = turned_layout(N, channels, P, Q, geometry)
+    images, depth, rows, columns, _, _ = transposed_layout(N, channels, P, Q, geometry)
     together, run = run_of(channels, geometry)
     elements = geometry[2] * geometry[3]
     windows = images * depth * Q * rounded(elements * channels) + SPARE if gathered(channels, geometry) else 0
@@ -73,18 +73,18 @@ def correlate_weights(
 ):  # fmt: skip
     """Gradient of some filters' elements for some channels, over all images, or its addition where `adding`.
 
-    `x` and `dy` are the addresses of the first image's channels and gradients, of which there are `batched_conv` times `N`.
+    `x` and `dy` are the addresses of the first image's channels and gradients, of which there are `batches` times `N`.
     `x_steps` are the byte strides of batches, images and channels, `dy_steps` those of batches, images and filters,
     `dweight_steps` the strides in elements of filters and channels. The result of a band is summed separately before it
     is added, so that rounding errors grow little with the batch.
     """
     H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
-    images, depth, rows, columns, take_y, take = turned_layout(N, channels, P, Q, geometry)
+    images, depth, rows, columns, take_y, take = transposed_layout(N, channels, P, Q, geometry)
     together, run = run_of(channels, geometry)
     gathers, pixel = gathered(channels, geometry), channels * size
     window = rounded(A * B * channels) * size
-    turned = place + depth * Q * ENTRY * size
-    windows = turned + (images * rows * columns * channels + SPARE) * size
+    transposed = place + depth * Q * ENTRY * size
+    windows = transposed + (images * rows * columns * channels + SPARE) * size
     sums = windows + ((images * depth * Q * window + SPARE * size) if gathers else 0)
     filter_sums = A * B // together * run
     vectors = vectors_of(together * channels, size)
@@ -101,33 +101,33 @@ def correlate_weights(
             for top in range(0, P, depth):
                 high, many = min(depth, P - top), min(images, N - n)
                 for image in range(many):
-                    turn_band(
-                        turned + image * rows * columns * pixel, of + image * x_steps[1], (H, W), x_steps[2],
+                    transpose_band(
+                        transposed + image * rows * columns * pixel, of + image * x_steps[1], (H, W), x_steps[2],
                         top * stride_y - padding_y, padding, rows, columns, channels, (take_y, take), size, one,
                     )  # fmt: skip
                     if gathers:
-                        gather_rows(
-                            windows + image * high * Q * window, turned + image * rows * columns * pixel,
+                        gather_pixels(
+                            windows + image * high * Q * window, transposed + image * rows * columns * pixel,
                             (high, Q), (stride_y // take_y * columns, stride // take), (A, B * channels),
                             dilation_y * columns, window, pixel, size, one,
                         )  # fmt: skip
                 for element in range(0, A * B, together):
                     at = 0 if gathers else (element // B * dilation_y * columns + element % B * dilation) * pixel
-                    products(
+                    gemm_microkernel(
                         filters, vectors, 0, many, high * Q * window if gathers else rows * columns * pixel,
                         dy_steps[1], high * Q, place, deltas + top * Q * size, dy_steps[2],
-                        (windows if gathers else turned) + at, sums + element // together * run * size,
+                        (windows if gathers else transposed) + at, sums + element // together * run * size,
                         filter_sums * size, batch + n + top > 0, one,
                     )  # fmt: skip
     filter_step, channel_step = dweight_steps
     for k in range(filters):
         for element in range(A * B):
             source = sums + (k * filter_sums + element // together * run + element % together * channels) * size
-            spread_run(dweight + (k * filter_step + element) * size, source, channels, channel_step, adding, size, one)
+            scatter_run(dweight + (k * filter_step + element) * size, source, channels, channel_step, adding, size, one)
 
 
 @copied
-def gather_rows(to, of, shape, steps, sizes, row, window, pixel, size, one):
+def gather_pixels(to, of, shape, steps, sizes, row, window, pixel, size, one):
     """Gathers the elements of each window of a transposed band.
 
     `shape` are the rows and columns of windows, `steps` their strides in pixels; a window has `sizes[0]` runs of
@@ -146,7 +146,7 @@ def gather_rows(to, of, shape, steps, sizes, row, window, pixel, size, one):
 
 
 @copied
-def turn_band(to, of, extents, channel_bytes, top, padding, rows, columns, channels, steps, size, one):
+def transpose_band(to, of, extents, channel_bytes, top, padding, rows, columns, channels, steps, size, one):
     """Transposes a band of rows from `top` on, with zeros where it is outside of the image of `extents` pixels."""
     (H, W), (step_y, step) = extents, steps
     first = min(columns, (padding + step - 1) // step)
@@ -155,7 +155,7 @@ def turn_band(to, of, extents, channel_bytes, top, padding, rows, columns, chann
         h = top + row * step_y
         if 0 <= h < H and last > first:
             zeros(to, first * channels, size, one)
-            turn(
+            transpose(
                 to + first * channels * size, of + (h * W + first * step - padding) * size,
                 channels, last - first, channel_bytes // size, channels, step, size, one,
             )  # fmt: skip
@@ -182,8 +182,8 @@ def correlate_planes(N, k, stop, filters, x, x_image, dy, dy_image, dweight, P, 
     H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
     depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(1, P, Q, geometry)
     plane = plane_size(depth + reach, pitch, shared_zeros) * size
-    laid = place + A * B * ENTRY * size
-    deltas = laid + (planes_y * planes_x * plane + SLACK * size)
+    padded = place + A * B * ENTRY * size
+    deltas = padded + (planes_y * planes_x * plane + SLACK * size)
     for a in range(A):
         for b in range(B):
             image = a % planes_y * planes_x + b % planes_x
@@ -194,17 +194,17 @@ def correlate_planes(N, k, stop, filters, x, x_image, dy, dy_image, dweight, P, 
             source = x + n * x_image + filter_ // filters * H * W * size
             for top in range(0, P, depth):
                 rows = min(depth, P - top)
-                to = laid
+                to = padded
                 for a in range(planes_y):
                     for b in range(planes_x):
                         first = top * stride_y - padding_y + a * dilation_y % stride_y
-                        lay_plane(
+                        pack_plane(
                             to, source, (H, W), first, b * dilation % stride - padding,
                             rows + reach, pitch, shared_zeros, (stride_y, stride), size, one,
                         )  # fmt: skip
                         to += plane
                 zeros(to, SLACK, size, one)
                 of = dy + n * dy_image + (filter_ * P + top) * Q * size
-                lay_plane(deltas, of, (rows, Q), 0, 0, rows, pitch, SLACK, (1, 1), size, one)
+                pack_plane(deltas, of, (rows, Q), 0, 0, rows, pitch, SLACK, (1, 1), size, one)
                 vectors = vectors_of((rows - 1) * pitch + Q, size)
-                add_dots(A * B, vectors, laid, place, deltas, dweight + filter_ * A * B * size, one)
+                add_dots(A * B, vectors, padded, place, deltas, dweight + filter_ * A * B * size, one)

@@ -102,7 +102,7 @@ def filter_numbers(filters, channels):
 
 @also_in_python
 def tile_numbers(channels, taps, filters, Q):
-    """Scratch elements of a piece of `convolve_tiles`, for any run of the filters."""
+    """Scratch elements of a chunk of `convolve_tiles`, for any run of the filters."""
     tiles = block_tiles(channels * taps, filters)
     block = POINTS * tiles * (channels * taps + filters) + (POINTS * taps + SIDE * SIDE) * tiles + 6 * SKEW * POINTS
     return taps * ENTRY + EDGE * line_numbers(Q) + block
@@ -146,7 +146,7 @@ def filters_prepared_back(K: int, D: int, E: int) -> int:
 
 
 def winograd_scratch(K: int, D: int, E: int, Q: int) -> int:
-    """Scratch elements of a piece."""
+    """Scratch elements of a chunk."""
     return int(tile_numbers(D, E, K, Q))
 
 

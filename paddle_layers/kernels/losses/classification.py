@@ -17,16 +17,16 @@ from paddle_layers.kernels.primitives.elementary import INLINED, maximum
 from paddle_layers.kernels.primitives.vector_functions import f32, octave_and_rest
 from paddle_layers.kernels.tuned import tuned
 
-WORTH_IT = 1 << 15
+MIN_WORK = 1 << 15
 """Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
-SLICES = 8
+MAX_TILES = 8
 LOWEST, NOTHING = f32(-87), f32(0)
 """Below this value the exponential is not a normal float32."""
 
 
-def slices(N: int) -> int:
-    """Number of row slices; depends on the shape only."""
-    return min(N, SLICES)
+def tile_count(N: int) -> int:
+    """Number of row tiles; depends on the shape only."""
+    return min(N, MAX_TILES)
 
 
 def numbers(N: int, C: int) -> int:
@@ -72,11 +72,11 @@ def norm_of(row, peak, one):
     return math.log1p(others + ties)
 
 
-@tuned("softmax_with_loss", "softmax_with_loss_moments", items=slices, when=one_label, work=numbers, least=WORTH_IT)
+@tuned("softmax_with_loss", "softmax_with_loss_moments", items=tile_count, when=one_label, work=numbers, least=MIN_WORK)
 @compiled
 def softmax_with_loss_moments(first, last, peak, norm, x):
     N, C = x.shape[:2]
-    parts, scores, one = min(N, SLICES), x.ravel(), x.dtype.type(1)
+    parts, scores, one = min(N, MAX_TILES), x.ravel(), x.dtype.type(1)
     for n in range(N * first // parts, N * last // parts):
         row = scores[n * C : n * C + C]
         best = row[0]
@@ -86,12 +86,18 @@ def softmax_with_loss_moments(first, last, peak, norm, x):
 
 
 @tuned(
-    "softmax_with_loss", "softmax_with_loss_dx", items=slices, when=plain, work=numbers, least=WORTH_IT, in_place=True
+    "softmax_with_loss",
+    "softmax_with_loss_dx",
+    items=tile_count,
+    when=plain,
+    work=numbers,
+    least=MIN_WORK,
+    in_place=True,
 )
 @compiled
 def softmax_with_loss_dx(first, last, dx, dloss, x, label, weight, peak, norm, ignore_label, accumulate):
     N, C = x.shape[:2]
-    parts, scores, target, zero = min(N, SLICES), x.ravel(), dx.ravel(), x.dtype.type(0)
+    parts, scores, target, zero = min(N, MAX_TILES), x.ravel(), dx.ravel(), x.dtype.type(0)
     for n in range(N * first // parts, N * last // parts):
         row, into, right = scores[n * C : n * C + C], target[n * C : n * C + C], label[n, 0]
         factor = dloss[n, 0] if weight is None else dloss[n, 0] * weight[n, 0]

@@ -11,7 +11,7 @@ from paddle_layers.kernels.primitives.scratch import part, take
 from paddle_layers.kernels.primitives.vector_functions import LARGE, add_to, copy, exp_all, f32, octave_and_rest
 from paddle_layers.kernels.tuned import tuned
 
-WORTH_IT = 1 << 13
+MIN_WORK = 1 << 13
 """Minimum number of states of all rows for the tuned kernel; below it, the gain does not repay the compile time."""
 LOWEST = f32(-1e30)
 """Lower bound of log-probabilities; only minus infinity is below."""
@@ -96,7 +96,7 @@ def take_scores(scores, x, state, peak, norm):
         scores[u] = x[state[u]] - peak - norm
 
 
-@tuned("ctc", "ctc_alpha", items=sequences, scratch=step_scratch, work=states, least=WORTH_IT)
+@tuned("ctc", "ctc_alpha", items=sequences, scratch=step_scratch, work=states, least=MIN_WORK)
 @compiled
 def ctc_alpha(first, last, alpha, x, count, state, peak, norm, blank, S_start, scratch):
     items, U = S_start.size - 1, alpha.shape[1]
@@ -121,7 +121,7 @@ def ctc_alpha(first, last, alpha, x, count, state, peak, norm, blank, S_start, s
             alpha[t, used:] = -np.inf
 
 
-@tuned("ctc", "ctc_beta", items=sequences, scratch=step_scratch, work=states, least=WORTH_IT)
+@tuned("ctc", "ctc_beta", items=sequences, scratch=step_scratch, work=states, least=MIN_WORK)
 @compiled
 def ctc_beta(first, last, beta, x, count, state, peak, norm, blank, S_start, scratch):
     items, U = S_start.size - 1, beta.shape[1]
@@ -146,7 +146,7 @@ def ctc_beta(first, last, beta, x, count, state, peak, norm, blank, S_start, scr
             beta[t, used:] = -np.inf
 
 
-@tuned("ctc", "ctc_dx", items=sequences, scratch=gradient_scratch, work=classes, least=WORTH_IT)
+@tuned("ctc", "ctc_dx", items=sequences, scratch=gradient_scratch, work=classes, least=MIN_WORK)
 @compiled
 def ctc_dx(
     first, last, dx, dcost, x, count, state, peak, norm, alpha, beta, total, norm_by_times, S_start, scratch, accumulate

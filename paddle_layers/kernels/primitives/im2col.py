@@ -10,7 +10,7 @@ from .microkernels import Machine
 from .plane_codegen import BIT, I64, PlaneCode
 
 
-def lay_windows(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
+def pack_windows(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
     """im2col: the matrix (A, B, P, Q) of the windows (P, Q) of a filter of A x B elements in x (P + A - 1, Q + B -
     1).
     """

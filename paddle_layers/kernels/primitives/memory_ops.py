@@ -176,7 +176,7 @@ def add_run(to, of, count, size, one):
 
 
 @once
-def pick_second(to, of, count, size, one):
+def gather_second(to, of, count, size, one):
     """Copies `count` elements with stride 2; nothing after the last one is read."""
     wide = 2 * LANES if count > 2 * LANES else LANES
     for k in range(0, (count - 1) // wide * wide, wide):
@@ -195,14 +195,14 @@ def pick_second(to, of, count, size, one):
 
 
 @once
-def pick_run(to, of, count, step, size, one):
+def gather_run(to, of, count, step, size, one):
     """Copies `count` elements with the stride `step`; nothing after the last one is read."""
     done = 0
     if step == 1:
         copy_run(to, of, count, size, one)
         done = count
     elif step == 2:
-        pick_second(to, of, count, size, one)
+        gather_second(to, of, count, size, one)
         done = count
     elif step <= 4:
         for k in range((count - 1) // LANES):
@@ -232,7 +232,7 @@ def pack_factors(to, of, rows, row_step, channels, channel_step, elements, width
 
 
 @once
-def spread_run(to, of, count, step, adding, size, one):
+def scatter_run(to, of, count, step, adding, size, one):
     """Copies `count` elements to a target with the stride `step`, or adds them."""
     out_of_line()
     if step == 1 and adding:
@@ -247,7 +247,7 @@ def spread_run(to, of, count, step, adding, size, one):
             move_1(to + k * step * size, of + k * size, one)
 
 
-def _turned(builder: Any, rows: list[Any]) -> list[Any]:
+def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
     """The columns of a square matrix: repeated interleaving of its halves transposes it, log2(side) times."""
     count = len(rows)
     lanes = ir.VectorType(ir.IntType(32), count)
@@ -263,7 +263,7 @@ def _turned(builder: Any, rows: list[Any]) -> list[Any]:
 
 
 @intrinsic
-def turn_square(typingctx, target, target_row, source, source_row, one):
+def transpose_square(typingctx, target, target_row, source, source_row, one):
     """Transposes a square tile; its side is a vector, the strides between rows are in bytes."""
     signature = types.void(*[types.int64] * 4, one)
 
@@ -275,7 +275,7 @@ def turn_square(typingctx, target, target_row, source, source_row, one):
         for _ in range(count):
             rows.append(builder.load(place_of(builder, of, real, count), align=size))
             of = builder.add(of, of_row)
-        for column in _turned(builder, rows):
+        for column in _transposed(builder, rows):
             builder.store(column, place_of(builder, to, real, count), align=size)
             to = builder.add(to, to_row)
         return context.get_dummy_value()
@@ -284,7 +284,7 @@ def turn_square(typingctx, target, target_row, source, source_row, one):
 
 
 @once
-def turn(to, of, rows, columns, of_row, to_row, step, size, one):
+def transpose(to, of, rows, columns, of_row, to_row, step, size, one):
     """Transposes `columns` columns of a matrix, `step` elements apart, to rows of `rows` elements.
 
     `of_row` and `to_row` are the row strides in elements before and after.
@@ -296,7 +296,7 @@ def turn(to, of, rows, columns, of_row, to_row, step, size, one):
         for top in range(0, done, side):
             for left in range(0, columns, side):
                 at = min(left, columns - side)
-                turn_square(
+                transpose_square(
                     to + (at * to_row + top) * size, to_row * size, of + (top * of_row + at) * size, of_row * size, one
                 )
     for row in range(done, rows):
@@ -305,15 +305,15 @@ def turn(to, of, rows, columns, of_row, to_row, step, size, one):
 
 
 @copied
-def give_back(to, to_row, sums, spare, pixels, count, width, adding, size, one):
+def scatter_sums(to, to_row, sums, spare, pixels, count, width, adding, size, one):
     """Transposes `count` columns of a matrix of sums to rows of `pixels` elements, or adds them to the target.
 
     `to_row` is the row stride in bytes, `width` the number of elements of a row of sums; `spare` is the address of a
     scratch buffer for accumulation.
     """
     if adding:
-        turn(spare, sums, pixels, count, width, pixels, 1, size, one)
+        transpose(spare, sums, pixels, count, width, pixels, 1, size, one)
         for k in range(count):
             add_run(to + k * to_row, spare + k * pixels * size, pixels, size, one)
     else:
-        turn(to, sums, pixels, count, width, to_row // size, 1, size, one)
+        transpose(to, sums, pixels, count, width, to_row // size, 1, size, one)

@@ -114,7 +114,7 @@ class _Tile:
 def tile_function(module: Any, machine: Machine, rows: int, vectors: int, real: Any) -> Any:
     """The function of a tile in an LLVM module, added if missing; all arguments are integers.
 
-    Its arguments are those of `products` from `outer` on, without the last one.
+    Its arguments are those of `gemm_microkernel` from `outer` on, without the last one.
     """
     name = f"paddle_layers_tile_{real}_{machine.bytes}_{rows}x{vectors}"
     if name in module.globals:
@@ -185,7 +185,7 @@ def _tile(typingctx, shape, outer, x_outer, w_outer, inner, table, w, w_row, x, 
 
 
 @once
-def products(
+def gemm_microkernel(
     rows, vectors, spare, outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate, one
 ):  # fmt: skip
     """Sums of products for `rows` rows of `vectors` vectors; `one` is 1 in the precision of the elements.

@@ -139,13 +139,13 @@ KINDS: dict[str, tuple[Callable[..., None], int, int]] = {
     "positions": (plane_pooling.positions, 1, 8),
     "positions_2": (plane_pooling.positions, 2, 8),
     "positions_of_4": (plane_pooling.positions_of_4, 2, 6),
-    "give_to_places": (plane_pooling.give_to_places, 2, 5),
-    "give_shares": (functools.partial(plane_pooling.give_to_all, factor=0.25), 2, 4),
-    "give_to_all": (plane_pooling.give_to_all, 2, 4),
+    "scatter_to_argmax": (plane_pooling.scatter_to_argmax, 2, 5),
+    "scatter_quarters": (functools.partial(plane_pooling.scatter_evenly, factor=0.25), 2, 4),
+    "scatter_evenly": (plane_pooling.scatter_evenly, 2, 4),
     "means_of_4": (plane_pooling.means_of_4, 2, 5),
     "means": (plane_pooling.means, 1, 12),
     "means_2": (plane_pooling.means, 2, 12),
-    "lay_windows": (im2col.lay_windows, 1, 6),
+    "pack_windows": (im2col.pack_windows, 1, 6),
     "sum_windows": (im2col.sum_windows, 1, 7),
 }
 """Builder of a function, the column stride of windows, and the number of its integer arguments."""
@@ -185,11 +185,11 @@ def _caller(kind: str) -> Any:
 
 
 correlate, correlate_2, dots, dots_2, spread_2 = (_caller(kind) for kind in list(KINDS)[:5])
-maxima, maxima_2, maxima_of_4, positions, positions_2, positions_of_4, give_to_places, give_shares = (
+maxima, maxima_2, maxima_of_4, positions, positions_2, positions_of_4, scatter_to_argmax, scatter_quarters = (
     _caller(kind) for kind in list(KINDS)[5:13]
 )
-give_to_all, means_of_4, means, means_2 = (_caller(kind) for kind in list(KINDS)[13:17])
-lay_windows, sum_windows = (_caller(kind) for kind in list(KINDS)[17:])
+scatter_evenly, means_of_4, means, means_2 = (_caller(kind) for kind in list(KINDS)[13:17])
+pack_windows, sum_windows = (_caller(kind) for kind in list(KINDS)[17:])
 """Calls with the arguments `x H W w w_step y P Q top left adding table step`, `x H W deltas P Q dw top left`,
 `deltas P Q w dx H W top left adding`, for maxima and positions `x H W y P Q top left`, but `of_4` `x H W y P Q`,
 `deltas where P Q dx`, `deltas P Q dx` to give each pixel a fourth or all, for means `x W y P Q` `of_4` and

@@ -140,7 +140,7 @@ def positions_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) ->
         code.put(to, builder.sext(builder.add(place, first), wide), code.mask(q, Q))
 
 
-def give_to_places(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
+def scatter_to_argmax(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
     """dx (2P, 2Q) = deltas (P, Q) scattered to the positions `where`, one under each 2 x 2 window, zeros at all
     others.
     """
@@ -167,7 +167,7 @@ def give_to_places(code: PlaneCode, machine: Machine, stride: int, args: Any) ->
                 code.put(to, run, masks[part])
 
 
-def give_to_all(code: PlaneCode, machine: Machine, stride: int, args: Any, factor: float = 1.0) -> None:
+def scatter_evenly(code: PlaneCode, machine: Machine, stride: int, args: Any, factor: float = 1.0) -> None:
     """dx (2P, 2Q) = deltas (P, Q) times a factor, for each pixel under their 2 x 2 windows."""
     deltas, P, Q, dx = args
     builder, lanes, W = code.builder, code.lanes, code.times(args[2], 2)

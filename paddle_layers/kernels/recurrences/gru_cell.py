@@ -7,9 +7,9 @@ from paddle_layers.kernels.primitives.compile_options import compiled, contracte
 from paddle_layers.kernels.primitives.vector_functions import add_product, add_to, copy, multiply, sigmoid_all, tanh_all
 from paddle_layers.kernels.tuned import tuned
 
-from .gates import add_products, add_rows, parts_of, put_side_by_side, slices, through_gate
+from .gates import add_products, add_rows, pack_gates, parts_of, sigmoid_gate_backward, tile_count
 
-WORTH_IT = 1 << 12
+MIN_WORK = 1 << 12
 """Minimum number of multiplications for the tuned kernel."""
 BLOCK = 64
 """Rows of a product: fewer do not repay packing the weights."""
@@ -21,7 +21,7 @@ def blocks(N: int) -> int:
     return max(1, N // BLOCK)
 
 
-def products(N: int, K: int) -> int:
+def multiplications(N: int, K: int) -> int:
     """Number of multiplications with the weight of a gate."""
     return N * K * K
 
@@ -31,9 +31,9 @@ def numbers(N: int, K: int) -> int:
     return GATES * N * K
 
 
-def slices_of(N: int) -> int:
-    """Number of row slices."""
-    return slices(N)
+def row_tiles_of(N: int) -> int:
+    """Number of row tiles."""
+    return tile_count(N)
 
 
 def tiles(K: int) -> int:
@@ -75,7 +75,7 @@ def add_gate(sums, values, weight, gate, transposed, begin, end):
     )  # fmt: skip
 
 
-@tuned("gru_step", "gru_step_gates", items=blocks, work=products, least=WORTH_IT, when=logistic)
+@tuned("gru_step", "gru_step_gates", items=blocks, work=multiplications, least=MIN_WORK, when=logistic)
 @compiled
 def gru_step_gates(first, last, update, reset, x, previous, weight, bias):
     N, K = update.shape
@@ -90,7 +90,7 @@ def gru_step_gates(first, last, update, reset, x, previous, weight, bias):
                 sigmoid_all(sums[n])
 
 
-@tuned("gru_step", "gru_step_recalled", items=blocks, work=products, least=WORTH_IT)
+@tuned("gru_step", "gru_step_recalled", items=blocks, work=multiplications, least=MIN_WORK)
 @compiled
 def gru_step_recalled(first, last, recalled, previous, weight, bias, reset, reset_after):
     N, K = recalled.shape
@@ -105,7 +105,7 @@ def gru_step_recalled(first, last, recalled, previous, weight, bias, reset, rese
             add_gate(recalled, previous, weight, 2, 0, begin, end)
 
 
-@tuned("gru_step", "gru_step_y", items=blocks, work=products, least=WORTH_IT, when=hyperbolic)
+@tuned("gru_step", "gru_step_y", items=blocks, work=multiplications, least=MIN_WORK, when=hyperbolic)
 @compiled
 def gru_step_y(first, last, y, candidate, x, previous, weight, bias, update, reset, recalled, reset_after):
     N, K = y.shape
@@ -131,7 +131,7 @@ def mix(result, share, old, new):
         result[k] = (one - share[k]) * old[k] + share[k] * new[k]
 
 
-@tuned("gru_step", "gru_step_reset_delta", items=blocks, work=products, least=WORTH_IT, when=logistic)
+@tuned("gru_step", "gru_step_reset_delta", items=blocks, work=multiplications, least=MIN_WORK, when=logistic)
 @compiled
 def gru_step_reset_delta(
     first, last, recalled_delta, reset_delta, candidate_delta, previous, reset, recalled, weight, reset_after
@@ -145,18 +145,18 @@ def gru_step_reset_delta(
         for n in range(begin, end):
             if reset_after:
                 multiply(recalled_delta[n], candidate_delta[n], reset[n])
-                through_gate(reset_delta[n], candidate_delta[n], reset[n], recalled[n])
+                sigmoid_gate_backward(reset_delta[n], candidate_delta[n], reset[n], recalled[n])
             else:
-                through_gate(reset_delta[n], recalled_delta[n], reset[n], previous[n])
+                sigmoid_gate_backward(reset_delta[n], recalled_delta[n], reset[n], previous[n])
 
 
-@tuned("gru_step", "gru_step_dx", items=slices_of, work=numbers, least=WORTH_IT)
+@tuned("gru_step", "gru_step_dx", items=row_tiles_of, work=numbers, least=MIN_WORK)
 @compiled
 def gru_step_dx(first, last, dx, update_delta, reset_delta, candidate_delta, accumulate):
-    put_side_by_side(first, last, dx, (update_delta, reset_delta, candidate_delta), accumulate)
+    pack_gates(first, last, dx, (update_delta, reset_delta, candidate_delta), accumulate)
 
 
-@tuned("gru_step", "gru_step_dprevious", items=blocks, work=products, least=WORTH_IT)
+@tuned("gru_step", "gru_step_dprevious", items=blocks, work=multiplications, least=MIN_WORK)
 @compiled
 def gru_step_dprevious(
     first, last, dprevious, dy, update, reset, update_delta, reset_delta, recalled_delta, weight,
@@ -185,7 +185,7 @@ def add_rest(result, values, share):
         result[k] += values[k] * (one - share[k])
 
 
-@tuned("gru_step", "gru_step_dweight", items=tiles, work=products, least=WORTH_IT)
+@tuned("gru_step", "gru_step_dweight", items=tiles, work=multiplications, least=MIN_WORK)
 @compiled
 def gru_step_dweight(
     first, last, dweight, previous, recalled, update_delta, reset_delta, recalled_delta, candidate_delta,
@@ -199,7 +199,7 @@ def gru_step_dweight(
         add_products(dweight, gate, tile % parts, past, deltas[gate], accumulate)
 
 
-@tuned("gru_step", "gru_step_dbias", items=parts_of_bias, work=numbers, least=WORTH_IT)
+@tuned("gru_step", "gru_step_dbias", items=parts_of_bias, work=numbers, least=MIN_WORK)
 @compiled
 def gru_step_dbias(first, last, dbias, update_delta, reset_delta, recalled_delta, candidate_delta, accumulate):
     K = update_delta.shape[1]

@@ -6,16 +6,16 @@ from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.primitives.vector_functions import add_product, add_to, copy, multiply, sigmoid_all, tanh_all
 from paddle_layers.kernels.tuned import tuned
 
-from .gates import SLICES, add_rows, put_side_by_side, slices, through_gate, through_tanh
-from .lstm import GATES, is_usual, through_output
+from .gates import MAX_TILES, add_rows, pack_gates, sigmoid_gate_backward, tanh_gate_backward, tile_count
+from .lstm import GATES, is_usual, output_gate_backward
 
-WORTH_IT = 1 << 10
+MIN_WORK = 1 << 10
 """Minimum number of elements for the tuned kernel."""
 
 
-def slices_of(N: int) -> int:
-    """Number of row slices."""
-    return slices(N)
+def row_tiles_of(N: int) -> int:
+    """Number of row tiles."""
+    return tile_count(N)
 
 
 def numbers(N: int, K: int) -> int:
@@ -29,13 +29,13 @@ def row_of_each(K: int) -> int:
 
 
 @compiled
-def slice_bounds(item, rows):
+def tile_bounds(item, rows):
     """Rows of a slice; depends on the shape only."""
-    count = min(rows, SLICES)
+    count = min(rows, MAX_TILES)
     return rows * item // count, rows * (item + 1) // count
 
 
-@tuned("lstm_step", "lstm_step_y", items=slices_of, scratch=row_of_each, work=numbers, least=WORTH_IT, when=is_usual)
+@tuned("lstm_step", "lstm_step_y", items=row_tiles_of, scratch=row_of_each, work=numbers, least=MIN_WORK, when=is_usual)
 @compiled
 def lstm_step_y(
     first, last, y, state, candidate, input_gate, forget_gate, output_gate, x, previous, bias, scratch, peepholes
@@ -44,7 +44,7 @@ def lstm_step_y(
     for item in range(first, last):
         own = scratch[item * (GATES + 1) * K :]
         gates, shown = own[: GATES * K], own[GATES * K : (GATES + 1) * K]
-        begin, end = slice_bounds(item, N)
+        begin, end = tile_bounds(item, N)
         for n in range(begin, end):
             copy(gates, x[n])
             add_to(gates, bias[: 4 * K])
@@ -68,7 +68,13 @@ def lstm_step_y(
 
 
 @tuned(
-    "lstm_step", "lstm_step_deltas", items=slices_of, scratch=row_of_each, work=numbers, least=WORTH_IT, when=is_usual
+    "lstm_step",
+    "lstm_step_deltas",
+    items=row_tiles_of,
+    scratch=row_of_each,
+    work=numbers,
+    least=MIN_WORK,
+    when=is_usual,
 )
 @compiled
 def lstm_step_deltas(
@@ -78,28 +84,28 @@ def lstm_step_deltas(
     N, K = dy.shape
     for item in range(first, last):
         shown = scratch[item * (GATES + 1) * K :][:K]
-        begin, end = slice_bounds(item, N)
+        begin, end = tile_bounds(item, N)
         for n in range(begin, end):
             dc, do = state_delta[n], output_delta[n]
             copy(shown, state[n])
             tanh_all(shown)
             copy(dc, dstate[n])
-            through_output(do, dc, dy[n], shown, output_gate[n])
+            output_gate_backward(do, dc, dy[n], shown, output_gate[n])
             if peepholes:
                 add_product(dc, do, bias[6 * K :])
-            through_tanh(candidate_delta[n], dc, candidate[n], input_gate[n])
-            through_gate(input_delta[n], dc, input_gate[n], candidate[n])
-            through_gate(forget_delta[n], dc, forget_gate[n], previous[n])
+            tanh_gate_backward(candidate_delta[n], dc, candidate[n], input_gate[n])
+            sigmoid_gate_backward(input_delta[n], dc, input_gate[n], candidate[n])
+            sigmoid_gate_backward(forget_delta[n], dc, forget_gate[n], previous[n])
 
 
-@tuned("lstm_step", "lstm_step_dx", items=slices_of, work=numbers, least=WORTH_IT)
+@tuned("lstm_step", "lstm_step_dx", items=row_tiles_of, work=numbers, least=MIN_WORK)
 @compiled
 def lstm_step_dx(first, last, dx, candidate_delta, input_delta, forget_delta, output_delta, accumulate):
     deltas = (candidate_delta, input_delta, forget_delta, output_delta)
-    put_side_by_side(first, last, dx, deltas, accumulate)
+    pack_gates(first, last, dx, deltas, accumulate)
 
 
-@tuned("lstm_step", "lstm_step_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
+@tuned("lstm_step", "lstm_step_dbias", items=lambda: GATES, work=numbers, least=MIN_WORK)
 @compiled
 def lstm_step_dbias(
     first, last, dbias, candidate_delta, input_delta, forget_delta, output_delta, previous, state, accumulate, peepholes

@@ -50,7 +50,7 @@ def block(item, starts, reverse):
 
 
 @compiled
-def put_initial(into, initial, chosen):
+def set_initial(into, initial, chosen):
     """The initial states of these sequences, if there are any; else `into` stays zero."""
     if initial is not None:
         for r in range(chosen.size):
@@ -58,7 +58,7 @@ def put_initial(into, initial, chosen):
 
 
 @compiled
-def still_there(lengths, step):
+def active_sequences(lengths, step):
     """Number of active sequences at this step; `lengths` are decreasing."""
     count = lengths.size
     while count > 0 and lengths[count - 1] <= step:

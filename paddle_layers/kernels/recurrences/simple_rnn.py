@@ -7,11 +7,11 @@ from paddle_layers.kernels.primitives.scratch import part, take
 from paddle_layers.kernels.primitives.vector_functions import add_to, copy, tanh_all
 from paddle_layers.kernels.tuned import tuned
 
-from .gates import add_products, add_rows, parts_of, slices, take_before
+from .gates import add_products, add_rows, parts_of, take_before, tile_count
 from .packed_gemm import pack, padded, panel_product
-from .sequence_batching import block, blocks, blocks_of, most_of, put_initial, still_there
+from .sequence_batching import active_sequences, block, blocks, blocks_of, most_of, set_initial
 
-WORTH_IT = 1 << 16
+MIN_WORK = 1 << 16
 """Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
 
 
@@ -20,7 +20,7 @@ def is_tanh(act: str) -> bool:
     return act == "tanh"
 
 
-def products(T: int, K: int) -> int:
+def multiplications(T: int, K: int) -> int:
     """Number of multiplications with the weight."""
     return T * K * K
 
@@ -41,7 +41,15 @@ def tiles(K: int) -> int:
     return int(parts_of(K))
 
 
-@tuned("recurrent", "recurrent_y", items=blocks, scratch=scratch_numbers, work=products, least=WORTH_IT, when=is_tanh)
+@tuned(
+    "recurrent",
+    "recurrent_y",
+    items=blocks,
+    scratch=scratch_numbers,
+    work=multiplications,
+    least=MIN_WORK,
+    when=is_tanh,
+)
 @compiled
 def recurrent_y(first, last, y, x, initial, weight, bias, scratch, S_start, reverse):
     K = weight.shape[0]
@@ -53,9 +61,9 @@ def recurrent_y(first, last, y, x, initial, weight, bias, scratch, S_start, reve
         outputs, at = take(own, at, most, K)
         pack(panels.ravel(), weight, False)
         chosen, begins, lengths, step = block(item, S_start, reverse)
-        put_initial(outputs, initial, chosen)
+        set_initial(outputs, initial, chosen)
         for q in range(lengths[0]):
-            alive = still_there(lengths, q)
+            alive = active_sequences(lengths, q)
             panel_product(sums, alive, outputs, panels.ravel(), K)
             for r in range(alive):
                 t = begins[r] + q * step
@@ -69,7 +77,7 @@ def recurrent_y(first, last, y, x, initial, weight, bias, scratch, S_start, reve
 
 @tuned(
     "recurrent", "recurrent_delta",
-    items=blocks, scratch=scratch_numbers, work=products, least=WORTH_IT, when=is_tanh,
+    items=blocks, scratch=scratch_numbers, work=multiplications, least=MIN_WORK, when=is_tanh,
 )  # fmt: skip
 @compiled
 def recurrent_delta(first, last, delta, y, dy, weight, scratch, S_start, reverse):
@@ -83,36 +91,36 @@ def recurrent_delta(first, last, delta, y, dy, weight, scratch, S_start, reverse
         pack(panels.ravel(), weight, True)
         _, begins, lengths, step = block(item, S_start, reverse)
         for q in range(lengths[0] - 1, -1, -1):
-            alive = still_there(lengths, q)
+            alive = active_sequences(lengths, q)
             panel_product(outputs, alive, sums, panels.ravel(), K)
             for r in range(alive):
                 t = begins[r] + q * step
-                through_unit(sums[r], outputs[r], dy[t], y[t])
+                tanh_backward(sums[r], outputs[r], dy[t], y[t])
                 copy(delta[t], sums[r])
 
 
 @contracted
-def through_unit(delta, later, dy, y):
+def tanh_backward(delta, later, dy, y):
     """Delta of a unit's pre-activation, from those of its output in this row and in later ones."""
     one = y.dtype.type(1)
     for k in range(delta.size):
         delta[k] = (dy[k] + later[k]) * (one - y[k] * y[k])
 
 
-@tuned("recurrent", "recurrent_past", items=slices, work=numbers, least=WORTH_IT)
+@tuned("recurrent", "recurrent_past", items=tile_count, work=numbers, least=MIN_WORK)
 @compiled
 def recurrent_past(first, last, past, y, initial, before_of, S_start):
     take_before(first, last, past, y, initial, before_of, S_start)
 
 
-@tuned("recurrent", "recurrent_dweight", items=tiles, work=products, least=WORTH_IT)
+@tuned("recurrent", "recurrent_dweight", items=tiles, work=multiplications, least=MIN_WORK)
 @compiled
 def recurrent_dweight(first, last, dweight, past, delta, accumulate):
     for tile in range(first, last):
         add_products(dweight, 0, tile, past, delta, accumulate)
 
 
-@tuned("recurrent", "recurrent_dbias", items=lambda: 1, work=numbers, least=WORTH_IT)
+@tuned("recurrent", "recurrent_dbias", items=lambda: 1, work=numbers, least=MIN_WORK)
 @compiled
 def recurrent_dbias(first, last, dbias, delta, accumulate):
     for _ in range(first, last):

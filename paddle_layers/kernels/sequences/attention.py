@@ -14,7 +14,7 @@ from paddle_layers.kernels.tuned import tuned
 BLOCK = 64
 """Queries and keys per block; their scores stay in a core's cache."""
 PARTS = 32
-WORTH_IT = 1 << 16
+MIN_WORK = 1 << 16
 """Minimum number of multiplications for the tuned kernel."""
 
 
@@ -35,7 +35,7 @@ def scores() -> int:
 
 def replaces(function):
     """Decorator of a kernel for one of the layer's functions."""
-    return tuned("multi_head_attention", function, items=parts, scratch=scores, work=multiplications, least=WORTH_IT)
+    return tuned("multi_head_attention", function, items=parts, scratch=scores, work=multiplications, least=MIN_WORK)
 
 
 @compiled

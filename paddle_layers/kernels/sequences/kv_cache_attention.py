@@ -8,13 +8,13 @@ import math
 
 from paddle_layers.kernels.primitives.blas import vector_product
 from paddle_layers.kernels.primitives.compile_options import compiled
-from paddle_layers.kernels.primitives.scratch import piece_of
+from paddle_layers.kernels.primitives.scratch import chunk_of
 from paddle_layers.kernels.primitives.vector_functions import exp_all
 from paddle_layers.kernels.tuned import tuned
 
 from .attention import factor_of
 
-WORTH_IT = 1 << 13
+MIN_WORK = 1 << 13
 """Minimum number of multiplications for the tuned kernel."""
 
 
@@ -92,8 +92,8 @@ def is_kept(row, n, count):
 
 
 @tuned(
-    "attention_step", "attention_step_y", items=texts, work=multiplications, least=WORTH_IT, scratch=scores,
-    scratch_of_pieces=True,
+    "attention_step", "attention_step_y", items=texts, work=multiplications, least=MIN_WORK, scratch=scores,
+    scratch_per_chunk=True,
 )  # fmt: skip
 @compiled
 def attention_step_y(first, last, y, query, own_key, own_value, keys, values, row, place, scratch, num_heads, scale):
@@ -105,7 +105,7 @@ def attention_step_y(first, last, y, query, own_key, own_value, keys, values, ro
             y[n] = math.nan
             continue
         y[n] = one - one
-        line = scratch[piece_of(n, N) * num_heads * (K + 1) :]
+        line = scratch[chunk_of(n, N) * num_heads * (K + 1) :]
         begin = 0
         while begin < count:
             run = (begin, end_of_run(row, n, begin, count))

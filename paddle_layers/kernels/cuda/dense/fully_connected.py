@@ -12,11 +12,11 @@ from paddle_layers.kernels.cuda.gemm import (
     EPILOGUE_ROUNDS,
     LEFT,
     LOADS,
+    MIN_WORK,
     RIGHT,
     SLAB,
     SUMS,
     THREADS,
-    WORTH_IT,
     bits_of,
     blocks,
     clear,
@@ -61,7 +61,7 @@ def work_of_dweight(N: int, C_i: int, K: int) -> int:
     return work_per_iteration(C_i, K, N)
 
 
-@tuned("fc", "fc_y", device="cuda", items=blocks_of_y, work=work_of_y, least=WORTH_IT, threads=THREADS)
+@tuned("fc", "fc_y", device="cuda", items=blocks_of_y, work=work_of_y, least=MIN_WORK, threads=THREADS)
 def fc_y(y, x, weight, accumulate):
     tile = cuda.shared.array(CAPACITY, real)
     ahead = cuda.local.array((2, LOADS), real)
@@ -91,7 +91,7 @@ def fc_y(y, x, weight, accumulate):
     store(y, tile, top, left, accumulate, thread, bits)
 
 
-@tuned("fc", "fc_dx", device="cuda", items=blocks_of_dx, work=work_of_dx, least=WORTH_IT, threads=THREADS)
+@tuned("fc", "fc_dx", device="cuda", items=blocks_of_dx, work=work_of_dx, least=MIN_WORK, threads=THREADS)
 def fc_dx(dx, dy, weight, accumulate):
     tile = cuda.shared.array(CAPACITY, real)
     ahead = cuda.local.array((2, LOADS), real)
@@ -122,7 +122,7 @@ def fc_dx(dx, dy, weight, accumulate):
 
 
 @tuned(
-    "fc", "fc_dweight", device="cuda", items=blocks_of_dweight, work=work_of_dweight, least=WORTH_IT, threads=THREADS
+    "fc", "fc_dweight", device="cuda", items=blocks_of_dweight, work=work_of_dweight, least=MIN_WORK, threads=THREADS
 )
 def fc_dweight(dweight, x, dy, accumulate):
     tile = cuda.shared.array(CAPACITY, real)

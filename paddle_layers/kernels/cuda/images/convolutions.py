@@ -13,11 +13,11 @@ from paddle_layers.kernels.cuda.gemm import (
     EPILOGUE_ROUNDS,
     LEFT,
     LOADS,
+    MIN_WORK,
     RIGHT,
     SLAB,
     SUMS,
     THREADS,
-    WORTH_IT,
     bits_of,
     blocks,
     clear,
@@ -94,7 +94,7 @@ def work_of_dweight(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, grou
     return shared_work_per_iteration(K // groups, D * A * B, N * P * Q, groups)
 
 
-@tuned("conv", "conv_y", device="cuda", items=blocks_of_y, work=work_of_y, least=WORTH_IT, when=fits, threads=THREADS)
+@tuned("conv", "conv_y", device="cuda", items=blocks_of_y, work=work_of_y, least=MIN_WORK, when=fits, threads=THREADS)
 def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
     tile = cuda.shared.array(CAPACITY, real)
     outer = cuda.shared.array(TABLE, numpy.int32)
@@ -136,7 +136,7 @@ def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilatio
 
 
 @tuned(
-    "conv", "conv_dx", device="cuda", items=blocks_of_dx, work=work_of_dx, least=WORTH_IT, when=fits, threads=THREADS
+    "conv", "conv_dx", device="cuda", items=blocks_of_dx, work=work_of_dx, least=MIN_WORK, when=fits, threads=THREADS
 )
 def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
     tile = cuda.shared.array(CAPACITY, real)
@@ -186,7 +186,7 @@ def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, di
     device="cuda",
     items=blocks_of_dweight,
     work=work_of_dweight,
-    least=WORTH_IT,
+    least=MIN_WORK,
     when=fits,
     scratch=tile_of_dweight,
     threads=THREADS,
