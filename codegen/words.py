@@ -14,17 +14,17 @@ LEVELS = ("rows", "sequences", "nested sequences")
 
 FAMILIES = {
     "inputs": "Inputs",
-    "sources": "Constants and noise",
-    "rows": "Dense layers, products and normalization of rows",
-    "images": "Convolution, pooling and normalization of images",
-    "detection": "Detection: boxes in images, and regions of interest",
-    "elementwise": "Activations, dropout and elementwise arithmetic",
-    "recurrences": "Recurrent layers: LSTM, GRU, groups",
+    "constants": "Constants and noise",
+    "dense": "Dense: linear layers, products, normalization, shapes",
+    "images": "Images: convolution, pooling, normalization",
+    "detection": "Detection: boxes and regions of interest",
+    "elementwise": "Elementwise: activations, dropout, arithmetic",
+    "recurrences": "Recurrences: LSTM, GRU, recurrent groups",
     "sequences": "Sequences: embedding, attention, pooling, selection",
-    "costs": "Losses",
-    "evaluators": "Metrics",
+    "losses": "Losses",
+    "metrics": "Metrics",
 }
-"""Titles of the families, in the order of reading."""
+"""Titles of the families, in the order of the index; each begins with the name of its folder in `layers/`."""
 
 FACTS = {
     "is_source": "It has no inputs: the network's data enter here.",

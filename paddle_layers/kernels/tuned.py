@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from paddle_layers.define.errors import DefinitionError
 from paddle_layers.define.switching import switched
 
-from .pieces import PIECES
+from .constants import MAX_CHUNKS
 
 Sizes = Mapping[str, int]
 
@@ -32,8 +32,8 @@ class Tuned(NamedTuple):
     in_place: bool
     threads: int
     """Threads of a CUDA block."""
-    scratch_of_pieces: bool = False
-    """Whether items of a piece share their scratch buffer."""
+    scratch_per_chunk: bool = False
+    """Whether items of a chunk share their scratch buffer."""
     runs: Callable[..., int] | None = None
     """Number of equal runs into which the items divide each target."""
     pass_name: str = ""
@@ -56,7 +56,7 @@ class Tuned(NamedTuple):
         """Scratch elements of all items."""
         assert self.scratch is not None
         items = int(call_by_name(self.items, sizes))
-        return (min(items, PIECES) if self.scratch_of_pieces else items) * int(call_by_name(self.scratch, sizes))
+        return (min(items, MAX_CHUNKS) if self.scratch_per_chunk else items) * int(call_by_name(self.scratch, sizes))
 
     def accepts(self, sizes: Mapping[str, Any]) -> bool:
         """Whether it accepts these sizes and attributes."""
@@ -92,7 +92,7 @@ def tuned(
     in_place: bool = False,
     runs: Callable[..., int] | None = None,
     threads: int = 0,
-    scratch_of_pieces: bool = False,
+    scratch_per_chunk: bool = False,
     pass_name: str = "",
     prepared: Callable[..., int] | None = None,
     behind: Any = None,
@@ -107,9 +107,9 @@ def tuned(
     kernel is compiled for True and for False; one with a long source requests `adding` instead, an integer that is then
     not 0. `work`, `items` and `scratch` are host functions of sizes and attributes: total operations, work items,
     scratch elements of an item. Below `least` operations, and where `when` is false, the point function stays. The
-    number of items depends on shapes only, so results do not depend on threads. With `scratch_of_pieces` the scratch
-    buffer is per piece of the `PIECES` into which the CPU divides the items, and item `i` has that of
-    `primitives.scratch.piece_of(i, items)`.
+    number of items depends on shapes only, so results do not depend on threads. With `scratch_per_chunk` the scratch
+    buffer is per chunk of the `MAX_CHUNKS` into which the CPU divides the items, and item `i` has that of
+    `primitives.scratch.chunk_of(i, items)`.
 
     `runs` promises that the items write disjoint consecutive runs: it is the number of equal runs of contiguous
     elements of each target, where item i of n writes those from `runs * i // n` to `runs * (i + 1) // n` and nothing
@@ -133,7 +133,7 @@ def tuned(
             raise _error(plain, "tuned kernels stand in the module `kernels` of a plugin's package")
         names = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
         entry = Tuned(
-            call, names, when, work, least, items, scratch, in_place, threads, scratch_of_pieces, runs, pass_name,
+            call, names, when, work, least, items, scratch, in_place, threads, scratch_per_chunk, runs, pass_name,
             prepared,
         )  # fmt: skip
         kernels = _TUNED.setdefault((layer, function, device), [])

@@ -84,14 +84,14 @@ class Theirs:
 
     def block(self, name: str, x: torch.Tensor, kept: torch.Tensor, place: int) -> torch.Tensor:
         """A `transformer_block` of one word of every text."""
-        look, heads = self.normed(f"{name}.look", x), (len(x), self.size.heads, 1, -1)
-        kept[0, :, :, place] = self.map(f"{name}.keys", look).view(heads)[:, :, 0]
-        kept[1, :, :, place] = self.map(f"{name}.values", look).view(heads)[:, :, 0]
+        look, heads = self.normed(f"{name}.norm1", x), (len(x), self.size.heads, 1, -1)
+        kept[0, :, :, place] = self.map(f"{name}.key", look).view(heads)[:, :, 0]
+        kept[1, :, :, place] = self.map(f"{name}.value", look).view(heads)[:, :, 0]
         query = self.map(f"{name}.query", look).view(heads)
         seen = scaled_dot_product_attention(query, kept[0, :, :, : place + 1], kept[1, :, :, : place + 1])
-        x = x + self.map(f"{name}.merge", seen.reshape(len(x), -1))
-        wide = gelu(self.map(f"{name}.wide", self.normed(f"{name}.think", x)))
-        return x + self.map(f"{name}.narrow", wide)
+        x = x + self.map(f"{name}.out_proj", seen.reshape(len(x), -1))
+        wide = gelu(self.map(f"{name}.ffn_in", self.normed(f"{name}.norm2", x)))
+        return x + self.map(f"{name}.ffn_out", wide)
 
     def map(self, name: str, x: torch.Tensor) -> torch.Tensor:
         """An `fc`."""

@@ -40,7 +40,7 @@ def test_sizes_stand_on_the_arrows() -> None:
 
 def test_the_inside_of_a_layer_is_drawn() -> None:
     texts = drawn(chain(1))
-    for name in ("look", "query", "multi_head_attention", "sum"):
+    for name in ("norm1", "query", "multi_head_attention", "residual2"):
         assert name in texts
     assert "fc + gelu" in texts
 
@@ -49,7 +49,7 @@ def test_blocks_that_repeat_are_drawn_once_with_their_number() -> None:
     texts = drawn(chain(6))
     assert "b0 ... b5" in texts
     assert "6 x transformer_block" in texts
-    assert texts.count("look") == 1
+    assert texts.count("norm1") == 1
     one = pl.loads(chain(1))
     parameters = footprint(one, 4).parameters
     assert f"{6 * parameters:,} parameters" in texts
@@ -83,7 +83,7 @@ def test_what_differs_does_not_repeat() -> None:
 def test_boxes_lead_to_their_layers() -> None:
     network = pl.loads(chain(1))
     svg = picture(network, footprint(network, 4), lambda path: f"#{path}")
-    assert set(re.findall(r'<a href="([^"]+)"', svg)) >= {"#x", "#b0", "#b0.look"}
+    assert set(re.findall(r'<a href="([^"]+)"', svg)) >= {"#x", "#b0", "#b0.norm1"}
 
 
 def test_copies_of_a_block_are_drawn_once() -> None:

@@ -8,9 +8,9 @@ import pytest
 from paddle_layers.config import loads
 from paddle_layers.define import DefinitionError
 from paddle_layers.kernels import tuned as kernels_tuned
-from paddle_layers.kernels.cuda import tiles
+from paddle_layers.kernels.cuda import gemm
+from paddle_layers.kernels.cuda.dense import fully_connected
 from paddle_layers.kernels.cuda.images import convolutions
-from paddle_layers.kernels.cuda.rows import projections
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 from paddle_layers.runtime import Net
 from paddle_layers.runtime.devices.cuda import cubin_of, cuda_driver, ptx_of, simulated_device
@@ -61,16 +61,16 @@ def compare(kind, rows, shape, settings, names=("first",), dtype="float64"):
 @pytest.mark.parametrize(
     ("rows", "columns", "size", "enough"),
     [
-        pytest.param(3, 5, 7, tiles.ENOUGH, id="tiles of 16"),
-        pytest.param(1, 140, 18, tiles.ENOUGH, id="one row", marks=pytest.mark.slow),
+        pytest.param(3, 5, 7, gemm.ENOUGH, id="tiles of 16"),
+        pytest.param(1, 140, 18, gemm.ENOUGH, id="one row", marks=pytest.mark.slow),
         pytest.param(18, 70, 20, 1, id="tiles of 32", marks=pytest.mark.slow),
         pytest.param(35, 66, 34, 1, id="tiles of 64", marks=pytest.mark.slow),
-        pytest.param(35, 66, 34, tiles.ENOUGH, id="many tiles of 16", marks=pytest.mark.slow),
+        pytest.param(35, 66, 34, gemm.ENOUGH, id="many tiles of 16", marks=pytest.mark.slow),
         pytest.param(66, 66, 66, 1, id="many tiles of 64", marks=pytest.mark.slow),
     ],
 )
 def test_fc(rows, columns, size, enough, monkeypatch):
-    monkeypatch.setattr(tiles, "ENOUGH", enough)
+    monkeypatch.setattr(gemm, "ENOUGH", enough)
     assert compare("fc", rows, (columns,), f"size: {size}") == {"fc_y", "fc_dx", "fc_dweight"}
 
 
@@ -99,7 +99,7 @@ def test_conv(name):
     ],
 )
 def test_blocks_share_the_depth_of_a_gradient_of_filters(rows, shape, settings, tiles_of_it, parts, monkeypatch):
-    monkeypatch.setattr(tiles, "PART", 1)
+    monkeypatch.setattr(gemm, "PART", 1)
     blocks = []
     asked = convolutions.shared_blocks
     monkeypatch.setattr(convolutions, "shared_blocks", lambda *sizes: blocks.append(asked(*sizes)) or blocks[-1])
@@ -109,7 +109,7 @@ def test_blocks_share_the_depth_of_a_gradient_of_filters(rows, shape, settings, 
 
 @pytest.mark.slow
 def test_conv_by_large_tiles(monkeypatch):
-    monkeypatch.setattr(tiles, "ENOUGH", 1)
+    monkeypatch.setattr(gemm, "ENOUGH", 1)
     compare("conv", 3, (34, 3, 4), "num_filters: 35 filter_size: 2 padding: 1")
 
 
@@ -127,16 +127,16 @@ def test_adds_to_gradients_that_are_there(kind, shape, settings):
 @pytest.mark.parametrize(
     ("work", "faster"),
     [
-        (projections.work_of_y(N=64, C_i=4096, K=1000), True),
-        (projections.work_of_dweight(N=64, C_i=800, K=500), True),
-        (projections.work_of_y(N=64, C_i=500, K=10), False),
+        (fully_connected.work_of_y(N=64, C_i=4096, K=1000), True),
+        (fully_connected.work_of_dweight(N=64, C_i=800, K=500), True),
+        (fully_connected.work_of_y(N=64, C_i=500, K=10), False),
         (convolutions.work_of_y(N=64, K=50, D=20, A=5, B=5, P=8, Q=8, groups=1), True),
         (convolutions.work_of_dweight(N=64, K=64, D=64, A=3, B=3, P=56, Q=56, groups=1), True),
         (convolutions.work_of_dx(N=64, K=128, D=1, A=3, B=3, H=56, W=56, groups=128), False),
     ],
 )
 def test_point_functions_stay_where_they_are_faster(work, faster):
-    assert (work >= tiles.WORTH_IT) is faster
+    assert (work >= gemm.WORTH_IT) is faster
 
 
 def test_images_too_large_for_the_tables_stay_with_the_point_functions():
@@ -160,7 +160,7 @@ def test_registers_hold_the_sums(kind, name, architecture):
     text = ptx_of(driver)
     assert ".local" not in text
     assert ".f64" not in text
-    assert text.count("fma.rn.f32") == tiles.SUMS**2
+    assert text.count("fma.rn.f32") == gemm.SUMS**2
     assert registers(cubin_of(driver, architecture)) <= 128  # then two blocks share a multiprocessor
 
 

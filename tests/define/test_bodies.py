@@ -306,18 +306,18 @@ WRITTEN_OUT = {
         X,
         "transformer_block { num_heads: 2 causal: true hidden: 5 }",
         """
-        layer { name: "look" type: "layer_norm" input: "x" }
-        layer { name: "query" type: "fc" input: "look" fc { size: 6 } }
-        layer { name: "keys" type: "fc" input: "look" fc { size: 6 bias: false } }
-        layer { name: "values" type: "fc" input: "look" fc { size: 6 bias: false } }
-        layer { name: "heads" type: "multi_head_attention" input: "query" input: "keys" input: "values"
+        layer { name: "norm1" type: "layer_norm" input: "x" }
+        layer { name: "query" type: "fc" input: "norm1" fc { size: 6 } }
+        layer { name: "key" type: "fc" input: "norm1" fc { size: 6 bias: false } }
+        layer { name: "value" type: "fc" input: "norm1" fc { size: 6 bias: false } }
+        layer { name: "attention" type: "multi_head_attention" input: "query" input: "key" input: "value"
                 multi_head_attention { num_heads: 2 causal: true } }
-        layer { name: "merge" type: "fc" input: "heads" fc { size: 6 } }
-        layer { name: "seen" type: "addto" input: "x" input: "merge" }
-        layer { name: "think" type: "layer_norm" input: "seen" }
-        layer { name: "wide" type: "fc" input: "think" fc { size: 5 act: "gelu" } }
-        layer { name: "narrow" type: "fc" input: "wide" fc { size: 6 } }
-        layer { name: "y" type: "addto" input: "seen" input: "narrow" }
+        layer { name: "out_proj" type: "fc" input: "attention" fc { size: 6 } }
+        layer { name: "residual1" type: "addto" input: "x" input: "out_proj" }
+        layer { name: "norm2" type: "layer_norm" input: "residual1" }
+        layer { name: "ffn_in" type: "fc" input: "norm2" fc { size: 5 act: "gelu" } }
+        layer { name: "ffn_out" type: "fc" input: "ffn_in" fc { size: 6 } }
+        layer { name: "y" type: "addto" input: "residual1" input: "ffn_out" }
         """,
     ),
     "gated_unit": (
@@ -473,7 +473,7 @@ def decode():
         total()
         net.backward(gradients={"decoder": np.ones((5, 2))})
         gradients = {name: parameter.gradient.copy() for name, parameter in net.parameters.items()}
-        assert "decoder.read.transform.weight" in gradients
+        assert "decoder.read.query.weight" in gradients
         for name, parameter in net.parameters.items():
             values, direction = parameter.value.copy(), rng.choice((-1.0, 1.0), parameter.shape)
             ends = []

@@ -47,7 +47,7 @@ def test_a_name_of_a_module_that_nobody_named_is_taken() -> None:
         "except pl.DefinitionError as error: print(error)\n"
     )
     assert "the name is already registered at" in output_of(code)
-    assert "chains.py" in output_of(code)
+    assert "crf.py" in output_of(code)
 
 
 def test_all_layers_are_there_after_one_was_named() -> None:

@@ -113,18 +113,18 @@ def decoded(net: pl.Net, words: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     seen = np.tri(len(words), dtype=bool)
     for block in "01":
         own = {name.removeprefix(f"blocks.{block}."): one for name, one in value.items() if f"s.{block}." in name}
-        look = normed(x, own["look.gain"])
-        query, key, told = (look @ own[f"{name}.weight"] for name in ("query", "key", "value"))
+        norm1 = normed(x, own["norm1.gain"])
+        query, key, told = (norm1 @ own[f"{name}.weight"] for name in ("query", "key", "value"))
         heads = []
         for head in range(4):
             part, group = slice(4 * head, 4 * head + 4), slice(4 * (head % 2), 4 * (head % 2) + 4)
             scores = np.where(seen, turned(query[:, part]) @ turned(key[:, group]).T / 2, -np.inf)
             shares = np.exp(scores - scores.max(axis=1, keepdims=True))
             heads.append(shares / shares.sum(axis=1, keepdims=True) @ told[:, group])
-        x = x + np.hstack(heads) @ own["merge.weight"]
-        think = normed(x, own["think.gain"])
-        gate = think @ own["gate.weight"]
-        x = x + gate / (1 + np.exp(-gate)) * (think @ own["wide.weight"]) @ own["narrow.weight"]
+        x = x + np.hstack(heads) @ own["out_proj.weight"]
+        norm2 = normed(x, own["norm2.gain"])
+        gate = norm2 @ own["gate.weight"]
+        x = x + gate / (1 + np.exp(-gate)) * (norm2 @ own["ffn_in.weight"]) @ own["ffn_out.weight"]
     return np.array(normed(x, value["last.gain"]) @ value["scores.weight"])
 
 

@@ -362,3 +362,4 @@ def test_families_have_the_titles_that_people_use(reference: tuple[Path, list[Pa
     headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert {"Losses", "Metrics"} <= set(headings)
     assert {layer.family for layer in pl.registry.values()} <= set(FAMILIES)
+    assert all(title.lower().startswith(family) for family, title in FAMILIES.items())

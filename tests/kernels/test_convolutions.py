@@ -8,13 +8,20 @@ from llvmlite import binding, ir
 
 import paddle_layers as pl
 from paddle_layers.kernels import tuned
-from paddle_layers.kernels.images.separate_windows import windows_suit
-from paddle_layers.kernels.images.winograd_items import pays
+from paddle_layers.kernels.images.patchify_conv import windows_suit
+from paddle_layers.kernels.images.winograd_tiling import pays
+from paddle_layers.kernels.primitives.microkernels import (
+    DOTS,
+    Machine,
+    dots_function,
+    machine_of,
+    shapes,
+    tile_function,
+)
+from paddle_layers.kernels.primitives.plane_kernels import KINDS, window_function
 from paddle_layers.kernels.primitives.resampling import resampling_function
-from paddle_layers.kernels.primitives.tiles import DOTS, Machine, dots_function, machine_of, shapes, tile_function
-from paddle_layers.kernels.primitives.transforms import KINDS as TRANSFORMS
-from paddle_layers.kernels.primitives.transforms import transform_function
-from paddle_layers.kernels.primitives.windows import KINDS, window_function
+from paddle_layers.kernels.primitives.winograd_transforms import KINDS as TRANSFORMS
+from paddle_layers.kernels.primitives.winograd_transforms import transform_function
 from paddle_layers.runtime.passes import without
 from tests.rotation import marks_of
 

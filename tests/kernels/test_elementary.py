@@ -10,7 +10,7 @@ import pytest
 import scipy.special
 
 import paddle_layers as pl
-from paddle_layers.kernels.primitives import elementary, helper_forms
+from paddle_layers.kernels.primitives import elementary, float32_helpers
 
 LIMITS = {"exp": 1.1, "expm1": 1.7, "tanh": 2.8, "log": 1.0, "log1p": 1.7, "erfc": 4.1}
 """Units of the last place."""
@@ -23,7 +23,7 @@ def gelu(x: np.ndarray) -> np.ndarray:
 
 EXACT = {name: getattr(np, name, None) or getattr(scipy.special, name) for name in LIMITS}
 EXACT |= {"sigmoid": scipy.special.expit, "gelu": gelu}
-SINGLE = elementary.SINGLE | helper_forms.SINGLE
+SINGLE = elementary.SINGLE | float32_helpers.SINGLE
 SMALLEST = 2.0**-149
 ODD = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, SMALLEST, -SMALLEST, 2.0**-126, 3.4028235e38, -3.4028235e38]
 ODD += [88.722839, 88.72284, -87.33655, -103.97208, -103.97209, -104.0, 9.999999, 10.0, 10.1, -17.4, 0.5, -0.5]
@@ -92,7 +92,7 @@ def test_an_error_is_seen() -> None:
 
 def test_all_are_measured() -> None:
     assert set(elementary.SINGLE) == set(LIMITS)
-    assert set(helper_forms.SINGLE) == {*HELPER_LIMITS, "gelu_derivative"}
+    assert set(float32_helpers.SINGLE) == {*HELPER_LIMITS, "gelu_derivative"}
 
 
 @pytest.mark.parametrize("name", LIMITS)
@@ -130,7 +130,7 @@ def test_activations_are_exact_to_some_units(layer: str) -> None:
         assert units_off(found, exact(values.astype(np.float64))) <= HELPER_LIMITS.get(layer, 4)
 
 
-@pytest.mark.parametrize(("module", "limits"), [(elementary, LIMITS), (helper_forms, HELPER_LIMITS)])
+@pytest.mark.parametrize(("module", "limits"), [(elementary, LIMITS), (float32_helpers, HELPER_LIMITS)])
 def test_the_documented_errors_are_those_of_the_tests(module: ModuleType, limits: dict[str, float]) -> None:
     told = re.findall(r"(\w+) (\d)[,;.]", module.__doc__ or "")
     assert {name: int(units) for name, units in told} == {

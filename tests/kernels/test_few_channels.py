@@ -5,9 +5,9 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.kernels import tuned
-from paddle_layers.kernels.images.few_channels import bands_of, few_channels
+from paddle_layers.kernels.constants import MAX_CHUNKS
+from paddle_layers.kernels.images.few_channels_conv import bands_of, few_channels
 from paddle_layers.kernels.loading import load_all_kernels
-from paddle_layers.kernels.pieces import PIECES
 
 V1 = {"N": 1, "K": 32, "D": 3, "P": 112, "Q": 112, "A": 3, "B": 3, "groups": 1, "stride": 2, "stride_y": 2}
 
@@ -29,8 +29,8 @@ def test_first_layers_with_steps_go_this_way(change, suits):
 
 
 def test_images_are_items_where_there_are_enough():
-    assert bands_of(1, 112, 112) == (PIECES, 1)
-    assert bands_of(PIECES, 112, 112) == (7, 7)
+    assert bands_of(1, 112, 112) == (MAX_CHUNKS, 1)
+    assert bands_of(MAX_CHUNKS, 112, 112) == (7, 7)
     assert bands_of(1, 3, 200) == (3, 1)  # no more than rows
 
 
@@ -40,8 +40,8 @@ def test_many_images_of_several_bands_equal_the_point_function():
     layer { name: "x" type: "data" data { shape: [3, 99, 101] } }
     layer { name: "y" type: "conv" input: "x" conv { num_filters: 18 filter_size: 3 stride: 2 padding: 1 act: "relu" } }
     """)
-    assert bands_of(PIECES + 1, 50, 51)[0] > 1
-    x = np.random.default_rng(3).standard_normal((PIECES + 1, 3, 99, 101))
+    assert bands_of(MAX_CHUNKS + 1, 50, 51)[0] > 1
+    x = np.random.default_rng(3).standard_normal((MAX_CHUNKS + 1, 3, 99, 101))
     with pl.Net(network, seed=1) as net:
         y = {phase: np.array(net.forward({"x": x}, phase=phase)["y"]) for phase in ("train", "test")}
         assert any(

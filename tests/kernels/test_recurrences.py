@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.kernels.primitives.vectors import sigmoid_all, tanh_all
-from paddle_layers.kernels.recurrences.panels import pack, padded, panel_product
-from paddle_layers.kernels.recurrences.sequence_blocks import block, blocks_of, most_of, still_there
+from paddle_layers.kernels.primitives.vector_functions import sigmoid_all, tanh_all
+from paddle_layers.kernels.recurrences.packed_gemm import pack, padded, panel_product
+from paddle_layers.kernels.recurrences.sequence_batching import active_sequences, block, blocks_of, most_of
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Sequences
 from tests.kernels.helpers import from_python
@@ -59,7 +59,7 @@ def test_vector_functions_at_infinity(dtype):
 def test_blocks_hold_every_row_once(count, reverse):
     lengths = np.random.default_rng(count).integers(0, 6, count)
     starts, seen = np.cumsum([0, *lengths]), []
-    rows_of, there = from_python(block), from_python(still_there)
+    rows_of, there = from_python(block), from_python(active_sequences)
     for item in range(blocks_of(count)):
         chosen, begins, found, step = rows_of(item, starts, reverse)
         assert 1 <= len(begins) <= most_of(count)

@@ -12,8 +12,8 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define import DefinitionError
 from paddle_layers.kernels import digests, tuned
-from paddle_layers.kernels.finding import check_names
 from paddle_layers.kernels.loading import load_all_kernels
+from paddle_layers.kernels.selection import check_names
 from paddle_layers.testing.cases.case import cases
 from paddle_layers.testing.properties import tuned as testing_tuned
 from paddle_layers.testing.properties.ptx import launches_of
@@ -114,14 +114,19 @@ def test_a_kernel_for_a_function_that_does_not_exist_is_refused(monkeypatch):
 
 @pytest.mark.parametrize(
     ("edited", "anew"),
-    [("rows/projections.py", True), ("primitives/blas.py", True), ("recurrences/lstm.py", False), ("tuned.py", False)],
+    [
+        ("dense/fully_connected.py", True),
+        ("primitives/blas.py", True),
+        ("recurrences/lstm.py", False),
+        ("tuned.py", False),
+    ],
 )
 def test_a_kernel_is_compiled_anew_where_what_it_is_made_of_changed(edited, anew, tmp_path, monkeypatch):
     folder = shutil.copytree(digests.FOLDER, tmp_path / "kernels")
     monkeypatch.setattr(digests, "FOLDER", folder)
     monkeypatch.setattr(digests, "REGISTRY", folder / "tuned.py")
     digest = digests.tuned_digest.__wrapped__
-    before = digest("paddle_layers.kernels.rows.projections")
+    before = digest("paddle_layers.kernels.dense.fully_connected")
     with (folder / edited).open("a") as file:
         file.write("# another line")
-    assert (digest("paddle_layers.kernels.rows.projections") != before) == anew
+    assert (digest("paddle_layers.kernels.dense.fully_connected") != before) == anew

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from paddle_layers.kernels.images import window_matrices
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.plane_code import MASKS
+from paddle_layers.kernels.constants import MAX_CHUNKS
+from paddle_layers.kernels.images import im2col_conv
+from paddle_layers.kernels.primitives.plane_codegen import MASKS
 from tests.kernels.helpers import from_python
 
-FORWARD, BACK = map(from_python, (window_matrices.correlate_windows, window_matrices.correlate_windows_back))
-ROWS, CHANNELS, FILTERS, SIZES = PIECES + 1, 3, 5, (4, 3)
+FORWARD, BACK = map(from_python, (im2col_conv.correlate_windows, im2col_conv.correlate_windows_back))
+ROWS, CHANNELS, FILTERS, SIZES = MAX_CHUNKS + 1, 3, 5, (4, 3)
 """One image more than pieces: one of these has two."""
 
 
@@ -21,7 +21,7 @@ def test_products_give_the_sums_over_windows_and_their_gradients(H, W):
     dy = rng.standard_normal((ROWS, FILTERS, H - SIZES[0] + 1, W - SIZES[1] + 1))
     windows = np.lib.stride_tricks.sliding_window_view(x, SIZES, axis=(2, 3))
     P, Q = dy.shape[2:]
-    scratch = np.zeros(PIECES * window_matrices.matrix_numbers(CHANNELS, *SIZES, P, Q))
+    scratch = np.zeros(MAX_CHUNKS * im2col_conv.matrix_numbers(CHANNELS, *SIZES, P, Q))
 
     y = np.full(dy.shape, np.nan)
     FORWARD(0, ROWS, y, x, weight, scratch)
@@ -52,5 +52,5 @@ def test_small_images_without_padding_go_this_way(change, forward, back):
     steps = {"stride": 1, "stride_y": 1, "padding": 0, "padding_y": 0, "dilation": 1, "dilation_y": 1}
     given = {**sizes, **steps, **{name: value for name, value in change.items() if name in steps}}
     sizes = {name: value for name, value in given.items() if name != "H"}
-    assert window_matrices.matrix_pays(**sizes) == forward
-    assert window_matrices.matrix_pays_back(**given) == back
+    assert im2col_conv.matrix_pays(**sizes) == forward
+    assert im2col_conv.matrix_pays_back(**given) == back

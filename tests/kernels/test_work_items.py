@@ -11,12 +11,12 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.config import ConfigError
-from paddle_layers.kernels.images.filter_vectors import most_vector_images, vector_parts
-from paddle_layers.kernels.images.winograd_items import ITEMS, tile_parts
-from paddle_layers.kernels.images.winograd_items import SHORTEST as TILED_FILTERS
-from paddle_layers.kernels.images.work_items import FEW, LARGEST, SHORTEST, image_parts
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.tiles import LANES
+from paddle_layers.kernels.constants import MAX_CHUNKS
+from paddle_layers.kernels.images.conv_tiling import FEW, LARGEST, SHORTEST, image_parts
+from paddle_layers.kernels.images.filter_vectorized_conv import most_vector_images, vector_parts
+from paddle_layers.kernels.images.winograd_tiling import ITEMS, tile_parts
+from paddle_layers.kernels.images.winograd_tiling import SHORTEST as TILED_FILTERS
+from paddle_layers.kernels.primitives.microkernels import LANES
 from paddle_layers.runtime.devices import DeviceError
 from paddle_layers.runtime.plan.footprint import footprint
 from paddle_layers.testing.cases.network_cases import all_cases
@@ -30,7 +30,7 @@ def test_runs_are_the_first_divisor_that_is_enough() -> None:
     rng = np.random.default_rng(1)
     for _ in range(300):
         N, images, rows, numbers = (int(2 ** rng.uniform(0, most)) for most in (6, 3, 12, 16))
-        wanted, runs = PIECES if images == 1 else FEW, 1
+        wanted, runs = MAX_CHUNKS if images == 1 else FEW, 1
         for count in range(2, rows // (SHORTEST * min(images, 2)) + 1):
             few = N // images * runs < wanted or images * rows // runs * numbers > LARGEST
             runs = count if few and rows % count == 0 else runs
@@ -39,7 +39,7 @@ def test_runs_are_the_first_divisor_that_is_enough() -> None:
         assert most_vector_images(N, 1, numbers, numbers) == 1
         runs = 1
         for count in range(2, rows // LANES + 1):
-            runs = count if N * runs < PIECES and rows % (count * LANES) == 0 else runs
+            runs = count if N * runs < MAX_CHUNKS and rows % (count * LANES) == 0 else runs
         assert runs_of_vectors == runs
         planes, parts, runs_of_filters = tile_parts(N, rows, images, images)
         runs = 1

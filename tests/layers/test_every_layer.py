@@ -4,7 +4,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define.checks.function_texts import check_texts
-from paddle_layers.kernels.finding import check_names
+from paddle_layers.kernels.selection import check_names
 from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
 from paddle_layers.testing.kit import CONFIGS
 from paddle_layers.testing.properties.breadth import Breadth, narrowed

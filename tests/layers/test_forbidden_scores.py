@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from tests.references.alignment_costs import ctc_marginals
-from tests.references.structured_costs import crf_marginals, labellings
+from tests.references.crf import crf_marginals, labellings
+from tests.references.ctc import ctc_marginals
 
 pytestmark = pytest.mark.usefixtures("as_python")
 

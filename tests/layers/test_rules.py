@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.layers.costs.classification import softmax_with_loss_loss
-from paddle_layers.layers.evaluators.classification import accuracy_right, accuracy_share
-from paddle_layers.layers.images import normalizations, poolings
+from paddle_layers.layers.images import normalizations, pooling
+from paddle_layers.layers.losses.classification import softmax_with_loss_loss
+from paddle_layers.layers.metrics.classification import accuracy_right, accuracy_share
 
 
 def infer(layer, *inputs, **attributes):
@@ -103,24 +103,24 @@ GEOMETRIES = [
 @pytest.mark.parametrize("rounding", ["FLOOR", "CEIL", "CEIL_ALL"])
 def test_pool_windows_are_those_that_can_be_counted(rounding):
     for extent, size, stride, padding in GEOMETRIES:
-        count = poolings.windows(extent, size, stride, padding, padding, rounding, "pool_size", "rows")
+        count = pooling.windows(extent, size, stride, padding, padding, rounding, "pool_size", "rows")
         first = [p * stride - padding for p in range(count)]
         inside = [len(set(range(start, start + size)) & set(range(extent))) for start in first]
         if rounding != "CEIL_ALL":
             assert min(inside) > 0
         if rounding == "FLOOR":
             assert first[-1] + size <= extent + padding < first[-1] + stride + size
-        assert [poolings.pixels(p, size, stride, padding, extent) for p in range(count)] == [max(1, n) for n in inside]
+        assert [pooling.pixels(p, size, stride, padding, extent) for p in range(count)] == [max(1, n) for n in inside]
         for h in range(extent):
             covering = [p for p, start in enumerate(first) if start <= h < start + size]
-            low = poolings.first_window(h, size, stride, padding)
+            low = pooling.first_window(h, size, stride, padding)
             assert covering == list(range(low, min(count, (h + padding) // stride + 1)))
 
 
 def where_of(x, **attributes):
     values = pl.registry["pool"].bind(attributes)
     names = ("pool_size", "pool_size_y", "stride", "stride_y", "padding", "padding_y", "global_pooling")
-    return poolings.pool_where(0, 0, 0, 0, x[None, None], *x.shape, *(values[name] for name in names))
+    return pooling.pool_where(0, 0, 0, 0, x[None, None], *x.shape, *(values[name] for name in names))
 
 
 def test_the_first_of_equal_maxima_wins():

@@ -199,11 +199,6 @@ def test_every_folder_is_a_known_room() -> None:
     assert folders <= {*ORDER}
 
 
-def test_no_family_is_named_like_a_layer() -> None:
-    names = {path.stem for path in (PACKAGE / "layers").rglob("*")}
-    assert not names & set(pl.registry)
-
-
 def test_tuned_kernels_lie_where_their_layer_lies() -> None:
     load_all_kernels()
     built_in = {definition.name: definition.module for definition in pl.registry.built_in()}

@@ -1,6 +1,6 @@
 """References of column statistics."""
 
-from .evaluators import mean, weights
+from .classification_metrics import mean, weights
 
 
 def row_sum(inputs, params, attributes):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .evaluators import counted_labels
+from .classification_metrics import counted_labels
 
 
 def accuracy(inputs, params, attributes):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.config import loads
-from paddle_layers.kernels.primitives.plane_code import MASKS
+from paddle_layers.kernels.primitives.plane_codegen import MASKS
 from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime.devices.cpu.table import always_cut
 from paddle_layers.runtime.passes import PASSES, runs, without

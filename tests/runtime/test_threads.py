@@ -18,7 +18,7 @@ from numba.core.dispatcher import Dispatcher
 
 import paddle_layers as pl
 from paddle_layers.define.machine import usable_cores
-from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.runtime.devices.cpu import atomics, native, threads, workers
 from paddle_layers.runtime.devices.cpu.atomics import nanoseconds
 from paddle_layers.runtime.devices.cpu.native import (
@@ -115,7 +115,7 @@ def test_what_threads_count_in_is_freed_when_none_of_them_looks_at_it_any_more()
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_process_has_threads_of_its_own() -> None:
     done = subprocess.run([sys.executable, "-c", AFTER_A_FORK], capture_output=True, text=True, check=True)
-    assert done.stdout == f"the same, {min(usable_cores(), PIECES) - 1}\n"
+    assert done.stdout == f"the same, {min(usable_cores(), MAX_CHUNKS) - 1}\n"
 
 
 AT_THE_END = """
@@ -260,7 +260,7 @@ def slow_launch(found: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no workers here")
-@pytest.mark.parametrize("limit", [1, 2, PIECES])
+@pytest.mark.parametrize("limit", [1, 2, MAX_CHUNKS])
 def test_as_many_threads_compute_as_may(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     monkeypatch.setattr(threads._Limit, "threads", limit)
     found = np.zeros(ITEMS, np.int64)

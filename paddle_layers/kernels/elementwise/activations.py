@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import compiled, reordered
+from paddle_layers.kernels.primitives.compile_options import compiled, reordered
 from paddle_layers.kernels.primitives.elementary import exp, maximum
 from paddle_layers.kernels.primitives.scratch import part
-from paddle_layers.kernels.primitives.vectors import add_product, add_to, copy, multiply_by, total
+from paddle_layers.kernels.primitives.vector_functions import add_product, add_to, copy, multiply_by, total
 from paddle_layers.kernels.tuned import tuned
 
-WORTH_IT = 1 << 15
+MIN_WORK = 1 << 15
 """Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
-SLICES = 8
+MAX_TILES = 8
 PIXELS = 256
 """Pixels whose channels are computed together."""
 
 
-def slices(N: int) -> int:
-    """Number of row slices; depends on the shape only."""
-    return min(N, SLICES)
+def tile_count(N: int) -> int:
+    """Number of row tiles; depends on the shape only."""
+    return min(N, MAX_TILES)
 
 
 def numbers(N: int, C: int) -> int:
@@ -40,9 +40,9 @@ def channels(rest: int) -> bool:
     return rest > 1
 
 
-def block_slices(N: int, rest: int) -> int:
-    """Number of slices of the pixel blocks; depends on the shape only."""
-    return min(N * -(-rest // PIXELS), SLICES)
+def block_tiles(N: int, rest: int) -> int:
+    """Number of tiles of the pixel blocks; depends on the shape only."""
+    return min(N * -(-rest // PIXELS), MAX_TILES)
 
 
 def of_row(C: int) -> int:
@@ -65,12 +65,12 @@ def dot(left, right, zero):
 
 
 @tuned(
-    "softmax", "softmax_y", items=slices, work=numbers, least=WORTH_IT, when=plain, scratch=of_row, in_place=True
+    "softmax", "softmax_y", items=tile_count, work=numbers, least=MIN_WORK, when=plain, scratch=of_row, in_place=True
 )  # fmt: skip
 @compiled
 def softmax_y(first, last, y, x, scratch):
     N, C = x.shape[0], x.shape[1]
-    parts, values, result = min(N, SLICES), x.ravel(), y.ravel()
+    parts, values, result = min(N, MAX_TILES), x.ravel(), y.ravel()
     zero, one = x.dtype.type(0), x.dtype.type(1)
     for item in range(first, last):
         found = part(scratch, item, parts)  # the result may alias the scores, so this copy is not vectorized
@@ -86,11 +86,11 @@ def softmax_y(first, last, y, x, scratch):
                 into[c] = found[c] * share
 
 
-@tuned("softmax", "softmax_dx", items=slices, work=numbers, least=WORTH_IT, when=plain)
+@tuned("softmax", "softmax_dx", items=tile_count, work=numbers, least=MIN_WORK, when=plain)
 @compiled
 def softmax_dx(first, last, dx, y, dy, accumulate):
     N, C = y.shape[0], y.shape[1]
-    parts, values, deltas, target = min(N, SLICES), y.ravel(), dy.ravel(), dx.ravel()
+    parts, values, deltas, target = min(N, MAX_TILES), y.ravel(), dy.ravel(), dx.ravel()
     zero = y.dtype.type(0)
     for n in range(N * first // parts, N * last // parts):
         row, delta, into = values[n * C : n * C + C], deltas[n * C : n * C + C], target[n * C : n * C + C]
@@ -101,7 +101,7 @@ def softmax_dx(first, last, dx, y, dy, accumulate):
 
 
 @tuned(
-    "softmax", "softmax_y", items=block_slices, work=all_numbers, least=WORTH_IT, when=channels, scratch=of_block,
+    "softmax", "softmax_y", items=block_tiles, work=all_numbers, least=MIN_WORK, when=channels, scratch=of_block,
     in_place=True,
 )  # fmt: skip
 @compiled
@@ -109,7 +109,7 @@ def softmax_of_channels(first, last, y, x, scratch):
     N, C, rest = x.shape
     values, result, one = x.ravel(), y.ravel(), x.dtype.type(1)
     blocks = (rest + PIXELS - 1) // PIXELS
-    parts = min(N * blocks, SLICES)
+    parts = min(N * blocks, MAX_TILES)
     for item in range(first, last):
         memory = part(scratch, item, parts)
         for block in range(N * blocks * item // parts, N * blocks * (item + 1) // parts):
@@ -145,13 +145,13 @@ def exponentials(result, values, peaks):
         result[i] = exp(values[i] - peaks[i])
 
 
-@tuned("softmax", "softmax_dx", items=block_slices, work=all_numbers, least=WORTH_IT, when=channels, scratch=of_block)
+@tuned("softmax", "softmax_dx", items=block_tiles, work=all_numbers, least=MIN_WORK, when=channels, scratch=of_block)
 @compiled
 def softmax_of_channels_dx(first, last, dx, y, dy, scratch, accumulate):
     N, C, rest = y.shape
     values, deltas, target = y.ravel(), dy.ravel(), dx.ravel()
     blocks = (rest + PIXELS - 1) // PIXELS
-    parts = min(N * blocks, SLICES)
+    parts = min(N * blocks, MAX_TILES)
     for item in range(first, last):
         memory = part(scratch, item, parts)
         for block in range(N * blocks * item // parts, N * blocks * (item + 1) // parts):

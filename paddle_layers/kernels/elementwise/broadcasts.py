@@ -7,11 +7,11 @@ once compiled.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import compiled, reordered
-from paddle_layers.kernels.primitives.vectors import add_product, total
+from paddle_layers.kernels.primitives.compile_options import compiled, reordered
+from paddle_layers.kernels.primitives.vector_functions import add_product, total
 from paddle_layers.kernels.tuned import tuned
 
-WORTH_IT = 1 << 17
+MIN_WORK = 1 << 17
 """Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
 
 
@@ -47,7 +47,7 @@ def add_up(sums, values, sign):
             into[0] += sign * total(values[c], sums.dtype.type(0))
 
 
-@tuned("mul", "mul_dother", items=each_row, work=numbers, least=WORTH_IT)
+@tuned("mul", "mul_dother", items=each_row, work=numbers, least=MIN_WORK)
 @compiled
 def mul_dother(first, last, dother, dy, x, accumulate):
     for n in range(first, last):
@@ -61,7 +61,7 @@ def mul_dother(first, last, dother, dy, x, accumulate):
                 into[0] += dot(dy[n, c], x[n, c], dother.dtype.type(0))
 
 
-@tuned("div", "div_dother", items=each_row, work=numbers, least=WORTH_IT)
+@tuned("div", "div_dother", items=each_row, work=numbers, least=MIN_WORK)
 @compiled
 def div_dother(first, last, dother, dy, x, other, accumulate):
     for n in range(first, last):
@@ -77,7 +77,7 @@ def div_dother(first, last, dother, dy, x, other, accumulate):
                 into[0] -= dot(delta, divided, dother.dtype.type(0)) / (divisor[0] * divisor[0])
 
 
-@tuned("add", "add_dother", items=each_row, work=numbers, least=WORTH_IT)
+@tuned("add", "add_dother", items=each_row, work=numbers, least=MIN_WORK)
 @compiled
 def add_dother(first, last, dother, dy, accumulate):
     for n in range(first, last):
@@ -86,7 +86,7 @@ def add_dother(first, last, dother, dy, accumulate):
         add_up(dother[n], dy[n], dother.dtype.type(1))
 
 
-@tuned("sub", "sub_dother", items=each_row, work=numbers, least=WORTH_IT)
+@tuned("sub", "sub_dother", items=each_row, work=numbers, least=MIN_WORK)
 @compiled
 def sub_dother(first, last, dother, dy, accumulate):
     for n in range(first, last):

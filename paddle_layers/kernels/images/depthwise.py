@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.constants import MAX_CHUNKS
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
 from paddle_layers.kernels.primitives.epilogues import from_filter
-from paddle_layers.kernels.primitives.moves import zeros
-from paddle_layers.kernels.primitives.plane_code import MASKS
-from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.windows import correlate, correlate_2, dots, dots_2, spread_2
+from paddle_layers.kernels.primitives.memory_ops import zeros
+from paddle_layers.kernels.primitives.plane_codegen import MASKS
+from paddle_layers.kernels.primitives.plane_kernels import correlate, correlate_2, dots, dots_2, spread_2
+from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 
-from .weightgradients import correlate_planes, dots_numbers
+from .weight_gradients import correlate_planes, dots_numbers
 
 
 def small_windows(
@@ -47,8 +47,8 @@ def correlate_each_back(first, last, dx, dy, weight, accumulate, stride, padding
         of, to = dy.ctypes.data + plane * P * Q * size, dx.ctypes.data + plane * H * W * size
         filter_ = weight.ctypes.data + plane % K * 9 * size
         if stride == 1:
-            turned = filter_ + 8 * size
-            correlate((of, P, Q, turned, -size, to, H, W, 2 - padding_y, 2 - padding, adding, 0, 0), one)
+            transposed = filter_ + 8 * size
+            correlate((of, P, Q, transposed, -size, to, H, W, 2 - padding_y, 2 - padding, adding, 0, 0), one)
         else:
             spread_2((of, P, Q, filter_, to, H, W, padding_y, padding, adding), one)
 
@@ -56,7 +56,7 @@ def correlate_each_back(first, last, dx, dy, weight, accumulate, stride, padding
 @also_in_python
 def filter_items(K):
     """Runs of filters that are work items of their gradients; depends on shapes only."""
-    return min(K, 2 * PIECES)
+    return min(K, 2 * MAX_CHUNKS)
 
 
 @compiled
@@ -81,7 +81,7 @@ def plane_scratch(
     H: int, W: int, P: int, Q: int, A: int, B: int,
     stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
 ) -> int:  # fmt: skip
-    """Numbers that a piece of `add_planes` needs."""
+    """Numbers that a chunk of `add_planes` needs."""
     geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
     return int(dots_numbers(P, Q, geometry))
 
@@ -103,5 +103,5 @@ def add_planes(
             zeros(dweight.ctypes.data + k * A * B * size, (stop - k) * A * B, size, one)
         correlate_planes(
             N, k, stop, filters, x.ctypes.data, C * H * W * size, dy.ctypes.data, K * P * Q * size,
-            dweight.ctypes.data, P, Q, geometry, place_of_piece(scratch, item, items), size, one,
+            dweight.ctypes.data, P, Q, geometry, scratch_of_chunk(scratch, item, items), size, one,
         )  # fmt: skip

@@ -11,17 +11,17 @@ import math
 
 import numpy as np
 
-from paddle_layers.kernels.primitives.compiling import compiled, inlined, reordered
+from paddle_layers.kernels.primitives.compile_options import compiled, inlined, reordered
 from paddle_layers.kernels.primitives.elementary import exp, log
 from paddle_layers.kernels.primitives.scratch import part as memory_of
-from paddle_layers.kernels.primitives.vectors import copy, total
+from paddle_layers.kernels.primitives.vector_functions import copy, total
 from paddle_layers.kernels.tuned import tuned
 
-WORTH_IT = 1 << 17
+MIN_WORK = 1 << 17
 """Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
-ROWS_WORTH_IT = 1 << 15
+MIN_ROWS_WORK = 1 << 15
 """The same for rows without pixels."""
-SLICES = 8
+MAX_TILES = 8
 
 
 def numbers(N: int, C: int, rest: int) -> int:
@@ -29,14 +29,14 @@ def numbers(N: int, C: int, rest: int) -> int:
     return N * C * rest
 
 
-def channel_slices(C: int) -> int:
-    """Number of channel slices; depends on the shape only."""
-    return min(C, SLICES)
+def channel_tiles(C: int) -> int:
+    """Number of channel tiles; depends on the shape only."""
+    return min(C, MAX_TILES)
 
 
-def row_slices(N: int) -> int:
-    """Number of row slices; depends on the shape only."""
-    return min(N, SLICES)
+def tile_count(N: int) -> int:
+    """Number of row tiles; depends on the shape only."""
+    return min(N, MAX_TILES)
 
 
 def by_the_batch(use_global_stats: bool | None, training: bool) -> bool:
@@ -77,13 +77,13 @@ def add_up(sums, values, low, high):
                 sums[c] += total(values[n, c], zero)
 
 
-@tuned("batch_norm", "batch_norm_moments", items=channel_slices, work=numbers, least=WORTH_IT, when=by_the_batch)
+@tuned("batch_norm", "batch_norm_moments", items=channel_tiles, work=numbers, least=MIN_WORK, when=by_the_batch)
 @compiled
 def batch_norm_moments(
     first, last, mean, var, scale, count, x, running_mean, running_var, epsilon, use_global_stats, training
 ):  # fmt: skip
     N, C, pixels = x.shape
-    parts, one = min(C, SLICES), x.dtype.type(1)
+    parts, one = min(C, MAX_TILES), x.dtype.type(1)
     zero, size = one - one, x.dtype.type(N * pixels)
     for part in range(first, last):
         low, high = C * part // parts, C * (part + 1) // parts
@@ -110,11 +110,11 @@ def batch_norm_moments(
             count[c] = size
 
 
-@tuned("batch_norm", "batch_norm_sums", items=channel_slices, work=numbers, least=WORTH_IT)
+@tuned("batch_norm", "batch_norm_sums", items=channel_tiles, work=numbers, least=MIN_WORK)
 @compiled
 def batch_norm_sums(first, last, a, b, whole_a, whole_b, dy, x, mean, scale):
     N, C, pixels = x.shape
-    parts, zero = min(C, SLICES), x.dtype.type(0)
+    parts, zero = min(C, MAX_TILES), x.dtype.type(0)
     for part in range(first, last):
         low, high = C * part // parts, C * (part + 1) // parts
         add_up(a, dy, low, high)
@@ -132,11 +132,11 @@ def batch_norm_sums(first, last, a, b, whole_a, whole_b, dy, x, mean, scale):
             whole_a[c], whole_b[c] = a[c], b[c]
 
 
-@tuned("batch_norm", "batch_norm_bias_gradient", items=channel_slices, work=numbers, least=WORTH_IT)
+@tuned("batch_norm", "batch_norm_bias_gradient", items=channel_tiles, work=numbers, least=MIN_WORK)
 @compiled
 def batch_norm_bias_gradient(first, last, dbias, dy, accumulate):
     N, C, pixels = dy.shape
-    parts, zero = min(C, SLICES), dy.dtype.type(0)
+    parts, zero = min(C, MAX_TILES), dy.dtype.type(0)
     for part in range(first, last):
         low, high = C * part // parts, C * (part + 1) // parts
         if not accumulate:
@@ -169,35 +169,35 @@ def uncorrected(rest: int, r_max: float | None, d_max: float | None) -> bool:
     return rest == 1 and r_max is None and d_max is None
 
 
-@tuned("batch_norm", "batch_norm_y", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=uncorrected)
+@tuned("batch_norm", "batch_norm_y", items=tile_count, work=row_numbers, least=MIN_ROWS_WORK, when=uncorrected)
 @compiled
 def batch_norm_y(first, last, y, x, mean, scale, gain):
     N, C = x.shape[0], x.shape[1]
-    parts, values, target = min(N, SLICES), x.ravel(), y.ravel()
+    parts, values, target = min(N, MAX_TILES), x.ravel(), y.ravel()
     for n in range(N * first // parts, N * last // parts):
         row, result = values[n * C : n * C + C], target[n * C : n * C + C]
         for c in range(C):
             result[c] = (row[c] - mean[c]) * scale[c] * gain[c]
 
 
-@tuned("batch_norm", "batch_norm_bias", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=plain)
+@tuned("batch_norm", "batch_norm_bias", items=tile_count, work=row_numbers, least=MIN_ROWS_WORK, when=plain)
 @compiled
 def batch_norm_bias(first, last, y, bias):
     N, C = y.shape[0], y.shape[1]
-    parts, target = min(N, SLICES), y.ravel()
+    parts, target = min(N, MAX_TILES), y.ravel()
     for n in range(N * first // parts, N * last // parts):
         result = target[n * C : n * C + C]
         for c in range(C):
             result[c] += bias[c]
 
 
-@tuned("batch_norm", "batch_norm_dx", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=uncorrected)
+@tuned("batch_norm", "batch_norm_dx", items=tile_count, work=row_numbers, least=MIN_ROWS_WORK, when=uncorrected)
 @compiled
 def batch_norm_dx(
     first, last, dx, dy, x, mean, scale, count, gain, whole_a, whole_b, accumulate, use_global_stats, training
 ):  # fmt: skip
     N, C = x.shape[0], x.shape[1]
-    parts, one, zero = min(N, SLICES), x.dtype.type(1), x.dtype.type(0)
+    parts, one, zero = min(N, MAX_TILES), x.dtype.type(1), x.dtype.type(0)
     fixed = use_global_stats or (use_global_stats is None and not training)
     share = zero if fixed or N == 0 else one / count[0]
     values, deltas, target = x.ravel(), dy.ravel(), dx.ravel()
@@ -226,9 +226,9 @@ def window_work(N: int, C: int, H: int, W: int, size: int) -> int:
     return N * C * H * W * size
 
 
-def pixel_slices(N: int, H: int, W: int) -> int:
-    """Number of slices of the pixel blocks; depends on the shape only."""
-    return min(N * -(-H * W // PIXELS), SLICES)
+def pixel_tiles(N: int, H: int, W: int) -> int:
+    """Number of tiles of the pixel blocks; depends on the shape only."""
+    return min(N * -(-H * W // PIXELS), MAX_TILES)
 
 
 def shares_of_channels(C: int) -> int:
@@ -236,10 +236,10 @@ def shares_of_channels(C: int) -> int:
     return C * PIXELS
 
 
-@tuned("lrn", "lrn_y", items=pixel_slices, work=window_work, least=WORTH_IT, when=across_channels)
+@tuned("lrn", "lrn_y", items=pixel_tiles, work=window_work, least=MIN_WORK, when=across_channels)
 @compiled
 def lrn_y(first, last, y, x, base, power):
-    parts = min(x.shape[0] * ((x.shape[2] * x.shape[3] + PIXELS - 1) // PIXELS), SLICES)
+    parts = min(x.shape[0] * ((x.shape[2] * x.shape[3] + PIXELS - 1) // PIXELS), MAX_TILES)
     values, under, result = x.ravel(), base.ravel(), y.ravel()
     begin = x.size * first // parts
     for i in range(x.size * last // parts - begin):
@@ -250,9 +250,9 @@ def lrn_y(first, last, y, x, base, power):
 @tuned(
     "lrn",
     "lrn_dx",
-    items=pixel_slices,
+    items=pixel_tiles,
     work=window_work,
-    least=WORTH_IT,
+    least=MIN_WORK,
     when=across_channels,
     scratch=shares_of_channels,
 )
@@ -260,7 +260,7 @@ def lrn_y(first, last, y, x, base, power):
 def lrn_dx(first, last, dx, dy, x, y, base, scratch, size, scale, power, accumulate):
     N, C, area = x.shape[0], x.shape[1], x.shape[2] * x.shape[3]
     blocks, after = (area + PIXELS - 1) // PIXELS, size // 2
-    parts, two = min(N * blocks, SLICES), x.dtype.type(2)
+    parts, two = min(N * blocks, MAX_TILES), x.dtype.type(2)
     values, deltas, results, under, target = x.ravel(), dy.ravel(), y.ravel(), base.ravel(), dx.ravel()
     weight, count = two * scale * power, x.dtype.type(size)
     for item in range(first, last):

@@ -6,54 +6,30 @@ For images of one pixel it is a matrix product.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import NO_EPILOGUE
-from paddle_layers.kernels.primitives.compiling import compiled
-from paddle_layers.kernels.rows.projections import fc_dweight, fc_dx, fc_y, tiles
+from paddle_layers.kernels.constants import NO_EPILOGUE
+from paddle_layers.kernels.dense.fully_connected import fc_dweight, fc_dx, fc_y, tiles
+from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.tuned import tuned
 
-from .batches import (
+from .batched_conv import (
     add_deltas,
     correlate_images,
     correlate_images_back,
     correlate_images_with_gradients,
-    turn_weight,
-    turn_weight_back,
+    transpose_weight,
+    transpose_weight_back,
     vectors_of_images,
     vectors_of_images_back,
     volumes,
 )
-from .depthwise import add_planes, filter_items, plane_scratch
-from .separate_windows import (
-    filters_suit,
-    gather_windows,
-    gathering_items,
-    gathering_scratch,
-    gradient_items,
-    gradient_scratch,
-    multiply_windows,
-    spread_windows,
-    spreading_items,
-    spreading_scratch,
-    windows_suit,
-)
-from .winograd import ANEW, convolve_volumes, transform_weight, transform_weight_back
-from .winograd_items import (
-    filters_prepared,
-    filters_prepared_back,
-    tiles_pay,
-    tiles_pay_back,
-    winograd_items,
-    winograd_items_back,
-    winograd_scratch,
-    winograd_scratch_back,
-)
-from .work_items import (
-    BIAS_WORTH_IT,
-    WORTH_IT,
+from .conv_tiling import (
+    MIN_BIAS_WORK,
+    MIN_WORK,
     backward_items,
     backward_runs,
     backward_scratch,
-    filter_slices,
+    chunks,
+    filter_tiles,
     forward_items,
     forward_runs,
     forward_scratch,
@@ -63,7 +39,6 @@ from .work_items import (
     of_images,
     output_planes,
     outputs,
-    pieces,
     prepared_vectors,
     prepared_vectors_back,
     single_channels,
@@ -75,6 +50,31 @@ from .work_items import (
     vectors_pay_back,
     weight_items,
     weight_scratch,
+)
+from .depthwise import add_planes, filter_items, plane_scratch
+from .patchify_conv import (
+    col2im_gemm,
+    col2im_items,
+    col2im_scratch,
+    filters_suit,
+    gradient_items,
+    gradient_scratch,
+    im2col_gemm,
+    im2col_items,
+    im2col_scratch,
+    im2col_weight_gradient,
+    windows_suit,
+)
+from .winograd import OVERWRITE, convolve_volumes, transform_weight, transform_weight_back
+from .winograd_tiling import (
+    filters_prepared,
+    filters_prepared_back,
+    tiles_pay,
+    tiles_pay_back,
+    winograd_items,
+    winograd_items_back,
+    winograd_scratch,
+    winograd_scratch_back,
 )
 
 operations = mirrored(of_images(multiplications))
@@ -106,28 +106,28 @@ def matrix(values):
     return values.reshape((values.shape[0], values.size // max(values.shape[0], 1)))
 
 
-@tuned("conv_trans", "conv_trans_y", items=tiles_of_y, work=operations, least=WORTH_IT, when=one_pixel)
+@tuned("conv_trans", "conv_trans_y", items=tiles_of_y, work=operations, least=MIN_WORK, when=one_pixel)
 @compiled
 def pixel_y(first, last, y, x, weight):
     fc_y(first, last, matrix(y), matrix(x), matrix(weight), False)
 
 
-@tuned("conv_trans", "conv_trans_dx", items=tiles_of_dx, work=operations, least=WORTH_IT, when=one_pixel)
+@tuned("conv_trans", "conv_trans_dx", items=tiles_of_dx, work=operations, least=MIN_WORK, when=one_pixel)
 @compiled
 def pixel_dx(first, last, dx, dy, weight, accumulate):
     fc_dx(first, last, matrix(dx), matrix(dy), matrix(weight), accumulate)
 
 
-@tuned("conv_trans", "conv_trans_dweight", items=tiles_of_dweight, work=operations, least=WORTH_IT, when=one_pixel)
+@tuned("conv_trans", "conv_trans_dweight", items=tiles_of_dweight, work=operations, least=MIN_WORK, when=one_pixel)
 @compiled
 def pixel_dweight(first, last, dweight, dy, x, accumulate):
     fc_dweight(first, last, matrix(dweight), matrix(x), matrix(dy), accumulate)
 
 
 @tuned(
-    "conv_trans", "conv_trans_y", items=pieces, prepared=mirrored(of_images(filters_prepared_back)),
-    scratch=mirrored(of_images(winograd_scratch_back)), scratch_of_pieces=True,
-    when=mirrored(of_images(tiles_pay_back)), work=operations, least=WORTH_IT, pass_name="winograd",
+    "conv_trans", "conv_trans_y", items=chunks, prepared=mirrored(of_images(filters_prepared_back)),
+    scratch=mirrored(of_images(winograd_scratch_back)), scratch_per_chunk=True,
+    when=mirrored(of_images(tiles_pay_back)), work=operations, least=MIN_WORK, pass_name="winograd",
 )  # fmt: skip
 @compiled
 def winograd_filters(first, last, prepared, weight, scratch):
@@ -138,15 +138,15 @@ def winograd_filters(first, last, prepared, weight, scratch):
 @compiled
 def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y):
     convolve_volumes(
-        first, last, volumes(y), volumes(x), prepared, ANEW, NO_EPILOGUE, scratch, 1,
+        first, last, volumes(y), volumes(x), prepared, OVERWRITE, NO_EPILOGUE, scratch, 1,
         (0, 2 - padding_y, 2 - padding),
     )  # fmt: skip
 
 
 @tuned(
-    "conv_trans", "conv_trans_dx", items=pieces, prepared=mirrored(of_images(filters_prepared)),
-    scratch=mirrored(of_images(winograd_scratch)), scratch_of_pieces=True, when=mirrored(of_images(tiles_pay)),
-    work=operations, least=WORTH_IT, pass_name="winograd",
+    "conv_trans", "conv_trans_dx", items=chunks, prepared=mirrored(of_images(filters_prepared)),
+    scratch=mirrored(of_images(winograd_scratch)), scratch_per_chunk=True, when=mirrored(of_images(tiles_pay)),
+    work=operations, least=MIN_WORK, pass_name="winograd",
 )  # fmt: skip
 @compiled
 def winograd_filters_back(first, last, prepared, weight, scratch):
@@ -162,27 +162,27 @@ def winograd_dx(first, last, dx, dy, prepared, adding, scratch, padding, padding
 
 
 @tuned(
-    "conv_trans", "conv_trans_y", items=mirrored(of_images(spreading_items)), runs=mirrored(input_planes),
-    scratch=mirrored(of_images(spreading_scratch)), scratch_of_pieces=True, when=mirrored(of_images(windows_suit)),
-    work=operations, least=WORTH_IT,
+    "conv_trans", "conv_trans_y", items=mirrored(of_images(col2im_items)), runs=mirrored(input_planes),
+    scratch=mirrored(of_images(col2im_scratch)), scratch_per_chunk=True, when=mirrored(of_images(windows_suit)),
+    work=operations, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def separate_y(first, last, y, x, weight, scratch):
-    spread_windows(first, last, volumes(y), volumes(x), volumes(weight), False, scratch)
+    col2im_gemm(first, last, volumes(y), volumes(x), volumes(weight), False, scratch)
 
 
 @tuned(
-    "conv_trans", "conv_trans_y", items=pieces, prepared=mirrored(of_images(prepared_vectors_back)),
-    scratch=mirrored(of_images(vector_scratch_back)), scratch_of_pieces=True,
+    "conv_trans", "conv_trans_y", items=chunks, prepared=mirrored(of_images(prepared_vectors_back)),
+    scratch=mirrored(of_images(vector_scratch_back)), scratch_per_chunk=True,
     when=mirrored(of_images(vectors_pay_back)),
-    work=operations, least=WORTH_IT,
+    work=operations, least=MIN_WORK,
 )  # fmt: skip
 @compiled
-def turned_filters(first, last, prepared, weight):
-    turn_weight_back(first, last, prepared, weight)
+def transpose_filters(first, last, prepared, weight):
+    transpose_weight_back(first, last, prepared, weight)
 
 
-@tuned("conv_trans", "conv_trans_y", items=mirrored(of_images(vector_items_back)), behind=turned_filters)
+@tuned("conv_trans", "conv_trans_y", items=mirrored(of_images(vector_items_back)), behind=transpose_filters)
 @compiled
 def vectors_y(
     first, last, y, x, prepared, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
@@ -195,7 +195,7 @@ def vectors_y(
 
 @tuned(
     "conv_trans", "conv_trans_y", items=mirrored(of_images(backward_items)), runs=mirrored(of_images(backward_runs)),
-    scratch=mirrored(of_images(backward_scratch)), scratch_of_pieces=True, work=operations, least=WORTH_IT,
+    scratch=mirrored(of_images(backward_scratch)), scratch_per_chunk=True, work=operations, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def conv_trans_y(
@@ -208,26 +208,26 @@ def conv_trans_y(
 
 
 @tuned(
-    "conv_trans", "conv_trans_dx", items=mirrored(gathering_items), runs=mirrored(output_planes),
-    scratch=mirrored(of_images(gathering_scratch)), scratch_of_pieces=True, when=mirrored(of_images(windows_suit)),
-    work=operations, least=WORTH_IT,
+    "conv_trans", "conv_trans_dx", items=mirrored(im2col_items), runs=mirrored(output_planes),
+    scratch=mirrored(of_images(im2col_scratch)), scratch_per_chunk=True, when=mirrored(of_images(windows_suit)),
+    work=operations, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def separate_dx(first, last, dx, dy, weight, accumulate, scratch):
-    gather_windows(first, last, volumes(dx), volumes(dy), volumes(weight), accumulate, scratch)
+    im2col_gemm(first, last, volumes(dx), volumes(dy), volumes(weight), accumulate, scratch)
 
 
 @tuned(
-    "conv_trans", "conv_trans_dx", items=pieces, prepared=mirrored(of_images(prepared_vectors)),
-    scratch=mirrored(of_images(vector_scratch)), scratch_of_pieces=True, when=mirrored(of_images(vectors_pay)),
-    work=operations, least=WORTH_IT,
+    "conv_trans", "conv_trans_dx", items=chunks, prepared=mirrored(of_images(prepared_vectors)),
+    scratch=mirrored(of_images(vector_scratch)), scratch_per_chunk=True, when=mirrored(of_images(vectors_pay)),
+    work=operations, least=MIN_WORK,
 )  # fmt: skip
 @compiled
-def turned_filters_back(first, last, prepared, weight):
-    turn_weight(first, last, prepared, weight)
+def transpose_filters_back(first, last, prepared, weight):
+    transpose_weight(first, last, prepared, weight)
 
 
-@tuned("conv_trans", "conv_trans_dx", items=mirrored(of_images(vector_items)), behind=turned_filters_back)
+@tuned("conv_trans", "conv_trans_dx", items=mirrored(of_images(vector_items)), behind=transpose_filters_back)
 @compiled
 def vectors_dx(
     first, last, dx, dy, prepared, accumulate, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
@@ -240,7 +240,7 @@ def vectors_dx(
 
 @tuned(
     "conv_trans", "conv_trans_dx", items=mirrored(of_images(forward_items)), runs=mirrored(of_images(forward_runs)),
-    scratch=mirrored(of_images(forward_scratch)), scratch_of_pieces=True, work=operations, least=WORTH_IT,
+    scratch=mirrored(of_images(forward_scratch)), scratch_per_chunk=True, work=operations, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def conv_trans_dx(
@@ -255,17 +255,17 @@ def conv_trans_dx(
 
 @tuned(
     "conv_trans", "conv_trans_dweight", items=mirrored(of_images(gradient_items)),
-    scratch=mirrored(of_images(gradient_scratch)), scratch_of_pieces=True, when=mirrored(of_images(filters_suit)),
-    work=operations, least=WORTH_IT,
+    scratch=mirrored(of_images(gradient_scratch)), scratch_per_chunk=True, when=mirrored(of_images(filters_suit)),
+    work=operations, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def separate_dweight(first, last, dweight, dy, x, accumulate, scratch):
-    multiply_windows(first, last, volumes(dweight), volumes(x), volumes(dy), accumulate, scratch)
+    im2col_weight_gradient(first, last, volumes(dweight), volumes(x), volumes(dy), accumulate, scratch)
 
 
 @tuned(
     "conv_trans", "conv_trans_dweight", items=mirrored(filter_items), scratch=mirrored(plane_scratch),
-    scratch_of_pieces=True, when=single_channels, work=operations, least=WORTH_IT,
+    scratch_per_chunk=True, when=single_channels, work=operations, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def planes_dweight(
@@ -280,7 +280,7 @@ def planes_dweight(
 
 @tuned(
     "conv_trans", "conv_trans_dweight", items=mirrored(of_images(weight_items)),
-    scratch=mirrored(of_images(weight_scratch)), scratch_of_pieces=True, work=operations, least=WORTH_IT,
+    scratch=mirrored(of_images(weight_scratch)), scratch_per_chunk=True, work=operations, least=MIN_WORK,
 )  # fmt: skip
 @compiled
 def conv_trans_dweight(
@@ -293,7 +293,7 @@ def conv_trans_dweight(
     )  # fmt: skip
 
 
-@tuned("conv_trans", "conv_trans_bias_gradient", items=filter_slices, work=of_images(outputs), least=BIAS_WORTH_IT)
+@tuned("conv_trans", "conv_trans_bias_gradient", items=filter_tiles, work=of_images(outputs), least=MIN_BIAS_WORK)
 @compiled
 def conv_trans_bias_gradient(first, last, dbias, dy, accumulate):
     add_deltas(first, last, dbias, dy, accumulate)

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.compiling import compiled, copied
-from paddle_layers.kernels.primitives.epilogues import end_run
+from paddle_layers.kernels.constants import MAX_CHUNKS
+from paddle_layers.kernels.primitives.compile_options import compiled, copied
+from paddle_layers.kernels.primitives.epilogues import apply_epilogue
 from paddle_layers.kernels.primitives.interleaving import deal
-from paddle_layers.kernels.primitives.moves import copy_run, set_entry, spread_run, turn, zeros
-from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, VECTOR, products, rounded, vectors_of
-from paddle_layers.kernels.primitives.transforms import (
+from paddle_layers.kernels.primitives.memory_ops import copy_run, scatter_run, set_entry, transpose, zeros
+from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTOR, gemm_microkernel, rounded, vectors_of
+from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
+from paddle_layers.kernels.primitives.winograd_transforms import (
     EDGE,
     POINTS,
     SIDE,
@@ -30,11 +30,11 @@ from paddle_layers.kernels.primitives.transforms import (
     transform_pixels,
 )  # fmt: skip
 
-from .winograd_items import SKEW, block_tiles, line_numbers, skewed, tile_parts, tiles_of
+from .winograd_tiling import SKEW, block_tiles, line_numbers, skewed, tile_parts, tiles_of
 
 WITHOUT_END = 1 << 40
 """Planes of a volume whose last one is prefetched by another item."""
-ANEW = np.bool_(False)
+OVERWRITE = np.bool_(False)
 """Instead of `accumulate` where a result is overwritten: for a literal `False` numba would compile a second
 specialization.
 """
@@ -52,7 +52,7 @@ def transform_filters(first, last, weight, filters, channels, to, line, size, on
     point = rounded(filters) * channels * size
     for k in range(first, last):
         rows = min(LANES, filters - k * LANES)
-        turn(line, weight + k * LANES * channels * 9 * size, rows, channels * 9, channels * 9, LANES, 1, size, one)
+        transpose(line, weight + k * LANES * channels * 9 * size, rows, channels * 9, channels * 9, LANES, 1, size, one)
         for channel in range(channels):
             for lane in range(0, rows, lanes):
                 transform_elements(
@@ -73,8 +73,8 @@ def transform_filters_back(first, last, weight, filters, channels, taps, to, lin
         k, tap = at // taps, taps - 1 - at % taps
         of = weight + (k * channels * of_row + tap * 9) * size
         safe = max(channels - 2, 0)  # rows of 16 elements are read, of which 9 are used
-        turn(line, of, safe, LANES, of_row, wide, 1, size, one)
-        turn(line + safe * size, of + safe * of_row * size, channels - safe, 9, of_row, wide, 1, size, one)
+        transpose(line, of, safe, LANES, of_row, wide, 1, size, one)
+        transpose(line + safe * size, of + safe * of_row * size, channels - safe, 9, of_row, wide, 1, size, one)
         for channel in range(0, channels, lanes):
             transform_elements(
                 line + (8 * wide + channel) * size, -wide * size,
@@ -90,8 +90,8 @@ def transform_weight(first, last, prepared, weight, scratch):
     size, one, blocks = weight.itemsize, weight.dtype.type(1), rounded(K) // LANES
     for item in range(first, last):
         transform_filters(
-            blocks * item // PIECES, blocks * (item + 1) // PIECES, weight.ctypes.data, K, D * E,
-            prepared.ctypes.data, place_of_piece(scratch, item, PIECES), size, one,
+            blocks * item // MAX_CHUNKS, blocks * (item + 1) // MAX_CHUNKS, weight.ctypes.data, K, D * E,
+            prepared.ctypes.data, scratch_of_chunk(scratch, item, MAX_CHUNKS), size, one,
         )  # fmt: skip
 
 
@@ -102,8 +102,8 @@ def transform_weight_back(first, last, prepared, weight, scratch):
     size, one = weight.itemsize, weight.dtype.type(1)
     for item in range(first, last):
         transform_filters_back(
-            K * item // PIECES, K * (item + 1) // PIECES, weight.ctypes.data, K, D, E,
-            prepared.ctypes.data, place_of_piece(scratch, item, PIECES), size, one,
+            K * item // MAX_CHUNKS, K * (item + 1) // MAX_CHUNKS, weight.ctypes.data, K, D, E,
+            prepared.ctypes.data, scratch_of_chunk(scratch, item, MAX_CHUNKS), size, one,
         )  # fmt: skip
 
 
@@ -124,7 +124,7 @@ def convolve_volumes(first, last, y, x, prepared, accumulate, epilogue, scratch,
         convolve_tiles(
             tiles_of(plane, planes, part, parts, P, Q), C, taps, k, k + filters, block_tiles(C * taps, K),
             x.ctypes.data, (Z, H, W), ahead, prepared.ctypes.data, rounded(K) * C * taps * size,
-            y.ctypes.data, K, (R, P, Q), place_of_piece(scratch, item, items), accumulate, epilogue, size, one,
+            y.ctypes.data, K, (R, P, Q), scratch_of_chunk(scratch, item, items), accumulate, epilogue, size, one,
         )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def convolve_tiles(
             k = begin
             while k < end:
                 high = min(LANES - k % LANES, end - k)
-                products(
+                gemm_microkernel(
                     high, vectors, 0, channels, once * all_row, taps * block, taps, place,
                     prepared + point * point_step + k // LANES * channels * taps * block + k % LANES * size, size,
                     transformed + point * x_point, multiplied + point * y_point + (k - begin) * row, row, False, one,
@@ -191,7 +191,7 @@ def convolve_tiles(
                     SIDE * row, one,
                 )  # fmt: skip
             if epilogue[0] != 0:
-                end_run(spread, SIDE * SIDE * row // size, epilogue[0] + (begin + k) * size, epilogue[1], one)
+                apply_epilogue(spread, SIDE * SIDE * row // size, epilogue[0] + (begin + k) * size, epilogue[1], one)
             scatter(
                 y + (begin + k) * R * P * Q * size, all_filters * R * P * Q * size, spread, SIDE * row, first, count,
                 shape, adding, size, one,
@@ -245,7 +245,7 @@ def scatter(y, y_volume, of, of_step, first, count, shape, adding, size, one):
         run = min(across - left, end - tile)
         for i in range(min(SIDE, P - top * SIDE)):
             to = y + plane // R * y_volume + ((plane % R * P + top * SIDE + i) * Q + left * SIDE) * size
-            spread_run(
+            scatter_run(
                 to, of + i * of_step + (tile - first) * SIDE * size, min(run * SIDE, Q - left * SIDE), 1, adding,
                 size, one,
             )  # fmt: skip

@@ -8,11 +8,11 @@ transforms both itself. Rounding is as in `winograd`: measured 1e-6 of the large
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
-from paddle_layers.kernels.primitives.moves import set_entry, spread_run, turn
-from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import ENTRY, LANES, VECTOR, products, vectors_of
-from paddle_layers.kernels.primitives.transforms import (
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, copied
+from paddle_layers.kernels.primitives.memory_ops import scatter_run, set_entry, transpose
+from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTOR, gemm_microkernel, vectors_of
+from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
+from paddle_layers.kernels.primitives.winograd_transforms import (
     EDGE,
     POINTS,
     SIDE,
@@ -22,7 +22,7 @@ from paddle_layers.kernels.primitives.transforms import (
 )
 
 from .winograd import gather
-from .winograd_items import SKEW, line_numbers
+from .winograd_tiling import SKEW, line_numbers
 
 TILES = 4 * LANES
 """Tiles of a block."""
@@ -79,7 +79,7 @@ def tile_gradient_items(K: int, D: int) -> int:
 
 
 def tile_gradient_scratch(K: int, D: int, Q: int) -> int:
-    """Scratch elements of a piece of `multiply_tiles`."""
+    """Scratch elements of a chunk of `multiply_tiles`."""
     runs, parts = gradient_parts(K, D)
     k, c = K // runs, D // parts
     spare = POINTS * SKEW
@@ -102,7 +102,7 @@ def multiply_tiles(first, last, dweight, dy, x, accumulate, scratch, padding, pa
             all_tiles(N, P, Q), K // runs, C // parts, x.ctypes.data + c * H * W * size, C * H * W * size, (1, H, W),
             (0, padding_y, padding), dy.ctypes.data + k * P * Q * size, K * P * Q * size, (1, P, Q),
             dweight.ctypes.data + (k * C + c) * ELEMENTS * size, C * ELEMENTS,
-            place_of_piece(scratch, item, runs * parts), accumulate, size, one,
+            scratch_of_chunk(scratch, item, runs * parts), accumulate, size, one,
         )  # fmt: skip
 
 
@@ -120,8 +120,8 @@ def sum_tiles(
     gathered = lines + EDGE * line_numbers(shape[2]) * size
     row, wide = TILES * size, channels * size
     pixels = gathered + POINTS * (TILES + SKEW) * size
-    turned = pixels + POINTS * (TILES * LANES + SKEW) * size
-    deltas = turned + POINTS * (TILES * channels + SKEW) * size
+    transposed = pixels + POINTS * (TILES * LANES + SKEW) * size
+    deltas = transposed + POINTS * (TILES * channels + SKEW) * size
     sums = deltas + POINTS * (TILES * filters + SKEW) * size
     results = sums + POINTS * filters * wide
     set_entry(place, 0, 0, 0)
@@ -140,8 +140,8 @@ def sum_tiles(
                 )  # fmt: skip
             if channel % LANES == LANES - 1:
                 for point in range(POINTS):
-                    turn(
-                        turned + point * (TILES * wide + SKEW * size) + (channel - LANES + 1) * size,
+                    transpose(
+                        transposed + point * (TILES * wide + SKEW * size) + (channel - LANES + 1) * size,
                         pixels + point * (LANES * row + SKEW * size), LANES, vectors * VECTOR // size,
                         TILES, channels, 1, size, one,
                     )  # fmt: skip
@@ -156,9 +156,9 @@ def sum_tiles(
                     filters * row + SKEW * size, one,
                 )  # fmt: skip
         for point in range(POINTS):
-            products(
+            gemm_microkernel(
                 filters, wide // VECTOR, 0, count, wide, size, 1, place,
-                deltas + point * (filters * row + SKEW * size), row, turned + point * (TILES * wide + SKEW * size),
+                deltas + point * (filters * row + SKEW * size), row, transposed + point * (TILES * wide + SKEW * size),
                 sums + point * filters * wide, wide, start > 0, one,
             )  # fmt: skip
     lanes = VECTOR // size
@@ -166,7 +166,7 @@ def sum_tiles(
         for channel in range(0, channels, lanes):
             transform_gradients(sums + k * wide + channel * size, filters * wide, results, VECTOR, one)
             for element in range(ELEMENTS):
-                spread_run(
+                scatter_run(
                     dweight + (k * filter_step + channel * ELEMENTS + element) * size, results + element * VECTOR,
                     lanes, ELEMENTS, adding, size, one,
                 )  # fmt: skip

@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
-from .compiling import INNER
+from .compile_options import INNER
 
 f32 = np.float32
 ZERO, HALF, ONE, TWO = f32(-0.0), f32(0.5), f32(1), f32(2)

@@ -14,10 +14,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.pieces import EPILOGUE_ROWS
+from paddle_layers.kernels.constants import EPILOGUE_ROWS
 
-from .compiling import copied
-from .tiles import HOST
+from .compile_options import copied
+from .microkernels import HOST
 
 UNROLLED = 4
 """Vectors per unrolled iteration."""
@@ -48,7 +48,7 @@ def row_numbers(builder: Any, table: Any, step: Any, real: Any) -> list[Any]:
 
 
 def epilogue_function(module: Any, nbytes: int, real: Any) -> Any:
-    """The function for a run of sums in an LLVM module, added if missing; arguments as of `end_run`."""
+    """The function for a run of sums in an LLVM module, added if missing; arguments as of `apply_epilogue`."""
     name = f"paddle_layers_epilogue_{real}_{nbytes}"
     if name in module.globals:
         return module.globals[name]
@@ -86,7 +86,7 @@ def epilogue_function(module: Any, nbytes: int, real: Any) -> Any:
 
 
 @intrinsic
-def end_run(typingctx, place, count, table, step, one):
+def apply_epilogue(typingctx, place, count, table, step, one):
     """Applies the epilogue to `count` sums of a filter at `place`; `table` is the address of its mean, `step` the row
     stride in bytes.
 

@@ -1,4 +1,4 @@
-"""Interleaving and deinterleaving of runs by whole vectors; addresses are in bytes, as in `moves`."""
+"""Interleaving and deinterleaving of runs by whole vectors; addresses are in bytes, as in `memory_ops`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compiling import once
+from paddle_layers.kernels.primitives.compile_options import once
 
-from .moves import add_1, move_1, place_of, real_of
-from .tiles import VECTOR
+from .memory_ops import add_1, move_1, place_of, real_of
+from .microkernels import VECTOR
 
 
 def _zipper(count: int, *, adding: bool = False) -> Any:
@@ -43,7 +43,7 @@ _zip_add_4 = _zipper(4, adding=True)
 
 
 @once
-def zip_runs(to, left, right, count, adding, size, one):
+def interleave_runs(to, left, right, count, adding, size, one):
     """Interleaves two runs, or adds them to the target."""
     done = 0
     if adding:
@@ -95,7 +95,7 @@ _unzip_16, _unzip_8, _unzip_4 = (_unzipper(count) for count in (16, 8, 4))
 
 
 @once
-def unzip_run(left, right, of, count, size, one):
+def deinterleave_run(left, right, of, count, size, one):
     """Deinterleaves a run of twice `count` elements into two runs; the last vectors overlap those before."""
     if count >= 16:
         for k in range(0, count - 15, 16):

@@ -14,9 +14,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, once
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, once
 
-from .tiles import HOST, VECTOR, Machine
+from .microkernels import HOST, VECTOR, Machine
 
 LANES = 16
 """Lanes of the widest vectors."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.compiling import compiled
+from paddle_layers.kernels.constants import MAX_CHUNKS
+from paddle_layers.kernels.primitives.compile_options import compiled
 
 
 @compiled
@@ -22,14 +22,14 @@ def take(scratch, at, rows, columns):
 
 
 @compiled
-def piece_of(item, items):
-    """The piece that contains a work item, among those that run concurrently."""
-    pieces = min(items, PIECES)
-    return (pieces * (item + 1) - 1) // items
+def chunk_of(item, items):
+    """The chunk that contains a work item, among those that run concurrently."""
+    chunks = min(items, MAX_CHUNKS)
+    return (chunks * (item + 1) - 1) // items
 
 
 @compiled
-def place_of_piece(scratch, item, items):
-    """Address of the scratch buffer of a work item's piece."""
-    pieces = min(items, PIECES)
-    return scratch.ctypes.data + scratch.size // pieces * piece_of(item, items) * scratch.itemsize
+def scratch_of_chunk(scratch, item, items):
+    """Address of the scratch buffer of a work item's chunk."""
+    chunks = min(items, MAX_CHUNKS)
+    return scratch.ctypes.data + scratch.size // chunks * chunk_of(item, items) * scratch.itemsize

@@ -8,28 +8,28 @@ from __future__ import annotations
 import numpy as np
 
 from paddle_layers.kernels.primitives.blas import matrix_product
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, contracted
-from paddle_layers.kernels.primitives.vectors import add_to, copy
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, contracted
+from paddle_layers.kernels.primitives.vector_functions import add_to, copy
 
-SLICES = 8
+MAX_TILES = 8
 
 
-def slices(T: int) -> int:
-    """Number of row slices; depends on the shape only."""
-    return min(T, SLICES)
+def tile_count(T: int) -> int:
+    """Number of row tiles; depends on the shape only."""
+    return min(T, MAX_TILES)
 
 
 @also_in_python
 def parts_of(units):
     """Parts of the columns of a gate; depends on the shape only."""
-    return max(1, min(SLICES, units // 256))
+    return max(1, min(MAX_TILES, units // 256))
 
 
 @compiled
 def take_before(first, last, past, y, initial, before_of, starts):
-    """The previous row of each row of some slices; at the first step the initial state of the sequence, or zeros."""
+    """The previous row of each row of some tiles; at the first step the initial state of the sequence, or zeros."""
     T = y.shape[0]
-    count = min(T, SLICES)
+    count = min(T, MAX_TILES)
     for t in range(T * first // count, T * last // count):
         if before_of[t] >= 0:
             copy(past[t], y[before_of[t]])
@@ -40,10 +40,10 @@ def take_before(first, last, past, y, initial, before_of, starts):
 
 
 @compiled
-def put_side_by_side(first, last, result, gates, accumulate):
-    """Concatenates the rows of the gates of some slices."""
+def pack_gates(first, last, result, gates, accumulate):
+    """Concatenates the rows of the gates of some tiles."""
     T, K = gates[0].shape
-    count = min(T, SLICES)
+    count = min(T, MAX_TILES)
     for t in range(T * first // count, T * last // count):
         for gate, values in enumerate(gates):
             into = result[t][gate * K : (gate + 1) * K]
@@ -76,7 +76,7 @@ def add_rows(total, rows, accumulate):
 
 
 @contracted
-def through_gate(delta, behind, gate, other):
+def sigmoid_gate_backward(delta, behind, gate, other):
     """Backward pass of a logistic gate: delta of its pre-activation, from that of the gate's product with `other`."""
     one = gate.dtype.type(1)
     for k in range(delta.size):
@@ -84,7 +84,7 @@ def through_gate(delta, behind, gate, other):
 
 
 @contracted
-def through_tanh(delta, behind, value, gate):
+def tanh_gate_backward(delta, behind, value, gate):
     """Backward pass of tanh: delta of its pre-activation, from that of its product with `gate`."""
     one = gate.dtype.type(1)
     for k in range(delta.size):

@@ -6,9 +6,9 @@ after, one.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import compiled, contracted
+from paddle_layers.kernels.primitives.compile_options import compiled, contracted
 from paddle_layers.kernels.primitives.scratch import part, take
-from paddle_layers.kernels.primitives.vectors import (
+from paddle_layers.kernels.primitives.vector_functions import (
     add_product,
     add_to,
     copy,
@@ -19,11 +19,20 @@ from paddle_layers.kernels.primitives.vectors import (
 )
 from paddle_layers.kernels.tuned import tuned
 
-from .gates import add_products, add_rows, parts_of, put_side_by_side, slices, take_before, through_gate, through_tanh
-from .panels import pack, padded, panel_product
-from .sequence_blocks import block, blocks, blocks_of, most_of, put_initial, still_there
+from .gates import (
+    add_products,
+    add_rows,
+    pack_gates,
+    parts_of,
+    sigmoid_gate_backward,
+    take_before,
+    tanh_gate_backward,
+    tile_count,
+)
+from .packed_gemm import pack, padded, panel_product
+from .sequence_batching import active_sequences, block, blocks, blocks_of, most_of, set_initial
 
-WORTH_IT = 1 << 16
+MIN_WORK = 1 << 16
 """Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
 GATES = 3
 
@@ -38,7 +47,7 @@ def resets_first(reset_after: bool) -> bool:
     return not reset_after
 
 
-def products(T: int, K: int) -> int:
+def multiplications(T: int, K: int) -> int:
     """Number of multiplications with the weight."""
     return GATES * T * K * K
 
@@ -75,7 +84,15 @@ def blend(output, share, new):
         output[k] = (one - share[k]) * output[k] + share[k] * new[k]
 
 
-@tuned("grumemory", "grumemory_y", items=blocks, scratch=forward_scratch, work=products, least=WORTH_IT, when=is_usual)
+@tuned(
+    "grumemory",
+    "grumemory_y",
+    items=blocks,
+    scratch=forward_scratch,
+    work=multiplications,
+    least=MIN_WORK,
+    when=is_usual,
+)
 @compiled
 def grumemory_y(
     first, last, y, update, reset, recalled, candidate, x, initial, weight, bias, scratch, S_start, reverse
@@ -93,9 +110,9 @@ def grumemory_y(
         pack(gate_panels.ravel(), weight[:, : 2 * K], False)
         pack(new_panels.ravel(), weight[:, 2 * K :], False)
         chosen, begins, lengths, step = block(item, S_start, reverse)
-        put_initial(outputs, initial, chosen)
+        set_initial(outputs, initial, chosen)
         for q in range(lengths[0]):
-            alive = still_there(lengths, q)
+            alive = active_sequences(lengths, q)
             panel_product(gate_sums, alive, outputs, gate_panels.ravel(), K)
             for r in range(alive):
                 t = begins[r] + q * step
@@ -121,7 +138,7 @@ def grumemory_y(
 
 @tuned(
     "grumemory", "grumemory_deltas",
-    items=blocks, scratch=backward_scratch, work=products, least=WORTH_IT, when=is_usual,
+    items=blocks, scratch=backward_scratch, work=multiplications, least=MIN_WORK, when=is_usual,
 )  # fmt: skip
 @compiled
 def grumemory_deltas(
@@ -143,9 +160,9 @@ def grumemory_deltas(
         pack(gate_panels.ravel(), weight[:, : 2 * K], True)
         pack(new_panels.ravel(), weight[:, 2 * K :], True)
         chosen, begins, lengths, step = block(item, S_start, reverse)
-        put_initial(pasts, initial, chosen)
+        set_initial(pasts, initial, chosen)
         for q in range(lengths[0] - 1, -1, -1):
-            alive = still_there(lengths, q)
+            alive = active_sequences(lengths, q)
             panel_product(outputs, alive, gate_deltas, gate_panels.ravel(), 2 * K)
             for r in range(alive):
                 t = begins[r] + q * step
@@ -155,15 +172,15 @@ def grumemory_deltas(
                 add_to(dh, carried[r])
                 if initial is not None:  # not read by anything else
                     copy(output_delta[t], dh)
-                through_update(gate_deltas[r][:K], carried[r], dh, update[t], candidate[t], past)
-                through_tanh(new_deltas[r], dh, candidate[t], update[t])
+                update_gate_backward(gate_deltas[r][:K], carried[r], dh, update[t], candidate[t], past)
+                tanh_gate_backward(new_deltas[r], dh, candidate[t], update[t])
                 copy(update_delta[t], gate_deltas[r][:K])
                 copy(candidate_delta[t], new_deltas[r])
             panel_product(recalls, alive, new_deltas, new_panels.ravel(), K)
             for r in range(alive):
                 t = begins[r] + q * step
                 past = y[t - step] if q > 0 else pasts[r]
-                through_gate(gate_deltas[r][K:], recalls[r][:K], reset[t], past)
+                sigmoid_gate_backward(gate_deltas[r][K:], recalls[r][:K], reset[t], past)
                 if initial is not None:
                     copy(recalled_delta[t], recalls[r][:K])
                 add_product(carried[r], recalls[r][:K], reset[t])
@@ -171,7 +188,7 @@ def grumemory_deltas(
 
 
 @contracted
-def through_update(delta, carried, dh, gate, new, past):
+def update_gate_backward(delta, carried, dh, gate, new, past):
     """Backward pass of the update gate: from the delta of the output to those of the gate's pre-activation and of the
     previous output.
     """
@@ -181,19 +198,19 @@ def through_update(delta, carried, dh, gate, new, past):
         carried[k] = dh[k] * (one - gate[k])
 
 
-@tuned("grumemory", "grumemory_past", items=slices, work=numbers, least=WORTH_IT)
+@tuned("grumemory", "grumemory_past", items=tile_count, work=numbers, least=MIN_WORK)
 @compiled
 def grumemory_past(first, last, past, y, initial, before_of, S_start):
     take_before(first, last, past, y, initial, before_of, S_start)
 
 
-@tuned("grumemory", "grumemory_dx", items=slices, work=numbers, least=WORTH_IT)
+@tuned("grumemory", "grumemory_dx", items=tile_count, work=numbers, least=MIN_WORK)
 @compiled
 def grumemory_dx(first, last, dx, update_delta, reset_delta, candidate_delta, accumulate):
-    put_side_by_side(first, last, dx, (update_delta, reset_delta, candidate_delta), accumulate)
+    pack_gates(first, last, dx, (update_delta, reset_delta, candidate_delta), accumulate)
 
 
-@tuned("grumemory", "grumemory_dweight", items=tiles, work=products, least=WORTH_IT, when=resets_first)
+@tuned("grumemory", "grumemory_dweight", items=tiles, work=multiplications, least=MIN_WORK, when=resets_first)
 @compiled
 def grumemory_dweight(
     first, last, dweight, past, recalled, update_delta, reset_delta, candidate_delta, accumulate
@@ -205,7 +222,7 @@ def grumemory_dweight(
         add_products(dweight, tile // parts, tile % parts, left, delta, accumulate)
 
 
-@tuned("grumemory", "grumemory_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT, when=resets_first)
+@tuned("grumemory", "grumemory_dbias", items=lambda: GATES, work=numbers, least=MIN_WORK, when=resets_first)
 @compiled
 def grumemory_dbias(first, last, dbias, update_delta, reset_delta, candidate_delta, accumulate):
     K = update_delta.shape[1]
@@ -246,8 +263,8 @@ def backward_scratch_after(S: int, K: int) -> int:
     "grumemory_y",
     items=blocks,
     scratch=forward_scratch_after,
-    work=products,
-    least=WORTH_IT,
+    work=multiplications,
+    least=MIN_WORK,
     when=is_usual_after,
 )
 @compiled
@@ -263,9 +280,9 @@ def grumemory_y_after(
         outputs, at = take(own, at, most, K)
         pack(panels.ravel(), weight, False)
         chosen, begins, lengths, step = block(item, S_start, reverse)
-        put_initial(outputs, initial, chosen)
+        set_initial(outputs, initial, chosen)
         for q in range(lengths[0]):
-            alive = still_there(lengths, q)
+            alive = active_sequences(lengths, q)
             panel_product(sums, alive, outputs, panels.ravel(), K)
             for r in range(alive):
                 t = begins[r] + q * step
@@ -288,7 +305,7 @@ def grumemory_y_after(
 
 @tuned(
     "grumemory", "grumemory_deltas",
-    items=blocks, scratch=backward_scratch_after, work=products, least=WORTH_IT, when=is_usual_after,
+    items=blocks, scratch=backward_scratch_after, work=multiplications, least=MIN_WORK, when=is_usual_after,
 )  # fmt: skip
 @compiled
 def grumemory_deltas_after(
@@ -306,9 +323,9 @@ def grumemory_deltas_after(
         pasts, at = take(own, at, most, K)
         pack(panels.ravel(), weight, True)
         chosen, begins, lengths, step = block(item, S_start, reverse)
-        put_initial(pasts, initial, chosen)
+        set_initial(pasts, initial, chosen)
         for q in range(lengths[0] - 1, -1, -1):
-            alive = still_there(lengths, q)
+            alive = active_sequences(lengths, q)
             panel_product(outputs, alive, deltas, panels.ravel(), 3 * K)
             for r in range(alive):
                 t = begins[r] + q * step
@@ -318,16 +335,16 @@ def grumemory_deltas_after(
                 add_to(dh, carried[r])
                 if initial is not None:  # not read by anything else
                     copy(output_delta[t], dh)
-                through_update(own_deltas[:K], carried[r], dh, update[t], candidate[t], past)
-                through_tanh(new, dh, candidate[t], update[t])
-                through_gate(own_deltas[K : 2 * K], new, reset[t], recalled[t])
+                update_gate_backward(own_deltas[:K], carried[r], dh, update[t], candidate[t], past)
+                tanh_gate_backward(new, dh, candidate[t], update[t])
+                sigmoid_gate_backward(own_deltas[K : 2 * K], new, reset[t], recalled[t])
                 multiply(own_deltas[2 * K :], new, reset[t])
                 copy(update_delta[t], own_deltas[:K])
                 copy(reset_delta[t], own_deltas[K : 2 * K])
                 copy(recalled_delta[t], own_deltas[2 * K :])
 
 
-@tuned("grumemory", "grumemory_dweight", items=tiles, work=products, least=WORTH_IT, when=resets_last)
+@tuned("grumemory", "grumemory_dweight", items=tiles, work=multiplications, least=MIN_WORK, when=resets_last)
 @compiled
 def grumemory_dweight_after(first, last, dweight, past, update_delta, reset_delta, recalled_delta, accumulate):
     parts = parts_of(past.shape[1])
@@ -336,7 +353,7 @@ def grumemory_dweight_after(first, last, dweight, past, update_delta, reset_delt
         add_products(dweight, tile // parts, tile % parts, past, delta, accumulate)
 
 
-@tuned("grumemory", "grumemory_dbias", items=lambda: GATES + 1, work=numbers, least=WORTH_IT, when=resets_last)
+@tuned("grumemory", "grumemory_dbias", items=lambda: GATES + 1, work=numbers, least=MIN_WORK, when=resets_last)
 @compiled
 def grumemory_dbias_after(
     first, last, dbias, update_delta, reset_delta, recalled_delta, candidate_delta, accumulate

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle_layers.kernels.primitives.compiling import compiled, contracted
+from paddle_layers.kernels.primitives.compile_options import compiled, contracted
 from paddle_layers.kernels.primitives.scratch import part, take
-from paddle_layers.kernels.primitives.vectors import (
+from paddle_layers.kernels.primitives.vector_functions import (
     add_product,
     add_to,
     copy,
@@ -17,11 +17,20 @@ from paddle_layers.kernels.primitives.vectors import (
 )
 from paddle_layers.kernels.tuned import tuned
 
-from .gates import add_products, add_rows, parts_of, put_side_by_side, slices, take_before, through_gate, through_tanh
-from .panels import pack, padded, panel_product
-from .sequence_blocks import block, blocks, blocks_of, most_of, put_initial, still_there
+from .gates import (
+    add_products,
+    add_rows,
+    pack_gates,
+    parts_of,
+    sigmoid_gate_backward,
+    take_before,
+    tanh_gate_backward,
+    tile_count,
+)
+from .packed_gemm import pack, padded, panel_product
+from .sequence_batching import active_sequences, block, blocks, blocks_of, most_of, set_initial
 
-WORTH_IT = 1 << 16
+MIN_WORK = 1 << 16
 """Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
 GATES = 4
 
@@ -31,7 +40,7 @@ def is_usual(act: str, gate_act: str, state_act: str) -> bool:
     return (act, gate_act, state_act) == ("tanh", "sigmoid", "tanh")
 
 
-def products(T: int, K: int) -> int:
+def multiplications(T: int, K: int) -> int:
     """Number of multiplications with the weight."""
     return 4 * T * K * K
 
@@ -60,7 +69,15 @@ def tiles(K: int) -> int:
     return GATES * int(parts_of(K))
 
 
-@tuned("lstmemory", "lstmemory_y", items=blocks, scratch=forward_scratch, work=products, least=WORTH_IT, when=is_usual)
+@tuned(
+    "lstmemory",
+    "lstmemory_y",
+    items=blocks,
+    scratch=forward_scratch,
+    work=multiplications,
+    least=MIN_WORK,
+    when=is_usual,
+)
 @compiled
 def lstmemory_y(
     first, last, y, state, candidate, input_gate, forget_gate, output_gate, x, initial, initial_state, weight, bias,
@@ -76,10 +93,10 @@ def lstmemory_y(
         pasts, at = take(own, at, most, K)
         pack(panels.ravel(), weight, False)
         chosen, begins, lengths, step = block(item, S_start, reverse)
-        put_initial(outputs, initial, chosen)
-        put_initial(pasts, initial_state, chosen)
+        set_initial(outputs, initial, chosen)
+        set_initial(pasts, initial_state, chosen)
         for q in range(lengths[0]):
-            alive = still_there(lengths, q)
+            alive = active_sequences(lengths, q)
             if q > 0 or initial is not None:
                 panel_product(sums, alive, outputs, panels.ravel(), K)
             for r in range(alive):
@@ -110,7 +127,7 @@ def lstmemory_y(
 
 @tuned(
     "lstmemory", "lstmemory_deltas",
-    items=blocks, scratch=backward_scratch, work=products, least=WORTH_IT, when=is_usual,
+    items=blocks, scratch=backward_scratch, work=multiplications, least=MIN_WORK, when=is_usual,
 )  # fmt: skip
 @compiled
 def lstmemory_deltas(
@@ -129,10 +146,10 @@ def lstmemory_deltas(
         shown, at = take(own, at, 1, K)
         pack(panels.ravel(), weight, True)
         chosen, begins, lengths, step = block(item, S_start, reverse)
-        put_initial(pasts, initial_state, chosen)
-        put_initial(states, dlast_state, chosen)
+        set_initial(pasts, initial_state, chosen)
+        set_initial(states, dlast_state, chosen)
         for q in range(lengths[0] - 1, -1, -1):
-            alive = still_there(lengths, q)
+            alive = active_sequences(lengths, q)
             panel_product(outputs, alive, sums, panels.ravel(), D)
             for r in range(alive):
                 t = begins[r] + q * step
@@ -142,12 +159,12 @@ def lstmemory_deltas(
                 add_to(dh, dy[t])
                 copy(shown[0], state[t])
                 tanh_all(shown[0])
-                through_output(do, dc, dh, shown[0], output_gate[t])
+                output_gate_backward(do, dc, dh, shown[0], output_gate[t])
                 if peepholes:
                     add_product(dc, do, bias[D + 2 * K :])
-                through_tanh(da, dc, candidate[t], input_gate[t])
-                through_gate(di, dc, input_gate[t], candidate[t])
-                through_gate(df, dc, forget_gate[t], past)
+                tanh_gate_backward(da, dc, candidate[t], input_gate[t])
+                sigmoid_gate_backward(di, dc, input_gate[t], candidate[t])
+                sigmoid_gate_backward(df, dc, forget_gate[t], past)
                 if initial_state is not None:  # not read by anything else
                     copy(state_delta[t], dc)
                 multiply_by(dc, forget_gate[t])
@@ -161,7 +178,7 @@ def lstmemory_deltas(
 
 
 @contracted
-def through_output(do, dc, dh, shown, gate):
+def output_gate_backward(do, dc, dh, shown, gate):
     """Backward pass of the output gate: from the delta of the output to those of the gate's pre-activation and,
     accumulated, of the cell state.
     """
@@ -171,20 +188,20 @@ def through_output(do, dc, dh, shown, gate):
         dc[k] += dh[k] * gate[k] * (one - shown[k] * shown[k])
 
 
-@tuned("lstmemory", "lstmemory_past", items=slices, work=numbers, least=WORTH_IT)
+@tuned("lstmemory", "lstmemory_past", items=tile_count, work=numbers, least=MIN_WORK)
 @compiled
 def lstmemory_past(first, last, past, y, initial, before_of, S_start):
     take_before(first, last, past, y, initial, before_of, S_start)
 
 
-@tuned("lstmemory", "lstmemory_dx", items=slices, work=numbers, least=WORTH_IT)
+@tuned("lstmemory", "lstmemory_dx", items=tile_count, work=numbers, least=MIN_WORK)
 @compiled
 def lstmemory_dx(first, last, dx, candidate_delta, input_delta, forget_delta, output_delta, accumulate):
     deltas = (candidate_delta, input_delta, forget_delta, output_delta)
-    put_side_by_side(first, last, dx, deltas, accumulate)
+    pack_gates(first, last, dx, deltas, accumulate)
 
 
-@tuned("lstmemory", "lstmemory_dweight", items=tiles, work=products, least=WORTH_IT)
+@tuned("lstmemory", "lstmemory_dweight", items=tiles, work=multiplications, least=MIN_WORK)
 @compiled
 def lstmemory_dweight(
     first, last, dweight, past, candidate_delta, input_delta, forget_delta, output_delta, accumulate
@@ -195,7 +212,7 @@ def lstmemory_dweight(
         add_products(dweight, gate, tile % parts, past, deltas[gate], accumulate)
 
 
-@tuned("lstmemory", "lstmemory_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
+@tuned("lstmemory", "lstmemory_dbias", items=lambda: GATES, work=numbers, least=MIN_WORK)
 @compiled
 def lstmemory_dbias(
     first, last, dbias, candidate_delta, input_delta, forget_delta, output_delta, initial_state, state, before_of,

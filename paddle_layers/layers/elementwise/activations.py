@@ -18,8 +18,8 @@ from paddle_layers.define import (
     layer,
     onnx,
 )
+from paddle_layers.layers.axes import along_axes, place_of_axis
 from paddle_layers.layers.helpers import gelu, gelu_derivative, sigmoid, times
-from paddle_layers.layers.places import along_axes, place_of_axis
 
 GELU_SLOPE = 1.5957691216057308  # 2 * sqrt(2 / pi)
 GELU_CUBE = 0.044715

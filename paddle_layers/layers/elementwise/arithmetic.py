@@ -16,8 +16,8 @@ from paddle_layers.define import (
     onnx,
     require,
 )
+from paddle_layers.layers.axes import along_axes
 from paddle_layers.layers.helpers import exceeds
-from paddle_layers.layers.places import along_axes
 
 
 @layer(

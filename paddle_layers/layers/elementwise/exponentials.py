@@ -3,8 +3,8 @@
 import math
 
 from paddle_layers.define import Example, Float, Input, Int, Output, Temp, each, gradient, infer, layer, onnx, require
+from paddle_layers.layers.axes import place_of_axis
 from paddle_layers.layers.helpers import sigmoid, times
-from paddle_layers.layers.places import place_of_axis
 
 SELU_SCALE = 1.0507009873554805
 SELU_LIMIT = 1.7580993408473766  # SELU_SCALE times alpha, 1.6732632423543772

@@ -21,7 +21,7 @@ from paddle_layers.define import (
     real,
     require,
 )
-from paddle_layers.layers.places import place_of_axis
+from paddle_layers.layers.axes import place_of_axis
 
 
 @layer(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from paddle_layers.define.checks.completeness import bias_text
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.define.functions.program import Program
-from paddle_layers.kernels.finding import find_tuned, has_tuned
+from paddle_layers.kernels.selection import find_tuned, has_tuned
 from paddle_layers.kernels.tuned import Tuned
 from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paddle_layers.define.functions.point_functions import Function
-from paddle_layers.kernels.pieces import NO_EPILOGUE
+from paddle_layers.kernels.constants import NO_EPILOGUE
 from paddle_layers.kernels.tuned import Tuned, call_by_name
 from paddle_layers.runtime.generate.drivers import TunedCall
 from paddle_layers.runtime.graph.domains import Extent, ScratchSize

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from paddle_layers.kernels.pieces import EPILOGUE_ROWS
+from paddle_layers.kernels.constants import EPILOGUE_ROWS
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 from paddle_layers.runtime.generate.epilogues import table_kernel
 from paddle_layers.runtime.graph.domains import Extent

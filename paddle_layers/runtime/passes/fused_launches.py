@@ -190,7 +190,7 @@ def _beside(launch: Launch, before: Launch) -> bool:
     if launch.op != before.op or not isinstance(launch.code, TunedCall) or not isinstance(before.code, TunedCall):
         return False
     kernel = launch.code.tuned  # whose items are the runs, as required after a first launch
-    return kernel.runs is kernel.items and not kernel.scratch_of_pieces and not _misfit(launch, before)
+    return kernel.runs is kernel.items and not kernel.scratch_per_chunk and not _misfit(launch, before)
 
 
 def _misfit(launch: Launch, before: Launch) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from paddle_layers.kernels.finding import tuned_functions
+from paddle_layers.kernels.selection import tuned_functions
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_alternate_sizes, tuned_at_every_size
 
 from ..cases.batches import with_samples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from paddle_layers.kernels.finding import tuned_functions
+from paddle_layers.kernels.selection import tuned_functions
 from paddle_layers.kernels.tuned import tuned_at_every_size
 
 from ..cases.case import Case

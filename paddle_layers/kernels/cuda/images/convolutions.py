@@ -6,18 +6,18 @@ import numpy
 from numba import cuda
 
 from paddle_layers.define.functions.point_functions import real
-from paddle_layers.kernels.cuda.tiles import (
+from paddle_layers.kernels.cuda.gemm import (
     ACROSS,
     ALONG,
     CAPACITY,
     EPILOGUE_ROUNDS,
     LEFT,
     LOADS,
+    MIN_WORK,
     RIGHT,
     SLAB,
     SUMS,
     THREADS,
-    WORTH_IT,
     bits_of,
     blocks,
     clear,
@@ -36,7 +36,7 @@ from paddle_layers.kernels.cuda.tiles import (
 )
 from paddle_layers.kernels.tuned import tuned
 
-from .windows import (
+from .implicit_im2col import (
     LINE,
     TABLE,
     fetch_rows,
@@ -94,7 +94,7 @@ def work_of_dweight(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, grou
     return shared_work_per_iteration(K // groups, D * A * B, N * P * Q, groups)
 
 
-@tuned("conv", "conv_y", device="cuda", items=blocks_of_y, work=work_of_y, least=WORTH_IT, when=fits, threads=THREADS)
+@tuned("conv", "conv_y", device="cuda", items=blocks_of_y, work=work_of_y, least=MIN_WORK, when=fits, threads=THREADS)
 def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
     tile = cuda.shared.array(CAPACITY, real)
     outer = cuda.shared.array(TABLE, numpy.int32)
@@ -136,7 +136,7 @@ def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilatio
 
 
 @tuned(
-    "conv", "conv_dx", device="cuda", items=blocks_of_dx, work=work_of_dx, least=WORTH_IT, when=fits, threads=THREADS
+    "conv", "conv_dx", device="cuda", items=blocks_of_dx, work=work_of_dx, least=MIN_WORK, when=fits, threads=THREADS
 )
 def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
     tile = cuda.shared.array(CAPACITY, real)
@@ -186,7 +186,7 @@ def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, di
     device="cuda",
     items=blocks_of_dweight,
     work=work_of_dweight,
-    least=WORTH_IT,
+    least=MIN_WORK,
     when=fits,
     scratch=tile_of_dweight,
     threads=THREADS,

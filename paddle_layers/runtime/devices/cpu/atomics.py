@@ -12,7 +12,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compiling import compiled
+from paddle_layers.kernels.primitives.compile_options import compiled
 
 LINE = 16
 """Distance in elements between values that different threads write: two cache lines, which are fetched together."""

@@ -54,13 +54,13 @@ def _cut(head: Launch, totals: Sequence[int], rows: Rows) -> tuple[int, int, int
     if min(totals) <= 0 or any(total % cells for total in totals[1:]):
         return None
     runs = first if head.runs is None else head.runs(rows.of)
-    if runs == first and first % cells == 0 and (first == cells or not _has_scratch_of_pieces(head)):
+    if runs == first and first % cells == 0 and (first == cells or not _has_scratch_per_chunk(head)):
         return cells, cells, cells  # as fine as the others, or finer: they determine the blocks
     return (first, runs, cells) if runs and cells % runs == 0 else None
 
 
-def _has_scratch_of_pieces(head: Launch) -> bool:
+def _has_scratch_per_chunk(head: Launch) -> bool:
     """Whether its items must be divided into the same pieces as in a separate launch, whose scratch buffers they
     share.
     """
-    return isinstance(head.code, TunedCall) and head.code.tuned.scratch_of_pieces
+    return isinstance(head.code, TunedCall) and head.code.tuned.scratch_per_chunk

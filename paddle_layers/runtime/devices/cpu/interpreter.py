@@ -187,8 +187,8 @@ _STANDS_FOR = {
     "paddle_layers.kernels.primitives": SimpleNamespace(
         elementary=SimpleNamespace(**vars(_MATH), maximum=elementary.maximum, minimum=elementary.minimum)
     ),
-    "paddle_layers.kernels.primitives.helper_forms": SimpleNamespace(single_form=lambda helper: helper),
-    "paddle_layers.kernels.primitives.compiling": SimpleNamespace(INNER={}, OUTER={}),
+    "paddle_layers.kernels.primitives.float32_helpers": SimpleNamespace(single_form=lambda helper: helper),
+    "paddle_layers.kernels.primitives.compile_options": SimpleNamespace(INNER={}, OUTER={}),
     "paddle_layers.runtime.devices.cpu.arrays": SimpleNamespace(LANES=LANES, argument=_argument, stack=_stack),
     "paddle_layers.runtime.devices.cpu.native": SimpleNamespace(BODY=None),
 }

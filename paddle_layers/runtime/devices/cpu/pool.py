@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define.machine import usable_cores
-from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.constants import MAX_CHUNKS
 
 from .native import COLUMNS, run_whole
 from .threads import allowed_threads
@@ -28,7 +28,7 @@ class Pool:
     """A board, and the workers that watch it."""
 
     def __init__(self) -> None:
-        self._count = min(usable_cores(), PIECES) - 1 if HAS_WORKERS else 0
+        self._count = min(usable_cores(), MAX_CHUNKS) - 1 if HAS_WORKERS else 0
         self._board = np.zeros(board_size(self._count), np.int64)
         self._board[OPEN] = CLOSED
         self._address = int(self._board.ctypes.data)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define.switching import switched
-from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.runtime.devices.sizes import Sizes
 from paddle_layers.runtime.devices.unrolling import sections_of
 from paddle_layers.runtime.generate.drivers import Kernel
@@ -187,7 +187,7 @@ def _calls_python(launch: Launch) -> bool:
 def _cut(rows: NDArray[np.int64], work: NDArray[Any], by_caller: NDArray[np.bool_]) -> bool:
     """Splits launches that are worth it into pieces. Returns whether all of them together are worth waking threads."""
     cut = _CUTTING.get() != ""
-    rows[:, CHUNKS] = np.where(work < (0 if cut else SERIAL_WORK), 1, np.minimum(rows[:, PARTS], PIECES))
+    rows[:, CHUNKS] = np.where(work < (0 if cut else SERIAL_WORK), 1, np.minimum(rows[:, PARTS], MAX_CHUNKS))
     rows[by_caller, CHUNKS] = BY_CALLER
     return cut or bool(work.sum() >= FEW * SERIAL_WORK)
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.digests import tuned_digest
-from paddle_layers.kernels.primitives import compiling, elementary, helper_forms, parts
-from paddle_layers.kernels.primitives.compiling import INNER
+from paddle_layers.kernels.primitives import compile_options, elementary, float32_helpers, numba_pipelines
+from paddle_layers.kernels.primitives.compile_options import INNER
 from paddle_layers.runtime.generate.authors import LIBRARY
 from paddle_layers.runtime.generate.checksums import sum_of
 from paddle_layers.runtime.generate.drivers import (
@@ -80,7 +80,7 @@ def cpu_prelude(dtype: str) -> list[str]:
     return [
         "import numba",
         "from numba import cfunc, njit",
-        f"from {compiling.__name__} import INNER, OUTER",
+        f"from {compile_options.__name__} import INNER, OUTER",
         "from paddle_layers.runtime.devices.cpu.arrays import LANES, argument as argument_, stack as stack_",
         "from paddle_layers.runtime.devices.cpu.native import BODY",
         f"# their own texts: {_imported_digest()}",
@@ -94,7 +94,12 @@ def cpu_prelude(dtype: str) -> list[str]:
 def _imported_digest() -> str:
     """Digest of the files that every driver imports: numba does not detect changes there."""
     here = Path(__file__)
-    files = (Path(compiling.__file__), Path(parts.__file__), here.with_name("arrays.py"), here.with_name("native.py"))
+    files = (
+        Path(compile_options.__file__),
+        Path(numba_pipelines.__file__),
+        here.with_name("arrays.py"),
+        here.with_name("native.py"),
+    )
     return sum_of(b"".join(file.read_bytes() for file in files))[:16]
 
 
@@ -140,7 +145,7 @@ def cpu_text(kernel: Kernel, dtype: str) -> str:
 def _has_single_form(program: Program, dtype: str) -> bool:
     """Whether it is a helper of the library's own layers with a float32 implementation."""
     own = program.place is not None and Path(program.place[0]) == LIBRARY / "layers" / "helpers.py"
-    return own and dtype == "float32" and program.tree.name in helper_forms.SINGLE
+    return own and dtype == "float32" and program.tree.name in float32_helpers.SINGLE
 
 
 def _vector_prelude(programs: Sequence[Program], dtype: str) -> list[str]:
@@ -156,7 +161,7 @@ def _vector_prelude(programs: Sequence[Program], dtype: str) -> list[str]:
             f"# its own text: {tuned_digest(module)}",
         ]
     if any(_has_single_form(program, dtype) for program in programs):
-        module = helper_forms.__name__
+        module = float32_helpers.__name__
         lines += [f"from {module} import single_form", f"# its own text: {tuned_digest(module)}"]
     if ADD in names:
         reordered = DECORATOR.replace(")", ', fastmath={"reassoc"})')

@@ -1,0 +1,244 @@
+"""Tiled matrix product (GEMM) in shared memory: the main loop of the dense and convolution kernels.
+
+A block computes a square tile of the result from slabs of both operands in shared memory. Both slabs have the same
+layout, with `pitch` elements per step along the depth (K). Each thread accumulates 8 by 8 sums in registers; a group
+consists of the threads that cover the tile, and the groups of a block split the depth of every slab. While a slab is
+multiplied, the elements of the next one are loaded into registers. At the end the sums of the groups are reduced in
+shared memory, in a fixed order.
+
+Tiles are 64 wide with four groups if there are enough of them for the multiprocessors of a large GPU. Otherwise they
+are 32 or 16 wide with 16 or 64 groups, and slabs are deeper: a block then moves and multiplies the same number of
+elements per iteration.
+
+For each step along the depth a thread reads 16 elements of shared memory, as four vectors, for 64 products. Its rows
+and columns are two runs of 4, half a tile apart, so that the vectors of a warp are contiguous; the pitch is padded by 4
+against bank conflicts. A thread needs at most 128 registers, so that two blocks share a multiprocessor: one fetches
+while one multiplies. In an iteration of 64 wide tiles 512 of some 1000 instructions multiply; of an H200's 67 TFLOP/s
+we expect 25 to 30.
+
+Split-K: where the result is small and the depth is long, as in a filter gradient, several blocks also share the depth.
+Each stores its tile in the scratch buffer, and a second kernel adds the tiles in a fixed order.
+
+Helpers cannot access `cuda`, so arrays and barriers are in the kernels. Arrays are indexed by `flat`, which avoids
+numba's check for negative indices: that check breaks vectorized accesses.
+"""
+
+from __future__ import annotations
+
+from paddle_layers.define.functions.point_functions import helper, real
+
+THREADS = 256
+WIDEST = 6
+"""Maximum number of bits of the tile width, a power of two."""
+NARROWEST = 4
+SLAB = 2048
+"""Elements of a slab."""
+LOADS = SLAB // THREADS
+"""Elements of a slab that a thread moves."""
+SUMS = 8
+"""Rows and columns of results per thread."""
+EPILOGUE_ROUNDS = 4
+"""Rounds of the final reduction: the sums of a block are four times as large as shared memory."""
+SECOND = 128 * 20
+"""Offset of the second slab in shared memory: space for a slab of the narrowest tiles, which have the most padding."""
+CAPACITY = 2 * SECOND
+
+LEFT = 0
+RIGHT = 1
+"""Operands of a product."""
+ALONG = 1
+ACROSS = 0
+"""Whether contiguous elements of an operand run along the depth or across it."""
+
+MULTIPROCESSORS = 128
+ENOUGH = MULTIPROCESSORS // 2
+"""Minimum number of tiles; with fewer, narrower tiles (four times as many) are faster."""
+PART = 8
+"""Minimum number of slabs per block where blocks share the depth (split-K)."""
+MIN_WORK = 1 << 20
+"""Multiplications that point functions do while every multiprocessor does an iteration: 500 in each of 2100 cycles."""
+
+
+def blocks(rows: int, columns: int, matrices: int = 1) -> int:
+    """Number of tiles that cover all matrices of the result."""
+    return matrices * int(tiles(rows, columns, bits_of(rows, columns)))
+
+
+def work_per_iteration(rows: int, columns: int, depth: int, matrices: int = 1) -> int:
+    """Multiplications per iteration: one slab on every multiprocessor; the epilogue of a tile costs two."""
+    slabs = -(-depth * 2 ** bits_of(rows, columns) // SLAB)
+    iterations = -(-blocks(rows, columns, matrices) // MULTIPROCESSORS) * (slabs + 2)
+    return matrices * rows * columns * depth // max(iterations, 1)
+
+
+def shared_blocks(rows: int, columns: int, depth: int, matrices: int = 1) -> int:
+    """Number of blocks with split-K."""
+    bits = wide_bits_of(rows, columns)
+    found = matrices * int(tiles(rows, columns, bits))
+    return found * int(parts_of(found, depth, bits))
+
+
+def shared_work_per_iteration(rows: int, columns: int, depth: int, matrices: int = 1) -> int:
+    """Multiplications per iteration with split-K."""
+    bits = wide_bits_of(rows, columns)
+    found = matrices * int(tiles(rows, columns, bits))
+    parts = int(parts_of(found, depth, bits))
+    slabs = -(-depth * 2**bits // SLAB)
+    iterations = -(-found * parts // MULTIPROCESSORS) * (-(-slabs // parts) + 2)
+    return matrices * rows * columns * depth // max(iterations, 1)
+
+
+def tile_size(rows: int, columns: int) -> int:
+    """Elements of a tile with split-K."""
+    return 1 << 2 * int(wide_bits_of(rows, columns))
+
+
+@helper
+def parts_of(count, depth, bits):
+    """Blocks that share the depth of each tile: enough to occupy a large GPU, if each has enough slabs."""
+    slabs = (depth * (1 << bits) + SLAB - 1) // SLAB
+    return max(1, min(2 * MULTIPROCESSORS // max(count, 1), slabs // PART))
+
+
+@helper
+def wide_bits_of(rows, columns):
+    """Bits of the tile width with split-K: narrower only where half of each tile would be empty."""
+    bits = WIDEST
+    while bits > NARROWEST and 2 * min(rows, columns) <= 1 << bits:
+        bits -= 1
+    return bits
+
+
+@helper
+def tiles(rows, columns, bits):
+    """Number of tiles that cover a matrix."""
+    return ((rows + (1 << bits) - 1) >> bits) * ((columns + (1 << bits) - 1) >> bits)
+
+
+@helper
+def bits_of(rows, columns):
+    """Bits of the tile width of a matrix: narrower where there are few tiles, or where half of each would be empty."""
+    bits = WIDEST
+    while bits > NARROWEST and (2 * min(rows, columns) <= 1 << bits or tiles(rows, columns, bits) < ENOUGH):
+        bits -= 1
+    return bits
+
+
+@helper
+def corner(block, rows, columns, bits):
+    """Which matrix of a batch a block works on, and the first row and column of its tile."""
+    down, across = (rows + (1 << bits) - 1) >> bits, (columns + (1 << bits) - 1) >> bits
+    return block // across // down, block // across % down << bits, block % across << bits
+
+
+@helper
+def spot(thread, bits, along):
+    """Depth and side of the first element that a thread moves; the others follow along the depth, 256 / width apart.
+
+    Contiguous elements are loaded by adjacent threads (coalesced): runs of 4 along the depth, or a whole side.
+    """
+    if along:
+        return (thread & 3) + (thread >> (bits + 2)) * 4, (thread >> 2) & ((1 << bits) - 1)
+    return thread >> bits, thread & ((1 << bits) - 1)
+
+
+@helper
+def fetch(ahead, operand, matrix, first, start, thread, bits, along):
+    """Reads a thread's part of a slab; zero beyond the depth.
+
+    Beyond the side the last element is read again, for results that are not stored.
+    """
+    k, m = spot(thread, bits, along)
+    k += start
+    if along:
+        at, step, depth = min(first + m, matrix.shape[0] - 1) * matrix.shape[1] + k, 1, matrix.shape[1]
+    else:
+        at, step, depth = k * matrix.shape[1] + min(first + m, matrix.shape[1] - 1), matrix.shape[1], matrix.shape[0]
+    for i in range(LOADS):
+        ahead[operand, i] = matrix.flat[at] if k < depth else real(0)
+        k += 1 << (8 - bits)
+        at += step << (8 - bits)
+
+
+@helper
+def put(tile, operand, ahead, thread, bits, along):
+    """Copies the fetched elements into shared memory."""
+    k, m = spot(thread, bits, along)
+    pitch = (1 << bits) + 4
+    at = operand * SECOND + k * pitch + m
+    for i in range(LOADS):
+        tile.flat[at] = ahead[operand, i]
+        at += pitch << (8 - bits)
+
+
+@helper
+def clear(sums):
+    """Initializes the sums with zero."""
+    for i in range(SUMS):
+        for j in range(SUMS):
+            sums[i, j] = real(0)
+
+
+@helper
+def multiply(tile, sums, thread, bits):
+    """Adds the products of a group's part of the slabs to the sums of a thread."""
+    steps = 1 << (bits - 3)
+    half, pitch = steps * 4, (2 * steps + 1) * 4
+    group, lane = thread >> (2 * bits - 6), thread & (steps * steps - 1)
+    row = group * steps * pitch + (lane >> (bits - 3)) * 4
+    column = SECOND + group * steps * pitch + (lane & (steps - 1)) * 4
+    for _ in range(steps):
+        for i in range(SUMS):
+            left = tile.flat[row + i // 4 * half + i % 4]
+            for j in range(SUMS):
+                sums[i, j] += left * tile.flat[column + j // 4 * half + j % 4]
+        row += pitch
+        column += pitch
+
+
+@helper
+def collect(tile, sums, first, thread, bits):
+    """Adds the sums of a thread to those of other rounds; shared memory now has results of a quarter of the groups."""
+    steps = 1 << (bits - 3)
+    half, pitch = steps * 4, (2 * steps + 1) * 4
+    group, lane = (thread & 63) >> (2 * bits - 6), thread & (steps * steps - 1)
+    corner = ((group << bits) + (lane >> (bits - 3)) * 4) * pitch + (lane & (steps - 1)) * 4
+    for i in range(SUMS):
+        for j in range(SUMS):
+            at = corner + (i // 4 * half + i % 4) * pitch + j // 4 * half + j % 4
+            if first:
+                tile.flat[at] = sums[i, j]
+            else:
+                tile.flat[at] += sums[i, j]
+
+
+@helper
+def result(tile, row, column, bits):
+    """An element of the result after all rounds."""
+    pitch = (1 << bits) + 4
+    total = real(0)
+    for group in range(1 << (12 - 2 * bits)):
+        total += tile.flat[((group << bits) + row) * pitch + column]
+    return total
+
+
+@helper
+def keep(scratch, tile, block, thread, bits):
+    """Stores the tile of a block in the scratch buffer."""
+    for i in range(1 << (2 * bits - 8)):
+        e = thread + i * THREADS
+        scratch.flat[(block << 2 * bits) + e] = result(tile, e >> bits, e & ((1 << bits) - 1), bits)
+
+
+@helper
+def store(matrix, tile, top, left, accumulate, thread, bits):
+    """Writes the tile's part of the result; adjacent threads write a run of columns."""
+    for i in range(1 << (2 * bits - 8)):
+        e = thread + i * THREADS
+        row, column = e >> bits, e & ((1 << bits) - 1)
+        if top + row < matrix.shape[0] and left + column < matrix.shape[1]:
+            at = (top + row) * matrix.shape[1] + left + column
+            if accumulate:
+                matrix.flat[at] += result(tile, row, column, bits)
+            else:
+                matrix.flat[at] = result(tile, row, column, bits)

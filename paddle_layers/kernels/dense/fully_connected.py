@@ -1,0 +1,241 @@
+"""Fully connected layer (`fc`) by BLAS: tiles of rows or columns, whichever are more; a single row is split along the
+reduction (split-K).
+
+A few rows of whole vectors use register tiles.
+
+A part of the sums of a row reads adjacent rows of the weight, so memory is read in order: 9216 to 4096 reaches 58 GB/s
+on two cores in 8 parts, and 34 in 8 tiles of columns.
+"""
+
+from __future__ import annotations
+
+from paddle_layers.kernels.primitives.blas import matrix_product, vector_product
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
+from paddle_layers.kernels.primitives.microkernels import LANES
+from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
+from paddle_layers.kernels.primitives.vector_functions import add_to, copy
+from paddle_layers.kernels.tuned import tuned
+
+from .skinny_gemm import (
+    add_outer_products,
+    few_rows,
+    multiply_rows,
+    multiply_rows_back,
+    numbers_of_dx,
+    table_numbers,
+)
+
+MIN_WORK = 1 << 16
+"""Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
+MIN_ONE_ROW_WORK = 1 << 12
+"""The same for one row: there the point function reads the weight with a stride of one row."""
+MIN_FEW_ROWS_WORK = 1 << 23
+"""The same for a few rows, compared to BLAS."""
+TILES = 8
+PART = 1 << 16
+"""Minimum number of multiplications of a part of a row's sums."""
+
+
+def multiplications(N: int, C_i: int, K: int) -> int:
+    """Operations of a product."""
+    return N * C_i * K
+
+
+def one_row(N: int) -> bool:
+    """Whether it is a vector-matrix product."""
+    return N == 1
+
+
+def parts_of_row(C_i: int, K: int) -> int:
+    """Parts of the sums of one row; depends on the shape only."""
+    return max(1, min(TILES, C_i * K // PART))
+
+
+def one_long_row(N: int, C_i: int, K: int) -> bool:
+    """Whether it is a vector-matrix product that is worth several parts."""
+    return N == 1 and parts_of_row(C_i, K) > 1
+
+
+def numbers_of_row(K: int) -> int:
+    """Number of elements of a row of the output: the sums of a part, and the runs of one element of the row itself."""
+    return K
+
+
+@also_in_python
+def tiles(rows, columns):
+    """Number of tiles of a result matrix; depends on the shape only: at least 16 rows or columns, and long runs of a
+    vector.
+    """
+    return max(1, min(TILES, columns // 512 if rows == 1 else max(rows, columns) // 16))
+
+
+def tiles_of_y(N: int, K: int) -> int:
+    """Number of tiles of the output."""
+    return int(tiles(N, K))
+
+
+def tiles_of_dx(N: int, C_i: int) -> int:
+    """Number of tiles of the input gradient."""
+    return int(tiles(N, C_i))
+
+
+def rows_of_y(N: int, K: int) -> int:
+    """Runs of the output that the tiles consist of: its rows, where rows are split."""
+    return N if N > K else 0
+
+
+def rows_of_dx(N: int, C_i: int) -> int:
+    """The same for the input gradient."""
+    return N if C_i < N else 0
+
+
+def tiles_of_dweight(C_i: int, K: int) -> int:
+    """Number of tiles of the weight gradient."""
+    return int(tiles(C_i, K))
+
+
+@also_in_python
+def runs_of_columns(K):
+    """Runs of the output columns where rows are few, at least one vector each."""
+    return max(1, min(TILES, K // LANES))
+
+
+@also_in_python
+def runs_of_inputs(C_i):
+    """Runs of the weight rows where rows are few."""
+    return max(1, min(TILES, C_i // LANES))
+
+
+@compiled
+def tile_bounds(tile, rows, columns):
+    """Rows and columns of a tile: the longer side is split, so that little is packed twice."""
+    count = tiles(rows, columns)
+    if rows > columns:
+        return rows * tile // count, rows * (tile + 1) // count, 0, columns
+    return 0, rows, columns * tile // count, columns * (tile + 1) // count
+
+
+@tuned("fc", "fc_y", items=parts_of_row, scratch=numbers_of_row, when=one_long_row, work=multiplications)
+@compiled
+def parts_y(first, last, x, weight, scratch):
+    C, K = weight.shape
+    parts = scratch.size // K
+    size, one = x.itemsize, weight.dtype.type(1)
+    for part in range(first, last):
+        low, high = C * part // parts, C * (part + 1) // parts
+        vector_product(
+            0, high - low, K, weight.ctypes.data + low * K * size, K, x.ctypes.data + low * size,
+            False, scratch.ctypes.data + part * K * size, one,
+        )  # fmt: skip
+
+
+@tuned("fc", "fc_y", items=tiles_of_y, runs=numbers_of_row, behind=parts_y)
+@compiled
+def row_y(first, last, y, scratch, accumulate):
+    K = y.shape[1]
+    low, high = K * first // tiles(1, K), K * last // tiles(1, K)
+    sums = y[0, low:high]
+    if accumulate:
+        add_to(sums, scratch[low:high])
+    else:
+        copy(sums, scratch[low:high])
+    for part in range(1, scratch.size // K):
+        add_to(sums, scratch[part * K + low : part * K + high])
+
+
+@tuned(
+    "fc", "fc_y", items=runs_of_columns, scratch=table_numbers, scratch_per_chunk=True, when=few_rows,
+    work=multiplications, least=MIN_FEW_ROWS_WORK,
+)  # fmt: skip
+@compiled
+def rows_y(first, last, y, x, weight, scratch, adding):
+    size, one = y.itemsize, weight.dtype.type(1)
+    C, K = weight.shape
+    sizes, items = (x.shape[0], C, K), runs_of_columns(K)
+    for item in range(first, last):
+        left, right = K // LANES * item // items * LANES, K // LANES * (item + 1) // items * LANES
+        multiply_rows(
+            y.ctypes.data, x.ctypes.data, weight.ctypes.data, left, right, sizes, adding,
+            scratch_of_chunk(scratch, item, items), size, one,
+        )  # fmt: skip
+
+
+@tuned(
+    "fc", "fc_dx", items=runs_of_inputs, scratch=numbers_of_dx, scratch_per_chunk=True, when=few_rows,
+    work=multiplications, least=MIN_FEW_ROWS_WORK,
+)  # fmt: skip
+@compiled
+def rows_dx(first, last, dx, dy, weight, scratch, adding):
+    size, one = dx.itemsize, weight.dtype.type(1)
+    C, K = weight.shape
+    sizes, items = (dy.shape[0], C, K), runs_of_inputs(C)
+    for item in range(first, last):
+        multiply_rows_back(
+            dx.ctypes.data, dy.ctypes.data, weight.ctypes.data, C * item // items, C * (item + 1) // items, sizes,
+            adding, scratch_of_chunk(scratch, item, items), size, one,
+        )  # fmt: skip
+
+
+@tuned(
+    "fc", "fc_dweight", items=runs_of_inputs, scratch=table_numbers, scratch_per_chunk=True, when=few_rows,
+    work=multiplications, least=MIN_FEW_ROWS_WORK,
+)  # fmt: skip
+@compiled
+def rows_dweight(first, last, dweight, x, dy, scratch, adding):
+    size, one = x.itemsize, x.dtype.type(1)
+    C, K = dweight.shape
+    sizes, items = (x.shape[0], C, K), runs_of_inputs(C)
+    for item in range(first, last):
+        add_outer_products(
+            dweight.ctypes.data, x.ctypes.data, dy.ctypes.data, C * item // items, C * (item + 1) // items, sizes,
+            adding, scratch_of_chunk(scratch, item, items), size, one,
+        )  # fmt: skip
+
+
+@tuned("fc", "fc_y", items=tiles_of_y, runs=rows_of_y, work=multiplications, least=MIN_WORK)
+@tuned("fc", "fc_y", items=tiles_of_y, runs=rows_of_y, when=one_row, work=multiplications, least=MIN_ONE_ROW_WORK)
+@compiled
+def fc_y(first, last, y, x, weight, accumulate):
+    size, one = y.itemsize, weight.dtype.type(1)
+    C, K = weight.shape
+    xs, ws, ys = x.ctypes.data, weight.ctypes.data, y.ctypes.data
+    for tile in range(first, last):
+        low, high, left, right = tile_bounds(tile, x.shape[0], K)
+        if x.shape[0] == 1:
+            vector_product(0, C, right - left, ws + left * size, K, xs, accumulate, ys + left * size, one)
+        else:
+            matrix_product(
+                0, 0, high - low, right - left, C,
+                xs + low * C * size, C, ws + left * size, K, accumulate, ys + (low * K + left) * size, K, one,
+            )  # fmt: skip
+
+
+@tuned("fc", "fc_dx", items=tiles_of_dx, runs=rows_of_dx, work=multiplications, least=MIN_WORK)
+@compiled
+def fc_dx(first, last, dx, dy, weight, accumulate):
+    size, one = dx.itemsize, weight.dtype.type(1)
+    C, K = weight.shape
+    ds, ws, dys = dx.ctypes.data, weight.ctypes.data, dy.ctypes.data
+    for tile in range(first, last):
+        low, high, left, right = tile_bounds(tile, dy.shape[0], C)
+        if dy.shape[0] == 1:
+            vector_product(1, right - left, K, ws + left * K * size, K, dys, accumulate, ds + left * size, one)
+        else:
+            matrix_product(
+                0, 1, high - low, right - left, K,
+                dys + low * K * size, K, ws + left * K * size, K, accumulate, ds + (low * C + left) * size, C, one,
+            )  # fmt: skip
+
+
+@tuned("fc", "fc_dweight", items=tiles_of_dweight, work=multiplications, least=MIN_WORK)
+@compiled
+def fc_dweight(first, last, dweight, x, dy, accumulate):
+    C, K = dweight.shape
+    size, one = x.itemsize, x.dtype.type(1)
+    for tile in range(first, last):
+        low, high, left, right = tile_bounds(tile, C, K)
+        matrix_product(
+            1, 0, high - low, right - left, x.shape[0],
+            x.ctypes.data + low * size, C, dy.ctypes.data + left * size, K,
+            accumulate, dweight.ctypes.data + (low * K + left) * size, K, one,
+        )  # fmt: skip

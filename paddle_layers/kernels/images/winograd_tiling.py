@@ -1,0 +1,155 @@
+"""Winograd convolution: work items, scratch sizes and the cost model, which depend on shapes only."""
+
+from __future__ import annotations
+
+from paddle_layers.kernels.primitives.compile_options import also_in_python
+from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, rounded
+from paddle_layers.kernels.primitives.winograd_transforms import EDGE, POINTS, SIDE
+
+from .conv_tiling import Steps
+from .direct_conv import MOST_RUNS
+
+SHORTEST = 32
+"""Minimum number of filters of an item."""
+ITEMS = 4
+"""Number of items of a batch, if its planes have that many filters."""
+OVERHEAD = 1.5
+"""Relative cost of the transforms, including a minimum gain."""
+BLOCK = 1 << 19
+"""Maximum number of transformed pixels and products of a block, if it has more than two vectors of tiles."""
+FILTERS = 4000
+"""Cost of transforming the filters, in products of one filter and channel: more than small images repay."""
+FEW_PAIRS = 1 << 14
+"""Minimum number of pairs of a filter and a channel for a single vector of tiles: transformed filters have four times
+as many elements, which come from main memory for few products each.
+"""
+SKEW = 16
+"""Padding elements after the tiles of a position, for vectors that extend past the end."""
+
+
+@also_in_python
+def block_tiles(channels, filters):
+    """Tiles of a block; depends on shapes only."""
+    return 3 * LANES if POINTS * (channels + filters) * 3 * LANES <= BLOCK else 2 * LANES
+
+
+@also_in_python
+def tile_parts(N, filters, P, Q):
+    """Planes of an item, runs of the tiles of one plane, and runs of its filters; depends on shapes only.
+
+    An item needs a vector of tiles, and a run of them two; a block of them is better, where that leaves enough items.
+    Each run of the filters transforms the plane again, so that tiles are split first.
+    """
+    tiles = ((P + SIDE - 1) // SIDE) * ((Q + SIDE - 1) // SIDE)
+    planes, runs, parts = 1, 1, max(1, min((ITEMS + N - 1) // max(N, 1), rounded(tiles) // LANES // 2))
+    for count in range(2, min(N, 3 * LANES // tiles) + 1):
+        if N % count == 0 and (count * tiles <= LANES or N // count >= ITEMS):
+            planes = count
+    for count in range(2, min(MOST_RUNS, filters // SHORTEST) + 1):
+        if planes > 1 or N * parts * runs >= ITEMS:
+            break
+        if filters % count == 0:
+            runs = count
+    return planes, parts, runs
+
+
+@also_in_python
+def tile_items(N, filters, P, Q):
+    """Work items of `N` planes."""
+    planes, parts, runs = tile_parts(N, filters, P, Q)
+    return N // planes * parts * runs
+
+
+@also_in_python
+def tiles_of(first, planes, part, parts, P, Q):
+    """First tile of a run of those of some planes, and one past its last; runs are split between vectors."""
+    of_plane = ((P + SIDE - 1) // SIDE) * ((Q + SIDE - 1) // SIDE)
+    begin, tiles = first * of_plane, planes * of_plane
+    vectors = rounded(tiles) // LANES
+    return begin + vectors * part // parts * LANES, begin + min(tiles, vectors * (part + 1) // parts * LANES)
+
+
+def pays(N: int, filters: int, channels: int, P: int, Q: int, training: bool) -> bool:
+    """Whether 36 products of whole vectors of tiles, with their transforms, are faster than the direct sums.
+
+    In the test phase filters are transformed once for all passes.
+    """
+    planes = tile_parts(N, filters, P, Q)[0]
+    tiles = planes * -(-P // SIDE) * -(-Q // SIDE)
+    places = N // planes * rounded(tiles)
+    wide_enough = min(filters, channels) >= LANES and tile_items(N, filters, P, Q) > 1
+    enough = places > LANES or filters * channels >= FEW_PAIRS
+    return wide_enough and enough and places * POINTS * OVERHEAD + FILTERS * training < N * P * (Q + 1) * 9
+
+
+@also_in_python
+def skewed(step):
+    """A byte stride padded to an odd number of cache lines: addresses pages apart share a few cache sets."""
+    return (step + 63) // 64 * 64 | 64
+
+
+@also_in_python
+def line_numbers(Q):
+    """Elements of a row of pixels with its padding, and of what vectors read after it."""
+    return (Q + SIDE - 1) // SIDE * SIDE + EDGE + 5 * LANES
+
+
+@also_in_python
+def filter_numbers(filters, channels):
+    """Elements of the transformed filters: in blocks of as many filters as the widest vectors have lanes."""
+    return POINTS * rounded(filters) * channels
+
+
+@also_in_python
+def tile_numbers(channels, taps, filters, Q):
+    """Scratch elements of a chunk of `convolve_tiles`, for any run of the filters."""
+    tiles = block_tiles(channels * taps, filters)
+    block = POINTS * tiles * (channels * taps + filters) + (POINTS * taps + SIDE * SIDE) * tiles + 6 * SKEW * POINTS
+    return taps * ENTRY + EDGE * line_numbers(Q) + block
+
+
+def tiles_pay(
+    N: int, K: int, D: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int, step: Steps, gap: Steps,
+    training: bool,
+) -> bool:  # fmt: skip
+    """Whether the Winograd kernel accepts a convolution."""
+    plain = groups == 1 and {*step, *gap} == {1}
+    return plain and A == B == 3 and pays(N * R, K, D * E, P, Q, training)
+
+
+def tiles_pay_back(
+    N: int, K: int, D: int, Z: int, H: int, W: int, E: int, A: int, B: int, groups: int, step: Steps, gap: Steps,
+    training: bool,
+) -> bool:  # fmt: skip
+    """Whether the Winograd kernel accepts the gradient of the input."""
+    return tiles_pay(N, D, K, E, A, B, Z, H, W, groups, step, gap, training)
+
+
+def winograd_items(N: int, K: int, R: int, P: int, Q: int) -> int:
+    """Work items of `convolve_volumes`."""
+    return int(tile_items(N * R, K, P, Q))
+
+
+def winograd_items_back(N: int, D: int, Z: int, H: int, W: int) -> int:
+    """The same for the gradient of the input."""
+    return winograd_items(N, D, Z, H, W)
+
+
+def filters_prepared(K: int, D: int, E: int) -> int:
+    """Elements of the transformed filters."""
+    return int(filter_numbers(K, D * E))
+
+
+def filters_prepared_back(K: int, D: int, E: int) -> int:
+    """The same for the gradient of the input."""
+    return filters_prepared(D, K, E)
+
+
+def winograd_scratch(K: int, D: int, E: int, Q: int) -> int:
+    """Scratch elements of a chunk."""
+    return int(tile_numbers(D, E, K, Q))
+
+
+def winograd_scratch_back(K: int, D: int, E: int, W: int) -> int:
+    """The same for the gradient of the input."""
+    return winograd_scratch(D, K, E, W)

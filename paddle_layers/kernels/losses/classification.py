@@ -1,0 +1,117 @@
+"""Softmax cross-entropy (`softmax_with_loss`) over many classes: vectorized exponentials of non-positive values, row by
+row.
+
+In float32 an exponential below the smallest normal number is flushed to zero: the largest score contributes 1, so such
+a term is negligible. No other digits are lost.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit, types
+from numba.extending import overload
+
+from paddle_layers.kernels.primitives.compile_options import INNER, compiled
+from paddle_layers.kernels.primitives.elementary import INLINED, maximum
+from paddle_layers.kernels.primitives.vector_functions import f32, octave_and_rest
+from paddle_layers.kernels.tuned import tuned
+
+MIN_WORK = 1 << 15
+"""Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
+MAX_TILES = 8
+LOWEST, NOTHING = f32(-87), f32(0)
+"""Below this value the exponential is not a normal float32."""
+
+
+def tile_count(N: int) -> int:
+    """Number of row tiles; depends on the shape only."""
+    return min(N, MAX_TILES)
+
+
+def numbers(N: int, C: int) -> int:
+    """Number of scores."""
+    return N * C
+
+
+def one_label(rest: int) -> bool:
+    """Whether each row has one label: its scores are then contiguous."""
+    return rest == 1
+
+
+def plain(rest: int, label_smoothing: float) -> bool:
+    """Whether each row has one label and only the target class has a target."""
+    return rest == 1 and label_smoothing == 0.0
+
+
+def power(v):
+    """exp(v) of a non-positive value; NaN propagates."""
+    return math.exp(v)
+
+
+@overload(power, jit_options=INLINED | {"fastmath": {"contract"}})
+def _by_type(v):
+    def single(v):
+        scale, rest = octave_and_rest(LOWEST if v < LOWEST else v)
+        return NOTHING if v < LOWEST else scale + scale * rest
+
+    def by_library(v):
+        return math.exp(v)
+
+    return single if v is types.float32 else by_library
+
+
+@njit(error_model="numpy", fastmath={"reassoc", "contract"}, **INNER)
+def norm_of(row, peak, one):
+    """Logarithm of the sum of exponentials relative to the largest score, whose own term is exactly 1."""
+    others, ties = one - one, -one
+    for c in range(row.size):
+        e = power(row[c] - peak)
+        others += one - one if row[c] == peak else e
+        ties += one if row[c] == peak else one - one
+    return math.log1p(others + ties)
+
+
+@tuned("softmax_with_loss", "softmax_with_loss_moments", items=tile_count, when=one_label, work=numbers, least=MIN_WORK)
+@compiled
+def softmax_with_loss_moments(first, last, peak, norm, x):
+    N, C = x.shape[:2]
+    parts, scores, one = min(N, MAX_TILES), x.ravel(), x.dtype.type(1)
+    for n in range(N * first // parts, N * last // parts):
+        row = scores[n * C : n * C + C]
+        best = row[0]
+        for c in range(C):
+            best = maximum(best, row[c])
+        peak[n, 0], norm[n, 0] = best, norm_of(row, best, one)
+
+
+@tuned(
+    "softmax_with_loss",
+    "softmax_with_loss_dx",
+    items=tile_count,
+    when=plain,
+    work=numbers,
+    least=MIN_WORK,
+    in_place=True,
+)
+@compiled
+def softmax_with_loss_dx(first, last, dx, dloss, x, label, weight, peak, norm, ignore_label, accumulate):
+    N, C = x.shape[:2]
+    parts, scores, target, zero = min(N, MAX_TILES), x.ravel(), dx.ravel(), x.dtype.type(0)
+    for n in range(N * first // parts, N * last // parts):
+        row, into, right = scores[n * C : n * C + C], target[n * C : n * C + C], label[n, 0]
+        factor = dloss[n, 0] if weight is None else dloss[n, 0] * weight[n, 0]
+        ignored = False if ignore_label is None else right == ignore_label
+        if ignored:
+            for c in range(0 if accumulate else C):
+                into[c] = zero
+            continue
+        there = 0 <= right < C
+        own = into[right] if there and accumulate else zero
+        if there:  # probability minus 1, without cancellation where the probability is close to 1
+            own += factor * math.expm1(row[right] - peak[n, 0] - norm[n, 0])
+        for c in range(C):
+            found = factor * power(row[c] - peak[n, 0] - norm[n, 0])
+            into[c] = into[c] + found if accumulate else found
+        if there:
+            into[right] = own

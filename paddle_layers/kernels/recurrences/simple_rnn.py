@@ -1,0 +1,127 @@
+"""Simple RNN (`recurrent`) in blocks of sequences, with a packed weight."""
+
+from __future__ import annotations
+
+from paddle_layers.kernels.primitives.compile_options import compiled, contracted
+from paddle_layers.kernels.primitives.scratch import part, take
+from paddle_layers.kernels.primitives.vector_functions import add_to, copy, tanh_all
+from paddle_layers.kernels.tuned import tuned
+
+from .gates import add_products, add_rows, parts_of, take_before, tile_count
+from .packed_gemm import pack, padded, panel_product
+from .sequence_batching import active_sequences, block, blocks, blocks_of, most_of, set_initial
+
+MIN_WORK = 1 << 16
+"""Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
+
+
+def is_tanh(act: str) -> bool:
+    """Whether units have their default activation."""
+    return act == "tanh"
+
+
+def multiplications(T: int, K: int) -> int:
+    """Number of multiplications with the weight."""
+    return T * K * K
+
+
+def numbers(T: int, K: int) -> int:
+    """Number of elements of the output."""
+    return T * K
+
+
+def scratch_numbers(S: int, K: int) -> int:
+    """Scratch elements of an item: weight, pre-activations, rows of the previous step."""
+    most = int(most_of(S))
+    return (K + most) * int(padded(K, 4)) + most * K
+
+
+def tiles(K: int) -> int:
+    """Number of tiles of the weight gradient."""
+    return int(parts_of(K))
+
+
+@tuned(
+    "recurrent",
+    "recurrent_y",
+    items=blocks,
+    scratch=scratch_numbers,
+    work=multiplications,
+    least=MIN_WORK,
+    when=is_tanh,
+)
+@compiled
+def recurrent_y(first, last, y, x, initial, weight, bias, scratch, S_start, reverse):
+    K = weight.shape[0]
+    most = most_of(S_start.size - 1)
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        panels, at = take(own, 0, K, padded(K, x.itemsize))
+        sums, at = take(own, at, most, padded(K, x.itemsize))
+        outputs, at = take(own, at, most, K)
+        pack(panels.ravel(), weight, False)
+        chosen, begins, lengths, step = block(item, S_start, reverse)
+        set_initial(outputs, initial, chosen)
+        for q in range(lengths[0]):
+            alive = active_sequences(lengths, q)
+            panel_product(sums, alive, outputs, panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                output = outputs[r]
+                copy(output, sums[r][:K])
+                add_to(output, x[t])
+                add_to(output, bias)
+                tanh_all(output)
+                copy(y[t], output)
+
+
+@tuned(
+    "recurrent", "recurrent_delta",
+    items=blocks, scratch=scratch_numbers, work=multiplications, least=MIN_WORK, when=is_tanh,
+)  # fmt: skip
+@compiled
+def recurrent_delta(first, last, delta, y, dy, weight, scratch, S_start, reverse):
+    K = weight.shape[0]
+    most = most_of(S_start.size - 1)
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        panels, at = take(own, 0, K, padded(K, y.itemsize))
+        outputs, at = take(own, at, most, padded(K, y.itemsize))
+        sums, at = take(own, at, most, K)
+        pack(panels.ravel(), weight, True)
+        _, begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0] - 1, -1, -1):
+            alive = active_sequences(lengths, q)
+            panel_product(outputs, alive, sums, panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                tanh_backward(sums[r], outputs[r], dy[t], y[t])
+                copy(delta[t], sums[r])
+
+
+@contracted
+def tanh_backward(delta, later, dy, y):
+    """Delta of a unit's pre-activation, from those of its output in this row and in later ones."""
+    one = y.dtype.type(1)
+    for k in range(delta.size):
+        delta[k] = (dy[k] + later[k]) * (one - y[k] * y[k])
+
+
+@tuned("recurrent", "recurrent_past", items=tile_count, work=numbers, least=MIN_WORK)
+@compiled
+def recurrent_past(first, last, past, y, initial, before_of, S_start):
+    take_before(first, last, past, y, initial, before_of, S_start)
+
+
+@tuned("recurrent", "recurrent_dweight", items=tiles, work=multiplications, least=MIN_WORK)
+@compiled
+def recurrent_dweight(first, last, dweight, past, delta, accumulate):
+    for tile in range(first, last):
+        add_products(dweight, 0, tile, past, delta, accumulate)
+
+
+@tuned("recurrent", "recurrent_dbias", items=lambda: 1, work=numbers, least=MIN_WORK)
+@compiled
+def recurrent_dbias(first, last, dbias, delta, accumulate):
+    for _ in range(first, last):
+        add_rows(dbias, delta, accumulate)

@@ -1,0 +1,244 @@
+"""Multi-head attention (`multi_head_attention`) by BLAS: blocks of queries against blocks of keys, one head of one
+sequence at a time.
+"""
+
+from __future__ import annotations
+
+import math
+
+from paddle_layers.kernels.primitives.blas import matrix_product
+from paddle_layers.kernels.primitives.compile_options import compiled
+from paddle_layers.kernels.primitives.vector_functions import exp_all
+from paddle_layers.kernels.tuned import tuned
+
+BLOCK = 64
+"""Queries and keys per block; their scores stay in a core's cache."""
+PARTS = 32
+MIN_WORK = 1 << 16
+"""Minimum number of multiplications for the tuned kernel."""
+
+
+def parts(S: int, H: int) -> int:
+    """Parts of the heads of all sequences; depends on shapes only."""
+    return min(S * H, PARTS)
+
+
+def multiplications(T: int, K: int, S: int, D: int) -> int:
+    """Operations of all scores, if sequences are equally long."""
+    return T * K * D // max(S, 1)
+
+
+def scores() -> int:
+    """Scratch elements: the scores of a block and their gradients."""
+    return 2 * BLOCK * BLOCK
+
+
+def replaces(function):
+    """Decorator of a kernel for one of the layer's functions."""
+    return tuned("multi_head_attention", function, items=parts, scratch=scores, work=multiplications, least=MIN_WORK)
+
+
+@compiled
+def products(column, left, first, right, other, h, width, one):
+    """Products of the rows `first` of one matrix with the rows `other` of another, in the columns of a head."""
+    size, wide, high = left.itemsize, left.shape[1], right.shape[1]
+    a = left.ctypes.data + (first[0] * wide + h * width) * size
+    b = right.ctypes.data + (other[0] * high + h * width) * size
+    target = column.ctypes.data
+    matrix_product(0, 1, first[1] - first[0], other[1] - other[0], width, a, wide, b, high, False, target, BLOCK, one)
+
+
+@compiled
+def to_probabilities(column, rows, others, peak, norm, h, shift, causal, factor):
+    """Softmax probabilities of the scores; `shift` is the position difference of row 0 and key 0 in their sequence."""
+    for i in range(rows[1] - rows[0]):
+        at = rows[0] + i
+        seen = min(others[1] - others[0], shift + i + 1) if causal else others[1] - others[0]
+        line = column[i * BLOCK : i * BLOCK + others[1] - others[0]]
+        exp_all(line[: max(seen, 0)], factor, peak[at, h], norm[at, h])
+        line[max(seen, 0) :] = column.dtype.type(0)
+
+
+@compiled
+def to_dscores(column, dscores, rows, others, delta, h, factor):
+    """Gradients of the scores, which overwrite the gradients of the probabilities."""
+    for i in range(rows[1] - rows[0]):
+        mean = delta[rows[0] + i, h]
+        for j in range(others[1] - others[0]):
+            dscores[i * BLOCK + j] = factor * column[i * BLOCK + j] * (dscores[i * BLOCK + j] - mean)
+
+
+@compiled
+def head_bounds(unit, H, S_start, R_start):
+    """The head, and the rows of its queries and of its keys."""
+    s = unit // H
+    return unit % H, S_start[s], S_start[s + 1], R_start[s], R_start[s + 1]
+
+
+@compiled
+def add_to_sum(peak, total, t, h, line, factor):
+    """Replaces some scores by their exponentials and adds these to the running sums (online softmax)."""
+    best = line[0]
+    for j in range(1, len(line)):
+        best = max(best, line[j])
+    before = peak[t, h]
+    best = max(factor * best, before)
+    added = total[t, h] * math.exp(before - best)
+    exp_all(line, factor, best, line.dtype.type(0))
+    for j in range(len(line)):
+        added += line[j]
+    peak[t, h], total[t, h] = best, added
+
+
+@compiled
+def block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor):
+    """Probabilities of a block of keys for a block of queries."""
+    width, one = query.shape[1] // peak.shape[1], query.dtype.type(1)
+    products(column, query, rows, keys, others, h, width, one)
+    to_probabilities(column, rows, others, peak, norm, h, (rows[0] - begin) - (others[0] - low), causal, factor)
+
+
+@compiled
+def add_product(trans, column, rows, others, source, target, h, one):
+    """target[rows] += column source[others], or with the column transposed target[others] += column' source[rows]."""
+    size, wide = source.itemsize, source.shape[1]
+    depth = target.shape[1] // h[1]
+    taken, given = (rows, others) if trans else (others, rows)
+    a, b = taken[1] - taken[0], given[1] - given[0]
+    source_at = source.ctypes.data + (taken[0] * wide + h[0] * depth) * size
+    target_at = target.ctypes.data + (given[0] * target.shape[1] + h[0] * depth) * size
+    matrix_product(
+        trans, 0, b, depth, a, column.ctypes.data, BLOCK, source_at, wide, True, target_at, target.shape[1], one
+    )
+
+
+@compiled
+def clear(target, begin, end, h):
+    """Sets the columns of a head to zero."""
+    depth = target.shape[1] // h[1]
+    target[begin:end, h[0] * depth : (h[0] + 1) * depth] = target.dtype.type(0)
+
+
+@compiled
+def factor_of(query, H, scale):
+    """Scale of the scores."""
+    return query.dtype.type(1) / math.sqrt(query.dtype.type(query.shape[1] // H)) if scale is None else scale
+
+
+@compiled
+def last_key(rows, begin, low, high, causal):
+    """End of the keys that a block of queries attends to."""
+    return min(high, low + rows[1] - begin) if causal else high
+
+
+@compiled
+def two_blocks(scratch, part):
+    """Scratch elements of a part: a block of scores and one of their gradients."""
+    size = BLOCK * BLOCK
+    return scratch[2 * part * size : (2 * part + 1) * size], scratch[(2 * part + 1) * size : (2 * part + 2) * size]
+
+
+@replaces("multi_head_attention_moments")
+@compiled
+def attention_moments(first, last, peak, norm, query, keys, S_start, R_start, scratch, H, causal, scale):
+    one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
+    count, (column, _) = min(units, PARTS), two_blocks(scratch, first)
+    for unit in range(units * first // count, units * last // count):
+        h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
+        for top in range(begin, end, BLOCK):
+            rows = (top, min(top + BLOCK, end))
+            for i in range(rows[0], rows[1]):
+                peak[i, h], norm[i, h] = -math.inf, 0
+            for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
+                others = (left, min(left + BLOCK, high))
+                products(column, query, rows, keys, others, h, query.shape[1] // H, one)
+                shift = (top - begin) - (left - low)
+                for i in range(rows[1] - rows[0]):
+                    seen = min(others[1] - others[0], shift + i + 1) if causal else others[1] - others[0]
+                    if seen > 0:
+                        add_to_sum(peak, norm, rows[0] + i, h, column[i * BLOCK : i * BLOCK + seen], factor)
+            for i in range(rows[0], rows[1]):
+                norm[i, h] = math.log(norm[i, h]) if norm[i, h] > 0 else norm[i, h]
+
+
+@compiled
+def add_weighted(
+    trans, first, last, target, source, query, keys, peak, norm, S_start, R_start, scratch, keep, H, scale, causal
+):  # fmt: skip
+    """Products of the probabilities, or of their transpose, with a head's columns, of the units of some parts."""
+    one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
+    count, (column, _) = min(units, PARTS), two_blocks(scratch, first)
+    for unit in range(units * first // count, units * last // count):
+        h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
+        if not keep:
+            clear(target, low if trans else begin, high if trans else end, (h, H))
+        for top in range(begin, end, BLOCK):
+            rows = (top, min(top + BLOCK, end))
+            for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
+                others = (left, min(left + BLOCK, high))
+                block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor)
+                add_product(trans, column, rows, others, source, target, (h, H), one)
+
+
+@compiled
+def add_by_dscores(
+    trans, first, last, target, source, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, keep, H,
+    scale, causal,
+):  # fmt: skip
+    """The same with the gradients of the scores instead of the probabilities."""
+    one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
+    count, (column, dscores) = min(units, PARTS), two_blocks(scratch, first)
+    for unit in range(units * first // count, units * last // count):
+        h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
+        if not keep:
+            clear(target, low if trans else begin, high if trans else end, (h, H))
+        for top in range(begin, end, BLOCK):
+            rows = (top, min(top + BLOCK, end))
+            for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
+                others = (left, min(left + BLOCK, high))
+                block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor)
+                products(dscores, dy, rows, values, others, h, values.shape[1] // H, one)
+                to_dscores(column, dscores, rows, others, delta, h, factor)
+                add_product(trans, dscores, rows, others, source, target, (h, H), one)
+
+
+@replaces("multi_head_attention_y")
+@compiled
+def attention_y(first, last, y, query, keys, values, peak, norm, S_start, R_start, scratch, H, causal, scale):
+    add_weighted(
+        0, first, last, y, values, query, keys, peak, norm, S_start, R_start, scratch, False, H, scale, causal
+    )  # fmt: skip
+
+
+@replaces("multi_head_attention_dvalues")
+@compiled
+def attention_dvalues(
+    first, last, dvalues, dy, query, keys, peak, norm, S_start, R_start, scratch, accumulate, H, causal, scale
+):  # fmt: skip
+    add_weighted(
+        1, first, last, dvalues, dy, query, keys, peak, norm, S_start, R_start, scratch, accumulate, H, scale, causal
+    )  # fmt: skip
+
+
+@replaces("multi_head_attention_dquery")
+@compiled
+def attention_dquery(
+    first, last, dquery, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, accumulate, H, causal,
+    scale,
+):  # fmt: skip
+    add_by_dscores(
+        0, first, last, dquery, keys, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch,
+        accumulate, H, scale, causal,
+    )  # fmt: skip
+
+
+@replaces("multi_head_attention_dkeys")
+@compiled
+def attention_dkeys(
+    first, last, dkeys, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, accumulate, H, causal,
+    scale,
+):  # fmt: skip
+    add_by_dscores(
+        1, first, last, dkeys, query, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch,
+        accumulate, H, scale, causal,
+    )  # fmt: skip

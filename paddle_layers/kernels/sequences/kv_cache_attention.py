@@ -1,0 +1,122 @@
+"""Incremental attention over a key-value cache (`attention_step`) by BLAS: one product per run of contiguous positions,
+no score computed twice.
+"""
+
+from __future__ import annotations
+
+import math
+
+from paddle_layers.kernels.primitives.blas import vector_product
+from paddle_layers.kernels.primitives.compile_options import compiled
+from paddle_layers.kernels.primitives.scratch import chunk_of
+from paddle_layers.kernels.primitives.vector_functions import exp_all
+from paddle_layers.kernels.tuned import tuned
+
+from .attention import factor_of
+
+MIN_WORK = 1 << 13
+"""Minimum number of multiplications for the tuned kernel."""
+
+
+def texts(N: int) -> int:
+    """Work items: one per sequence."""
+    return N
+
+
+def multiplications(N: int, K: int, D: int, E: int) -> int:
+    """Operations of all products, if all positions are filled."""
+    return N * K * (D + E)
+
+
+def scores(K: int, num_heads: int) -> int:
+    """Scratch elements: one score per head and position."""
+    return num_heads * (K + 1)
+
+
+@compiled
+def head_scores(scores, stride, places, query, n, keys, row, H, one):
+    """Products of a sequence's query with the keys of some positions, which are contiguous; of each head."""
+    D, size = query.shape[1], query.itemsize
+    width = D // H
+    key = keys.ctypes.data + (row + places[0]) * D * size
+    for h in range(H):
+        x, y = query.ctypes.data + (n * D + h * width) * size, scores.ctypes.data + (h * stride + places[0]) * size
+        vector_product(1, places[1] - places[0], width, key + h * width * size, D, x, False, y, one)
+
+
+@compiled
+def add_values(y, n, weights, stride, places, values, row, H, one):
+    """y[n] += weight * value, of the same positions."""
+    E, size = y.shape[1], y.itemsize
+    depth = E // H
+    value = values.ctypes.data + (row + places[0]) * E * size
+    for h in range(H):
+        x, to = weights.ctypes.data + (h * stride + places[0]) * size, y.ctypes.data + (n * E + h * depth) * size
+        vector_product(0, places[1] - places[0], depth, value + h * depth * size, E, x, True, to, one)
+
+
+@compiled
+def to_weights(line, count, H, stride, factor):
+    """Softmax of the scores over positions, per head."""
+    for h in range(H):
+        own = line[h * stride : h * stride + count]
+        peak = own[0]
+        for k in range(1, count):
+            peak = max(peak, own[k])
+        total = own.dtype.type(0)
+        exp_all(own, factor, factor * peak, total)
+        for k in range(count):
+            total += own[k]
+        for k in range(count):
+            own[k] /= total
+
+
+@compiled
+def end_of_run(row, n, first, count):
+    """End of the run of contiguous positions from `first` on."""
+    last = first + 1
+    while last < count and row[n, last] == row[n, first]:
+        last += 1
+    return last
+
+
+@compiled
+def is_kept(row, n, count):
+    """Whether all positions of a sequence are filled."""
+    if count > row.shape[1]:
+        return False
+    last = row.dtype.type(0)
+    for k in range(count):
+        last = max(last, row[n, k])
+    return last < len(row)
+
+
+@tuned(
+    "attention_step", "attention_step_y", items=texts, work=multiplications, least=MIN_WORK, scratch=scores,
+    scratch_per_chunk=True,
+)  # fmt: skip
+@compiled
+def attention_step_y(first, last, y, query, own_key, own_value, keys, values, row, place, scratch, num_heads, scale):
+    N, K = row.shape
+    one = y.dtype.type(1)
+    for n in range(first, last):
+        count = place[n]
+        if not is_kept(row, n, count):
+            y[n] = math.nan
+            continue
+        y[n] = one - one
+        line = scratch[chunk_of(n, N) * num_heads * (K + 1) :]
+        begin = 0
+        while begin < count:
+            run = (begin, end_of_run(row, n, begin, count))
+            head_scores(line, K + 1, run, query, n, keys, row[n, begin] * K, num_heads, one)
+            begin = run[1]
+        own = (count, count + 1)
+        head_scores(line, K + 1, own, query, n, own_key, n - count, num_heads, one)
+        to_weights(line, count + 1, num_heads, K + 1, factor_of(query, num_heads, scale))
+        begin = 0
+        while begin < count:
+            run = (begin, end_of_run(row, n, begin, count))
+            add_values(y, n, line, K + 1, run, values, row[n, begin] * K, num_heads, one)
+            begin = run[1]
+        add_values(y, n, line, K + 1, own, own_value, n - count, num_heads, one)
