@@ -114,7 +114,10 @@ WRONG = {
     "an empty range": ({"field": 'a = Int("a", default=1, min=3, max=2)'}, "the range >= 3 and <= 2 is empty"),
     "an illegal default": ({"field": 'a = Int("a", default=1, min=3)'}, "must be >= 3"),
     "a field named like an index": ({"field": 'n = Int("a", default=1)'}, "conflicts with an index"),
-    "a keyword": ({"field": 'a = Int("a", default=1, aliases=("lambda",))'}, "attribute `lambda`: a name must be an identifier"),
+    "a keyword": (
+        {"field": 'a = Int("a", default=1, aliases=("lambda",))'},
+        "attribute `lambda`: a name must be an identifier",
+    ),
     "names that clash": ({"field": 'a_b = Int("a", default=1); aB = Int("b", default=1)'}, "clash"),
     "a reserved name": ({"field": 'key = Int("a", default=1)'}, "this name is reserved"),
     "a taken name": ({"options": ", common=('acts',)"}, "unknown common attribute `acts`"),

@@ -103,7 +103,12 @@ MISTAKES = {
         "oops_dx: reads `x`, which is not an argument: add it to the arguments",
         0,
     ),
-    "an unknown name in a helper": ("return value * HALF", "return value * HALFE", "halved: unknown name `HALFE`: not an argument", 0),
+    "an unknown name in a helper": (
+        "return value * HALF",
+        "return value * HALFE",
+        "halved: unknown name `HALFE`: not an argument",
+        0,
+    ),
     "an unknown function of math": (
         "math.inf, -math.inf",
         "math.inf, -math.infi",
@@ -161,7 +166,12 @@ MISTAKES = {
         '`scan="forward"` or `scan="back"`',
         0,
     ),
-    "a scan that is none": ('scan="forward"', 'scan="fwd"', 'oops_z: `scan` must be "forward" or "back", not \'fwd\'', 0),
+    "a scan that is none": (
+        'scan="forward"',
+        'scan="fwd"',
+        'oops_z: `scan` must be "forward" or "back", not \'fwd\'',
+        0,
+    ),
     "a scan over plain rows": (
         "@pl.each(Oops.y)",
         '@pl.each(Oops.y, scan="forward")',
@@ -179,8 +189,7 @@ MISTAKES = {
     "another element of the state": (
         "return level[c] + shift[c]",
         "return level[0] + shift[c]",
-        "oops_level: reads `level`, "
-        "but elements are computed in any order; an update may only read `level[c]`",
+        "oops_level: reads `level`, but elements are computed in any order; an update may only read `level[c]`",
         0,
     ),
     "the gradient of an output": (

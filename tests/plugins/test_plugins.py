@@ -156,9 +156,7 @@ def test_an_entry_point_that_is_no_module(site: Site, module: str) -> None:
     done = site.cli("plugins")
     assert done.returncode == 1
     assert "layer: ours_twice" in done.stdout
-    assert (
-        f"plugin `evil` (evil-layers 1.2) was refused: its entry point `{module}` is not a module" in done.stderr
-    )
+    assert f"plugin `evil` (evil-layers 1.2) was refused: its entry point `{module}` is not a module" in done.stderr
     assert "Traceback" not in done.stderr
     assert site.validate("ours_twice").returncode == 0
 

@@ -408,12 +408,18 @@ def test_numbers_that_float32_cannot_hold_are_refused_and_nothing_is_changed(tmp
         net.save(path)
     with pl.Net(pl.loads(text)) as net:
         before = {name: parameter.value.copy() for name, parameter in net.parameters.items()}
-        with pytest.raises(WeightsError, match=r"`y.bias` contains 1e\+300 at index \(0,\), which is too large for float32"):
+        with pytest.raises(
+            WeightsError, match=r"`y.bias` contains 1e\+300 at index \(0,\), which is too large for float32"
+        ):
             net.load(path)
-        with pytest.raises(ValueError, match=r"`y.weight` contains -1e\+39 at index \(0, 0\), which is too large for float32"):
+        with pytest.raises(
+            ValueError, match=r"`y.weight` contains -1e\+39 at index \(0, 0\), which is too large for float32"
+        ):
             net.parameters["y.weight"].value = -1e39
         net.forward({"x": np.ones((1, 2))})
-        with pytest.raises(FeedError, match=r"the gradient of `y` contains 1e\+39 at index \(0, 0\), which is too large"):
+        with pytest.raises(
+            FeedError, match=r"the gradient of `y` contains 1e\+39 at index \(0, 0\), which is too large"
+        ):
             net.backward(gradients={"y": np.full((1, 1), 1e39)})
         for name, values in before.items():
             np.testing.assert_array_equal(net.parameters[name].value, values)

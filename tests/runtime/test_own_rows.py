@@ -210,5 +210,7 @@ def test_rows_of_steps_that_do_not_wait_for_each_other_are_made_at_once():
 
 def test_rows_that_depend_on_the_step_before_are_refused():
     text = STEP.replace("DECIDES", "old")
-    with pytest.raises(pl.ShapeError, match=r"layer `g\.runs`: its row count depends on values computed by previous steps"):
+    with pytest.raises(
+        pl.ShapeError, match=r"layer `g\.runs`: its row count depends on values computed by previous steps"
+    ):
         pl.Net(pl.loads(text)).forward({"x": nested([[[1, 1]]])})

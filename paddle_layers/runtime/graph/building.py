@@ -95,7 +95,9 @@ class Builder:
                 extra = self.operation(f"{prefix}{node.name}.{follower}", layer, attributes, outputs[:1], node)
                 outputs = (*extra.outputs, *outputs[1:])
         if len(outputs) != len(node.output_names):
-            message = f"layer `{prefix}{node.name}` has {len(outputs)} outputs, but {len(node.output_names)} output names"
+            message = (
+                f"layer `{prefix}{node.name}` has {len(outputs)} outputs, but {len(node.output_names)} output names"
+            )
             raise ShapeError(message)
         for name, value in zip(node.output_names, outputs, strict=True):
             value.name = prefix.replace(".", "/") + name  # `a.b` is an output of `a`, `a/b` a nested layer

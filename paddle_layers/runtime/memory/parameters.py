@@ -189,7 +189,9 @@ class Parameter:
             return
         drawn = drawer.draw(self.shape, rng, fans)
         if drawn.shape != self.shape:
-            raise ShapeError(f"initializer `{definition.name}` returned shape {drawn.shape} for `{self.name}`; expected {self.shape}")
+            raise ShapeError(
+                f"initializer `{definition.name}` returned shape {drawn.shape} for `{self.name}`; expected {self.shape}"
+            )
         self.stored = drawn
 
     def initializer(self) -> tuple[Any, Any]:
@@ -247,9 +249,7 @@ class ParameterSet:
                 self.aliases[name] = found.name
         if found is not None:
             if found.shape != shape:
-                raise ShapeError(
-                    f"parameter `{name}` requires shape {shape}, but `{found.name}` has {found.shape}"
-                )
+                raise ShapeError(f"parameter `{name}` requires shape {shape}, but `{found.name}` has {found.shape}")
             return found
         if self._complete:  # a batch of other sizes
             raise ShapeError(f"it requires the parameter `{name}`, which this net does not have")

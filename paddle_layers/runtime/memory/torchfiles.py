@@ -90,9 +90,7 @@ def _check_total(path: Path, state: dict[str, Any]) -> None:
     held = path.stat().st_size
     total = sum(tensor.numel() * max(tensor.element_size(), 4) for tensor in state.values())
     if total > 2 * LARGEST_RATIO * held:
-        raise WeightsError(
-            f"{path}: its {len(state)} tensors would need {total} bytes, but the file has {held}"
-        )
+        raise WeightsError(f"{path}: its {len(state)} tensors would need {total} bytes, but the file has {held}")
 
 
 def _import_torch(path: Path) -> Any:

@@ -146,7 +146,9 @@ def converted(report: LoadReport, dtype: str) -> str:
     exact = [one for one in found if one != "float64"]
     said = [(exact, "exactly"), (rounded, "rounded")]
     return "".join(
-        f", {' and '.join(some)} converted to {dtype}{' with rounding' if how == 'rounded' else ' exactly'}" for some, how in said if some
+        f", {' and '.join(some)} converted to {dtype}{' with rounding' if how == 'rounded' else ' exactly'}"
+        for some, how in said
+        if some
     )
 
 
