@@ -195,7 +195,8 @@ MISTAKES = {
     "the gradient of an output": (
         "@pl.gradient(Oops.x)",
         "@pl.gradient(Oops.y)",
-        "oops_dx: `y` is an output; a gradient is with respect to an input or a parameter, and reads `dy`: write @gradient(Oops.x)",
+        "oops_dx: `y` is an output; a gradient is with respect to an input or a parameter, and reads `dy`: "
+        "write @gradient(Oops.x)",
         0,
     ),
     "the gradient of a temporary": (

@@ -246,7 +246,8 @@ def _made_entries(graph: Graph, op: Op, name: str, entries: Entries) -> MadeEntr
         for value in op.argument(asked) if asked in op.layer.inputs else ():
             if graph.feeds.get(value.name) is not value:
                 raise ShapeError(
-                    f"layer `{op.name}`: `{asked}` must be a data layer, because its values are required before the pass",
+                    f"layer `{op.name}`: `{asked}` must be a data layer, because its values "
+                    "are required before the pass",
                     input=op.binding.positions[asked][0],
                 )
             fed[asked] = value.name

@@ -108,7 +108,7 @@ class Schedule:
         """So many launches at the begin of the forward pass depend on parameters only."""
         stops = late_stops(self.graph, self.forward, self._decisive_buffers)
         self.joins = [places_of(joins, launches) for launches in (self.forward, self.backward)]
-        """Reductions over processes that share a batch, in the forward and the backward pass, and the launch before each."""
+        """Reductions over processes that share a batch, in both passes, each with the launch before it."""
         cuts = [[at for at, _ in placed] for placed in self.joins]
         forward = bring_together(self.forward, [*cuts[0], *(at for at, _ in stops)], self.device)
         self.forward = [*constants, *forward]
