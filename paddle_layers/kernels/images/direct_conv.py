@@ -312,8 +312,8 @@ def pointwise_conv(filters, sums, x, weight, weight_steps, y, y_step, pixels, ad
 
     `sums` are the channels, their byte stride in x, the elements of a filter and the address of their table, as in
     `gemm_microkernel`; `weight_steps` are the byte strides of filters and channels, `y_step` that of filters. There are
-    at least as many pixels as a vector has elements. `adding` is a scratch buffer for a vector of each row of a tile, or
-    0 without accumulation. `epilogue` is defined in `primitives.epilogues`, from the first filter on.
+    at least as many pixels as a vector has elements. `adding` is a scratch buffer for a vector of each row of a tile,
+    or 0 without accumulation. `epilogue` is defined in `primitives.epilogues`, from the first filter on.
 
     With filters of one element, the next data are prefetched: a tile reads a few cache lines of each channel, which no
     hardware prefetcher predicts. The inputs of larger filters have just been packed.

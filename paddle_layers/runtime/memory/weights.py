@@ -239,8 +239,8 @@ def _check_evidence(path: str, loaded: Iterable[str], wanted: Shapes, forms: For
         more = f", and {len(square) - 1} more are square" if len(square) > 1 else ""
         raise WeightsError(
             f"{path}: the layout is ambiguous, because `{square[0]}` is {_show(wanted[square[0]])}{more}: rows are "
-            f'inputs here, outputs in PyTorch. Set layout: "{OURS}" or layout: "{TORCH}" in `weights {{ }}` of the training '
-            "file, `layout` of `Net.load`, or --from of `paddle-layers weights`"
+            f'inputs here, outputs in PyTorch. Set layout: "{OURS}" or layout: "{TORCH}" in `weights {{ }}` of the '
+            "training file, `layout` of `Net.load`, or --from of `paddle-layers weights`"
         )
 
 
