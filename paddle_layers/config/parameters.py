@@ -10,7 +10,7 @@ from paddle_layers.define.name_patterns import matching
 
 from .binding.settings import ParamSettings
 from .network import Network
-from .wiring.insides import all_settings, own_settings
+from .wiring.nested import all_settings, own_settings
 from .wiring.nodes import Inside, Node
 
 

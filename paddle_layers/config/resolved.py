@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .binding.given import block_keys, put
 from .binding.headers import MessageSpec, spec
+from .binding.overrides import block_keys, put
 from .diagnostics.diagnostic import Source
 from .diagnostics.report import ConfigError, Report
 from .reading.fields import BLOCK, FLOAT, LIST, STRING, Field, Fields, items

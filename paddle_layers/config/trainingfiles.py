@@ -11,8 +11,8 @@ from paddle_layers.define.name_patterns import listed, matching, rename_problem
 from paddle_layers.define.quiet import quietly
 
 from .binding.binder import Binder, Bound
-from .binding.given import put
 from .binding.headers import is_network, report_caffe, spec
+from .binding.overrides import put
 from .diagnostics.diagnostic import Source
 from .diagnostics.report import ConfigError, Report, TooManyFaults, warn
 from .diagnostics.suggestions import nearest
@@ -42,7 +42,7 @@ from .training_values import (
     source_of,
     weights_of,
 )
-from .wiring.texts import of_another_kind, wire_fields
+from .wiring.network_builder import of_another_kind, wire_fields
 
 NO_TEST_SOURCE = "there is no source for the test phase"
 MIXED_ONCE = ("shuffle", "workers", "memory", "on_error")

@@ -9,12 +9,12 @@ from paddle_layers.config.binding.headers import HeaderField
 from paddle_layers.config.binding.steps import GROUP
 from paddle_layers.define import Attribute, Definition, LayerDefinition
 
+from .block_schema import Meaning, meaning
 from .cursor import Place, place
+from .descriptions import attribute_facts, attribute_text, definition_text, header_facts, header_text
 from .document import Document
-from .meaning import Meaning, meaning
 from .scanner import NAME, VALUE
 from .values import Value, settings, values
-from .words import attribute_facts, attribute_text, definition_text, header_facts, header_text
 
 BEFORE_OWN = {"Layer": "output"}
 """The header field before which the attribute block of the type comes; by default it is last."""

@@ -8,13 +8,13 @@ from typing import NamedTuple
 from paddle_layers.codegen.markdown import Markdown, block, code, escape
 from paddle_layers.config import Node
 from paddle_layers.config.binding.headers import HeaderField
-from paddle_layers.config.wiring.insides import parameter_shapes
+from paddle_layers.config.wiring.nested import parameter_shapes
 from paddle_layers.define import Definition, LayerDefinition, Type, registries
 
+from .block_schema import Meaning, header_field, meaning
+from .descriptions import attribute_facts, attribute_text, definition_text, header_facts, header_text
 from .document import Document, Layer
-from .meaning import Meaning, header_field, meaning
 from .scanner import NAME, VALUE, Token
-from .words import attribute_facts, attribute_text, definition_text, header_facts, header_text
 
 
 class Hover(NamedTuple):

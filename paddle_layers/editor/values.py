@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_layers.config.binding.steps import GROUP, MEMORY
-from paddle_layers.config.wiring.insides import parameter_shapes
+from paddle_layers.config.wiring.nested import parameter_shapes
 from paddle_layers.define import Attribute, Definition, LayerDefinition, registries, terms_of
 from paddle_layers.define.bodies.activations import activation_problem
 
+from .block_schema import Meaning, header_field
+from .descriptions import attribute_facts, attribute_text, definition_text, header_facts
 from .document import Document, net_of
-from .meaning import Meaning, header_field
 from .scanner import Block
-from .words import attribute_facts, attribute_text, definition_text, header_facts
 
 
 class Value(NamedTuple):

@@ -7,8 +7,8 @@ from json import JSONDecodeError, JSONDecoder
 
 from ..diagnostics.report import Report
 from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, broken
-from .habits import instead_in_json
 from .lexical import HALF, LONGEST
+from .recovery import instead_in_json
 
 _TOKEN = re.compile(
     r"""[ \t\r\n]*+(?:

@@ -8,9 +8,9 @@ from typing import Any
 from ..diagnostics.diagnostic import Fix, Note
 from ..diagnostics.report import Report
 from .fields import BLOCK, DEEPEST, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, Recall, broken
-from .habits import Habit, instead_of_name, instead_of_value, lacks_brace
 from .lexical import parse_number, unescape
 from .patterns import COMMA, EVENT, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, VALUE, Found, Item
+from .recovery import Habit, instead_of_name, instead_of_value, lacks_brace
 
 _CLOSES = {"{": "}", "<": ">"}
 

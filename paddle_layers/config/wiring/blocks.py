@@ -20,8 +20,8 @@ from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import STRING
 from .graph import cycles, order
-from .makers import INPUT, Maker
-from .wires import ANY, Wires
+from .producers import INPUT, Maker
+from .resolver import ANY, Wires
 
 MOST = 100_000
 """Maximum number of layers that the blocks of a network expand to."""

@@ -10,10 +10,10 @@ from ..binding.drafts import Draft, Step
 from ..binding.steps import MEMORY
 from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
-from .makers import Types
 from .memories import check_memories
 from .names import Names
 from .nodes import Node
+from .producers import Types
 
 DEEPEST = 2
 """Deepest nesting: sequences of sub-sequences."""

@@ -11,10 +11,10 @@ from ..binding.drafts import Draft, Setup
 from ..binding.steps import group_output_names
 from ..diagnostics.diagnostic import Note
 from ..diagnostics.report import Report
-from .insides import inside_of
-from .makers import INPUT, Maker, Types
+from .hints import remedy
+from .nested import inside_of
 from .nodes import Inside
-from .remedies import remedy
+from .producers import INPUT, Maker, Types
 
 CODES = {"count": "E205", "kind": "E206", "level": "E207", "rank": "E208", "shape": "E209"}
 _HOPS = 3

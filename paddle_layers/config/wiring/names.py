@@ -18,7 +18,7 @@ from ..diagnostics.report import Report
 from ..diagnostics.suggestions import Vocabulary
 from .graph import cycles
 from .inference import output_names
-from .insides import inner_names
+from .nested import inner_names
 from .nodes import Node
 
 _SHOWN = 7

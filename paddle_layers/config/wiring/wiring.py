@@ -9,11 +9,11 @@ from ..binding.drafts import Draft
 from ..binding.settings import State
 from ..diagnostics.diagnostic import Source
 from ..diagnostics.report import ConfigError, Report
+from .fast_path import wire_plain
 from .graph import order
 from .nodes import Node
-from .plain import wire_plain
+from .resolver import Wires
 from .states import states_of
-from .wires import Wires
 
 PHASES = (State("train"), State("test"))
 

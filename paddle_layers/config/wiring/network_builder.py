@@ -7,17 +7,17 @@ from paddle_layers.define.quiet import quietly
 from ..binding.binder import Binder, Bound
 from ..binding.drafting import draft
 from ..binding.drafts import Draft
-from ..binding.given import put
 from ..binding.headers import is_training, report_caffe, spec
 from ..binding.memo import memo
+from ..binding.overrides import put
 from ..diagnostics.diagnostic import Diagnostic, Source
 from ..diagnostics.report import Report, TooManyFaults
 from ..reading.fields import Fields
-from ..reading.otherfiles import other_text
+from ..reading.other_formats import other_text
 from ..reading.syntax import read
-from .advice import advise
 from .blocks import check_size, prepare_blocks, report_unused
-from .carried import check_carried
+from .lint import advise
+from .recurrent_state import check_carried
 from .wiring import Wired, wire
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from .block_schema import meaning
 from .document import Document
-from .meaning import meaning
 from .scanner import VALUE, Block, Token
 
 

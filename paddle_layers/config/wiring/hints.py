@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from paddle_layers.define import KindError, LevelError, RankError, ShapeError, Type
 
 from ..binding.drafts import Draft
-from .makers import Maker
+from .producers import Maker
 
 _REDUCE = "reduce each sequence{} to one row with `seq_last`, `seq_avg_pool` or `seq_max_pool`"
 

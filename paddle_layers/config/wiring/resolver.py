@@ -13,12 +13,12 @@ from ..diagnostics.report import Report
 from .graph import order
 from .groups import types_inside, types_outside
 from .inference import Inference, output_names
-from .insides import parameter_hint, unknown_parameter
-from .makers import INPUT, Maker, Types
 from .names import Names, varies
+from .nested import parameter_hint, unknown_parameter
 from .nodes import Inside, Node
+from .producers import INPUT, Maker, Types
+from .references import UseReport, layers_of, output_types, several, with_params
 from .sharing import First, check_shared
-from .uses import UseReport, layers_of, output_types, several, with_params
 
 Uses = dict[tuple[BlockDefinition, Attributes, Types], Inside | None]
 """The networks of blocks, by settings and types of inputs; None after an error."""

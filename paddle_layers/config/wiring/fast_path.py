@@ -8,9 +8,9 @@ from paddle_layers.define import Type
 
 from ..binding.drafts import Draft, Setup
 from .inference import output_names, types_of
-from .insides import inner_names, inside_of, unknown_parameter
-from .makers import Types
+from .nested import inner_names, inside_of, unknown_parameter
 from .nodes import Inside, Node
+from .producers import Types
 
 
 def wire_plain(drafts: Sequence[Draft]) -> list[Node] | None:

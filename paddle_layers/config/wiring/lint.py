@@ -10,7 +10,7 @@ from paddle_layers.define.machine import as_bytes, memory_bytes
 from ..binding.drafts import Setup
 from ..binding.settings import State
 from ..diagnostics.report import Report
-from .insides import all_settings, parameter_shapes
+from .nested import all_settings, parameter_shapes
 from .nodes import Node
 
 APPLIED = {
