@@ -14,7 +14,7 @@ from ..diagnostics.suggestions import nearest
 from .binder import Binder, Bound
 from .drafts import LINEAR, Draft, Setup, Step
 from .settings import ParamSettings, StateRule
-from .steps import GROUP, NETWORK, STEP, check_place, check_step, check_times, is_a
+from .steps import GROUP, NETWORK, STEP, check_context, check_step, check_times, is_a
 
 
 def draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
@@ -31,7 +31,7 @@ def draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
     inputs = bound.values.get("input", ())
     definition: Any = bound.definition
     made = Draft(name, definition, inputs, setup, bound.place("name"), bound)
-    check_place(made, binder.report, where)
+    check_context(made, binder.report, where)
     return made
 
 

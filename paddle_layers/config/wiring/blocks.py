@@ -20,8 +20,8 @@ from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import STRING
 from .graph import cycles, order
-from .producers import INPUT, Maker
-from .resolver import ANY, Wires
+from .producers import INPUT, Producer
+from .resolver import ANY, Resolver
 
 MOST = 100_000
 """Maximum number of layers that the blocks of a network expand to."""
@@ -74,13 +74,13 @@ def _prepare(block: BlockDefinition, binder: Binder) -> None:
     report = binder.report
     before = report.errors
     block.drafts = tuple(draft(layer, binder, BLOCK) for layer in block.bound.values.get("layer", ()))
-    inner = Wires(block.drafts, report, block=block)
+    inner = Resolver(block.drafts, report, block=block)
     around = Draft(block.name, None, (), None, block.start)
     inner.names.start_phase()
-    inner.run(ANY, {name: Maker(around, INPUT, None) for name in block.inputs})
+    inner.run(ANY, {name: Producer(around, INPUT, None) for name in block.inputs})
     inner.names.end_phase()
     if report.errors == before:
-        _check_outputs(block, inner.names.anywhere, report)
+        _check_outputs(block, inner.names.all_outputs, report)
     _mark_losses(block, report)
     block.layer_count = sum(use_count(one) for one in all_drafts(block.drafts))
     block.depth = 1 + max((other.depth for other in block.used), default=0)

@@ -13,10 +13,10 @@ from .nodes import Inside, Node
 from .producers import Types
 
 
-def wire_plain(drafts: Sequence[Draft]) -> list[Node] | None:
+def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
     """Fast path: nodes of layers without rules, each of which reads earlier layers; else None.
 
-    It reports no errors; `Wires` does.
+    It reports no errors; `Resolver` does.
     """
     types: dict[str, Type] = {}
     nodes: list[Node] = []
@@ -35,11 +35,11 @@ def wire_plain(drafts: Sequence[Draft]) -> list[Node] | None:
             return None
         result = known.get((setup, given))
         if result is None:
-            if not setup.plain:
+            if not setup.is_simple:
                 return None
             try:
                 result = known[setup, given] = types_of(setup, given), inside_of(setup, given)
-            except Exception:  # a plugin's function may raise anything; `Wires` calls it again and reports it
+            except Exception:  # a plugin's function may raise anything; `Resolver` calls it again and reports it
                 return None
             if unknown_parameter(setup, result[1]):
                 return None

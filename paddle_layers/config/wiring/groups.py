@@ -84,12 +84,12 @@ def _outputs_known(step: Step, inner: Names) -> bool:
     """Whether the step's outputs are outputs of its layers."""
     ok = True
     for place, name in enumerate(step.outputs):
-        if name in inner.anywhere:
+        if name in inner.all_outputs:
             continue
         ok = False
-        if inner.may_be_made(name):
+        if inner.may_be_produced(name):
             continue
-        near = nearest(name, inner.anywhere)
+        near = nearest(name, inner.all_outputs)
         help_ = f"did you mean `{near}`?" if near else "an output must be the output of a layer in the step"
         message = f"unknown output `{name}` of the step"
         if name in inner.inputs:

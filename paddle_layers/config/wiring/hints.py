@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from paddle_layers.define import KindError, LevelError, RankError, ShapeError, Type
 
 from ..binding.drafts import Draft
-from .producers import Maker
+from .producers import Producer
 
 _REDUCE = "reduce each sequence{} to one row with `seq_last`, `seq_avg_pool` or `seq_max_pool`"
 
 
-def remedy(draft: Draft, error: ShapeError, types: Sequence[Type], makers: Mapping[str, Maker]) -> tuple[str, str]:
+def input_hint(
+    draft: Draft, error: ShapeError, types: Sequence[Type], producers: Mapping[str, Producer]
+) -> tuple[str, str]:
     """The hint, and the data layer that it concerns; both may be empty.
 
     `types` are those of the inputs of the layer.
@@ -23,37 +25,37 @@ def remedy(draft: Draft, error: ShapeError, types: Sequence[Type], makers: Mappi
     name = draft.inputs[error.input]
     if isinstance(error, LevelError) and error.levels and found.level not in error.levels:
         deepest = max(type_.level for type_ in types)
-        data = _data_layer(name, makers, lambda type_: type_.level)
+        data = _data_layer(name, producers, lambda type_: type_.level)
         return _of_level(found, error.levels, data, deepest), data
     if isinstance(error, KindError):
         if any(other.kind in error.kinds for other in types) and draft.definition is not None:
             order = ", then ".join(f"`{name}`" for name in draft.definition.inputs)
             if not any(field.repeatable for field in draft.definition.inputs.values()) and found.kind == "INT":
                 return f"check the order of the inputs: {order}", ""
-        data = _data_layer(name, makers, lambda type_: type_.kind)
+        data = _data_layer(name, producers, lambda type_: type_.kind)
         return _of_kind(found, error.kinds, data), data
     if isinstance(error, RankError) and error.axes:
-        data = _data_layer(name, makers, lambda type_: (type_.kind, len(type_.dims)))
+        data = _data_layer(name, producers, lambda type_: (type_.kind, len(type_.dims)))
         shape = f"`shape: [{', '.join(error.axes)}]` with the sizes of these axes"
         return (f"write {shape} in `data {{ }}` of `{data}`", data) if data else ("", "")
     return "", ""
 
 
-def _data_layer(name: str, makers: Mapping[str, Maker], what: Callable[[Type], object]) -> str:
+def _data_layer(name: str, producers: Mapping[str, Producer], what: Callable[[Type], object]) -> str:
     """The data layer that a value comes from, if no layer in between changes the property `what`; else empty."""
     seen, found = set[str](), None
-    while name in makers and name not in seen:
+    while name in producers and name not in seen:
         seen.add(name)
-        maker = makers[name]
-        type_, definition = maker.type, maker.draft.definition
-        if type_ is None or definition is None or maker.position < 0:
+        producer = producers[name]
+        type_, definition = producer.type, producer.draft.definition
+        if type_ is None or definition is None or producer.position < 0:
             return ""
         found = what(type_) if found is None else found
         if what(type_) != found:
             return ""
         if definition.name == "data":
-            return maker.draft.name
-        name = next(iter(maker.draft.inputs), "")
+            return producer.draft.name
+        name = next(iter(producer.draft.inputs), "")
     return ""
 
 

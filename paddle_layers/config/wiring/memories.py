@@ -16,7 +16,7 @@ from .nodes import Node
 def check_memories(group: Draft, step: Step, nodes: Sequence[Node], inner: Names) -> bool:
     """Whether every memory remembers an output in the step, of its type, and has a static initial value."""
     types = {name: type_ for node in nodes for name, type_ in zip(node.output_names, node.output_types, strict=True)}
-    makers = {name: node for node in nodes for name in node.output_names}
+    producers = {name: node for node in nodes for name in node.output_names}
     ok = True
     for memory in step.drafts:
         if is_a(memory.definition, MEMORY) and memory.setup is not None:
@@ -24,14 +24,14 @@ def check_memories(group: Draft, step: Step, nodes: Sequence[Node], inner: Names
             starts = _check_start(memory, group, inner, known=memory.name in types)
             ok = _check_known(memory, of, inner) and starts and ok
             if starts and memory.name in types and of in types:
-                ok = _check_type(memory, types[memory.name], makers[of], types[of], inner) and ok
+                ok = _check_type(memory, types[memory.name], producers[of], types[of], inner) and ok
     return ok
 
 
 def _check_known(memory: Draft, of: str, inner: Names) -> bool:
-    if of in inner.anywhere or inner.may_be_made(of):
-        return of in inner.anywhere
-    near = nearest(of, inner.anywhere - {memory.name})
+    if of in inner.all_outputs or inner.may_be_produced(of):
+        return of in inner.all_outputs
+    near = nearest(of, inner.all_outputs - {memory.name})
     help_ = f"did you mean `{near}`?" if near else "`of` must be the output of a layer in the step"
     message = f"memory `{memory.name}` remembers the unknown output `{of}`"
     if of in inner.inputs:
@@ -57,12 +57,12 @@ def _check_start(memory: Draft, group: Draft, inner: Names, *, known: bool) -> b
     return False
 
 
-def _check_type(memory: Draft, type_: Type, maker: Node, found: Type, inner: Names) -> bool:
+def _check_type(memory: Draft, type_: Type, producer: Node, found: Type, inner: Names) -> bool:
     if type_ == found:
         return True
     of = memory.setup.attributes["of"] if memory.setup is not None else ""
     message = f"memory `{memory.name}` is {type_}, but the remembered value `{of}` is {found}"
-    note = inner.report.note(f"`{of}` is produced here by `{maker.definition.name}`", maker.span[0])
+    note = inner.report.note(f"`{of}` is produced here by `{producer.definition.name}`", producer.span[0])
     help_ = "a memory holds one row per sequence" if found.level else "both must have the same type"
     inner.report.add("E216", message, memory.attribute_place("of"), help=help_, notes=(note,))
     return False

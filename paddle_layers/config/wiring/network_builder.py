@@ -9,14 +9,14 @@ from ..binding.drafting import draft
 from ..binding.drafts import Draft
 from ..binding.headers import is_training, report_caffe, spec
 from ..binding.memo import memo
-from ..binding.overrides import put
+from ..binding.overrides import apply_overrides
 from ..diagnostics.diagnostic import Diagnostic, Source
 from ..diagnostics.report import Report, TooManyFaults
 from ..reading.fields import Fields
 from ..reading.other_formats import other_text
 from ..reading.syntax import read
 from .blocks import check_size, prepare_blocks, report_unused
-from .lint import advise
+from .lint import lint
 from .recurrent_state import check_carried
 from .wiring import Wired, wire
 
@@ -40,8 +40,8 @@ def of_another_kind(report: Report) -> Diagnostic | None:
 
 def _wire(report: Report) -> Wired | None:
     try:
-        fields = read(report, memo() if not report.source.given else None)
-        put(fields, report, "Network", "net.")
+        fields = read(report, memo() if not report.source.overrides else None)
+        apply_overrides(fields, report, "Network", "net.")
         if report_caffe(fields, report):
             return None
         if is_training(fields):
@@ -69,5 +69,5 @@ def wire_fields(fields: Fields, report: Report, bound: Bound | None = None) -> W
     if not report.failed and not bound.broken:
         check_carried(wired.nodes, report)
         report_unused(blocks, drafts, report)
-        advise(wired.nodes, report)
+        lint(wired.nodes, report)
     return wired

@@ -9,12 +9,12 @@ from paddle_layers.define import Type
 from ..binding.drafts import Draft
 
 INPUT = -1
-"""Position of a `Maker` that is the first input of a group or of a block, seen from inside."""
+"""Position of a `Producer` that is the first input of a group or of a block, seen from inside."""
 
 Types = tuple[Type, ...]
 
 
-class Maker(NamedTuple):
+class Producer(NamedTuple):
     """Producer of an output."""
 
     draft: Draft

@@ -23,16 +23,16 @@ def check_carried(nodes: Sequence[Node], report: Report) -> None:
     if not carried:
         return
     types = {name: type_ for node in nodes for name, type_ in zip(node.output_names, node.output_types, strict=True)}
-    makers = {name: node for node in nodes for name in node.output_names}
+    producers = {name: node for node in nodes for name in node.output_names}
     for name, value in carried.items():
-        node, found = makers[name], types.get(value)
+        node, found = producers[name], types.get(value)
         if found is None:
             near = nearest(value, types)
             help_ = f"did you mean `{near}`?" if near else "it must be the output of a layer, such as a `seq_last`"
             report.add("E221", f"data layer `{name}` carries the unknown output `{value}`", *node.span, help=help_)
         elif found != types[name]:
             note = report.note(
-                f"`{value}` is produced here by `{makers[value].definition.name}`", makers[value].span[0]
+                f"`{value}` is produced here by `{producers[value].definition.name}`", producers[value].span[0]
             )
             help_ = "both must have the same type"
             if found.level:

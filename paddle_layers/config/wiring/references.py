@@ -63,7 +63,7 @@ def _settings(use: Draft) -> str:
     return f", with {text}"[:LONGEST] if text else ""
 
 
-def layers_of(block: BlockDefinition, settings: Attributes, report: Report) -> tuple[Draft, ...]:
+def expanded_layers(block: BlockDefinition, settings: Attributes, report: Report) -> tuple[Draft, ...]:
     """The layers of a block, with attributes computed from its settings."""
     binder = Binder(report)
     return tuple(
@@ -107,7 +107,7 @@ def _filled(bound: Bound, settings: Mapping[str, Value], binder: Binder) -> Boun
 # ---- the network inside
 
 
-def several(block: BlockDefinition, use: Draft, types: Sequence[Type], copies: Sequence[Inside]) -> Inside:
+def repeated(block: BlockDefinition, use: Draft, types: Sequence[Type], copies: Sequence[Inside]) -> Inside:
     """Copies of a block in sequence: `0`, `1` and so on.
 
     Each reads the output of the previous one instead of its first input, and of other inputs with the same value.

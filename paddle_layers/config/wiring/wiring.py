@@ -9,10 +9,10 @@ from ..binding.drafts import Draft
 from ..binding.settings import State
 from ..diagnostics.diagnostic import Source
 from ..diagnostics.report import ConfigError, Report
-from .fast_path import wire_plain
+from .fast_path import wire_simple
 from .graph import order
 from .nodes import Node
-from .resolver import Wires
+from .resolver import Resolver
 from .states import states_of
 
 PHASES = (State("train"), State("test"))
@@ -35,26 +35,26 @@ def wire(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
         if not report.diagnostics:
             report.add("E214", "this network has no layers", 0, help='add `layer { name: "..." type: "..." }`')
         return Wired(name, (), report.source)
-    nodes = wire_plain(drafts) if not report.diagnostics else None
+    nodes = wire_simple(drafts) if not report.diagnostics else None
     return Wired(name, nodes, report.source) if nodes is not None else _wire_states(drafts, report, name)
 
 
 def _wire_states(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
     states = states_of(drafts)
-    wires = Wires(drafts, report)
+    resolver = Resolver(drafts, report)
     nodes: dict[int, Node] = {}
     for group in states:
-        wires.names.start_phase()
+        resolver.names.start_phase()
         for state in group:
-            nodes = wires.run(state) | nodes
-        wires.names.end_phase()
-    known = {} if report.failed else {state: wires.in_order(state) for state in PHASES if state in wires.results}
-    return Wired(name, _ordered(drafts, nodes, wires), report.source, known)
+            nodes = resolver.run(state) | nodes
+        resolver.names.end_phase()
+    known = {} if report.failed else {state: resolver.in_order(state) for state in PHASES if state in resolver.results}
+    return Wired(name, _ordered(drafts, nodes, resolver), report.source, known)
 
 
-def _ordered(drafts: Sequence[Draft], nodes: dict[int, Node], wires: Wires) -> list[Node]:
+def _ordered(drafts: Sequence[Draft], nodes: dict[int, Node], resolver: Resolver) -> list[Node]:
     """Nodes of all states in an order that is valid in each, if there is one."""
-    needs: list[list[int]] = [sorted(wires.all_needs.get(index, ())) for index in range(len(drafts))]
+    needs: list[list[int]] = [sorted(resolver.all_needs.get(index, ())) for index in range(len(drafts))]
     done = order(needs)
     done += [index for index in range(len(drafts)) if index not in set(done)] if len(done) < len(drafts) else []
     return [nodes[index] for index in done if index in nodes]
@@ -64,10 +64,10 @@ def relink(nodes: Sequence[Node], source: Source, state: State) -> list[Node]:
     """The layers of a checked network in another state. Raises `ConfigError`."""
     report = Report(source)
     drafts = [Draft(node.name, node.definition, node.inputs, node.setup, node.span[0]) for node in nodes]
-    wires = Wires(drafts, report)
-    wires.names.start_phase()
-    wires.run(state)
-    wires.names.end_phase()
+    resolver = Resolver(drafts, report)
+    resolver.names.start_phase()
+    resolver.run(state)
+    resolver.names.end_phase()
     if report.diagnostics:
         raise ConfigError(report.sorted())
-    return wires.in_order(state)
+    return resolver.in_order(state)
