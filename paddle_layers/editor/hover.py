@@ -8,7 +8,7 @@ from typing import NamedTuple
 from paddle_layers.codegen.markdown import Markdown, block, code, escape
 from paddle_layers.config import Node
 from paddle_layers.config.binding.headers import HeaderField
-from paddle_layers.config.wiring.nested import parameter_shapes
+from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import Definition, LayerDefinition, Type, registries
 
 from .block_schema import BlockSchema, header_field, schema_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_layers.config.binding.steps import GROUP, MEMORY
-from paddle_layers.config.wiring.nested import parameter_shapes
+from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import Attribute, Definition, LayerDefinition, registries, terms_of
 from paddle_layers.define.bodies.activations import activation_problem
 

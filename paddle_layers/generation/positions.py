@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from paddle_layers.config import Network
 from paddle_layers.config.binding.drafts import Setup
+from paddle_layers.config.wiring.data_layers import carried_values
 from paddle_layers.config.wiring.nodes import Inside, Node
-from paddle_layers.config.wiring.recurrent_state import carried_values
 from paddle_layers.define import Type
 
 from .cutting import FED, Carried, Cutting, Scope, Value, data_layer, names_of

@@ -8,7 +8,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.config import Diagnostic, Source, examine
-from paddle_layers.config.wiring.nested import parameter_shapes
+from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import LayerDefinition, registries
 from paddle_layers.editor.document import Document
 from paddle_layers.editor.hover import hover

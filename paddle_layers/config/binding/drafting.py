@@ -17,7 +17,7 @@ from .settings import ParamSettings, StateRule
 from .steps import GROUP, NETWORK, STEP, check_context, check_step, check_times, is_a
 
 
-def draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
+def make_draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
     """Draft of a bound layer in a NETWORK, a STEP or a BLOCK; checks that concern the layer alone."""
     setup = make_setup(bound, binder) if check_step(bound, binder.report) else None
     step = _step(bound, binder)
@@ -48,7 +48,7 @@ def _step(bound: Bound, binder: Binder) -> Step | None:
     if found is None:
         return None
     block = found.bound if isinstance(found, Step) else found
-    drafts = tuple(draft(layer, binder, STEP) for layer in block.values.get("layer", ()))
+    drafts = tuple(make_draft(layer, binder, STEP) for layer in block.values.get("layer", ()))
     step = bound.values["step"] = Step(drafts, block.values.get("output", ()), block)
     return step
 

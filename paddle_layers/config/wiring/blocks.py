@@ -11,7 +11,7 @@ from paddle_layers.define.escaping import CONTROL
 
 from ..binding.binder import Binder, Bound
 from ..binding.blocks import BlockDefinition, piece_place
-from ..binding.drafting import check_name, draft
+from ..binding.drafting import check_name, make_draft
 from ..binding.drafts import Draft, Step
 from ..binding.expressions import ExpressionError, assignment, pieces
 from ..binding.steps import BLOCK
@@ -19,8 +19,8 @@ from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import STRING
-from .graph import cycles, order
-from .producers import INPUT, Producer
+from .inference import INPUT, Producer
+from .names import cycles, order
 from .resolver import ANY, Resolver
 
 MOST = 100_000
@@ -73,7 +73,7 @@ def _prepare(block: BlockDefinition, binder: Binder) -> None:
     """Drafts, names, and sizes of a block whose own blocks are prepared."""
     report = binder.report
     before = report.errors
-    block.drafts = tuple(draft(layer, binder, BLOCK) for layer in block.bound.values.get("layer", ()))
+    block.drafts = tuple(make_draft(layer, binder, BLOCK) for layer in block.bound.values.get("layer", ()))
     inner = Resolver(block.drafts, report, block=block)
     around = Draft(block.name, None, (), None, block.start)
     inner.names.start_phase()

@@ -10,8 +10,7 @@ from paddle_layers.define.machine import as_bytes, memory_bytes
 from ..binding.drafts import Setup
 from ..binding.settings import State
 from ..diagnostics.report import Report
-from .nested import all_settings, parameter_shapes
-from .nodes import Node
+from .nodes import Node, all_settings, parameter_shapes
 
 APPLIED = {
     "softmax_with_loss": ("softmax", "cross_entropy"),

@@ -1,24 +1,72 @@
-"""Wiring in one state: the layers in order, with their types. Collects every error once."""
+"""Wiring in one state: the layers in order, with their types and shared parameters. Collects every error once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from paddle_layers.define import Attributes, Type
+from paddle_layers.define import Attributes, ShapeError, Type
 
 from ..binding.blocks import BlockDefinition
 from ..binding.drafts import Draft, Step
 from ..binding.settings import State
 from ..diagnostics.report import Report
-from .graph import order
-from .groups import types_inside, types_outside
-from .inference import Inference, output_names
-from .names import Names, has_variable_outputs
-from .nested import parameter_hint, unknown_parameter
-from .nodes import Inside, Node
-from .producers import INPUT, Producer, Types
-from .references import UseReport, expanded_layers, output_types, repeated, with_params
-from .sharing import First, check_shared
+from .composites import UseReport, expanded_layers, output_types, repeated, types_inside, types_outside, with_params
+from .inference import INPUT, Inference, Producer, Types, output_names
+from .names import Names, has_variable_outputs, order
+from .nodes import Inside, Node, parameter_hint, unknown_parameter
+
+First = dict[str, tuple[Node, str, tuple[int, ...]]]
+"""The first parameter of each `share` name, and its shape."""
+
+
+def check_shared(
+    drafts: Sequence[Draft], found: Mapping[int, Node], first: First, report: Report, seen: set[tuple[str, int, int]]
+) -> None:
+    """Compare the shapes of parameters with the same `share` name; the first mismatch of each is reported."""
+    for index, node in found.items():
+        for name, settings in node.params.items():
+            if settings.share is None:
+                continue
+            shape = parameter_shape(node, name)
+            other, other_name, other_shape = first.setdefault(settings.share, (node, name, shape))
+            if shape == other_shape:
+                continue
+            start = drafts[index].param_place(name, "share")
+            if ("E212", start, 0) in seen:
+                continue
+            seen.add(("E212", start, 0))
+            report.add(
+                "E212",
+                f"shared parameter `{settings.share}` has shape {_show(shape)} as `{name}` of layer `{node.name}`, "
+                f"but {_show(other_shape)} as `{other_name}` of layer `{other.name}`",
+                start,
+                help="shared parameters must have the same shape",
+                notes=(report.note(f"layer `{other.name}` is here", other.span[0]),),
+            )
+
+
+def parameter_shape(node: Node, name: str) -> tuple[int, ...]:
+    """Shape of a parameter; `weight_1` is that of the second item of an input, `gates.weight` that of a part."""
+    if node.inside is not None:
+        part, _, name = name.partition(".")
+        inner = next((inner for inner in node.inside.nodes if inner.name == part), None)
+        return parameter_shape(inner, name) if inner is not None else ()
+    params = node.definition.params
+    item = 0
+    if name not in params:
+        name, _, number = name.rpartition("_")
+        item = int(number) if number.isdecimal() else 0
+    try:
+        return node.definition.bind_axes(node.input_types, node.attributes).dims(params[name], item)
+    except (ShapeError, IndexError, KeyError):  # an item that does not exist; the layer itself was checked before
+        return ()
+
+
+def _show(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "a scalar"
+
+
+# ---- wiring
 
 Uses = dict[tuple[BlockDefinition, Attributes, Types], Inside | None]
 """The networks of blocks, by settings and types of inputs; None after an error."""
