@@ -119,6 +119,7 @@ def read_file(path: str | Path) -> str:
         if Path(path).suffix in BINARY:
             from .writing.binary import read_binary, text_of_message
 
+            # converted to text and parsed again, so that errors have positions
             return text_of_message(read_binary(Path(path)))
         content = Path(path).read_bytes()
         if other := other_file(Path(path), content):

@@ -271,6 +271,7 @@ class Names:
             message = f"layer `{draft.name}` reads its own output"
         if elsewhere := self._elsewhere(name):
             hint, fix = elsewhere, None
+        # the key distinguishes the inputs of a layer, which may have one position in common
         self.report_once("E203", message, start, index * 65536 + item, help=hint, fix=fix)
 
     @cached_property
