@@ -6,9 +6,9 @@ from .diagnostics.diagnostic import Diagnostic, Fix, Note, Source
 from .diagnostics.rendering import render_github, render_json, render_text
 from .diagnostics.report import ConfigError, ConfigWarning
 from .files import Examined, dumps, load, load_plugins, loads
-from .made_trainings import make_training
 from .network import Network
 from .training import Training
+from .training_builder import make_training
 from .trainingfiles import load_training, loads_training
 from .wiring.nodes import Node
 from .writing.formatter import format_text

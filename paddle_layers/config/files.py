@@ -13,8 +13,8 @@ from paddle_layers.define.errors import brief
 from .diagnostics.diagnostic import Diagnostic, Source
 from .diagnostics.report import ConfigError, warn
 from .network import Network
-from .reading.otherfiles import other_file
-from .wiring.texts import wire_text
+from .reading.other_formats import other_file
+from .wiring.network_builder import wire_text
 from .writing.canonical import network_text
 
 
@@ -119,6 +119,7 @@ def read_file(path: str | Path) -> str:
         if Path(path).suffix in BINARY:
             from .writing.binary import read_binary, text_of_message
 
+            # converted to text and parsed again, so that errors have positions
             return text_of_message(read_binary(Path(path)))
         content = Path(path).read_bytes()
         if other := other_file(Path(path), content):

@@ -9,8 +9,8 @@ from .binding.settings import State
 from .diagnostics.diagnostic import Diagnostic, Source
 from .diagnostics.report import ConfigError
 from .diagnostics.suggestions import nearest
+from .wiring.network_builder import relink
 from .wiring.nodes import Node
-from .wiring.wiring import relink
 
 
 class Network:

@@ -10,8 +10,7 @@ from paddle_layers.define.name_patterns import matching
 
 from .binding.settings import ParamSettings
 from .network import Network
-from .wiring.insides import all_settings, own_settings
-from .wiring.nodes import Inside, Node
+from .wiring.nodes import Inside, Node, all_settings, own_settings
 
 
 @dataclass(frozen=True, slots=True)

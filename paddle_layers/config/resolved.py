@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .binding.given import block_keys, put
 from .binding.headers import MessageSpec, spec
+from .binding.overrides import apply_overrides, block_keys
 from .diagnostics.diagnostic import Source
 from .diagnostics.report import ConfigError, Report
 from .reading.fields import BLOCK, FLOAT, LIST, STRING, Field, Fields, items
@@ -30,14 +30,14 @@ def resolved_texts(training: Training, folder: Path, given: Iterable[str] = ()) 
 
     The field `base` makes paths of data relative to the folder of the new file. `given` are overrides as in `--set`.
     """
-    source = Source(training.file.name, training.file.own, (*training.file.given, *given))
+    source = Source(training.file.name, training.file.own, (*training.file.overrides, *given))
     apart = training.network_path is not None
     fields = _fields(source, "Training", without="net." if apart else "")
     inside = any(name == "net" for name, *_ in fields)
     network = ""
     if apart:
         own = training.network.source
-        network = HEADER + _text(_fields(Source(own.name, own.own, source.given), "Network", "net."))
+        network = HEADER + _text(_fields(Source(own.name, own.own, source.overrides), "Network", "net."))
     elif not inside:  # it was made in Python
         network = network_text(training.network.name, training.network.nodes)
     fields = [field for field in fields if field[0] not in ("base", "network")]
@@ -62,7 +62,7 @@ def _fields(source: Source, message: str, prefix: str = "", *, without: str = ""
     report = Report(source)
     fields = read(report)
     if not report.failed:
-        put(fields, report, message, prefix, without=without)
+        apply_overrides(fields, report, message, prefix, without=without)
     if report.failed:
         raise ConfigError(report.sorted())
     return fields

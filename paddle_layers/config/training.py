@@ -10,7 +10,7 @@ from paddle_layers.define import Attributes, Definition
 
 from .diagnostics.diagnostic import Diagnostic, Note, Source
 from .diagnostics.report import ConfigError
-from .generating import GenerateSettings
+from .generate_settings import GenerateSettings
 from .network import Network
 from .parameters import ParamRule
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .binding.binder import Bound
 from .binding.headers import spec
-from .generating import GenerateSettings
+from .generate_settings import GenerateSettings
 from .training import (
     AverageSettings,
     ComponentSettings,

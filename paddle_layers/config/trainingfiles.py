@@ -11,8 +11,8 @@ from paddle_layers.define.name_patterns import listed, matching, rename_problem
 from paddle_layers.define.quiet import quietly
 
 from .binding.binder import Binder, Bound
-from .binding.given import put
 from .binding.headers import is_network, report_caffe, spec
+from .binding.overrides import apply_overrides
 from .diagnostics.diagnostic import Source
 from .diagnostics.report import ConfigError, Report, TooManyFaults, warn
 from .diagnostics.suggestions import nearest
@@ -42,7 +42,7 @@ from .training_values import (
     source_of,
     weights_of,
 )
-from .wiring.texts import of_another_kind, wire_fields
+from .wiring.network_builder import of_another_kind, wire_fields
 
 NO_TEST_SOURCE = "there is no source for the test phase"
 MIXED_ONCE = ("shuffle", "workers", "memory", "on_error")
@@ -83,10 +83,10 @@ def loads_training(
     text: str, path: str | Path = "<text>", *, sources_needed: bool = True, settings: Sequence[str] = ()
 ) -> Training:
     """Check the text of a training file with the (possibly future) path `path`. Raises `ConfigError`."""
-    return sound(*read_training(text, path, sources_needed=sources_needed, settings=settings))
+    return require_valid(*read_training(text, path, sources_needed=sources_needed, settings=settings))
 
 
-def sound(training: Training | None, found: Examined) -> Training:
+def require_valid(training: Training | None, found: Examined) -> Training:
     """The training that `read_training` returned, after warnings. Raises `ConfigError` with its errors."""
     if training is None or found.failed:
         raise ConfigError(found.faults)
@@ -107,7 +107,7 @@ def read_training(
     With a `network` argument, the text names none and needs no source.
     """
     report = Report(Source(str(path), text, settings))
-    reader = _Reader(report, Path(path).parent, network, sources_needed=sources_needed and network is None)
+    reader = _TrainingReader(report, Path(path).parent, network, sources_needed=sources_needed and network is None)
     training = quietly(reader.run)
     if fault := of_another_kind(report):
         return None, Examined(None, [fault])
@@ -119,7 +119,7 @@ def acts_on_tests(owner: type) -> bool:
     return hasattr(owner, "on_test") and not (hasattr(owner, "on_step") or hasattr(owner, "on_epoch"))
 
 
-class _Reader:
+class _TrainingReader:
     def __init__(self, report: Report, base: Path, given: Network | None, *, sources_needed: bool) -> None:
         self.report, self.base, self.given, self.sources_needed = report, base, given, sources_needed
         self.binder = Binder(report)
@@ -146,7 +146,7 @@ class _Reader:
             )
             self.report.add("E009", "this is a network file, not a training file", fields[0][3], help=help_)
             return None
-        put(fields, self.report, "Training", without="net." if _names_network(fields) else "")
+        apply_overrides(fields, self.report, "Training", without="net." if _names_network(fields) else "")
         bound = self.binder.message(fields, spec("Training"), 0)
         network = self._network(bound)
         self._lengths(bound)
@@ -227,7 +227,7 @@ class _Reader:
             self.report.add("E302", f"network file `{self.network_path}` not found", bound.place("network"))
             return None
         try:
-            found = examine_network(read_file(self.network_path), str(self.network_path), self.report.source.given)
+            found = examine_network(read_file(self.network_path), str(self.network_path), self.report.source.overrides)
         except ConfigError as error:
             self.elsewhere = error.diagnostics
             return None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
-from paddle_layers.config.wiring.ignored_labels import NONE_IGNORED, IgnoredLabels
+from paddle_layers.config.wiring.data_layers import NONE_IGNORED, IgnoredLabels
 from paddle_layers.define import Type
 
 from .columns import Rows

@@ -9,12 +9,12 @@ from paddle_layers.config.binding.headers import HeaderField
 from paddle_layers.config.binding.steps import GROUP
 from paddle_layers.define import Attribute, Definition, LayerDefinition
 
+from .block_schema import BlockSchema, schema_of
 from .cursor import Place, place
+from .descriptions import attribute_facts, attribute_text, definition_text, header_facts, header_text
 from .document import Document
-from .meaning import Meaning, meaning
 from .scanner import NAME, VALUE
 from .values import Value, settings, values
-from .words import attribute_facts, attribute_text, definition_text, header_facts, header_text
 
 BEFORE_OWN = {"Layer": "output"}
 """The header field before which the attribute block of the type comes; by default it is last."""
@@ -42,7 +42,7 @@ class Item(NamedTuple):
 def completions(document: Document, offset: int) -> list[Item]:
     """All completions at an offset, most likely first; the editor matches the typed prefix."""
     at = place(document.tree, offset)
-    found = meaning(document.tree, at.block)
+    found = schema_of(document.tree, at.block)
     if found is None:
         return []
     if at.role == VALUE and at.field is not None and at.field.name == "set" and at.quoted:
@@ -81,7 +81,7 @@ def _value_item(document: Document, at: Place, value: Value) -> Item:
 # ---- names of fields
 
 
-def _names(document: Document, at: Place, found: Meaning) -> Iterator[Item]:
+def _names(document: Document, at: Place, found: BlockSchema) -> Iterator[Item]:
     given = {field.name for field in at.block.fields if field is not at.field}
     if found.header is None:
         assert found.definition is not None, "a block without a header is that of a definition"
@@ -95,7 +95,7 @@ def _names(document: Document, at: Place, found: Meaning) -> Iterator[Item]:
         yield from _own(document, at, found.definition, given)
 
 
-def _header(document: Document, at: Place, found: Meaning, field: HeaderField, given: set[str]) -> Iterator[Item]:
+def _header(document: Document, at: Place, found: BlockSchema, field: HeaderField, given: set[str]) -> Iterator[Item]:
     assert found.header is not None, "only messages have header fields"
     definition = found.definition
     if field.name in given and (not field.repeated or document.tree.json):

@@ -140,11 +140,11 @@ class Document:
         """Layers by the identity of their blocks."""
         return {id(layer.block): layer for layer in self.layers}
 
-    def makers(self, name: str, block: Block) -> list[Layer]:
+    def producers(self, name: str, block: Block) -> list[Layer]:
         """The layers of this text that produce the output that a block calls `name`; several in different phases."""
         found = [layer for layer in self.beside(block) if name in self.output_names(layer)]
         group = self.group_around(block)
-        return found if found or group is None else self.makers(name, group.block)
+        return found if found or group is None else self.producers(name, group.block)
 
     def type_of(self, name: str, block: Block) -> tuple[Node, Type] | None:
         """The type of the output that a block calls `name`, and its producer, if that is valid."""

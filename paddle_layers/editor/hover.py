@@ -8,13 +8,13 @@ from typing import NamedTuple
 from paddle_layers.codegen.markdown import Markdown, block, code, escape
 from paddle_layers.config import Node
 from paddle_layers.config.binding.headers import HeaderField
-from paddle_layers.config.wiring.insides import parameter_shapes
+from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import Definition, LayerDefinition, Type, registries
 
+from .block_schema import BlockSchema, header_field, schema_of
+from .descriptions import attribute_facts, attribute_text, definition_text, header_facts, header_text
 from .document import Document, Layer
-from .meaning import Meaning, header_field, meaning
 from .scanner import NAME, VALUE, Token
-from .words import attribute_facts, attribute_text, definition_text, header_facts, header_text
 
 
 class Hover(NamedTuple):
@@ -30,7 +30,7 @@ def hover(document: Document, offset: int) -> Hover | None:
     token = document.tree.at(offset)
     if token is None or token.field is None:
         return None
-    found = meaning(document.tree, token.block)
+    found = schema_of(document.tree, token.block)
     if found is None:
         return None
     if token.role == NAME:
@@ -40,7 +40,7 @@ def hover(document: Document, offset: int) -> Hover | None:
     return Hover(text, token.start, token.end) if text else None
 
 
-def _value(document: Document, token: Token, found: Meaning) -> str:
+def _value(document: Document, token: Token, found: BlockSchema) -> str:
     """The target of a reference in a value; empty without any."""
     assert token.role == VALUE, "a token of a field is a name or a value"
     assert token.field is not None, "the caller asks for fields only"
@@ -64,7 +64,7 @@ def _value(document: Document, token: Token, found: Meaning) -> str:
     return ""
 
 
-def _name(document: Document, token: Token, found: Meaning) -> str:
+def _name(document: Document, token: Token, found: BlockSchema) -> str:
     """The documentation of a field, attribute or attribute block."""
     assert token.field is not None, "the caller asks for fields only"
     name = token.field.name
@@ -91,7 +91,7 @@ def _title(name: str, definition: Definition) -> str:
     return f"**{escape(name)}**: {definition.kind}\n\n"
 
 
-def _activation(found: Meaning, name: str, word: str) -> str:
+def _activation(found: BlockSchema, name: str, word: str) -> str:
     """The layer that `act` names."""
     chosen: LayerDefinition | None = None
     if name == "act" and isinstance(found.definition, LayerDefinition) and "act" in found.definition.common:
@@ -141,7 +141,7 @@ def _output(document: Document, token: Token, name: str) -> str:
             return f"{code(name)}: {code(type_)}\n\ninput of the block, as used by {code(node.name)}"
         made = f"output of {code(node.name)}, a layer of type {code(node.definition.name)}"
         return f"{code(name)}: {code(type_)}\n\n{made}"
-    layers = document.makers(name, token.block)
+    layers = document.producers(name, token.block)
     if not layers:
         return ""
     return f"{code(name)}: unknown type, since {code(layers[0].name)} or one of its inputs has an error"

@@ -19,11 +19,11 @@ from paddle_layers.config import ConfigError, format_text
 
 from .completion import completions
 from .cursor import place
-from .definition import definitions, symbols
 from .document import Document
 from .hover import hover
 from .logs import log_in_lines
-from .messages import Writer, takes_snippets
+from .lsp_messages import Writer, takes_snippets
+from .navigation import definitions, symbols
 from .problems import problems
 from .streams import Messages, protocol_streams
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_layers.config.binding.steps import GROUP, MEMORY
-from paddle_layers.config.wiring.insides import parameter_shapes
+from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import Attribute, Definition, LayerDefinition, registries, terms_of
 from paddle_layers.define.bodies.activations import activation_problem
 
+from .block_schema import BlockSchema, header_field
+from .descriptions import attribute_facts, attribute_text, definition_text, header_facts
 from .document import Document, net_of
-from .meaning import Meaning, header_field
 from .scanner import Block
-from .words import attribute_facts, attribute_text, definition_text, header_facts
 
 
 class Value(NamedTuple):
@@ -28,7 +28,7 @@ class Value(NamedTuple):
     """Filter text besides the text itself."""
 
 
-def values(document: Document, block: Block, name: str, found: Meaning) -> Iterable[Value]:
+def values(document: Document, block: Block, name: str, found: BlockSchema) -> Iterable[Value]:
     """The values that the field `name` of a block may have, most likely first."""
     if found.header is None:
         if found.definition is not None and (found.definition.name, name) == (MEMORY, "of"):

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from paddle_layers.config import Network
-from paddle_layers.config.generating import BEAMS, GenerateSettings
+from paddle_layers.config.generate_settings import BEAMS, GenerateSettings
 from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime import FeedError, Net
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from paddle_layers.config import Network
 from paddle_layers.config.binding.drafts import Setup
-from paddle_layers.config.wiring.carried import carried_values
+from paddle_layers.config.wiring.data_layers import carried_values
 from paddle_layers.config.wiring.nodes import Inside, Node
 from paddle_layers.define import Type
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from paddle_layers.config.diagnostics.report import warn
 from paddle_layers.config.parameters import learning_names
 from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
-from paddle_layers.config.wiring.carried import carried_values
-from paddle_layers.config.wiring.ignored_labels import IgnoredLabels, LabelReader, common_labels
+from paddle_layers.config.wiring.data_layers import IgnoredLabels, LabelReader, carried_values, common_labels
 from paddle_layers.data import Batches, DataError, Dataset, Stream, make_feeds
 from paddle_layers.data.batching.feeds import Feed
 from paddle_layers.data.batching.mixing import Mixed, MixedBatches

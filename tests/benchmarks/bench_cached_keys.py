@@ -19,7 +19,7 @@ import torch
 from torch.nn.functional import embedding, gelu, layer_norm, scaled_dot_product_attention
 
 import paddle_layers as pl
-from paddle_layers.config.generating import GenerateSettings
+from paddle_layers.config.generate_settings import GenerateSettings
 from paddle_layers.generation.generator import Generator
 
 from .timing import Timed, compare

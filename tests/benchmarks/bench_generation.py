@@ -13,7 +13,7 @@ import numpy as np
 
 import paddle_layers as pl
 from paddle_layers.config import Training
-from paddle_layers.config.generating import GenerateSettings
+from paddle_layers.config.generate_settings import GenerateSettings
 from paddle_layers.generation.generator import Generator
 from paddle_layers.training.inference.outputs import part_for
 

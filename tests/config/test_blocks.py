@@ -13,7 +13,7 @@ from paddle_layers.config import loads_training
 from paddle_layers.config.binding.expressions import ExpressionError, assignment, pieces
 from paddle_layers.config.conversion import read_message, written
 from paddle_layers.config.parameters import parameter_names, shared_names
-from paddle_layers.config.wiring.insides import all_settings
+from paddle_layers.config.wiring.nodes import all_settings
 
 pytestmark = pytest.mark.usefixtures("as_python")
 

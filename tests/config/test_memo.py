@@ -15,7 +15,7 @@ from paddle_layers.config.diagnostics.diagnostic import Source
 from paddle_layers.config.diagnostics.report import Report
 from paddle_layers.config.reading.fields import BLOCK, KNOWN
 from paddle_layers.config.reading.syntax import read
-from paddle_layers.config.wiring.texts import wire_fields
+from paddle_layers.config.wiring.network_builder import wire_fields
 from tests.config.test_mutations import mutants
 
 MISTAKES = sorted((Path(__file__).parents[1] / "golden" / "mistakes").glob("*.textproto"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paddle_layers.config.wiring.ignored_labels import IgnoredLabels
+from paddle_layers.config.wiring.data_layers import IgnoredLabels
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.changes import Change
 from paddle_layers.define import Type, registries

@@ -16,7 +16,7 @@ from pyarrow import parquet
 from paddle_layers.cli.app import commands
 from paddle_layers.config.binding import given
 from paddle_layers.config.reading import lexical
-from paddle_layers.config.wiring.ignored_labels import IgnoredLabels
+from paddle_layers.config.wiring.data_layers import IgnoredLabels
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.formats import tables
 from paddle_layers.data.learning import encoded, learn

@@ -14,7 +14,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import Node, format_text
 from paddle_layers.config.conversion import converted
-from paddle_layers.config.wiring.insides import parameter_shapes
+from paddle_layers.config.wiring.nodes import parameter_shapes
 
 MODELS = Path(__file__).resolve().parents[2] / "docs" / "examples" / "models"
 SIDE_HEADS = {"googlenet": 13_004_888, "inception_v3": 27_161_264}

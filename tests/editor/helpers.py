@@ -1,9 +1,9 @@
 """Texts with a marked cursor, and what the editor's parts make of them."""
 
 from paddle_layers.editor.completion import CURSOR, Item, completions
-from paddle_layers.editor.definition import definitions
 from paddle_layers.editor.document import Document
 from paddle_layers.editor.hover import hover
+from paddle_layers.editor.navigation import definitions
 
 DATA = 'layer { name: "x" type: "data" data { shape: [4, 8, 8] } }\n'
 DATA_JSON = '{"name": "x", "type": "data", "data": {"shape": [4, 8, 8]}}'

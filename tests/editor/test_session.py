@@ -336,7 +336,9 @@ def test_without_pygls_it_says_what_to_install() -> None:
     assert done.stderr == "the language server requires pygls: pip install 'paddle-layers[lsp]'\n"
 
 
-@pytest.mark.parametrize("name", ["completion", "cursor", "definition", "document", "hover", "meaning", "problems"])
+@pytest.mark.parametrize(
+    "name", ["completion", "cursor", "navigation", "document", "hover", "block_schema", "problems"]
+)
 def test_the_analysis_needs_no_pygls(name: str) -> None:
     code = f"import sys; sys.modules['pygls'] = None; import paddle_layers.editor.{name}"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

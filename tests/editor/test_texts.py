@@ -15,9 +15,9 @@ from paddle_layers.config.diagnostics.report import Report
 from paddle_layers.config.reading.fields import BLOCK, LIST, STRING, Fields, items
 from paddle_layers.config.reading.syntax import read
 from paddle_layers.editor.completion import completions
-from paddle_layers.editor.definition import definitions, symbols
 from paddle_layers.editor.document import Document
 from paddle_layers.editor.hover import hover
+from paddle_layers.editor.navigation import definitions, symbols
 from paddle_layers.editor.positions import UNITS, Lines
 from paddle_layers.editor.problems import problems
 from paddle_layers.editor.scanner import Block, Tree

@@ -9,7 +9,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.config import validate
-from paddle_layers.config.wiring.insides import parameter_shapes
+from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import Type
 from paddle_layers.exchange.caffe_in.importing import import_prototxt
 from tests.exchange.caffe_helpers import imported

@@ -10,7 +10,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.config import ConfigError
-from paddle_layers.config.generating import GenerateSettings
+from paddle_layers.config.generate_settings import GenerateSettings
 from paddle_layers.generation import decoding_state
 from paddle_layers.generation.generator import Generator
 from paddle_layers.runtime.plan.plan import Plan

@@ -14,7 +14,7 @@ from ..reading.fields import BLOCK, BROKEN, FLOAT, INT, KNOWN, LIST, STRING, WOR
 from .assignments import Pending, assignments
 from .blocks import BlockDefinition, declared
 from .headers import HeaderField, MessageSpec, spec
-from .unknown import elsewhere, report_unknown_type
+from .unknown import replacement_of, report_unknown_type
 from .values import MISSING, bind_value, bind_values
 
 
@@ -177,7 +177,7 @@ class Binder:
     def _unknown_header(self, bound: Bound, header: MessageSpec, field: Field, hint: str = "") -> None:
         name = field[0]
         block, inner = ("", "") if name in header.names else header.home_of(name)
-        other = elsewhere(header.name, name) if block in ("", "param") else ""
+        other = replacement_of(header.name, name) if block in ("", "param") else ""
         block = "" if other else block  # it concerns the whole training, not single parameters
         near = "" if block or other else header.nearest(name)
         bound.meant.add(near or block)

@@ -14,10 +14,10 @@ from ..diagnostics.suggestions import nearest
 from .binder import Binder, Bound
 from .drafts import LINEAR, Draft, Setup, Step
 from .settings import ParamSettings, StateRule
-from .steps import GROUP, NETWORK, STEP, check_place, check_step, check_times, is_a
+from .steps import GROUP, NETWORK, STEP, check_context, check_step, check_times, is_a
 
 
-def draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
+def make_draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
     """Draft of a bound layer in a NETWORK, a STEP or a BLOCK; checks that concern the layer alone."""
     setup = make_setup(bound, binder) if check_step(bound, binder.report) else None
     step = _step(bound, binder)
@@ -31,7 +31,7 @@ def draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
     inputs = bound.values.get("input", ())
     definition: Any = bound.definition
     made = Draft(name, definition, inputs, setup, bound.place("name"), bound)
-    check_place(made, binder.report, where)
+    check_context(made, binder.report, where)
     return made
 
 
@@ -48,7 +48,7 @@ def _step(bound: Bound, binder: Binder) -> Step | None:
     if found is None:
         return None
     block = found.bound if isinstance(found, Step) else found
-    drafts = tuple(draft(layer, binder, STEP) for layer in block.values.get("layer", ()))
+    drafts = tuple(make_draft(layer, binder, STEP) for layer in block.values.get("layer", ()))
     step = bound.values["step"] = Step(drafts, block.values.get("output", ()), block)
     return step
 

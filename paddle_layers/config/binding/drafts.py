@@ -41,7 +41,7 @@ class Setup:
         """Number of repetitions of a block."""
 
     @property
-    def plain(self) -> bool:
+    def is_simple(self) -> bool:
         """Whether the layer can be wired alone: no rules, shared parameters, step, block, or values per output."""
         shares = bool(self.params) and any(settings.share is not None for settings in self.params.values())
         inner = self.step or isinstance(self.definition, BlockDefinition)

@@ -63,7 +63,7 @@ def check_times(bound: Bound, report: Report) -> bool:
     return True
 
 
-def check_place(draft: Draft, report: Report, where: str) -> None:
+def check_context(draft: Draft, report: Report, where: str) -> None:
     """Report a layer that is not allowed in its context, and remove its setup."""
     bound, definition = draft.bound, draft.definition
     assert bound is not None, "a parsed layer has positions"

@@ -43,7 +43,7 @@ _MEANT = {
 """Fields of other frameworks, and misplaced fields, by the message that contains them."""
 
 
-def elsewhere(header: str, name: str) -> str:
+def replacement_of(header: str, name: str) -> str:
     """The replacement of an unknown field: another field, or a block that has it; else empty."""
     if meant := _MEANT.get(header, {}).get(name):
         return meant

@@ -8,8 +8,7 @@ from typing import Any
 from ..binding.steps import group_output_names
 from ..diagnostics.diagnostic import Note, Source
 from ..diagnostics.report import ConfigError, warn
-from ..wiring.texts import wire_text
-from ..wiring.wiring import Wired
+from ..wiring.network_builder import Wired, wire_text
 from ..writing.text import attributes_fields, fields_text, value_text
 from .calls import Call, Sink, StepCalls, Value
 from .stepcalls import check_scope

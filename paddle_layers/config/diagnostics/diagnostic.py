@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-GIVEN = "--set"
+OVERRIDES = "--set"
 """Name of the source of overrides from the command line."""
 
 LONGEST = 500
@@ -21,12 +21,12 @@ _TOKEN = re.compile(
 class Source:
     """A source text and its name in messages; positions are computed when a message needs them."""
 
-    __slots__ = ("_starts", "given", "name", "own_end", "text")
+    __slots__ = ("_starts", "name", "overrides", "own_end", "text")
 
-    def __init__(self, name: str, text: str, given: Sequence[str] = ()) -> None:
-        self.name, self.given, self.own_end = name, tuple(given), len(text)
-        """`given` are overrides from the command line; they follow the text of the file, which ends at `own_end`."""
-        self.text = "\n".join([text, *given])
+    def __init__(self, name: str, text: str, overrides: Sequence[str] = ()) -> None:
+        self.name, self.overrides, self.own_end = name, tuple(overrides), len(text)
+        """Overrides from the command line follow the text of the file, which ends at `own_end`."""
+        self.text = "\n".join([text, *overrides])
         self._starts: list[int] = []
 
     @property
@@ -37,9 +37,9 @@ class Source:
     def place(self, offset: int) -> tuple[str, int, int]:
         """Name, line and column as messages show them; for an override, the option and its index."""
         line, column = self.position(offset)
-        if not self.given or offset <= self.own_end:
+        if not self.overrides or offset <= self.own_end:
             return self.name, line, column
-        return GIVEN, line - self.position(self.own_end)[0], column
+        return OVERRIDES, line - self.position(self.own_end)[0], column
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1; columns count code points."""

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 
 from .diagnostic import Diagnostic, Fix, Note, Source
-from .jsonwords import in_json
+from .json_messages import in_json
 from .rendering import render_text
 
 _JSON = re.compile(r"\s*\{")

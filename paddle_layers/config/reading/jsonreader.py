@@ -7,8 +7,8 @@ from json import JSONDecodeError, JSONDecoder
 
 from ..diagnostics.report import Report
 from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, broken
-from .habits import instead_in_json
 from .lexical import HALF, LONGEST
+from .recovery import mistake_in_json
 
 _TOKEN = re.compile(
     r"""[ \t\r\n]*+(?:
@@ -134,7 +134,7 @@ class _JsonReader:
         return match.end() if match else position
 
     def _fault(self, message: str, start: int) -> _Stop:
-        help_, fix = instead_in_json(self.text, start)
+        help_, fix = mistake_in_json(self.text, start)
         self.report.add("E006", message, start, min(start + 1, len(self.text)), help=help_, fix=fix)
         return _Stop()
 

@@ -8,9 +8,9 @@ from typing import Any
 from ..diagnostics.diagnostic import Fix, Note
 from ..diagnostics.report import Report
 from .fields import BLOCK, DEEPEST, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, Recall, broken
-from .habits import Habit, instead_of_name, instead_of_value, lacks_brace
 from .lexical import parse_number, unescape
 from .patterns import COMMA, EVENT, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, VALUE, Found, Item
+from .recovery import SyntaxMistake, lacks_brace, mistake_at_name, mistake_at_value
 
 _CLOSES = {"{": "}", "<": ">"}
 
@@ -252,9 +252,9 @@ class TextReader:
         return self._resume(position)
 
     def _fault(self, kind: int | None, name: str, start: int, position: int) -> int:
-        look = {Found.NO_VALUE: instead_of_value, Found.NO_FIELD: instead_of_name}.get(kind or 0, _none)
-        if (habit := look(self.text, position)) is not None:
-            return self._habit(habit, name, start, position)
+        look = {Found.NO_VALUE: mistake_at_value, Found.NO_FIELD: mistake_at_name}.get(kind or 0, _none)
+        if (mistake := look(self.text, position)) is not None:
+            return self._recover(mistake, name, start, position)
         if (end := self._quote_missing(position)) >= 0:
             return end
         if kind == Found.NO_COLON and lacks_brace(self.text, start, start + len(name)):
@@ -314,13 +314,13 @@ class TextReader:
         self.fields.append(broken(start))
         return match.end()
 
-    def _habit(self, habit: Habit, name: str, start: int, position: int) -> int:
-        self.report.add(habit.code, habit.message, position, habit.end, help=habit.help, fix=habit.fix)
-        if habit.value is not None:
-            self.fields.append((name, STRING, habit.value, start, position))
+    def _recover(self, mistake: SyntaxMistake, name: str, start: int, position: int) -> int:
+        self.report.add(mistake.code, mistake.message, position, mistake.end, help=mistake.help, fix=mistake.fix)
+        if mistake.value is not None:
+            self.fields.append((name, STRING, mistake.value, start, position))
         elif name:
             self.fields.append(broken(position))
-        return _skip(SEPARATOR, self.text, habit.end)
+        return _skip(SEPARATOR, self.text, mistake.end)
 
     def _quote_missing(self, position: int) -> int:
         """Skip a line with an odd number of quotes after one report; returns its end, or -1 for other lines.

@@ -11,7 +11,7 @@ from paddle_layers.define.escaping import CONTROL
 
 from ..binding.binder import Binder, Bound
 from ..binding.blocks import BlockDefinition, piece_place
-from ..binding.drafting import check_name, draft
+from ..binding.drafting import check_name, make_draft
 from ..binding.drafts import Draft, Step
 from ..binding.expressions import ExpressionError, assignment, pieces
 from ..binding.steps import BLOCK
@@ -19,9 +19,9 @@ from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import STRING
-from .graph import cycles, order
-from .makers import INPUT, Maker
-from .wires import ANY, Wires
+from .inference import INPUT, Producer
+from .names import cycles, order
+from .resolver import ANY, Resolver
 
 MOST = 100_000
 """Maximum number of layers that the blocks of a network expand to."""
@@ -73,14 +73,14 @@ def _prepare(block: BlockDefinition, binder: Binder) -> None:
     """Drafts, names, and sizes of a block whose own blocks are prepared."""
     report = binder.report
     before = report.errors
-    block.drafts = tuple(draft(layer, binder, BLOCK) for layer in block.bound.values.get("layer", ()))
-    inner = Wires(block.drafts, report, block=block)
+    block.drafts = tuple(make_draft(layer, binder, BLOCK) for layer in block.bound.values.get("layer", ()))
+    inner = Resolver(block.drafts, report, block=block)
     around = Draft(block.name, None, (), None, block.start)
     inner.names.start_phase()
-    inner.run(ANY, {name: Maker(around, INPUT, None) for name in block.inputs})
+    inner.run(ANY, {name: Producer(around, INPUT, None) for name in block.inputs})
     inner.names.end_phase()
     if report.errors == before:
-        _check_outputs(block, inner.names.anywhere, report)
+        _check_outputs(block, inner.names.all_outputs, report)
     _mark_losses(block, report)
     block.layer_count = sum(use_count(one) for one in all_drafts(block.drafts))
     block.depth = 1 + max((other.depth for other in block.used), default=0)

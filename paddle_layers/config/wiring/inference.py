@@ -1,20 +1,43 @@
-"""Type inference of one layer, and the explanation of shape errors."""
+"""Type inference of one layer, the explanation of shape errors, and hints for inputs of the wrong type."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
-from paddle_layers.define import Attributes, DefinitionError, LayerDefinition, ShapeError
+from paddle_layers.define import (
+    Attributes,
+    DefinitionError,
+    KindError,
+    LayerDefinition,
+    LevelError,
+    RankError,
+    ShapeError,
+    Type,
+)
 
 from ..binding.drafts import Draft, Setup
 from ..binding.steps import group_output_names
 from ..diagnostics.diagnostic import Note
 from ..diagnostics.report import Report
-from .insides import inside_of
-from .makers import INPUT, Maker, Types
-from .nodes import Inside
-from .remedies import remedy
+from .nodes import Inside, inside_of
+
+INPUT = -1
+"""Position of a `Producer` that is the first input of a group or of a block, seen from inside."""
+
+Types = tuple[Type, ...]
+
+
+class Producer(NamedTuple):
+    """Producer of an output."""
+
+    draft: Draft
+    position: int
+    type: Type | None
+
+
+# ---- inference
 
 CODES = {"count": "E205", "kind": "E206", "level": "E207", "rank": "E208", "shape": "E209"}
 _HOPS = 3
@@ -44,15 +67,15 @@ class Inference:
         self.causes: set[tuple[str, ...]] = set()
         """Errors of a data layer, or of the inputs of a layer, that are not reported again for other readers."""
 
-    def run(self, draft: Draft, types: Types, makers: Mapping[str, Maker]) -> Types | None:
-        """Types of the outputs, or None after a report; `makers` are those of all values so far."""
+    def run(self, draft: Draft, types: Types, producers: Mapping[str, Producer]) -> Types | None:
+        """Types of the outputs, or None after a report; `producers` are those of all values so far."""
         setup = draft.setup
         if setup is None:
             return None
         try:
             found = self._infer(draft, setup.definition, setup.attributes, types)
         except ShapeError as error:
-            self._shape_error(draft, error, types, makers)
+            self._shape_error(draft, error, types, producers)
             return None
         if found and setup.activation is not None:
             return found if self._activated(draft, *setup.activation, found[:1]) else None
@@ -65,7 +88,7 @@ class Inference:
         if found is not None:
             return found
         try:
-            found = self.memo[key] = of_a_size(tuple(definition.infer(types, attributes)))
+            found = self.memo[key] = with_checked_size(tuple(definition.infer(types, attributes)))
         except ShapeError:
             raise
         except DefinitionError as error:
@@ -89,14 +112,14 @@ class Inference:
             self.insides[setup, types] = inside_of(setup, types)
         return self.insides[setup, types]
 
-    def _shape_error(self, draft: Draft, error: ShapeError, types: Types, makers: Mapping[str, Maker]) -> None:
+    def _shape_error(self, draft: Draft, error: ShapeError, types: Types, producers: Mapping[str, Producer]) -> None:
         if error.attribute is not None:
             start = draft.attribute_place(error.attribute)
         else:
             start = draft.input_place(error.input)
         code = CODES.get(error.code, "E209")
-        notes = () if code == "E205" else story(draft, error.input, makers, self.report)
-        help_, data = remedy(draft, error, types, makers)
+        notes = () if code == "E205" else size_notes(draft, error.input, producers, self.report)
+        help_, data = input_hint(draft, error, types, producers)
         cause = (code, data) if data else (error.message, *draft.inputs)
         if cause in self.causes:
             self.failed.add(draft)
@@ -127,14 +150,14 @@ class Inference:
 
 def types_of(setup: Setup, types: Types) -> Types:
     """Types of the outputs; raises any error of the functions of the layer and its activation."""
-    found = of_a_size(tuple(setup.definition.infer(types, setup.attributes)))
+    found = with_checked_size(tuple(setup.definition.infer(types, setup.attributes)))
     if found and setup.activation is not None:
         activation, attributes = setup.activation
         activation.infer(found[:1], attributes)
     return found
 
 
-def of_a_size(types: Types) -> Types:
+def with_checked_size(types: Types) -> Types:
     """The types, if their sizes are in range; else `ShapeError`."""
     if any(type_.size > LARGEST for type_ in types):
         raise ShapeError(f"its output would have more than {LARGEST:,} values per row")
@@ -146,25 +169,98 @@ def _origin(error: Exception) -> str:
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
-def story(draft: Draft, item: int | None, makers: Mapping[str, Maker], report: Report) -> tuple[Note, ...]:
+def size_notes(draft: Draft, item: int | None, producers: Mapping[str, Producer], report: Report) -> tuple[Note, ...]:
     """The layers that determine the size of an input: one note per layer, back towards the data."""
     notes: list[Note] = []
     name = draft.inputs[item] if item is not None and item < len(draft.inputs) else (draft.inputs or ("",))[0]
     for _ in range(_HOPS):
-        maker = makers.get(name)
-        if maker is None or maker.type is None or maker.draft.definition is None:
+        producer = producers.get(name)
+        if producer is None or producer.type is None or producer.draft.definition is None:
             break
-        if maker.position <= INPUT:
-            place = maker.draft.input_place(INPUT - maker.position)
-            where = "a step" if maker.draft.step is not None else "this use"
-            notes.append(report.note(f"`{name}` is {maker.type} in {where} of `{maker.draft.name}`", place))
+        if producer.position <= INPUT:
+            place = producer.draft.input_place(INPUT - producer.position)
+            where = "a step" if producer.draft.step is not None else "this use"
+            notes.append(report.note(f"`{name}` is {producer.type} in {where} of `{producer.draft.name}`", place))
             break
-        inputs = maker.draft.inputs
-        before = [makers[other].type for other in inputs if other in makers]
+        inputs = producer.draft.inputs
+        before = [producers[other].type for other in inputs if other in producers]
         source = f" from {', '.join(map(str, before))}" if before else ""
-        made = f"`{name}` is {maker.type}, produced here by `{maker.draft.definition.name}`{source}"
-        notes.append(report.note(made, maker.draft.offset))
-        if not inputs or maker.draft.name == name == inputs[0]:
+        made = f"`{name}` is {producer.type}, produced here by `{producer.draft.definition.name}`{source}"
+        notes.append(report.note(made, producer.draft.offset))
+        if not inputs or producer.draft.name == name == inputs[0]:
             break
         name = inputs[0]
     return tuple(notes)
+
+
+# ---- hints
+
+_REDUCE = "reduce each sequence{} to one row with `seq_last`, `seq_avg_pool` or `seq_max_pool`"
+
+
+def input_hint(
+    draft: Draft, error: ShapeError, types: Sequence[Type], producers: Mapping[str, Producer]
+) -> tuple[str, str]:
+    """The hint, and the data layer that it concerns; both may be empty.
+
+    `types` are those of the inputs of the layer.
+    """
+    if error.input is None or error.input >= len(types):
+        return "", ""
+    found = types[error.input]
+    name = draft.inputs[error.input]
+    if isinstance(error, LevelError) and error.levels and found.level not in error.levels:
+        deepest = max(type_.level for type_ in types)
+        data = _data_layer(name, producers, lambda type_: type_.level)
+        return _of_level(found, error.levels, data, deepest), data
+    if isinstance(error, KindError):
+        if any(other.kind in error.kinds for other in types) and draft.definition is not None:
+            order = ", then ".join(f"`{name}`" for name in draft.definition.inputs)
+            if not any(field.repeatable for field in draft.definition.inputs.values()) and found.kind == "INT":
+                return f"check the order of the inputs: {order}", ""
+        data = _data_layer(name, producers, lambda type_: type_.kind)
+        return _of_kind(found, error.kinds, data), data
+    if isinstance(error, RankError) and error.axes:
+        data = _data_layer(name, producers, lambda type_: (type_.kind, len(type_.dims)))
+        shape = f"`shape: [{', '.join(error.axes)}]` with the sizes of these axes"
+        return (f"write {shape} in `data {{ }}` of `{data}`", data) if data else ("", "")
+    return "", ""
+
+
+def _data_layer(name: str, producers: Mapping[str, Producer], what: Callable[[Type], object]) -> str:
+    """The data layer that a value comes from, if no layer in between changes the property `what`; else empty."""
+    seen, found = set[str](), None
+    while name in producers and name not in seen:
+        seen.add(name)
+        producer = producers[name]
+        type_, definition = producer.type, producer.draft.definition
+        if type_ is None or definition is None or producer.position < 0:
+            return ""
+        found = what(type_) if found is None else found
+        if what(type_) != found:
+            return ""
+        if definition.name == "data":
+            return producer.draft.name
+        name = next(iter(producer.draft.inputs), "")
+    return ""
+
+
+def _of_level(found: Type, levels: Sequence[int], data: str, deepest: int) -> str:
+    deeper = [level for level in levels if level > found.level]
+    if not deeper:
+        less = f", or remove `seq_nested_level` from `data {{ }}` of `{data}`" if data else ""
+        return _REDUCE.format("") + less
+    pool = _REDUCE.format(" of the other input") if deepest > found.level else ""
+    if not data:
+        return pool
+    declare = f"if its samples are sequences, write `seq_nested_level: {min(deeper)}` in `data {{ }}` of `{data}`"
+    return f"{declare}; otherwise {pool}" if pool else declare
+
+
+def _of_kind(found: Type, kinds: Sequence[str], data: str) -> str:
+    if found.kind == "INT" and "DENSE" in kinds:
+        numbers = f", or declare dense values with `shape: [...]` in `data {{ }}` of `{data}`" if data else ""
+        return f"map ids to vectors with an `embedding`{numbers}"
+    if found.kind == "DENSE" and "INT" in kinds and data:
+        return f"write `data_type: INT size: ...` with the number of ids in `data {{ }}` of `{data}`"
+    return ""

@@ -1,7 +1,8 @@
-"""Name resolution in a network or step: producers, consumers, errors."""
+"""Name resolution in a network or step: producers, consumers, topological order, cycles."""
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -16,10 +17,100 @@ from ..binding.settings import State
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import Report
 from ..diagnostics.suggestions import Vocabulary
-from .graph import cycles
 from .inference import output_names
-from .insides import inner_names
-from .nodes import Node
+from .nodes import Node, inner_names
+
+
+def order(needs: Sequence[Sequence[int]]) -> list[int]:
+    """Vertices in topological order; ties are broken by number.
+
+    Vertices on a cycle, and those that depend on them, are omitted.
+    """
+    users: list[list[int]] = [[] for _ in needs]
+    missing = [0] * len(needs)
+    for vertex, needed in enumerate(needs):
+        for other in set(needed):
+            users[other].append(vertex)
+            missing[vertex] += 1
+    ready = [vertex for vertex, count in enumerate(missing) if count == 0]
+    done = []
+    while ready:
+        vertex = heapq.heappop(ready)
+        done.append(vertex)
+        for user in users[vertex]:
+            missing[user] -= 1
+            if missing[user] == 0:
+                heapq.heappush(ready, user)
+    return done
+
+
+def cycles(needs: Sequence[Sequence[int]], among: Sequence[int]) -> list[list[int]]:
+    """One short cycle for each strongly connected component among the given vertices, in the direction of data."""
+    inside = set(among)
+    found = []
+    for component in _components(needs, inside):
+        members = set(component)
+        first = min(component)
+        if len(component) > 1 or first in needs[first]:
+            found.append(_cycle(needs, first, members))
+    return sorted(found)
+
+
+def _cycle(needs: Sequence[Sequence[int]], first: int, members: set[int]) -> list[int]:
+    """A shortest cycle through `first`, found breadth first against the direction of data."""
+    user: dict[int, int] = {}
+    queue = [first]
+    for vertex in queue:
+        for other in needs[vertex]:
+            if other == first:
+                path = [vertex]
+                while path[-1] != first:
+                    path.append(user[path[-1]])
+                return [first, *path[:-1]]
+            if other in members and other not in user:
+                user[other] = vertex
+                queue.append(other)
+    return [first]
+
+
+def _components(needs: Sequence[Sequence[int]], inside: set[int]) -> list[list[int]]:
+    """Tarjan's strongly connected components, with an explicit stack."""
+    near = {vertex: [other for other in needs[vertex] if other in inside] for vertex in inside}
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    on_stack: set[int] = set()
+    found: list[list[int]] = []
+    for root in sorted(inside):
+        work = [(root, 0)] if root not in index else []
+        while work:
+            vertex, at = work.pop()
+            if at == 0:
+                index[vertex] = low[vertex] = len(index)
+                stack.append(vertex)
+                on_stack.add(vertex)
+            if at > 0:
+                low[vertex] = min(low[vertex], low[near[vertex][at - 1]])
+            while at < len(near[vertex]):
+                other = near[vertex][at]
+                at += 1
+                if other not in index:
+                    work.append((vertex, at))
+                    work.append((other, 0))
+                    break
+                if other in on_stack:
+                    low[vertex] = min(low[vertex], index[other])
+            else:
+                if low[vertex] == index[vertex]:
+                    component: list[int] = []
+                    while not component or component[-1] != vertex:
+                        component.append(stack.pop())
+                        on_stack.discard(component[-1])
+                    found.append(component)
+    return found
+
+
+# ---- names
 
 _SHOWN = 7
 
@@ -45,7 +136,7 @@ class Names:
         self.absent: dict[int, tuple[State, int, str]] = {}
         self.works: set[int] = set()
         self.read = {name for draft in drafts for name in draft.inputs if "." in name}
-        self.anywhere = {name for draft in drafts for name in _possible(draft, self.read)}
+        self.all_outputs = {name for draft in drafts for name in _possible(draft, self.read)}
 
     def start_phase(self) -> None:
         """Begin the states of one phase."""
@@ -58,7 +149,7 @@ class Names:
                 continue
             draft = self.drafts[index]
             others = ", ".join(f"`{d.name}`" for d in self.drafts if name in _possible(d, self.read))
-            self.once(
+            self.report_once(
                 "E211",
                 f"input `{name}` of layer `{draft.name}` does not exist in the {state.phase} phase",
                 draft.input_place(item),
@@ -66,10 +157,10 @@ class Names:
                 help=f"layer {others} has `include` or `exclude` rules: give layer `{draft.name}` the same ones",
             )
 
-    def makers(self, present: list[int]) -> dict[str, int]:
+    def producers(self, present: list[int]) -> dict[str, int]:
         """Position of the producer of each output; duplicate layers and outputs are reported."""
         names: dict[str, Draft] = {}
-        makers: dict[str, int] = {}
+        producers: dict[str, int] = {}
         for position, index in enumerate(present):
             draft = self.drafts[index]
             first = names.setdefault(draft.name, draft) if draft.name else draft
@@ -78,12 +169,12 @@ class Names:
             for item, output in enumerate(_possible(draft, self.read)):
                 if output in self.inputs:
                     self._name_of_an_input(output, draft, index)
-                elif output not in makers:
-                    makers[output] = position
+                elif output not in producers:
+                    producers[output] = position
                 elif first is draft or draft.explicit_outputs():
-                    other = self.drafts[present[makers[output]]]
+                    other = self.drafts[present[producers[output]]]
                     self._duplicate("E202", f"duplicate output `{output}`", draft, other, index, item)
-        return makers
+        return producers
 
     def _name_of_an_input(self, output: str, draft: Draft, index: int) -> None:
         if self.group is not None:
@@ -97,7 +188,7 @@ class Names:
             )
             note = self.report.note("the input is here", place)
         message = f"output `{output}` has the name of an input of {whose}"
-        self.once("E202", message, draft.offset, index, help="choose another name", notes=(note,))
+        self.report_once("E202", message, draft.offset, index, help="choose another name", notes=(note,))
 
     def _duplicate(self, code: str, message: str, draft: Draft, other: Draft, index: int, item: int = -1) -> None:
         start = draft.offset
@@ -110,7 +201,7 @@ class Names:
                 hint = "a layer cannot overwrite its input: rename the output; the runtime reuses buffers automatically"
         what = f"layer `{other.name}` is here" if code == "E202" and other is not draft else "first defined here"
         note = self.report.note(what, other.offset if other is not draft else draft.offset)
-        self.once(code, message, start, index, help=hint, notes=(note,))
+        self.report_once(code, message, start, index, help=hint, notes=(note,))
 
     def check_inner(self, nodes: Mapping[int, Node]) -> None:
         """Report a layer or output with the name of a nested one: their parameters would have the same name.
@@ -126,44 +217,44 @@ class Names:
                 note = self.report.note(f"layer `{outer.name}` is here", outer.span[0])
                 message = f"layer `{node.name}` and a part of layer `{outer.name}` have the same name: `{name}`"
                 start = self.drafts[index].offset
-                self.once("E201", message, start, index, help="layer names must be unique", notes=(note,))
+                self.report_once("E201", message, start, index, help="layer names must be unique", notes=(note,))
 
-    def needs(self, present: list[int], makers: dict[str, int], state: State) -> list[list[int]]:
+    def needs(self, present: list[int], producers: dict[str, int], state: State) -> list[list[int]]:
         """Positions of the layers that each layer reads; unknown names are reported."""
         needs: list[list[int]] = []
         for index in present:
             draft = self.drafts[index]
             needed, complete = [], True
             for item, name in enumerate(draft.inputs):
-                if name in makers:
-                    needed.append(makers[name])
+                if name in producers:
+                    needed.append(producers[name])
                 elif name in self.inputs:
                     continue
-                elif name in self.anywhere:
+                elif name in self.all_outputs:
                     self.absent.setdefault(index, (state, item, name))
                     complete = False
-                elif not _unfinished(draft, name) and not self.may_be_made(name):
+                elif not _unfinished(draft, name) and not self.may_be_produced(name):
                     self._unknown_input(draft, index, item, name)
             if complete:
                 self.works.add(index)
             needs.append(needed)
         return needs
 
-    def may_be_made(self, name: str) -> bool:
+    def may_be_produced(self, name: str) -> bool:
         """Whether an invalid layer may produce an output of this name."""
         stem, dot, _ = name.rpartition(".")
         if not dot:
             return False
         return any(draft.name == stem and (draft.definition is None or draft.setup is None) for draft in self.drafts)
 
-    def unmade(self, draft: Draft, item: int, made: Sequence[str], when: str | None) -> None:
+    def report_missing_output(self, draft: Draft, item: int, made: Sequence[str], when: str | None) -> None:
         """Report an input that its layer does not produce: it produces `made`, and this one only with `when`."""
         name = draft.inputs[item]
         message = f"unknown input `{name}` of layer `{draft.name}`"
         help_ = f"the outputs of layer `{name.rpartition('.')[0]}` are {listed(made)}"
         if when is not None:
             help_ = f"layer `{name.rpartition('.')[0]}` has this output only with `{when}: true`"
-        self.once("E203", message, draft.input_place(item), item, help=help_)
+        self.report_once("E203", message, draft.input_place(item), item, help=help_)
 
     def _unknown_input(self, draft: Draft, index: int, item: int, name: str) -> None:
         near = self._vocabulary.nearest(name, besides=draft.name)
@@ -173,18 +264,19 @@ class Names:
         fix = Fix(start, end, f'"{near}"') if near else None
         message = f"unknown input `{name}` of layer `{draft.name}`"
         parts = [part.strip() for part in name.split(",")]
-        if len(parts) > 1 and all(part in self.anywhere | self.inputs for part in parts):
+        if len(parts) > 1 and all(part in self.all_outputs | self.inputs for part in parts):
             written = " ".join(f'input: "{part}"' for part in parts)
             hint, fix = f"write each input as a separate string: `{written}`", None
         if name == draft.name:
             message = f"layer `{draft.name}` reads its own output"
         if elsewhere := self._elsewhere(name):
             hint, fix = elsewhere, None
-        self.once("E203", message, start, index * 65536 + item, help=hint, fix=fix)
+        # the key distinguishes the inputs of a layer, which may have one position in common
+        self.report_once("E203", message, start, index * 65536 + item, help=hint, fix=fix)
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.anywhere | self.inputs)
+        return Vocabulary(self.all_outputs | self.inputs)
 
     @cached_property
     def _groups(self) -> list[tuple[Draft, set[str]]]:
@@ -196,7 +288,7 @@ class Names:
         """The fix for a name that exists outside of this step, or inside of another one; else empty."""
         around = self.around
         while around is not None and self.group is not None:
-            if name in around.anywhere | around.inputs:
+            if name in around.all_outputs | around.inputs:
                 static = f'and `static: "{name}"` if every step reads all of it'
                 return f'it is outside of the step: add `input: "{name}"` to group `{self.group.name}`, {static}'
             around = around.around
@@ -228,16 +320,16 @@ class Names:
             message = f"the layers form a cycle: {text}"
             if len(drafts) == 1:
                 message = f"layer {names[0]} reads its own output"
-            self.once("E204", message, first.input_place(item), present[cycle[0]], help=way_out)
+            self.report_once("E204", message, first.input_place(item), present[cycle[0]], help=way_out)
 
-    def once(self, code: str, message: str, start: int, key: int, **rest: Any) -> None:
+    def report_once(self, code: str, message: str, start: int, key: int, **rest: Any) -> None:
         """Report an error that may occur in several states."""
         if (code, start, key) not in self.seen:
             self.seen.add((code, start, key))
             self.report.add(code, message, start, **rest)
 
 
-def repeats(draft: Draft) -> bool:
+def has_repeatable_output(draft: Draft) -> bool:
     """Whether the number of a layer's outputs depends on its input types; outputs of a group have names."""
     definition = draft.definition
     if draft.step is not None or not isinstance(definition, LayerDefinition):
@@ -245,7 +337,7 @@ def repeats(draft: Draft) -> bool:
     return any(one.repeatable for one in definition.outputs.values())
 
 
-def varies(draft: Draft) -> bool:
+def has_variable_outputs(draft: Draft) -> bool:
     """Whether a layer may have fewer outputs than its definition could name."""
     definition = draft.definition
     if draft.step is not None or not isinstance(definition, LayerDefinition):
@@ -258,7 +350,7 @@ def _possible(draft: Draft, read: Iterable[str] = ()) -> Iterable[str]:
     definition = draft.definition
     if draft.explicit_outputs() or definition is None:
         return output_names(draft, 1)
-    if repeats(draft):
+    if has_repeatable_output(draft):
         (own,) = definition.outputs
         later = re.compile(rf"{re.escape(draft.name)}\.{own}_[1-9]\d{{0,8}}")
         return draft.name, *filter(later.fullmatch, read)

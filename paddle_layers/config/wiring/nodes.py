@@ -1,13 +1,16 @@
-"""Checked layers and their nested layers: immutable, with inferred types."""
+"""Checked layers and their nested networks: immutable, with inferred types and parameter settings."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddle_layers.define import Attributes, LayerDefinition, Type
+from paddle_layers.define import Attributes, Body, LayerDefinition, Part, Type
+from paddle_layers.define.fields.tensors import Param
 
 from ..binding.drafts import Setup
 from ..binding.settings import ParamSettings, StateRule
+from ..diagnostics.suggestions import nearest
 
 if TYPE_CHECKING:
     from paddle_layers.schema.layer_def_pb2 import LayerOutputDef
@@ -132,3 +135,110 @@ class Node:
     def __repr__(self) -> str:
         shapes = ", ".join(map(str, self._output_types))
         return f"<{self.definition.name} {self._name!r}: {shapes}>"
+
+
+# ---- nested networks
+
+
+def inside_of(setup: Setup, types: tuple[Type, ...]) -> Inside | None:
+    """The network inside a layer for types of its inputs; None for a layer that is not composite."""
+    if not setup.definition.is_composite:
+        return None
+    body = setup.definition.bind_axes(types, setup.attributes).body
+    assert body is not None, "a composite layer has a body"
+    return _inside(body, setup.params)
+
+
+def _inside(body: Body, params: Mapping[str, ParamSettings]) -> Inside:
+    return Inside(tuple(_node(part, params) for part in body.parts), body.inputs, body.outputs)
+
+
+def _node(part: Part, params: Mapping[str, ParamSettings]) -> Node:
+    """A part as a node; it has a separate setup, since the settings are those of one use of the layer."""
+    setup = Setup(part.definition, part.attributes)
+    setup.activation = part.activation
+    prefix = f"{part.name}."
+    setup.params = {name.removeprefix(prefix): found for name, found in params.items() if name.startswith(prefix)}
+    inside = _inside(part.binding.body, setup.params) if part.binding.body is not None else None
+    return Node(part.name, part.inputs, part.output_names, setup, part.input_types, part.binding.outputs, 0, inside)
+
+
+def inner_names(node: Node) -> Iterator[str]:
+    """Names of layers and values inside a layer, prefixed by its name, as parameters and gradients have them."""
+    for inner in node.inside.nodes if node.inside is not None else ():
+        yield from (f"{node.name}.{name}" for name in {inner.name, *inner.output_names})
+        yield from (f"{node.name}.{name}" for name in inner_names(inner))
+
+
+def parameter_names(inside: Inside) -> Iterator[str]:
+    """Names of all parameters inside, as in `param`: `gates.weight`, `gates.weight_0`."""
+    for node in inside.nodes:
+        names = own_parameter_names(node) if node.inside is None else parameter_names(node.inside)
+        yield from (f"{node.name}.{name}" for name in names)
+
+
+def own_parameter_names(node: Node) -> Iterator[str]:
+    """Names of a layer's own parameters, numbered if there is one per item of an input."""
+    definition = node.definition
+    for name, param in definition.params.items():
+        if param is definition.bias and not node.attributes["bias"]:
+            continue
+        yield name
+        if param.per is not None:
+            positions = definition.bind_axes(node.input_types, node.attributes).positions
+            yield from (f"{name}_{item}" for item in range(len(positions[param.per])))
+
+
+def own_parameters(node: Node) -> Iterator[tuple[str, str, Param, int]]:
+    """A layer's own parameters: name in the definition, name in weights files, parameter, and item of the input."""
+    definition = node.definition
+    for name, param in definition.params.items():
+        if param is definition.bias and not node.attributes["bias"]:
+            continue
+        count = 1
+        if param.per is not None:
+            count = len(definition.bind_axes(node.input_types, node.attributes).positions[param.per])
+        for item in range(count):
+            yield name, f"{name}_{item}" if count > 1 else name, param, item
+
+
+def own_settings(node: Node) -> Iterator[tuple[str, ParamSettings]]:
+    """A layer's own parameters by their names in weights files, with their settings."""
+    for name, numbered, _, _ in own_parameters(node):
+        yield numbered, node.params.get(numbered) or node.params.get(name) or ParamSettings()
+
+
+def all_settings(nodes: Sequence[Node], prefix: str = "") -> dict[str, ParamSettings]:
+    """The settings of every parameter of some layers by name (`conv1.weight`), including nested ones."""
+    found: dict[str, ParamSettings] = {}
+    for node in nodes:
+        own = f"{prefix}{node.name}."
+        if node.inside is not None:
+            found |= all_settings(node.inside.nodes, own)
+            continue
+        found |= {own + name: settings for name, settings in own_settings(node)}
+    return found
+
+
+def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
+    """Shapes of a layer's parameters; `weight_1` is that of the second of several inputs, `gates.weight` of a part."""
+    if node.inside is not None:
+        parts = {part.name: parameter_shapes(part) for part in node.inside.nodes}
+        return {f"{part}.{name}": shape for part, shapes in parts.items() for name, shape in shapes.items()}
+    binding = node.definition.bind_axes(node.input_types, node.attributes)
+    return {numbered: binding.dims(param, item) for _, numbered, param, item in own_parameters(node)}
+
+
+def unknown_parameter(setup: Setup, inside: Inside | None) -> str | None:
+    """A parameter that `param` names and no part has."""
+    if inside is None or not setup.params:
+        return None
+    known = set(parameter_names(inside))
+    return next((name for name in setup.params if name not in known), None)
+
+
+def parameter_hint(name: str, inside: Inside) -> str:
+    """A suggestion for an unknown parameter of the parts."""
+    known = list(parameter_names(inside))
+    near = nearest(name, known)
+    return f"did you mean `{near}`?" if near else f"available: {', '.join(known)}" if known else "it has no parameters"

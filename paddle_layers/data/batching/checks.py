@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from paddle_layers.config.wiring.ignored_labels import NONE_IGNORED, IgnoredLabels
+from paddle_layers.config.wiring.data_layers import NONE_IGNORED, IgnoredLabels
 from paddle_layers.define import Type
 
 from ..columns import Column, SequenceColumn, sparse_part

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from paddle_layers.config.wiring.ignored_labels import NONE_IGNORED, IgnoredLabels
+from paddle_layers.config.wiring.data_layers import NONE_IGNORED, IgnoredLabels
 from paddle_layers.define import Type
 from paddle_layers.define.fields.types import channels_last
 

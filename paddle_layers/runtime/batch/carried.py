@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.config.wiring.carried import carried_values
+from paddle_layers.config.wiring.data_layers import carried_values
 from paddle_layers.define import ShapeError
 from paddle_layers.runtime.graph.graph import Graph
 

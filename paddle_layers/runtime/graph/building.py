@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paddle_layers.config.wiring.insides import inside_of
+from paddle_layers.config.wiring.nodes import inside_of
 from paddle_layers.define import Entries, LayerDefinition, ShapeError, Type, registries
 from paddle_layers.runtime.memory.layouts import Form
 from paddle_layers.runtime.memory.parameters import ParameterSet

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from paddle_layers.config.wiring.ignored_labels import IgnoredLabels, LabelReader, common_labels
+from paddle_layers.config.wiring.data_layers import IgnoredLabels, LabelReader, common_labels
 from paddle_layers.define import LayerDefinition
 from paddle_layers.define.definitions.layers import Binding
 from paddle_layers.runtime.memory.parameters import Parameter

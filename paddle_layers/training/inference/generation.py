@@ -26,7 +26,7 @@ from .weights import load_trained
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Training
-    from paddle_layers.config.generating import GenerateSettings
+    from paddle_layers.config.generate_settings import GenerateSettings
     from paddle_layers.data import Batches
     from paddle_layers.generation.generator import Generator
 
@@ -178,7 +178,7 @@ def open_generation(
 
 def settings_for(training: Training, given: Mapping[str, Any]) -> GenerateSettings:
     """The generation settings of the training file with overrides. Raises `ConfigError`, `TypeError`."""
-    from paddle_layers.config.generating import GenerateSettings
+    from paddle_layers.config.generate_settings import GenerateSettings
 
     known = GenerateSettings.__dataclass_fields__
     for name in given:

@@ -96,7 +96,7 @@ def predicted(network: Network) -> list[str]:
 def part_for(network: Network, names: Iterable[str]) -> Network:
     """The layers that values rest on; optional labels are left out. `TrainingError` for values that are not there."""
     from paddle_layers.config import Network
-    from paddle_layers.config.wiring.carried import carried_values
+    from paddle_layers.config.wiring.data_layers import carried_values
 
     makers, carried = (
         {name: node for node in network.nodes for name in node.output_names},

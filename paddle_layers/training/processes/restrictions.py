@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from paddle_layers.config.wiring.carried import carried_values
+from paddle_layers.config.wiring.data_layers import carried_values
 from paddle_layers.data import Batches, Stream
 
 from ..problems import TrainingError

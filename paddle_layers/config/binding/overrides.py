@@ -21,26 +21,26 @@ _KEYS = ("name", "of", "phase", "type", "input")
 """Fields that identify a block: the first of these in its schema."""
 
 
-def put(fields: Fields, report: Report, root: str, prefix: str = "", *, without: str = "") -> None:
+def apply_overrides(fields: Fields, report: Report, root: str, prefix: str = "", *, without: str = "") -> None:
     """Apply overrides from outside the file of a report to its fields, those of a message `root`.
 
     `prefix` is the beginning of the paths, such as "net."; other paths are skipped, as are those that begin with
     `without`. Errors go to the report.
     """
     start = report.source.own_end + 1
-    for text in report.source.given:
+    for text in report.source.overrides:
         if text.startswith(prefix) and not (without and text.startswith(without)):
-            _Given(text, start, report).put(fields, spec(root), len(prefix))
+            _Override(text, start, report).apply(fields, spec(root), len(prefix))
         start += len(text) + 1
 
 
-class _Given:
+class _Override:
     """One field, whose text begins at `start` in the source."""
 
     def __init__(self, text: str, start: int, report: Report) -> None:
         self.text, self.start, self.report = text, start, report
 
-    def put(self, fields: Fields, header: MessageSpec | None, at: int) -> None:
+    def apply(self, fields: Fields, header: MessageSpec | None, at: int) -> None:
         while True:
             step = _STEP.match(self.text, at)
             if step is None:

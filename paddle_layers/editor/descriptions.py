@@ -9,7 +9,7 @@ from paddle_layers.define import Attribute, Definition
 from paddle_layers.define.messages.layer_def import attribute_def
 from paddle_layers.schema.comments import COMMENTS
 
-from .meaning import UNDECIDED
+from .block_schema import UNDECIDED
 
 
 def first_paragraph(definition: Definition) -> str:

@@ -8,9 +8,9 @@ from lsprotocol import types as lsp
 from pygls.uris import from_fs_path
 
 from .completion import CURSOR, Item
-from .definition import Symbol, Target
 from .document import Document
 from .hover import Hover
+from .navigation import Symbol, Target
 from .positions import Lines
 from .problems import Problem, Related
 

@@ -10,7 +10,7 @@ from paddle_layers.define.fields.attributes import plain
 
 from .network import Network
 from .training import Training
-from .trainingfiles import read_training, sound
+from .trainingfiles import read_training, require_valid
 from .writing.text import fields_text
 
 NAME = "<training built in Python>"
@@ -37,7 +37,7 @@ def make_training(network: Network, *, optimizer: Mapping[str, Any], **fields: A
     _check_network(network)
     given = {name: _plain(value) for name, value in {"optimizer": optimizer, **fields}.items() if value is not None}
     text = "".join(f"{fields_text({name: value})}\n" for name, value in given.items())
-    return sound(*read_training(text, NAME, network))
+    return require_valid(*read_training(text, NAME, network))
 
 
 def _check_network(given: object) -> None:

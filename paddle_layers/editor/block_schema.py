@@ -14,7 +14,7 @@ UNDECIDED = "File"
 """Name of the header of a file that may still become a network file or a training file."""
 
 
-class Meaning(NamedTuple):
+class BlockSchema(NamedTuple):
     """A block with a header is a message; one without is the attribute block of its definition."""
 
     header: MessageSpec | None
@@ -23,9 +23,9 @@ class Meaning(NamedTuple):
     definition: Definition | None = None
 
 
-def meaning(tree: Tree, block: Block) -> Meaning | None:
+def schema_of(tree: Tree, block: Block) -> BlockSchema | None:
     """The schema of a block; None for an unknown block."""
-    found: Meaning | None = Meaning(root_header(tree))
+    found: BlockSchema | None = BlockSchema(root_header(tree))
     for inner in block.path()[1:]:
         found = _inside(tree, found, inner)
         if found is None:
@@ -49,21 +49,21 @@ def _either() -> MessageSpec:
     return MessageSpec(UNDECIDED, spec("Network").fields | spec("Training").fields)
 
 
-def header_field(found: Meaning, name: str) -> HeaderField | None:
+def header_field(found: BlockSchema, name: str) -> HeaderField | None:
     """The field of a message with this name."""
     return found.header.fields.get(name) if found.header is not None else None
 
 
-def _inside(tree: Tree, outer: Meaning | None, block: Block) -> Meaning | None:
+def _inside(tree: Tree, outer: BlockSchema | None, block: Block) -> BlockSchema | None:
     if outer is None or outer.header is None:
         return None
     field = outer.header.fields.get(block.name)
     if field is not None and field.message:
         type_ = tree.first(block, "type") if field.registry else ""
         definition = registries[field.registry].get(type_) if type_ else None
-        return Meaning(spec(field.message), field.registry, definition)
+        return BlockSchema(spec(field.message), field.registry, definition)
     if outer.registry:
         definition = registries[outer.registry].get(block.name)
         if definition is not None:
-            return Meaning(None, outer.registry, definition)
+            return BlockSchema(None, outer.registry, definition)
     return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from .block_schema import schema_of
 from .document import Document
-from .meaning import meaning
 from .scanner import VALUE, Block, Token
 
 
@@ -35,12 +35,12 @@ def definitions(document: Document, offset: int) -> list[Target]:
     token = document.tree.at(offset)
     if token is None or token.role != VALUE or token.field is None:
         return []
-    found = meaning(document.tree, token.block)
+    found = schema_of(document.tree, token.block)
     if found is None or found.header is None:
         return []
     word = document.tree.word(token)
     if token.field.name == "input":
-        return _makers(document, word, token.block)
+        return _producers(document, word, token.block)
     block = document.block_named(word) if (token.field.name, found.header.name) == ("type", "Layer") else None
     if block is not None:
         return [_target(document, name) for name in block.tokens("name")[:1]]
@@ -50,8 +50,8 @@ def definitions(document: Document, offset: int) -> list[Target]:
     return []
 
 
-def _makers(document: Document, name: str, block: Block) -> list[Target]:
-    tokens = [layer.token for layer in document.makers(name, block) if layer.token is not None]
+def _producers(document: Document, name: str, block: Block) -> list[Target]:
+    tokens = [layer.token for layer in document.producers(name, block) if layer.token is not None]
     tokens += [token for token in document.block_inputs(block) if document.tree.word(token) == name]
     if tokens:
         return [_target(document, token) for token in tokens]

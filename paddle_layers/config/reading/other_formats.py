@@ -63,7 +63,7 @@ _FIRST_BYTES = {
 }
 _NAMES = re.compile(r"""\b([A-Za-z_]\w*)["']?\s*[:{\[]""")
 _FEW, _SHORT = 2, 20
-"""Maximum number of errors, and of characters without a field name, in a text that may be a config."""
+"""Maximum number of errors, and of characters without a field name, of text that may be a config."""
 _OURS = (
     *("layer", "network", "net", "source", "optimizer", "block", "epochs", "steps", "batch_size"),
     *("schedule", "regularizer", "callback", "checkpoint", "transform", "weights", "clip"),

@@ -18,7 +18,7 @@ _WORDS = {"True": "true", "False": "false", "None": "null"}
 _ALONE = re.compile(r"[ \t]*+(?:#[^\n]*+)?+\n(?:[ \t]*+(?:#[^\n]*+)?+\n)*+([ \t]*+)\S")
 
 
-class Habit(NamedTuple):
+class SyntaxMistake(NamedTuple):
     """A syntax mistake, its end, and the replacement."""
 
     code: str
@@ -30,34 +30,36 @@ class Habit(NamedTuple):
     """The intended string."""
 
 
-def instead_of_name(text: str, position: int) -> Habit | None:
+def mistake_at_name(text: str, position: int) -> SyntaxMistake | None:
     """A character that looks like a space, or a comment of another language, in the position of a field name."""
     if spaces := _OTHER_SPACES.match(text, position):
         code = f"U+{ord(spaces[0][0]):04X}"
         help_ = "replace it with a plain space; text that is copied from a web page may contain others"
         space = Fix(position, spaces.end(), " ")
-        return Habit("E001", f"unexpected character {code}, which looks like a space", help_, spaces.end(), space)
+        return SyntaxMistake(
+            "E001", f"unexpected character {code}, which looks like a space", help_, spaces.end(), space
+        )
     comment = _COMMENT.match(text, position)
     if comment is None or comment.end() == position + 1:
         return None
     mark = 1 if text[position] == ";" else 2
     fix = Fix(position, position + mark, "#") if text[position + 1] != "*" else None
-    return Habit("E001", "unsupported comment syntax", "comments start with `#`", comment.end(), fix)
+    return SyntaxMistake("E001", "unsupported comment syntax", "comments start with `#`", comment.end(), fix)
 
 
-def instead_of_value(text: str, position: int) -> Habit | None:
+def mistake_at_value(text: str, position: int) -> SyntaxMistake | None:
     """Quotes of a word processor, or a list in round brackets."""
     if quoted := _QUOTED.match(text, position):
         fix = Fix(position, quoted.end(), f'"{quoted[1]}"')
         message, help_ = "strings need straight quotes", f'write `"{quoted[1]}"`'
-        return Habit("E003", message, help_, quoted.end(), fix, quoted[1])
+        return SyntaxMistake("E003", message, help_, quoted.end(), fix, quoted[1])
     if found := _ROUND.match(text, position):
         fix = Fix(position, found.end(), f"[{found[1]}]")
-        return Habit("E001", "lists need square brackets", f"write `[{found[1]}]`", found.end(), fix)
+        return SyntaxMistake("E001", "lists need square brackets", f"write `[{found[1]}]`", found.end(), fix)
     return None
 
 
-def instead_in_json(text: str, position: int) -> tuple[str, Fix | None]:
+def mistake_in_json(text: str, position: int) -> tuple[str, Fix | None]:
     """The JSON replacement of unsupported syntax, and the text edit."""
     if text.startswith(("//", "/*", "#"), position):
         return "JSON has no comments; the text format (`.textproto`) does", None

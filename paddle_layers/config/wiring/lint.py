@@ -10,8 +10,7 @@ from paddle_layers.define.machine import as_bytes, memory_bytes
 from ..binding.drafts import Setup
 from ..binding.settings import State
 from ..diagnostics.report import Report
-from .insides import all_settings, parameter_shapes
-from .nodes import Node
+from .nodes import Node, all_settings, parameter_shapes
 
 APPLIED = {
     "softmax_with_loss": ("softmax", "cross_entropy"),
@@ -29,7 +28,7 @@ _MEANT = (
 )
 
 
-def advise(nodes: Sequence[Node], report: Report) -> None:
+def lint(nodes: Sequence[Node], report: Report) -> None:
     """Warn about suspicious settings in a valid network, as it is trained."""
     _too_large(nodes, report)
     setups = {node.setup for node in nodes}  # few: layers with equal text share one
@@ -39,9 +38,9 @@ def advise(nodes: Sequence[Node], report: Report) -> None:
         return
     present = [node for node in nodes if node.setup not in absent] if absent else nodes
     costs = [node for node in present if node.setup in losses and node.definition.name in APPLIED]
-    makers = {name: node for node in reversed(present) for name in node.output_names} if costs else {}
+    producers = {name: node for node in reversed(present) for name in node.output_names} if costs else {}
     for cost in costs:
-        _activated_twice(cost, makers[cost.inputs[0]], report)
+        _activated_twice(cost, producers[cost.inputs[0]], report)
     _not_learning(present, losses, report)
 
 
@@ -66,18 +65,18 @@ def _too_large(nodes: Sequence[Node], report: Report) -> None:
                 report.add("W006", message, *node.span, help=help_)
 
 
-def _activated_twice(cost: Node, maker: Node, report: Report) -> None:
+def _activated_twice(cost: Node, producer: Node, report: Report) -> None:
     applied, instead = APPLIED[cost.definition.name]
-    kind, name = cost.definition.name, maker.name
-    own = maker.definition.name == applied
-    if not own and (maker.activation is None or maker.activation[0].name != applied):
+    kind, name = cost.definition.name, producer.name
+    own = producer.definition.name == applied
+    if not own and (producer.activation is None or producer.activation[0].name != applied):
         return
-    remedy = f"connect `{cost.name}` to `{maker.inputs[0]}`" if own else f"remove the activation of `{name}`"
+    remedy = f"connect `{cost.name}` to `{producer.inputs[0]}`" if own else f"remove the activation of `{name}`"
     instead = f", or change the type of `{cost.name}` to `{instead}`, which takes probabilities" if instead else ""
     report.add(
         "W003",
         f"{applied} is applied twice: by `{name}` and by the loss `{cost.name}` (`{kind}` takes logits)",
-        *maker.span,
+        *producer.span,
         help=remedy + instead,
         notes=(report.note(f"loss `{cost.name}` is here", cost.span[0]),),
     )

@@ -1,34 +1,82 @@
-"""Wiring in one state: the layers in order, with their types. Collects every error once."""
+"""Wiring in one state: the layers in order, with their types and shared parameters. Collects every error once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from paddle_layers.define import Attributes, Type
+from paddle_layers.define import Attributes, ShapeError, Type
 
 from ..binding.blocks import BlockDefinition
 from ..binding.drafts import Draft, Step
 from ..binding.settings import State
 from ..diagnostics.report import Report
-from .graph import order
-from .groups import types_inside, types_outside
-from .inference import Inference, output_names
-from .insides import parameter_hint, unknown_parameter
-from .makers import INPUT, Maker, Types
-from .names import Names, varies
-from .nodes import Inside, Node
-from .sharing import First, check_shared
-from .uses import UseReport, layers_of, output_types, several, with_params
+from .composites import UseReport, expanded_layers, output_types, repeated, types_inside, types_outside, with_params
+from .inference import INPUT, Inference, Producer, Types, output_names
+from .names import Names, has_variable_outputs, order
+from .nodes import Inside, Node, parameter_hint, unknown_parameter
+
+First = dict[str, tuple[Node, str, tuple[int, ...]]]
+"""The first parameter of each `share` name, and its shape."""
+
+
+def check_shared(
+    drafts: Sequence[Draft], found: Mapping[int, Node], first: First, report: Report, seen: set[tuple[str, int, int]]
+) -> None:
+    """Compare the shapes of parameters with the same `share` name; the first mismatch of each is reported."""
+    for index, node in found.items():
+        for name, settings in node.params.items():
+            if settings.share is None:
+                continue
+            shape = parameter_shape(node, name)
+            other, other_name, other_shape = first.setdefault(settings.share, (node, name, shape))
+            if shape == other_shape:
+                continue
+            start = drafts[index].param_place(name, "share")
+            if ("E212", start, 0) in seen:
+                continue
+            seen.add(("E212", start, 0))
+            report.add(
+                "E212",
+                f"shared parameter `{settings.share}` has shape {_show(shape)} as `{name}` of layer `{node.name}`, "
+                f"but {_show(other_shape)} as `{other_name}` of layer `{other.name}`",
+                start,
+                help="shared parameters must have the same shape",
+                notes=(report.note(f"layer `{other.name}` is here", other.span[0]),),
+            )
+
+
+def parameter_shape(node: Node, name: str) -> tuple[int, ...]:
+    """Shape of a parameter; `weight_1` is that of the second item of an input, `gates.weight` that of a part."""
+    if node.inside is not None:
+        part, _, name = name.partition(".")
+        inner = next((inner for inner in node.inside.nodes if inner.name == part), None)
+        return parameter_shape(inner, name) if inner is not None else ()
+    params = node.definition.params
+    item = 0
+    if name not in params:
+        name, _, number = name.rpartition("_")
+        item = int(number) if number.isdecimal() else 0
+    try:
+        return node.definition.bind_axes(node.input_types, node.attributes).dims(params[name], item)
+    except (ShapeError, IndexError, KeyError):  # an item that does not exist; the layer itself was checked before
+        return ()
+
+
+def _show(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "a scalar"
+
+
+# ---- wiring
 
 Uses = dict[tuple[BlockDefinition, Attributes, Types], Inside | None]
 """The networks of blocks, by settings and types of inputs; None after an error."""
 
-NONE: Mapping[str, Maker] = {}
+NONE: Mapping[str, Producer] = {}
 ANY = State("train")
 """Layers of a step exist in every state."""
 
 
-class Wires:
+class Resolver:
     """The wiring of all drafts. `results` and `orders` are the nodes and their order in each state.
 
     `around` is the wiring of the network around a step or a use of a block; `group` is the group of the step, `block`
@@ -39,7 +87,7 @@ class Wires:
         self,
         drafts: Sequence[Draft],
         report: Report,
-        around: Wires | None = None,
+        around: Resolver | None = None,
         group: Draft | None = None,
         block: BlockDefinition | None = None,
     ) -> None:
@@ -48,24 +96,24 @@ class Wires:
         self.names: Names = Names(drafts, report, outer, group, block)
         self.inference: Inference = around.inference if around is not None and block is None else Inference(report)
         self.uses: Uses = around.uses if around is not None else {}
-        self.steps: dict[Draft, Wires] = {}
+        self.steps: dict[Draft, Resolver] = {}
         self.results: dict[State, dict[int, Node]] = {}
         self.orders: dict[State, list[int]] = {}
         self.all_needs: dict[int, set[int]] = {}
 
-    def run(self, state: State, given: Mapping[str, Maker] = NONE) -> dict[int, Node]:
+    def run(self, state: State, given: Mapping[str, Producer] = NONE) -> dict[int, Node]:
         """Wire the layers of one state; returns the valid nodes by index of the draft.
 
         `given` are the values of a group's inputs in a step.
         """
         self.shared: First = self.around.shared if self.around is not None else {}
         present = [i for i, draft in enumerate(self.drafts) if draft.setup is None or draft.setup.present(state)]
-        makers = self.names.makers(present)
-        needs = self.names.needs(present, makers, state)
+        producers = self.names.producers(present)
+        needs = self.names.needs(present, producers, state)
         done = order(needs)
         if len(done) < len(present):
             self.names.report_cycles(present, needs, done)
-        types: dict[str, Maker] = dict(given)
+        types: dict[str, Producer] = dict(given)
         nodes: dict[int, Node] = {}
         for position in done:
             index = present[position]
@@ -86,17 +134,17 @@ class Wires:
         found = self.results[state]
         return [found[index] for index in self.orders[state]]
 
-    def _node(self, draft: Draft, makers: dict[str, Maker]) -> Node | None:
-        given = [makers[name].type if name in makers else None for name in draft.inputs]
+    def _node(self, draft: Draft, producers: dict[str, Producer]) -> Node | None:
+        given = [producers[name].type if name in producers else None for name in draft.inputs]
         known = tuple(type_ for type_ in given if type_ is not None)
-        self._check_made(draft, makers)
+        self._check_made(draft, producers)
         made, inside = None, None
         if draft.step is not None:
             made, inside = self._group(draft, draft.step, given)
         elif isinstance(draft.definition, BlockDefinition):
             made, inside = self._use(draft, draft.definition, known)
         elif len(known) == len(given) and draft.setup is not None and not draft.broken:
-            made = self.inference.run(draft, known, makers)
+            made = self.inference.run(draft, known, producers)
         else:
             self._count(draft)
         names = output_names(draft, len(made) if made is not None else len(self._outputs(draft)))
@@ -105,7 +153,7 @@ class Wires:
             made = None
         types: Sequence[Type | None] = made if made is not None else [None] * len(names)
         for position, (name, type_) in enumerate(zip(names, types, strict=True)):
-            makers.setdefault(name, Maker(draft, position, type_))
+            producers.setdefault(name, Producer(draft, position, type_))
         if made is None or draft.setup is None or not self._weights(draft, names):
             return None
         inside = inside or self.inference.inside(draft.setup, known)
@@ -113,14 +161,14 @@ class Wires:
         if inside is not None and unknown is not None:
             message = f"`{draft.setup.definition.name}` has no parameter `{unknown}`"
             start = draft.param_place(unknown, "of")
-            self.names.once("E112", message, start, 0, help=parameter_hint(unknown, inside))
+            self.names.report_once("E112", message, start, 0, help=parameter_hint(unknown, inside))
         return Node(draft.name, draft.inputs, names, draft.setup, known, made, draft.offset, inside)
 
     def _group(self, draft: Draft, step: Step, given: Sequence[Type | None]) -> tuple[Types | None, Inside | None]:
-        inner = self.steps.setdefault(draft, Wires(step.drafts, self.report, self, draft))
+        inner = self.steps.setdefault(draft, Resolver(step.drafts, self.report, self, draft))
         types = types_inside(draft, given, self.report)
-        makers = (Maker(draft, INPUT - item, type_) for item, type_ in enumerate(types))
-        inner.run(ANY, dict(zip(draft.inputs, makers, strict=True)))
+        producers = (Producer(draft, INPUT - item, type_) for item, type_ in enumerate(types))
+        inner.run(ANY, dict(zip(draft.inputs, producers, strict=True)))
         nodes = tuple(inner.in_order(ANY))
         made = types_outside(draft, step, types, nodes, inner.names)
         if made is not None and draft.inputs:
@@ -143,7 +191,7 @@ class Wires:
             copies.append(inside)
             made = output_types(inside)
             given = tuple(made[0] if place in chained else type_ for place, type_ in enumerate(types))
-        whole = copies[0] if draft.setup.times == 1 else several(block, draft, types, copies)
+        whole = copies[0] if draft.setup.times == 1 else repeated(block, draft, types, copies)
         return output_types(whole), with_params(whole, draft.setup.params)
 
     def _once(self, draft: Draft, block: BlockDefinition, types: Types) -> Inside | None:
@@ -152,9 +200,9 @@ class Wires:
         key = (block, draft.setup.attributes, types)
         if key not in self.uses:
             report = UseReport(self.report, draft)
-            inner = Wires(layers_of(block, draft.setup.attributes, report), report, self, block=block)
-            makers = (Maker(draft, INPUT - item, type_) for item, type_ in enumerate(types))
-            inner.run(ANY, dict(zip(block.inputs, makers, strict=True)))
+            inner = Resolver(expanded_layers(block, draft.setup.attributes, report), report, self, block=block)
+            producers = (Producer(draft, INPUT - item, type_) for item, type_ in enumerate(types))
+            inner.run(ANY, dict(zip(block.inputs, producers, strict=True)))
             nodes = tuple(inner.in_order(ANY))
             sound = len(nodes) == len(inner.drafts)
             self.uses[key] = Inside(nodes, tuple(block.inputs), tuple(block.outputs)) if sound else None
@@ -163,17 +211,17 @@ class Wires:
     def _outputs(self, draft: Draft) -> Sequence[str]:
         return draft.explicit_outputs() or list(draft.definition.outputs if draft.definition else ("",)) or ("",)
 
-    def _check_made(self, draft: Draft, makers: Mapping[str, Maker]) -> None:
+    def _check_made(self, draft: Draft, producers: Mapping[str, Producer]) -> None:
         """Report inputs that a layer with a variable number of outputs does not produce."""
         for item, name in enumerate(draft.inputs):
             stem = name.rpartition(".")[0]
-            if name in makers or stem not in makers or name not in self.names.anywhere:
+            if name in producers or stem not in producers or name not in self.names.all_outputs:
                 continue
-            first = makers[stem]
-            if first.type is not None and varies(first.draft):
-                made = [name for name, maker in makers.items() if maker.draft is first.draft]
+            first = producers[stem]
+            if first.type is not None and has_variable_outputs(first.draft):
+                made = [name for name, producer in producers.items() if producer.draft is first.draft]
                 own = getattr(first.draft.definition, "outputs", {}).get(name.rpartition(".")[2])
-                self.names.unmade(draft, item, made, own.when if own is not None else None)
+                self.names.report_missing_output(draft, item, made, own.when if own is not None else None)
 
     def _count(self, draft: Draft) -> None:
         """Check the number of inputs, even if a type is unknown."""

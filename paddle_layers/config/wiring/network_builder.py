@@ -1,0 +1,230 @@
+"""From text to the checked layers of a network: read, bind, wire in every state; all errors at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from paddle_layers.define import Type
+from paddle_layers.define.quiet import quietly
+
+from ..binding.binder import Binder, Bound
+from ..binding.drafting import make_draft
+from ..binding.drafts import Draft, Setup
+from ..binding.headers import is_training, report_caffe, spec
+from ..binding.memo import memo
+from ..binding.overrides import apply_overrides
+from ..binding.settings import State, StateRule
+from ..diagnostics.diagnostic import Diagnostic, Source
+from ..diagnostics.report import ConfigError, Report, TooManyFaults
+from ..reading.fields import Fields
+from ..reading.other_formats import other_text
+from ..reading.syntax import read
+from .blocks import check_size, prepare_blocks, report_unused
+from .data_layers import check_carried
+from .inference import Types, output_names, types_of
+from .lint import lint
+from .names import order
+from .nodes import Inside, Node, inner_names, inside_of, unknown_parameter
+from .resolver import Resolver
+
+_MOST = 8
+"""Maximum number of stages and of levels that are checked."""
+
+
+def states_of(drafts: Sequence[Draft]) -> list[list[State]]:
+    """States to check, in one group per phase; the states of a group differ in level and stages.
+
+    A layer may lack an input in some states of a group, since rules on stages often only make sense in combination; it
+    must be valid in one of them.
+    """
+    rules = [rule for draft in drafts if draft.setup for rule in (*draft.setup.include, *draft.setup.exclude)]
+    if not rules:
+        return [[State("train")]]
+    levels = _levels(rules)
+    stages = [frozenset(), *map(frozenset, _stages(rules))]
+    return [[State(phase, *rest) for rest in product(levels, stages)] for phase in ("train", "test")]
+
+
+def _levels(rules: Sequence[StateRule]) -> list[int]:
+    found = {rule.min_level for rule in rules} | {rule.max_level for rule in rules}
+    return [0, *sorted(level for level in found if level)][:_MOST]
+
+
+def _stages(rules: Sequence[StateRule]) -> list[tuple[str, ...]]:
+    """Each stage alone, and each combination in a rule."""
+    found: dict[tuple[str, ...], None] = dict.fromkeys(
+        (name,) for rule in rules for name in (*rule.stage, *rule.not_stage)
+    )
+    found |= dict.fromkeys(rule.stage for rule in rules if len(rule.stage) > 1)
+    return list(found)[:_MOST]
+
+
+# ---- fast path
+
+
+def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
+    """Fast path: nodes of layers without rules, each of which reads earlier layers; else None.
+
+    It reports no errors; `Resolver` does.
+    """
+    types: dict[str, Type] = {}
+    nodes: list[Node] = []
+    add = nodes.append
+    names: set[str] = set()
+    inner: set[str] = set()
+    known: dict[tuple[Setup, Types], tuple[Types, Inside | None]] = {}
+    for draft in drafts:
+        setup = draft.setup
+        if setup is None:
+            return None
+        name, inputs = draft.name, draft.inputs
+        try:
+            given = tuple([types[other] for other in inputs])
+        except KeyError:
+            return None
+        result = known.get((setup, given))
+        if result is None:
+            if not setup.is_simple:
+                return None
+            try:
+                result = known[setup, given] = types_of(setup, given), inside_of(setup, given)
+            except Exception:  # a plugin's function may raise anything; `Resolver` calls it again and reports it
+                return None
+            if unknown_parameter(setup, result[1]):
+                return None
+        output_types, inside = result
+        names.add(name)
+        outputs: tuple[str, ...]
+        if len(output_types) == 1 and not setup.output_names:
+            outputs = (name,)
+            if name in types:
+                return None
+            types[name] = output_types[0]
+        else:
+            outputs = output_names(draft, len(output_types))
+            taken = len(set(outputs)) < len(outputs) or any(output in types for output in outputs)
+            if taken or len(outputs) != len(output_types):
+                return None
+            types.update(zip(outputs, output_types, strict=True))
+        add(Node(name, inputs, outputs, setup, given, output_types, draft.offset, inside))
+        if inside is not None:
+            inner.update(inner_names(nodes[-1]))
+    distinct = len(names) == len(nodes) and not inner & names and not inner & types.keys()
+    return nodes if distinct and nodes else None
+
+
+# ---- all states
+
+PHASES = (State("train"), State("test"))
+
+
+class Wired(NamedTuple):
+    """The layers of a network."""
+
+    name: str
+    nodes: Sequence[Node]
+    """The layers of all states, in an order that is valid in each."""
+    source: Source
+    states: Mapping[State, Sequence[Node]] = {}
+    """The layers of each state that was checked."""
+
+
+def wire(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
+    """The layers, checked in every state; errors go to the report."""
+    if not drafts:
+        if not report.diagnostics:
+            report.add("E214", "this network has no layers", 0, help='add `layer { name: "..." type: "..." }`')
+        return Wired(name, (), report.source)
+    nodes = wire_simple(drafts) if not report.diagnostics else None
+    return Wired(name, nodes, report.source) if nodes is not None else _wire_states(drafts, report, name)
+
+
+def _wire_states(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
+    states = states_of(drafts)
+    resolver = Resolver(drafts, report)
+    nodes: dict[int, Node] = {}
+    for group in states:
+        resolver.names.start_phase()
+        for state in group:
+            nodes = resolver.run(state) | nodes
+        resolver.names.end_phase()
+    known = {} if report.failed else {state: resolver.in_order(state) for state in PHASES if state in resolver.results}
+    return Wired(name, _ordered(drafts, nodes, resolver), report.source, known)
+
+
+def _ordered(drafts: Sequence[Draft], nodes: dict[int, Node], resolver: Resolver) -> list[Node]:
+    """Nodes of all states in an order that is valid in each, if there is one."""
+    needs: list[list[int]] = [sorted(resolver.all_needs.get(index, ())) for index in range(len(drafts))]
+    done = order(needs)
+    done += [index for index in range(len(drafts)) if index not in set(done)] if len(done) < len(drafts) else []
+    return [nodes[index] for index in done if index in nodes]
+
+
+def relink(nodes: Sequence[Node], source: Source, state: State) -> list[Node]:
+    """The layers of a checked network in another state. Raises `ConfigError`."""
+    report = Report(source)
+    drafts = [Draft(node.name, node.definition, node.inputs, node.setup, node.span[0]) for node in nodes]
+    resolver = Resolver(drafts, report)
+    resolver.names.start_phase()
+    resolver.run(state)
+    resolver.names.end_phase()
+    if report.diagnostics:
+        raise ConfigError(report.sorted())
+    return resolver.in_order(state)
+
+
+# ---- from text
+
+
+def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
+    """The valid layers of a network file, if any, and all its errors and warnings."""
+    report = Report(source)
+    wired = quietly(lambda: _wire(report))
+    if fault := of_another_kind(report):
+        return None, [fault]
+    return wired, report.sorted()
+
+
+def of_another_kind(report: Report) -> Diagnostic | None:
+    """A single error for a file of another kind, instead of all others; None for a config."""
+    other = other_text(report.source.own, report.errors)
+    if other is None:
+        return None
+    return Diagnostic("E009", f"this is {other.what}, not a config", report.source, 0, help=other.help)
+
+
+def _wire(report: Report) -> Wired | None:
+    try:
+        fields = read(report, memo() if not report.source.overrides else None)
+        apply_overrides(fields, report, "Network", "net.")
+        if report_caffe(fields, report):
+            return None
+        if is_training(fields):
+            help_ = "use `load_training` or `paddle-layers train`"
+            report.add("E009", "this is a training file, not a network file", fields[0][3], help=help_)
+            return None
+        return wire_fields(fields, report)
+    except TooManyFaults:
+        return None
+
+
+def wire_fields(fields: Fields, report: Report, bound: Bound | None = None) -> Wired:
+    """The layers in the fields of a file or of a `net` block. Errors go to the report."""
+    binder = Binder(report)
+    if bound is None:
+        bound = binder.message(fields, spec("Network"), 0)
+    layers = bound.values.get("layer", ())
+    blocks = prepare_blocks(bound, binder) if bound.values.get("block") else []
+    drafts = [layer if isinstance(layer, Draft) else make_draft(layer, binder) for layer in layers]
+    if blocks:
+        check_size(drafts, report)
+    if bound.broken and not drafts:
+        return Wired("", (), report.source)
+    wired = wire(drafts, report, bound.values.get("name") or "")
+    if not report.failed and not bound.broken:
+        check_carried(wired.nodes, report)
+        report_unused(blocks, drafts, report)
+        lint(wired.nodes, report)
+    return wired
