@@ -14,7 +14,7 @@ from paddle_layers.runtime.batch.carried import Carried
 from paddle_layers.runtime.batch.divisors import batch_divisors
 from paddle_layers.runtime.batch.feeding import Batch, check_gradients
 from paddle_layers.runtime.batch.made_entries import make_entries
-from paddle_layers.runtime.batch.own_rows import OutgrownError, make_late_rows
+from paddle_layers.runtime.batch.dynamic_rows import CapacityExceededError, make_late_rows
 from paddle_layers.runtime.batch.random_keys import operation_key
 from paddle_layers.runtime.batch.reading import read_value
 from paddle_layers.runtime.batch.repeated import RepeatedPass
@@ -191,14 +191,14 @@ class Net(PassEffects):
 
     def _run_first(self, phase: Phase, batch: Batch) -> Plan:
         """The forward pass, repeated with larger buffers if rows created during the pass exceed the capacity."""
-        kept = self.arena.copy_states() if any(made.late for made in phase.graph.own_rows) else {}
+        kept = self.arena.copy_states() if any(made.late for made in phase.graph.dynamic_rows) else {}
         while True:
             seeds, self._last = self._usual_seeds(phase), None  # a plan may need the memory of the last one
             plan = phase.plan(seeds)
             self._states_before = {state.name: state.stored.copy() for state in plan.moving_states}
             try:
                 self._run(phase, plan, batch)
-            except OutgrownError:
+            except CapacityExceededError:
                 self.arena.restore_states(kept)
                 self._grow(phase)
             except BaseException:  # also Ctrl-C: restored as if there had been no pass

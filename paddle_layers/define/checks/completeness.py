@@ -51,8 +51,8 @@ def _check_functions(layer: LayerDefinition) -> None:
         for name in layer.params:
             if f"d{name}" not in computed:
                 raise layer.error(f"parameter `{name}` has no gradient")
-    if layer.own_rows and "starts" not in layer.hooks and not layer.is_composite:
-        row = next(iter(layer.own_rows))
+    if layer.dynamic_rows and "starts" not in layer.hooks and not layer.is_composite:
+        row = next(iter(layer.dynamic_rows))
         raise layer.error(f"no input has the rows `{row}`; add a function below @starts({layer.owner.__name__})")
     if layer.entries:
         _check_entries(layer)

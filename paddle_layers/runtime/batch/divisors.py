@@ -10,7 +10,7 @@ from paddle_layers.runtime.plan.plan import Plan
 
 from .feeding import Batch
 from .made_entries import make_entries
-from .own_rows import OutgrownError, make_late_rows
+from .dynamic_rows import CapacityExceededError, make_late_rows
 from .writing import write_batch
 
 
@@ -24,7 +24,7 @@ def batch_divisors(phase: Phase, batch: Batch, key: Callable[[str], int]) -> dic
         plan = phase.divisor_plan()
         try:
             _run(plan, batch, key)
-        except OutgrownError:
+        except CapacityExceededError:
             phase.outgrow()
         else:
             return loss_divisors(phase.graph, plan)

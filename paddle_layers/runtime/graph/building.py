@@ -12,7 +12,7 @@ from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.memory.precision import too_large
 
 from .domains import Domain
-from .graph import Graph, MadeEntries, Op, OwnRows
+from .graph import Graph, MadeEntries, Op, DynamicRows
 from .groups import NamedValues, add_group
 from .torch_forms import torch_forms
 from .value import Value
@@ -212,15 +212,15 @@ def _row_domains(graph: Graph, op: Op) -> dict[str, Domain]:
             if input_.axes[0].outer:
                 _bind_rows(graph, op, rows, input_.axes[0].outer, value.domain.ancestors()[-1])
     op.rows = rows
-    if op.layer.own_rows:
-        graph.made_rows.append(_own_rows(graph, op))
+    if op.layer.dynamic_rows:
+        graph.made_rows.append(_dynamic_rows(graph, op))
     for name, entries in op.layer.entries.items():
         made = _made_entries(graph, op, name, entries)
         graph.made_entries[made.value.name] = made
     return rows
 
 
-def _own_rows(graph: Graph, op: Op) -> OwnRows:
+def _dynamic_rows(graph: Graph, op: Op) -> DynamicRows:
     """New domains for dynamic row counts."""
     groups = {row: (op.rows[row], op.group_of(row)) for row in op.layer.groups if row in op.rows}
     asked = [name for name in op.layer.hook_names["starts"] if name in op.layer.inputs and op.argument(name)]
@@ -229,11 +229,11 @@ def _own_rows(graph: Graph, op: Op) -> OwnRows:
     computed = bool(temps) or any(value.name not in graph.feeds for value in values.values())
     late = computed or any(domain.late for pair in groups.values() for domain in pair)
     domains = []
-    for row, group in op.layer.own_rows.items():
+    for row, group in op.layer.dynamic_rows.items():
         what = "rows" if row not in op.layer.groups.values() else "sub-sequences"
         op.rows[row] = Domain(f"{what} of {op.name}", op.rows[group], late=late)
         domains.append(op.rows[row])
-    return OwnRows(op, tuple(domains), groups, values, temps, late, computed)
+    return DynamicRows(op, tuple(domains), groups, values, temps, late, computed)
 
 
 def _made_entries(graph: Graph, op: Op, name: str, entries: Entries) -> MadeEntries:

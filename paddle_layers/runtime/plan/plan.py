@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.domains import Domain
-from paddle_layers.runtime.graph.graph import Graph, OwnRows
+from paddle_layers.runtime.graph.graph import Graph, DynamicRows
 from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Held, Lagged, Ref, refs_of
 from paddle_layers.runtime.launches.buffers import Buffer
@@ -134,7 +134,7 @@ class Plan:
 
     def forward(
         self,
-        make_rows: Callable[[OwnRows], None] | None = None,
+        make_rows: Callable[[DynamicRows], None] | None = None,
         version: int | None = None,
         add_up: AddUp | None = None,
     ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from paddle_layers.define import ShapeError
-from paddle_layers.runtime.graph.graph import Graph, Op, OwnRows
+from paddle_layers.runtime.graph.graph import Graph, Op, DynamicRows
 from paddle_layers.runtime.launches.arguments import Held, Ref
 from paddle_layers.runtime.launches.buffers import Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch, buffers_of
@@ -57,7 +57,7 @@ class Schedule:
         self.values, self.gradients, self.row_gradients = workspace.values, backward.gradients, backward.row_gradients
         self.kept, self.results, self.divisors = workspace.kept, workspace.results, workspace.divisors
         self.decisive = {
-            made.op: {name: workspace.scope(made.op).tensors[name][0] for name in made.temps} for made in graph.own_rows
+            made.op: {name: workspace.scope(made.op).tensors[name][0] for name in made.temps} for made in graph.dynamic_rows
         }
         """Temporaries by name that say how many rows an operation makes."""
         self.results += [self.values[name] for name in keep if graph.values[name].entries is None]
@@ -123,7 +123,7 @@ class Schedule:
 
     def _read_outside(self) -> list[Buffer]:
         """Buffers that are read outside of the launches, or in another step than the one that writes them."""
-        late = [value for made in self.graph.own_rows if made.late for value in made.values.values()]
+        late = [value for made in self.graph.dynamic_rows if made.late for value in made.values.values()]
         read = [*self.results, *self.kept, *self.index_arrays.at_boundary, *(self.values[value.name] for value in late)]
         read += [buffer for op in self.decisive for buffer in self._decisive_buffers(op)]
         return [*read, *lagging([*self.forward, *self.backward])]
@@ -173,14 +173,14 @@ def _writes_state(launch: Launch) -> bool:
 
 def late_stops(
     graph: Graph, forward: Sequence[Launch], decisive: Callable[[Op], Sequence[Buffer]]
-) -> list[tuple[int, OwnRows]]:
+) -> list[tuple[int, DynamicRows]]:
     """For rows that depend on values of the pass: the first launch that may need them. Raises `ShapeError`.
 
     `decisive` gives the buffers of the operation's own temporaries that determine the row count.
     """
     order = {op.name: number for number, op in enumerate(graph.ops)}
     stops = []
-    for made in (made for made in graph.own_rows if made.computed):
+    for made in (made for made in graph.dynamic_rows if made.computed):
         name = made.op.name
         if made.op.steps is not None:
             raise ShapeError(
