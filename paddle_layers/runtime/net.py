@@ -13,7 +13,7 @@ from paddle_layers.define.fork_locks import ForkSafeLock
 from paddle_layers.runtime.batch.carried import Carried
 from paddle_layers.runtime.batch.divisors import batch_divisors
 from paddle_layers.runtime.batch.feeding import Batch, check_gradients
-from paddle_layers.runtime.batch.made_entries import make_entries
+from paddle_layers.runtime.batch.sparse_entries import prepare_entries
 from paddle_layers.runtime.batch.dynamic_rows import CapacityExceededError, make_late_rows
 from paddle_layers.runtime.batch.random_keys import operation_key
 from paddle_layers.runtime.batch.reading import read_value
@@ -166,7 +166,7 @@ class Net(PassEffects):
         batch = Batch(chosen.graph, feeds, self.dtype)
         if phase == "train":
             self._step = self._step + 1 if step is None else step
-        make_entries(batch, chosen.graph, self._key)
+        prepare_entries(batch, chosen.graph, self._key)
         chosen.select(batch.of)
         if batch.reserve(chosen.graph):
             self._grow(chosen)

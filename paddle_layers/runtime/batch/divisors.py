@@ -9,14 +9,14 @@ from paddle_layers.runtime.plan.phase import Phase
 from paddle_layers.runtime.plan.plan import Plan
 
 from .feeding import Batch
-from .made_entries import make_entries
+from .prepared_entries import prepare_entries
 from .dynamic_rows import CapacityExceededError, make_late_rows
 from .writing import write_batch
 
 
 def batch_divisors(phase: Phase, batch: Batch, key: Callable[[str], int]) -> dict[str, float]:
     """The divisors by the name of the loss, without the weight; `key` is that of the next pass."""
-    make_entries(batch, phase.graph, key)
+    prepare_entries(batch, phase.graph, key)
     phase.select(batch.of)
     if batch.reserve(phase.graph):
         phase.outgrow()

@@ -12,7 +12,7 @@ from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.memory.precision import too_large
 
 from .domains import Domain
-from .graph import Graph, MadeEntries, Op, DynamicRows
+from .graph import Graph, PreparedEntries, Op, DynamicRows
 from .groups import NamedValues, add_group
 from .torch_forms import torch_forms
 from .value import Value
@@ -215,8 +215,8 @@ def _row_domains(graph: Graph, op: Op) -> dict[str, Domain]:
     if op.layer.dynamic_rows:
         graph.made_rows.append(_dynamic_rows(graph, op))
     for name, entries in op.layer.entries.items():
-        made = _made_entries(graph, op, name, entries)
-        graph.made_entries[made.value.name] = made
+        made = _prepared_entries(graph, op, name, entries)
+        graph.prepared_entries[made.value.name] = made
     return rows
 
 
@@ -236,7 +236,7 @@ def _dynamic_rows(graph: Graph, op: Op) -> DynamicRows:
     return DynamicRows(op, tuple(domains), groups, values, temps, late, computed)
 
 
-def _made_entries(graph: Graph, op: Op, name: str, entries: Entries) -> MadeEntries:
+def _prepared_entries(graph: Graph, op: Op, name: str, entries: Entries) -> PreparedEntries:
     """A sparse value that is prepared from feeds. Raises `ShapeError` for an input that the network computes."""
     row, ids = entries.axes
     fed: dict[str, str] = {}
@@ -255,7 +255,7 @@ def _made_entries(graph: Graph, op: Op, name: str, entries: Entries) -> MadeEntr
     known = {**op.attributes, **op.binding.sizes}
     prepare = op.layer.hooks.get("prepare")
     prepared = prepare(**{one: known[one] for one in op.layer.hook_names["prepare"]}) if prepare is not None else None
-    return MadeEntries(op, op.entries[name], fed, prepared)
+    return PreparedEntries(op, op.entries[name], fed, prepared)
 
 
 def _bind_rows(graph: Graph, op: Op, rows: dict[str, Domain], axis: str, domain: Domain) -> None:

@@ -59,7 +59,7 @@ class Op:
         return self.outputs[place : place + 1]
 
 
-class MadeEntries(NamedTuple):
+class PreparedEntries(NamedTuple):
     """Prepared sparse entries: sparse rows computed from feeds for an operation before a pass."""
 
     op: Op
@@ -107,7 +107,7 @@ class Graph:
     made_rows: list[DynamicRows | Steps] = field(default_factory=list)
     """Rows created by operations and recurrent groups, in order."""
 
-    made_entries: dict[str, MadeEntries] = field(default_factory=dict)
+    prepared_entries: dict[str, PreparedEntries] = field(default_factory=dict)
     """Prepared sparse entries of operations, by the name of the value."""
 
     @cached_property
@@ -128,7 +128,7 @@ class Graph:
             found += [*reversed(value.domain.ancestors()), value.domain]
             found += [value.entries] if value.entries is not None else []
         found += [domain for made in self.made_rows for domain in made.domains]
-        found += [made.value.entries for made in self.made_entries.values() if made.value.entries is not None]
+        found += [made.value.entries for made in self.prepared_entries.values() if made.value.entries is not None]
         return list(dict.fromkeys(found))
 
     @cached_property

@@ -50,7 +50,7 @@ def _uses(graph: Graph) -> Iterator[tuple[Parameter, Value | None]]:
         for name, parameters in op.params.items():
             for item, parameter in enumerate(parameters):
                 ids = _ids(op, name, item)
-                known = ids is not None and (graph.feeds.get(ids.name) is ids or ids.name in graph.made_entries)
+                known = ids is not None and (graph.feeds.get(ids.name) is ids or ids.name in graph.prepared_entries)
                 yield parameter, ids if known else None
 
 
