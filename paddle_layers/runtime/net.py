@@ -28,7 +28,7 @@ from paddle_layers.runtime.memory.weights import OURS, LoadReport, Names, load_w
 from paddle_layers.runtime.passes.early_updates import Updates
 from paddle_layers.runtime.passes.row_gradients import catch_up, mark_row_gradients, row_reads
 from paddle_layers.runtime.plan.losses import LossSum
-from paddle_layers.runtime.plan.phase import Phase, Planning, Seeds, reserve
+from paddle_layers.runtime.plan.phase import Phase, Planning, OutputGradients, reserve
 from paddle_layers.runtime.plan.plan import Plan, Ready
 from paddle_layers.runtime.plan.statistics import Statistics
 
@@ -193,8 +193,8 @@ class Net(PassEffects):
         """The forward pass, repeated with larger buffers if rows created during the pass exceed the capacity."""
         kept = self.arena.copy_states() if any(made.late for made in phase.graph.dynamic_rows) else {}
         while True:
-            seeds, self._last = self._usual_seeds(phase), None  # a plan may need the memory of the last one
-            plan = phase.plan(seeds)
+            output_gradients, self._last = self._usual_output_gradients(phase), None  # a plan may need the memory of the last one
+            plan = phase.plan(output_gradients)
             self._states_before = {state.name: state.stored.copy() for state in plan.moving_states}
             try:
                 self._run(phase, plan, batch)
@@ -261,13 +261,13 @@ class Net(PassEffects):
             raise RuntimeError('call forward(..., phase="train") before backward')
         phase, plan, batch = self._last_pass("forward pass").parts
         given: dict[str, NDArray[Any]] = {}
-        graph, seeds = phase.graph, phase.loss_seeds()
+        graph, output_gradients = phase.graph, phase.loss_gradients()
         if gradients is not None:
             given = check_gradients(graph, batch, gradients, self.dtype)
-            seeds = tuple((name, None) for name in sorted(given))
-        elif not seeds:
+            output_gradients = tuple((name, None) for name in sorted(given))
+        elif not output_gradients:
             raise RuntimeError("the network has no loss; pass output gradients: backward(gradients={...})")
-        wanted = phase.plan(seeds)
+        wanted = phase.plan(output_gradients)
         if wanted is not plan or self._last.consumed:
             self._run_again(phase, wanted, batch)
         for name, array in given.items():
@@ -350,19 +350,19 @@ class Net(PassEffects):
     @one_at_a_time
     def plan(self, phase: str) -> Plan:
         """The plan of the next batch of a phase, for tools that inspect memory or kernels."""
-        return self._phases[phase].plan(self._usual_seeds(self._phases[phase]))
+        return self._phases[phase].plan(self._usual_output_gradients(self._phases[phase]))
 
-    def _usual_seeds(self, phase: Phase) -> Seeds:
-        """The seeds of the last pass, if it was of this phase: a plan for output gradients is reused."""
-        seeds = phase.seeds_of(self._last.plan) if self._last is not None else None
-        return phase.loss_seeds() if seeds is None else seeds
+    def _usual_output_gradients(self, phase: Phase) -> OutputGradients:
+        """The output_gradients of the last pass, if it was of this phase: a plan for output gradients is reused."""
+        output_gradients = phase.output_gradients_of(self._last.plan) if self._last is not None else None
+        return phase.loss_gradients() if output_gradients is None else output_gradients
 
     def _grow(self, phase: Phase) -> None:
         """Plans again for the current capacities of the domains."""
-        seeds = self._usual_seeds(phase)
+        output_gradients = self._usual_output_gradients(phase)
         phase.outgrow()
         self._forget_pass(phase)
-        phase.plan(seeds)
+        phase.plan(output_gradients)
 
     def _forget(self, phase: Phase) -> None:
         phase.forget()

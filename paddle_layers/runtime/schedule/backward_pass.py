@@ -26,21 +26,21 @@ from .workspace import Workspace
 class BackwardPass:
     """Launches of the backward pass. An output gradient without a weight is passed by the caller."""
 
-    def __init__(self, workspace: Workspace, seeds: Mapping[str, float | None]) -> None:
+    def __init__(self, workspace: Workspace, output_gradients: Mapping[str, float | None]) -> None:
         self.workspace = workspace
         self.launches: list[Launch] = []
         self.gradients: dict[str, Buffer] = {}
         self.row_gradients: list[RowGradient] = []
-        self.needs = GradientNeeds(workspace.graph, seeds)
+        self.needs = GradientNeeds(workspace.graph, output_gradients)
         self.written: set[Buffer | Parameter] = set()
         """Gradients that have been written: later contributions are added."""
         self._later: list[Callable[[], None]] = []
         """Gradients over the rows of all steps, to be computed after the loop."""
-        if seeds:
-            self._all(seeds)
+        if output_gradients:
+            self._all(output_gradients)
 
-    def _all(self, seeds: Mapping[str, float | None]) -> None:
-        for name, weight in seeds.items():
+    def _all(self, output_gradients: Mapping[str, float | None]) -> None:
+        for name, weight in output_gradients.items():
             value = self.workspace.graph.values[name]
             buffer = self._gradient(value)
             self.written.add(buffer)

@@ -28,10 +28,10 @@ from .workspace import Workspace
 
 
 class Schedule:
-    """The launches of one phase. `seeds` are the output gradients at which the backward pass starts; empty: forward
+    """The launches of one phase. `output_gradients` are the output gradients at which the backward pass starts; empty: forward
     only.
 
-    Seeds without a weight have a gradient that the caller writes; the others are losses with their weight. With
+    OutputGradients without a weight have a gradient that the caller writes; the others are losses with their weight. With
     `updates` the backward pass changes the parameters, whose gradients cannot be read then. With `divisors_only` the
     forward pass computes the divisors of the losses and nothing else: no output, no statistic, no state.
     """
@@ -42,14 +42,14 @@ class Schedule:
         dtype: str,
         *,
         training: bool,
-        seeds: Mapping[str, float | None],
+        output_gradients: Mapping[str, float | None],
         keep: Sequence[str],
         device: str = "cpu",
         updates: Updates | None = None,
         divisors_only: bool = False,
     ) -> None:
         workspace = Workspace(graph, dtype, training=training, device=device)
-        forward, backward = ForwardPass(workspace), BackwardPass(workspace, seeds)
+        forward, backward = ForwardPass(workspace), BackwardPass(workspace, output_gradients)
         workspace.keep_indices()
         self.graph, self.dtype, self.device, self.index_arrays = graph, dtype, device, workspace.index_arrays
         self.forward, self.backward, self.stats = forward.launches, backward.launches, forward.stats
