@@ -317,7 +317,7 @@ class Net(PassEffects):
                 plan.lay(batch)
             elif not backward:
                 write_batch(plan, batch)
-                self.take_back()
+                self.rollback_states()
             return plan.find_non_finite(self.dtype, backward=backward)
         finally:
             self.arena.restore_states(kept)

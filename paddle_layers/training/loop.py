@@ -308,7 +308,7 @@ class Trainer:
             remedy = f"delete {checkpoint} to use the one before"
             raise TrainingError(f"{checkpoint / OPTIMIZER}: {error}; {remedy}") from None
         try:
-            net.count_on(facts.get("statistics", []) if self.ranks.first else [])
+            net.load_statistics_state(facts.get("statistics", []) if self.ranks.first else [])
         except (TypeError, ValueError):
             raise TrainingError(f"the statistics in {checkpoint / FACTS} are none; delete {checkpoint}") from None
         self.run.step = self._saved = facts["step"]

@@ -120,7 +120,7 @@ def test_training_between_two_passes_is_seen_and_states_are_not_taken_back(net):
     net.forward(batch(1))
     moved = {name: state.value.copy() for name, state in net.states.items()}
     net.forward(batch(1), phase="test")
-    net.take_back()
+    net.rollback_states()
     np.testing.assert_equal({name: state.value for name, state in net.states.items()}, moved)
     with pytest.raises(RuntimeError, match="before backward"):
         net.backward()
