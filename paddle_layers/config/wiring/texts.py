@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddle_layers.define.quiet import quietly
+from paddle_layers.define.gc_paused import gc_paused
 
 from ..binding.binder import Binder, Bound
 from ..binding.drafting import draft
@@ -24,7 +24,7 @@ from .wiring import Wired, wire
 def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
     """The valid layers of a network file, if any, and all its errors and warnings."""
     report = Report(source)
-    wired = quietly(lambda: _wire(report))
+    wired = gc_paused(lambda: _wire(report))
     if fault := of_another_kind(report):
         return None, [fault]
     return wired, report.sorted()

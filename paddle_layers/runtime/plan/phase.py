@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddle_layers.define.quiet import quietly
+from paddle_layers.define.gc_paused import gc_paused
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.domains import RowsOf, rounded_rows
@@ -146,12 +146,12 @@ class Phase:
         if output_gradients not in plans or not plans[output_gradients].fits:
             plans.pop(output_gradients, None)  # frees its memory before more is allocated
             try:
-                plans[output_gradients] = quietly(lambda: self._make_plan(output_gradients))
+                plans[output_gradients] = gc_paused(lambda: self._make_plan(output_gradients))
             except DeviceError:
                 if len(self._variants) == 1:
                     raise
                 self._variants = [self._variant]  # plans of other batches may occupy the missing memory
-                plans[output_gradients] = quietly(lambda: self._make_plan(output_gradients))
+                plans[output_gradients] = gc_paused(lambda: self._make_plan(output_gradients))
         return plans[output_gradients]
 
     def _make_plan(self, output_gradients: OutputGradients) -> Plan:
@@ -170,7 +170,7 @@ class Phase:
     def divisor_plan(self) -> Plan:
         """The plan that only computes the divisors of the losses, created at the first call."""
         if self._divisors is None or not self._divisors.fits:
-            self._divisors = quietly(self._make_divisor_plan)
+            self._divisors = gc_paused(self._make_divisor_plan)
         return self._divisors
 
     def _make_divisor_plan(self) -> Plan:
