@@ -1,9 +1,9 @@
 """A helper for every registered layer: `nn.conv(image, num_filters=20, filter_size=5, act="relu")`.
 
 Helpers take the values of other helpers first, then attributes by keyword, and return the layer's output, or a tuple of
-several. A layer without outputs, such as `accuracy`, returns an object for the outputs of the network. Layers of plugins
-have helpers, too. `paddle_layers.Network(outputs=[...])` creates the network. `nn.pyi` has the signatures for type
-checkers and editors; `paddle-layers stubs` writes one that includes the plugins.
+several. A layer without outputs, such as `accuracy`, returns an object for the outputs of the network. Plugins'
+layers have helpers, too. `paddle_layers.Network(outputs=[...])` creates the network. `nn.pyi` has the signatures for
+type checkers and editors; `paddle-layers stubs` writes one that includes the plugins.
 """
 
 from __future__ import annotations

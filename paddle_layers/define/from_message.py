@@ -111,7 +111,9 @@ def _fields(message: pb.LayerDef, temporaries: dict[str, Temp | Numbers | Entrie
     ]
     for name, field in named:
         if not is_word(name) or name.startswith("_") or name in ("examples", "networks"):
-            raise ValueError(f"invalid field name `{name}`: a name must be an identifier, and not a keyword of Python or protobuf")
+            raise ValueError(
+                f"invalid field name `{name}`: a name must be an identifier, and not a keyword of Python or protobuf"
+            )
         if name in found:
             raise ValueError(f"duplicate field `{name}`")
         found[name] = field
@@ -199,7 +201,9 @@ def _parameters(message: pb.LayerDef) -> Iterator[tuple[str, Field]]:
         )
     for entry, owner in zip(message.parameter_attr, message.inputs, strict=False):
         if entry.input not in ("", owner.name):
-            raise ValueError(f"parameter `{entry.name}` is at the position of input `{owner.name}`, not of `{entry.input}`")
+            raise ValueError(
+                f"parameter `{entry.name}` is at the position of input `{owner.name}`, not of `{entry.input}`"
+            )
         if entry.ListFields():
             per = owner.name if owner.repeatable else None
             yield from _by_name("parameter", [entry], partial(_parameter, per=per))

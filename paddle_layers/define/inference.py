@@ -166,7 +166,9 @@ class _Binder:
         tail, other = self.sizes.get(REST, ()), self.bound_by.get(REST, "another input")
         if tail and (len(dims) <= len(tail) or dims[len(dims) - len(tail) :] != tail):
             name = field.axes[1].name
-            raise ShapeError(f"{what}, but {other} has axes {_show(tail)}: expected {name} before these axes", input=place)
+            raise ShapeError(
+                f"{what}, but {other} has axes {_show(tail)}: expected {name} before these axes", input=place
+            )
         return split_dims(field.axes[1:], dims, len(tail))
 
     def _match_placed(self, field: Field, dims: tuple[int, ...], what: str, place: int) -> list[tuple[Axis, Any]]:

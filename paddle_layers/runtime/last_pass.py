@@ -57,6 +57,4 @@ class LastPass:
     def check_thread(self) -> None:
         """Raises `RuntimeError` in another thread than the one that ran the pass."""
         if self.thread is not threading.current_thread():
-            raise RuntimeError(
-                "the last forward pass ran in another thread; use one Net per training thread"
-            )
+            raise RuntimeError("the last forward pass ran in another thread; use one Net per training thread")

@@ -12,23 +12,23 @@ from numpy.typing import NDArray
 from paddle_layers.define.fork_locks import ForkSafeLock
 from paddle_layers.runtime.batch.carried import Carried
 from paddle_layers.runtime.batch.divisors import batch_divisors
-from paddle_layers.runtime.batch.feeding import Batch, check_gradients
-from paddle_layers.runtime.batch.sparse_entries import prepare_entries
 from paddle_layers.runtime.batch.dynamic_rows import CapacityExceededError, make_late_rows
+from paddle_layers.runtime.batch.feeding import Batch, check_gradients
 from paddle_layers.runtime.batch.random_keys import operation_key
 from paddle_layers.runtime.batch.reading import read_value
 from paddle_layers.runtime.batch.repeated import RepeatedPass
 from paddle_layers.runtime.batch.reshaping import graph_for
+from paddle_layers.runtime.batch.sparse_entries import prepare_entries
 from paddle_layers.runtime.batch.writing import write_batch, write_used_ids
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.torch_forms import torch_forms
 from paddle_layers.runtime.memory.blocks import Allocator
 from paddle_layers.runtime.memory.parameters import Parameter, ParametersByName, ParameterSet
 from paddle_layers.runtime.memory.weights import OURS, LoadReport, Names, load_weights, save_weights
-from paddle_layers.runtime.passes.early_updates import Updates
-from paddle_layers.runtime.passes.row_gradients import catch_up, mark_row_gradients, row_reads
+from paddle_layers.runtime.passes.optimizer_in_backward import Updates
+from paddle_layers.runtime.passes.sparse_gradients import catch_up, mark_sparse_gradients, row_reads
 from paddle_layers.runtime.plan.losses import LossSum
-from paddle_layers.runtime.plan.phase import Phase, Planning, OutputGradients, reserve
+from paddle_layers.runtime.plan.phase import OutputGradients, Phase, Planning, reserve
 from paddle_layers.runtime.plan.plan import Plan, Ready
 from paddle_layers.runtime.plan.statistics import Statistics
 
@@ -90,7 +90,7 @@ class Net(PassEffects):
         self.carried.check(graphs)
         arguments.check_keep(self._keep, {name for graph in graphs for name in graph.values})
         self._forms = torch_forms(graphs)
-        mark_row_gradients(graphs)
+        mark_sparse_gradients(graphs)
         self._row_reads = {name: row_reads(phase.graph) for name, phase in self._phases.items()}
         self.arena.allocate(seed, self.target, gradient_memory or self.target)
         self._last: LastPass | None = None
@@ -193,7 +193,10 @@ class Net(PassEffects):
         """The forward pass, repeated with larger buffers if rows created during the pass exceed the capacity."""
         kept = self.arena.copy_states() if any(made.late for made in phase.graph.dynamic_rows) else {}
         while True:
-            output_gradients, self._last = self._usual_output_gradients(phase), None  # a plan may need the memory of the last one
+            output_gradients, self._last = (
+                self._usual_output_gradients(phase),
+                None,
+            )  # a plan may need the memory of the last one
             plan = phase.plan(output_gradients)
             self._states_before = {state.name: state.stored.copy() for state in plan.moving_states}
             try:
@@ -278,8 +281,8 @@ class Net(PassEffects):
         self._last.consumed = True
         with self.arena.changes.made(wanted.updates is not None), self.arena.gradient_owner.writing():
             wanted.backward(ready, self.add_up)
-            for rows in wanted.row_gradients:
-                rows.parameter.row_gradient, rows.batch = rows, batch
+            for rows in wanted.sparse_gradients:
+                rows.parameter.sparse_gradient, rows.batch = rows, batch
             self._last.has_gradients = True
 
     def _run_again(self, phase: Phase, plan: Plan, batch: Batch) -> None:

@@ -181,7 +181,12 @@ def test_what_is_wrong_with_stored_sparse_sequences_is_said(arrays, level, messa
         ("SPARSE", 1, [[[0, 2]]], "has no values; the data layer requires them (SPARSE)"),
         ("SPARSE_INT", 1, [[[0, 7]]], "contains id 7"),
         ("SPARSE_INT", 1, [3], "is int; sparse rows are"),
-        ("DENSE", 1, [3.0, 4.0], "contains scalars instead of sequences; expected a list with the rows of each sequence"),
+        (
+            "DENSE",
+            1,
+            [3.0, 4.0],
+            "contains scalars instead of sequences; expected a list with the rows of each sequence",
+        ),
         ("INT", 2, [[3, 4]], "expected a list with the rows of each sub-sequence"),
     ],
 )

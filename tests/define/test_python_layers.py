@@ -179,7 +179,11 @@ def test_a_failure_is_told_where_other_threads_run_launches_beside_it(plugin: An
     [
         ("forward(x, factor, order)", "forward(x, y)", "takes its target `y` as an argument"),
         ("forward(x, factor, order)", "forward(x, factr)", "unknown argument `factr`; did you mean `factor`?"),
-        ("SortedRows.x)", "SortedRows.x, SortedRows.factor)", "a Python function computes one gradient; write one function per gradient"),
+        (
+            "SortedRows.x)",
+            "SortedRows.x, SortedRows.factor)",
+            "a Python function computes one gradient; write one function per gradient",
+        ),
     ],
 )
 def test_what_a_function_cannot_have_is_refused_when_it_is_registered(

@@ -202,7 +202,9 @@ def test_output_types_may_depend_on_attributes() -> None:
     assert (layer.output_types(given, ids=9)[0].type, layer.output_types(given, ids=9)[0].size) == (pb.INT, 9)
 
 
-@pytest.mark.parametrize(("count", "reason"), [(0, "must return a list of Type"), (2, "returns 2 types for 1 declared")])
+@pytest.mark.parametrize(
+    ("count", "reason"), [(0, "must return a list of Type"), (2, "returns 2 types for 1 declared")]
+)
 def test_a_wrong_answer_of_output_types_is_its_authors_fault(count: int, reason: str) -> None:
     cube = declared()
 

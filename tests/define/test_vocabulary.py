@@ -65,7 +65,7 @@ def test_levels_follow_the_axes():
     nested = Type.dense(2, level=2)
     types = [Type.dense(3, level=1), nested]
     assert expand.infer(types, expand.bind({"level": "SUBSEQUENCE"})) == (Type.dense(3, level=2),)
-    with pytest.raises(pl.ShapeError, match="is no sequence"):
+    with pytest.raises(pl.ShapeError, match="is in no sequence"):
         expand.infer([Type.dense(3), nested], expand.bind({"level": "SUBSEQUENCE"}))
 
 
@@ -114,7 +114,10 @@ WRONG = {
     "an empty range": ({"field": 'a = Int("a", default=1, min=3, max=2)'}, "the range >= 3 and <= 2 is empty"),
     "an illegal default": ({"field": 'a = Int("a", default=1, min=3)'}, "must be >= 3"),
     "a field named like an index": ({"field": 'n = Int("a", default=1)'}, "conflicts with an index"),
-    "a keyword": ({"field": 'a = Int("a", default=1, aliases=("lambda",))'}, "attribute `lambda`: a name must be an identifier"),
+    "a keyword": (
+        {"field": 'a = Int("a", default=1, aliases=("lambda",))'},
+        "attribute `lambda`: a name must be an identifier",
+    ),
     "names that clash": ({"field": 'a_b = Int("a", default=1); aB = Int("b", default=1)'}, "clash"),
     "a reserved name": ({"field": 'key = Int("a", default=1)'}, "this name is reserved"),
     "a taken name": ({"options": ", common=('acts',)"}, "unknown common attribute `acts`"),
@@ -180,7 +183,7 @@ WRONG = {
             "field": 'parts = Output("N C", "p", when="shown")',
             "tail": PARTS.format(options="", args="n, c"),
         },
-        "output `parts`: `when` must name a Bool (found `shown`), and is not allowed for the first output",
+        "output `parts`: `when` must name a Bool, not `shown`; not for the first output",
     ),
     "no description": ({"field": 't = Int("", default=1)'}, "needs a description"),
 }
@@ -250,5 +253,5 @@ def test_a_result_gives_as_many_numbers_as_it_names(monkeypatch):
     chunk = pl.registry["chunk"]
     assert chunk.report({"correct": 1, "found": 2, "wanted": 4}) == {"precision": 0.5, "recall": 0.25, "F1": 1 / 3}
     monkeypatch.setattr(chunk, "results", ("precision", "recall"))
-    with pytest.raises(DefinitionError, match="names precision, recall, but gives 3 numbers"):
+    with pytest.raises(DefinitionError, match="names precision, recall, but returns 3 numbers"):
         chunk.report({"correct": 1, "found": 2, "wanted": 4})

@@ -44,7 +44,11 @@ def says(message, call, kind):
         (lambda n: pl.Net(n, seed=-1), ValueError, "seed must be an integer from 0 to 2**63 - 1, not -1"),
         (lambda n: pl.Net(n, seed=0.5), TypeError, "seed must be an integer >= 0, not 0.5"),
         (lambda n: pl.Net(n, dtype="float16"), ValueError, "not 'float16'"),
-        (lambda n: pl.Net(n, dtype=np.float32), ValueError, 'dtype must be "float32" or "float64", not the class float32'),
+        (
+            lambda n: pl.Net(n, dtype=np.float32),
+            ValueError,
+            'dtype must be "float32" or "float64", not the class float32',
+        ),
     ],
 )
 def test_nets(net, call, kind, message):
@@ -85,7 +89,11 @@ class Watcher:
     [
         (X, TypeError, 'feeds must be a dict of arrays by data layer, {"x": ..., "label": ...}, not a ndarray'),
         ({"x": X}, FeedError, "missing feed for data layer `label` (ids<3)"),
-        ({"x": X, "label": Y, "labl": Y}, FeedError, "unknown data layer `labl`; did you mean `label`?; available: `x`"),
+        (
+            {"x": X, "label": Y, "labl": Y},
+            FeedError,
+            "unknown data layer `labl`; did you mean `label`?; available: `x`",
+        ),
         (
             {"x": pl.Sequences(X, [0, 2]), "label": Y},
             FeedError,
@@ -93,7 +101,11 @@ class Watcher:
         ),
         ({"x": X[0], "label": Y}, FeedError, "a batch of one sample, feed array[None]"),
         ({"x": X, "label": np.eye(3)[Y]}, FeedError, "for one-hot rows, feed array.argmax(1)"),
-        ({"x": X, "label": np.array([1, 3])}, FeedError, "valid ids are 0 to 2; if your ids start at 1, feed array - 1"),
+        (
+            {"x": X, "label": np.array([1, 3])},
+            FeedError,
+            "valid ids are 0 to 2; if your ids start at 1, feed array - 1",
+        ),
         ({"x": X, "label": np.array([0, 3])}, FeedError, "contains id 3 in row 1; valid ids are 0 to 2"),
     ],
 )

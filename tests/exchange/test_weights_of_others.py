@@ -183,7 +183,7 @@ def test_a_square_matrix_alone_is_refused_until_somebody_says_how_it_lies(tmp_pa
         before = values(squares)
         with pytest.raises(WeightsError) as caught:
             squares.load(path)
-        assert "`fc1.weight` is (4x4), and 1 more are square: rows are inputs" in str(caught.value)
+        assert "`fc1.weight` is (4x4), and 1 more are square: a row is an input" in str(caught.value)
         assert 'say layout: "paddle_layers" or layout: "torch"' in str(caught.value)
         same(values(squares), before)
         squares.load(path, layout="paddle_layers")
@@ -264,9 +264,7 @@ def test_units_that_pytorch_lacks_have_no_form_there(tmp_path, text, message):
 def test_a_pickle_needs_pytorch(tmp_path, net, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     (tmp_path / "w.pth").write_bytes(b"PK")
-    with pytest.raises(
-        WeightsError, match=r"requires PyTorch: `pip install torch`, or convert it to safetensors"
-    ):
+    with pytest.raises(WeightsError, match=r"requires PyTorch: `pip install torch`, or convert it to safetensors"):
         net.load(tmp_path / "w.pth")
 
 
@@ -289,7 +287,9 @@ def test_the_command_writes_ours_and_theirs(tmp_path, monkeypatch):
     given = ("weights", "net.textproto", "theirs.safetensors", "-o", "ours.safetensors", "--rename", "a.0.*=fc1.*")
     assert "transposed, as in PyTorch" in run(*given, status=1)
     shown = run(*given, "--from", "torch")
-    assert "3 weights read from theirs.safetensors, bfloat16 converted to float32 exactly\nwrote ours.safetensors" in shown
+    assert (
+        "3 weights read from theirs.safetensors, bfloat16 converted to float32 exactly\nwrote ours.safetensors" in shown
+    )
     kept = {name: (array.view(np.uint32) & 0xFFFF0000).view(np.float32) for name, array in tensors.items()}
     same(read_tensors("ours.safetensors")[0], kept)
     run(

@@ -78,7 +78,9 @@ def test_a_function_that_writes_what_is_not_its_own_is_refused() -> None:
                     y[n, c] = x[n, c]
                     x[n, c] = 0.0
 
-        with pytest.raises(pl.DefinitionError, match="writes into `y`, which is not its own; it returns the value of its"):
+        with pytest.raises(
+            pl.DefinitionError, match="writes into `y`, which is not its own; it returns the value of its"
+        ):
 
             @each(Guest.y)
             def guest_element(n, c, x, y):

@@ -130,7 +130,10 @@ def test_recurrent_units_there_are_the_same_here_and_back(tmp_path, kind):
         net.save(tmp_path / "back.safetensors", layout="torch", rename={new: old for old, new in THERE.items()})
         if kind == "grumemory":
             net.parameters["unit.bias"].value[11] = 1.0
-            with pytest.raises(WeightsError, match=r"cannot convert `unit.bias` to PyTorch's layout: the candidate's recurrent bias is not"):
+            with pytest.raises(
+                WeightsError,
+                match=r"cannot convert `unit.bias` to PyTorch's layout: the candidate's recurrent bias is not",
+            ):
                 net.save(tmp_path / "w2.safetensors", layout="torch")
     for name, tensor in read_tensors(tmp_path / "back.safetensors")[0].items():
         np.testing.assert_array_equal(tensor, theirs.state_dict()[name].numpy(), err_msg=name)

@@ -156,9 +156,7 @@ def test_an_entry_point_that_is_no_module(site: Site, module: str) -> None:
     done = site.cli("plugins")
     assert done.returncode == 1
     assert "layer: ours_twice" in done.stdout
-    assert (
-        f"plugin `evil` (evil-layers 1.2) was refused: its entry point `{module}` is not a module" in done.stderr
-    )
+    assert f"plugin `evil` (evil-layers 1.2) was refused: its entry point `{module}` is not a module" in done.stderr
     assert "Traceback" not in done.stderr
     assert site.validate("ours_twice").returncode == 0
 
@@ -255,12 +253,14 @@ FAULTS = {
     "wrong prefix": (
         LAYER.format(name="twice"),
         "refused",
-        r"{home}/__init__.py:5: layer `twice`: names of plugin `bad` must start with its prefix; rename it to `bad_twice`",
+        r"{home}/__init__.py:5: layer `twice`: names of plugin `bad` must start with its prefix; rename it to "
+        "`bad_twice`",
     ),
     "wrong prefix of another kind": (
         'import paddle_layers as pl\n\n@pl.optimizer("puma")\nclass Puma:\n    """A puma."""\n',
         "refused",
-        r"{home}/__init__.py:4: optimizer `puma`: names of plugin `bad` must start with its prefix; rename it to `bad_puma`",
+        r"{home}/__init__.py:4: optimizer `puma`: names of plugin `bad` must start with its prefix; rename it to "
+        "`bad_puma`",
     ),
     "a name that is taken": (
         LAYER.format(name="relu"),

@@ -226,7 +226,9 @@ def test_a_user_without_a_home_folder_has_a_temporary_cache(folder, tmp_path, mo
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     monkeypatch.chdir(tmp_path)
-    with pytest.warns(RuntimeWarning, match="cannot use the kernel cache ~/.cache/paddle_layers: the user has no home folder"):
+    with pytest.warns(
+        RuntimeWarning, match="cannot use the kernel cache ~/.cache/paddle_layers: the user has no home folder"
+    ):
         path = load()
     assert tmp_path / "temporary" in path.parents
     assert [one.name for one in tmp_path.iterdir()] == ["temporary"]

@@ -132,7 +132,7 @@ layer { name: "others" type: "seq_slice" input: "x" input: "first" }
 layer { name: "sum" type: "addto" input: "runs" input: "others" }
 """
     )
-    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match="layer `sum` needs equal"):
+    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match="layer `sum` requires equal"):
         runs(net, [np.arange(6.0)], [[1, 2, 1]])
 
 
@@ -210,5 +210,7 @@ def test_rows_of_steps_that_do_not_wait_for_each_other_are_made_at_once():
 
 def test_rows_that_depend_on_the_step_before_are_refused():
     text = STEP.replace("DECIDES", "old")
-    with pytest.raises(pl.ShapeError, match=r"layer `g\.runs`: its row count depends on values computed by previous steps"):
+    with pytest.raises(
+        pl.ShapeError, match=r"layer `g\.runs`: its row count depends on values computed by previous steps"
+    ):
         pl.Net(pl.loads(text)).forward({"x": nested([[[1, 1]]])})

@@ -21,14 +21,30 @@ layer { name: "y" type: "fc" input: "x" fc { size: 4 } }
 layer { name: "cost" type: "square_error" input: "y" input: "target" }
 """
 NAMES: dict[str, tuple[Callable[[pl.Net], object], type[Exception], str]] = {
-    "feeds": (lambda net: net.forward({1: 2}), FeedError, "the keys of feeds must be names of data layers (`x`, `target`), not 1"),
-    "gradients": (lambda net: net.backward({None: 2}), TypeError, "gradients must be a dict of arrays by output, with strings as keys"),
+    "feeds": (
+        lambda net: net.forward({1: 2}),
+        FeedError,
+        r"the keys of feeds must be names of data layers \(`x`, `target`\), not 1",
+    ),
+    "gradients": (
+        lambda net: net.backward({None: 2}),
+        TypeError,
+        "gradients must be a dict of arrays by output, with strings as keys",
+    ),
     "no dict": (lambda net: net.backward([1]), TypeError, "gradients must be a dict of arrays by output, not a list"),
     "divisors": (lambda net: net.backward(divisors={"y": 2}), ValueError, "the network has no loss `y`"),
-    "a divisor": (lambda net: net.backward(divisors={"cost": "2"}), TypeError, "the divisor of `cost` is a number"),
+    "a divisor": (
+        lambda net: net.backward(divisors={"cost": "2"}),
+        TypeError,
+        "the divisor of `cost` must be a number",
+    ),
     "value": (lambda net: net.value([1]), KeyError, r"no output `\[1\]`"),
     "gradient": (lambda net: net.gradient(1), KeyError, "`1` has no gradient"),
-    "rename": (lambda net: net.save("w", rename={1: "a"}), TypeError, "rename must be a dict from old to new names, with strings as keys"),
+    "rename": (
+        lambda net: net.save("w", rename={1: "a"}),
+        TypeError,
+        "rename must be a dict from old to new names, with strings as keys",
+    ),
     "renamed": (lambda net: net.save("w", rename={"a": 1}), TypeError, "with strings as values, not 1"),
     "fields": (lambda _: Dataset({1: [2]}), DataError, "has the field 1; fields have names"),
 }
@@ -43,7 +59,7 @@ def test_reserved_rows_have_memory_in_plans_that_are_there_already() -> None:
     other.plan_for(100)
     np.testing.assert_array_equal(other.forward(feeds)["cost"], expected)
     for wrong, error in ((0, ValueError), ("9", TypeError)):
-        with pytest.raises(error, match="batch_size is"):
+        with pytest.raises(error, match="batch_size must be an integer"):
             other.plan_for(wrong)
 
 

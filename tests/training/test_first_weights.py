@@ -42,7 +42,7 @@ def test_weights_that_lack_a_layer_are_refused_everywhere(tmp_path, trained):
         done = run(*command, "--weights", trained)
         assert (done.exit_code, done.stdout) == (1, "")
         assert done.stderr.startswith(lines)
-        assert 'rename { from: "fc2.*" to: "head.*" } or leave_out: "head.*" in `weights { }`' in done.stderr
+        assert 'rename { from: "fc2.*" to: "head.*" } or leave_out: "head.*" to `weights { }`' in done.stderr
     assert not (tmp_path / "out").exists(), "nothing is made before the weights are known to fit"
     with pl.Net(pl.load_training(path).network) as net:
         before = net.parameters["fc1.weight"].value.copy()
@@ -69,7 +69,10 @@ def test_what_the_words_advise_makes_it_work(tmp_path, trained):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"leave_out": "heads.*"}, "no name in the network or the file matches `leave_out: heads.\\*`; did you mean `head.\\*`"),
+        (
+            {"leave_out": "heads.*"},
+            "no name in the network or the file matches `leave_out: heads.\\*`; did you mean `head.\\*`",
+        ),
         (
             {"rename": {"fc3.*": "head.*"}},
             "no name in the file matches `rename` from `fc3.\\*`; did you mean `fc2",
@@ -77,7 +80,10 @@ def test_what_the_words_advise_makes_it_work(tmp_path, trained):
         ({"rename": {"fc?.weight": "head.weight"}}, "no name in the file matches"),
         ({"rename": {"fc2.*": "head.*.*"}}, "has more `\\*` than"),
         ({"rename": {"*.weight": "head.weight"}}, "both `fc1.weight` and `fc2.weight` map to `head.weight`"),
-        ({"rename": {"fc2.*": "haed.*"}}, "`fc2.weight`, renamed `haed.weight` \\(6x3\\) is in the file, but not in the network"),
+        (
+            {"rename": {"fc2.*": "haed.*"}},
+            "`fc2.weight`, renamed `haed.weight` \\(6x3\\) is in the file, but not in the network",
+        ),
     ],
 )
 def test_patterns_match_something(tmp_path, trained, arguments, message):

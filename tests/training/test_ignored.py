@@ -69,6 +69,9 @@ def test_the_layer_that_does_not_ignore_a_label_is_named(tmp_path, monkeypatch):
         train(tmp_path, [0, -1, 1])
     assert f"takes 0 to 2; {named}" in str(caught.value)
     network = pl.load_training(tmp_path / "train.textproto", sources_needed=False).network
-    with pl.Net(network) as net, pytest.raises(ValueError, match="contains id -1 in row 1; valid ids are 0 to 2") as refused:
+    with (
+        pl.Net(network) as net,
+        pytest.raises(ValueError, match="contains id -1 in row 1; valid ids are 0 to 2") as refused,
+    ):
         net.forward({"x": X[:3], "label": np.array([0, -1, 1])})
     assert str(refused.value).endswith(named)

@@ -171,7 +171,7 @@ def test_a_failing_rename_leaves_the_old_checkpoint_intact(tmp_path, monkeypatch
 
     with monkeypatch.context() as patch:
         patch.setattr(os, call, fail)
-        with pytest.raises(SaveError, match="cannot save .*: Input/output error"):
+        with pytest.raises(SaveError, match=r"cannot save .*: Input/output error"):
             train(path, resume=True)
     now = {p: p.read_bytes() for p in (tmp_path / "output").rglob("*") if p.is_file() and p.name != "log.csv"}
     assert now == before

@@ -45,7 +45,9 @@ def body(owner: type) -> Callable[[F], F]:
     def mark(call: F) -> F:
         layer = definition_of(owner)
         if NET in {*layer.fields, *layer.attributes}:
-            raise body_error(call, f"field `{NET}` is reserved for the argument that adds the layers of a body: rename it")
+            raise body_error(
+                call, f"field `{NET}` is reserved for the argument that adds the layers of a body: rename it"
+            )
         known = {NET, *layer.inputs, *layer.attributes, *layer.axis_names}
         for name in inspect.signature(call).parameters:
             if name not in known:

@@ -69,7 +69,7 @@ def _check_absent_outputs(layer: LayerDefinition) -> None:
                 raise layer.error(f"output `{field.name}` is unconditional: declare it before the outputs with `when`")
         elif not isinstance(layer.attributes.get(field.when), Bool) or place == 0:
             raise layer.error(
-                f"output `{field.name}`: `when` must name a Bool (found `{field.when}`), and is not allowed for the first output"
+                f"output `{field.name}`: `when` must name a Bool, not `{field.when}`; not for the first output"
             )
 
 

@@ -76,7 +76,9 @@ def _wrong_target(layer: LayerDefinition, function: Function, target: Field) -> 
     if role == "gradient":
         first = next(iter((*layer.inputs, *layer.params)), "x")
         reading = f", and reads `d{name}`" if isinstance(target, Output) else ""
-        return f"{what}; a gradient is with respect to an input or a parameter{reading}: write @gradient({owner}.{first})"
+        return (
+            f"{what}; a gradient is with respect to an input or a parameter{reading}: write @gradient({owner}.{first})"
+        )
     if isinstance(target, State):
         return f"{what}, which is updated after the pass: write @update({owner}.{name})"
     computed = "a state" if role == "update" else "an output, a temporary or a statistic"

@@ -55,7 +55,9 @@ def _check_names(call: Callable[..., Any], program: Program, offered: set[str]) 
         near = suggestion(
             node.id, own | offered | {name for name, found in scope.items() if isinstance(found, FunctionType)}
         )
-        raise _error(call, node, f"unknown name `{node.id}`: not an argument, a variable or a number of the module{near}")
+        raise _error(
+            call, node, f"unknown name `{node.id}`: not an argument, a variable or a number of the module{near}"
+        )
     for part in ast.walk(program.tree):
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and scope.get(part.value.id) is math:
             if not hasattr(math, part.attr) and part.value.id not in own:

@@ -33,9 +33,7 @@ def given_sizes(layer: LayerDefinition, bound: Mapping[str, Any], found: Any) ->
         if name not in known:
             raise error(f"returns a size for the unknown axis `{name}`{suggestion(str(name), known)}")
         if not _is_size(size):
-            raise error(
-                f"returns {brief(size)} for axis {name}; sizes must be integers (use `//` instead of `/`)"
-            )
+            raise error(f"returns {brief(size)} for axis {name}; sizes must be integers (use `//` instead of `/`)")
         if name in bound and bound[name] != size:
             raise error(f"returns {size} for axis {name}, which is already {bound[name]}")
     if missing := sorted(layer.numbers.keys() - found.keys()):

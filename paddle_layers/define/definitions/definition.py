@@ -168,7 +168,9 @@ class Definition:
         for name, attribute in self.attributes.items():
             for word in (name, *attribute.aliases):
                 if not is_word(word):
-                    raise self.error(f"attribute `{word}`: a name must be an identifier, and not a keyword of Python or protobuf")
+                    raise self.error(
+                        f"attribute `{word}`: a name must be an identifier, and not a keyword of Python or protobuf"
+                    )
                 key = word.replace("_", "").lower()
                 if key in seen:
                     raise self.error(f"attributes `{seen[key]}` and `{word}` clash")

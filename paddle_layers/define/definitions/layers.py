@@ -310,7 +310,9 @@ class LayerDefinition(Definition, ABC):
         for name, field in self.inputs.items():
             if takes_what_is_left(field.axes) and not any(not other.optional for other in whole):
                 rows = field.axes[0].name
-                raise self.error(f"`{name}` has axes {field.text!r}, which require another input with axes `{rows} ...`")
+                raise self.error(
+                    f"`{name}` has axes {field.text!r}, which require another input with axes `{rows} ...`"
+                )
 
     def _check_inputs(self) -> str:
         """Check the inputs. Returns the name of the repeatable input, or an empty string."""

@@ -71,7 +71,7 @@ class Type(NamedTuple):
         match = _TEXT.fullmatch(text.strip())
         if match is None:
             raise ValueError(
-                f"invalid type {text!r}; write for example `7`, `3x8x8`, `scalar`, `ids<10`, `8x8 ids<10`, `sparse 100`, "
+                f"invalid type {text!r}; examples: `7`, `3x8x8`, `scalar`, `ids<10`, `8x8 ids<10`, `sparse 100`, "
                 "`sparse ids 100`, with `sequence of ` or `nested sequence of ` before it"
             )
         level = _LEVELS.index(match["level"] or "")

@@ -109,7 +109,9 @@ def plain(text: object) -> str:
 def refusal(plugin: Plugin) -> str:
     """Why a plugin is not even imported, and what to do; nothing when it may be."""
     if not PREFIX.fullmatch(plugin.prefix):
-        return "the name of its entry point, the prefix of its layers, must be lower-case words joined by `_`; rename it"
+        return (
+            "the name of its entry point, the prefix of its layers, must be lower-case words joined by `_`; rename it"
+        )
     if not MODULE.fullmatch(plugin.module):
         return f"its entry point `{plugin.module}` is not a module; repair or uninstall `{plugin.distribution}`"
     first = next(other for other in installed_plugins() if other.prefix == plugin.prefix)
@@ -135,5 +137,7 @@ def _wrong_version(plugin: Plugin) -> str:
             applies = False
         if applies and canonicalize_name(requirement.name) == LIBRARY:
             if not requirement.specifier.contains(__version__, prereleases=True):
-                return f"it requires {LIBRARY}{requirement.specifier}, but {__version__} is installed; upgrade one of them"
+                return (
+                    f"it requires {LIBRARY}{requirement.specifier}, but {__version__} is installed; upgrade one of them"
+                )
     return ""

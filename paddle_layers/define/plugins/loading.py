@@ -209,5 +209,7 @@ def load_plugin(path: str | Path) -> None:
         raise
     except BaseException as error:  # whatever the author's file does wrong is reported at its line
         where, line = _place(error, str(file))
-        raise DefinitionError(f"the plugin failed: {type(error).__name__}: {error}", where or str(file), line) from error
+        raise DefinitionError(
+            f"the plugin failed: {type(error).__name__}: {error}", where or str(file), line
+        ) from error
     _FILES.add(str(file))

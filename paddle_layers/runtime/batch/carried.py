@@ -39,7 +39,9 @@ class Carried:
                 raise ShapeError(f"data layer `{name}` carries `{value}`, which must have one row per sample")
             if found.type != graph.feeds[name].type:
                 type_ = graph.feeds[name].type
-                raise ShapeError(f"data layer `{name}` is {type_}, but the value `{value}` that it carries is {found.type}")
+                raise ShapeError(
+                    f"data layer `{name}` is {type_}, but the value `{value}` that it carries is {found.type}"
+                )
 
     def feed(self, phase: str, graph: Graph, feeds: Mapping[str, Any], dtype: str) -> Mapping[str, Any]:
         """The feeds of a batch, completed with rows of the previous batch. Raises `FeedError`."""

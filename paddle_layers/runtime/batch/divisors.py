@@ -8,9 +8,9 @@ from paddle_layers.runtime.plan.losses import loss_divisors
 from paddle_layers.runtime.plan.phase import Phase
 from paddle_layers.runtime.plan.plan import Plan
 
-from .feeding import Batch
-from .prepared_entries import prepare_entries
 from .dynamic_rows import CapacityExceededError, make_late_rows
+from .feeding import Batch
+from .sparse_entries import prepare_entries
 from .writing import write_batch
 
 

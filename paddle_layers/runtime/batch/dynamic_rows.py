@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.graph.domains import Domain
-from paddle_layers.runtime.graph.graph import Graph, Op, DynamicRows
+from paddle_layers.runtime.graph.graph import DynamicRows, Graph, Op
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.launches.arguments import Ref
 from paddle_layers.runtime.launches.buffers import Buffer
@@ -119,14 +119,20 @@ def _checked(batch: BatchRows, op: Op, name: str, array: Array) -> Array:
     if array.ndim == 1:  # ids: row indices in the batch
         count = batch.counts[op.rows[row]]
         if (array >= count).any():
-            raise FeedError(f"layer `{op.name}`: `{name}` contains row index {array.max()}, but the batch has {count} rows")
+            raise FeedError(
+                f"layer `{op.name}`: `{name}` contains row index {array.max()}, but the batch has {count} rows"
+            )
         return array
     lengths = np.diff(batch.starts[op.rows[row], op.group_of(row)])
     wrong = (array != np.floor(array)) | (array < -1) | (array >= lengths[:, None])
     if wrong.any():
         sequence, place = np.argwhere(wrong)[0]
         last = lengths[sequence] - 1
-        there = f"valid indices are 0 to {last}, or -1 for none" if last >= 0 else "the sequence is empty; use -1 for no index"
+        there = (
+            f"valid indices are 0 to {last}, or -1 for none"
+            if last >= 0
+            else "the sequence is empty; use -1 for no index"
+        )
         holds = f"`{name}` contains index {array[sequence, place]:g} for sequence {sequence}"
         raise FeedError(f"layer `{op.name}`: {holds}; {there}")
     return array.astype(np.int64)

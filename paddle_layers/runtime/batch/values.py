@@ -92,7 +92,9 @@ def _starts(parts: Sequence[Any]) -> NDArray[np.int64]:
 def _joined(parts: Sequence[Array]) -> Array:
     filled = [part for part in parts if part.size]
     if len({part.shape[1:] for part in filled}) > 1:
-        raise FeedError(f"contains rows of different shapes, such as {filled[0].shape[1:]}; all rows must have the same shape")
+        raise FeedError(
+            f"contains rows of different shapes, such as {filled[0].shape[1:]}; all rows must have the same shape"
+        )
     return np.concatenate(filled) if filled else np.zeros(0, np.int64)
 
 
@@ -101,7 +103,9 @@ def as_array(given: Any) -> Array:
     try:
         array = np.asarray(given)
     except (TypeError, ValueError, OverflowError) as error:
-        raise FeedError(f"cannot be converted from {type(given).__name__} to an array: {first_line(error)[:200]}") from None
+        raise FeedError(
+            f"cannot be converted from {type(given).__name__} to an array: {first_line(error)[:200]}"
+        ) from None
     if array.ndim == 0:
         raise FeedError(f"is a scalar, {type(given).__name__}; expected an array of rows")
     return array
@@ -113,7 +117,9 @@ def checked_starts(starts: Any, total: int | None) -> NDArray[np.int64]:
     if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) < 1:
         raise FeedError("has invalid `starts`: expected a 1-D array of integers")
     if array[0] != 0 or (array[1:] < array[:-1]).any() or (total is not None and array[-1] != total):
-        raise FeedError(f"has invalid `starts`: they must begin with 0, never decrease, and end with the number of rows ({total})")
+        raise FeedError(
+            f"has invalid `starts`: they must begin with 0, never decrease, and end with the number of rows ({total})"
+        )
     return array.astype(np.int64)
 
 

@@ -12,7 +12,7 @@ from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.memory.precision import too_large
 
 from .domains import Domain
-from .graph import Graph, PreparedEntries, Op, DynamicRows
+from .graph import DynamicRows, Graph, Op, PreparedEntries
 from .groups import NamedValues, add_group
 from .torch_forms import torch_forms
 from .value import Value
@@ -95,7 +95,9 @@ class Builder:
                 extra = self.operation(f"{prefix}{node.name}.{follower}", layer, attributes, outputs[:1], node)
                 outputs = (*extra.outputs, *outputs[1:])
         if len(outputs) != len(node.output_names):
-            message = f"layer `{prefix}{node.name}` has {len(outputs)} outputs, but {len(node.output_names)} output names"
+            message = (
+                f"layer `{prefix}{node.name}` has {len(outputs)} outputs, but {len(node.output_names)} output names"
+            )
             raise ShapeError(message)
         for name, value in zip(node.output_names, outputs, strict=True):
             value.name = prefix.replace(".", "/") + name  # `a.b` is an output of `a`, `a/b` a nested layer
@@ -244,7 +246,7 @@ def _prepared_entries(graph: Graph, op: Op, name: str, entries: Entries) -> Prep
         for value in op.argument(asked) if asked in op.layer.inputs else ():
             if graph.feeds.get(value.name) is not value:
                 raise ShapeError(
-                    f"layer `{op.name}`: `{asked}` must be a data layer, because its values are required before the pass",
+                    f"layer `{op.name}`: `{asked}` must be a data layer: its values are required before the pass",
                     input=op.binding.positions[asked][0],
                 )
             fed[asked] = value.name

@@ -25,8 +25,6 @@ class GradientOwner:
     def check(self) -> None:
         """Raises `RuntimeError` if the gradients are not those of this thread's last backward pass."""
         if self._thread is not None and self._thread is not threading.current_thread():
-            raise RuntimeError(
-                "the last backward pass ran in another thread; use one Net per training thread"
-            )
+            raise RuntimeError("the last backward pass ran in another thread; use one Net per training thread")
         if not self._complete:
             raise RuntimeError("no gradients: the last backward pass was interrupted; call backward again")

@@ -75,7 +75,9 @@ class Form:
             runs = np.split(array, len(self.gates.order) + self.gates.recall, axis=-1)
             if self.gates.recall:
                 if runs.pop(2).any():
-                    raise ValueError("the candidate's recurrent bias is not zero; PyTorch has this bias in `bias_ih` only")
+                    raise ValueError(
+                        "the candidate's recurrent bias is not zero; PyTorch has this bias in `bias_ih` only"
+                    )
             theirs = {
                 place: sign * run for place, sign, run in zip(self.gates.order, self.gates.signs, runs, strict=True)
             }
@@ -86,7 +88,9 @@ class Form:
         if self.padding is None or not ours[self.padding].any():
             return ours
         if self.padding_is_read:
-            raise ValueError(f"row {self.padding} is the padding of one layer, but is used by another layer that shares the table")
+            raise ValueError(
+                f"row {self.padding} is the padding of one layer, but is used by another layer that shares the table"
+            )
         array = ours.copy()
         array[self.padding] = 0
         return array

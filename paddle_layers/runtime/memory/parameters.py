@@ -59,7 +59,7 @@ class Parameter:
     """The arenas of `value` and `gradient`."""
     by_rows: bool = False
     """Whether the gradient is sparse. It is then in no arena, but in the plans."""
-    row_gradient: RowGradients | None = None
+    sparse_gradient: RowGradients | None = None
     """The result of the last backward pass, if sparse."""
     changes: Changes = field(default_factory=Changes)
     """Shared by all parameters of a net."""
@@ -133,12 +133,12 @@ class Parameter:
         `None` if the gradient is not sparse, and before the first backward pass. Raises `RuntimeError` as `gradient`.
         """
         self.gradient_owner.check()
-        return None if self.row_gradient is None else self.row_gradient.read()
+        return None if self.sparse_gradient is None else self.sparse_gradient.read()
 
     def _spread(self) -> Array:
         dense = np.zeros(self.shape, self.dtype)
-        if self.row_gradient is not None:
-            ids, rows = self.row_gradient.read()
+        if self.sparse_gradient is not None:
+            ids, rows = self.sparse_gradient.read()
             dense[ids] = rows
         return dense
 
@@ -189,7 +189,9 @@ class Parameter:
             return
         drawn = drawer.draw(self.shape, rng, fans)
         if drawn.shape != self.shape:
-            raise ShapeError(f"initializer `{definition.name}` returned shape {drawn.shape} for `{self.name}`; expected {self.shape}")
+            raise ShapeError(
+                f"initializer `{definition.name}` returned shape {drawn.shape} for `{self.name}`; expected {self.shape}"
+            )
         self.stored = drawn
 
     def initializer(self) -> tuple[Any, Any]:
@@ -247,9 +249,7 @@ class ParameterSet:
                 self.aliases[name] = found.name
         if found is not None:
             if found.shape != shape:
-                raise ShapeError(
-                    f"parameter `{name}` requires shape {shape}, but `{found.name}` has {found.shape}"
-                )
+                raise ShapeError(f"parameter `{name}` requires shape {shape}, but `{found.name}` has {found.shape}")
             return found
         if self._complete:  # a batch of other sizes
             raise ShapeError(f"it requires the parameter `{name}`, which this net does not have")

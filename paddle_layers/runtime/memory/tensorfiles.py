@@ -158,6 +158,4 @@ def save_error(path: Path, error: OSError) -> SaveError:
         return error
     full = " Free disk space, or choose another disk." if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
     reason = f"{error.filename}: {error.strerror}" if isinstance(error, LinkError) else error.strerror or str(error)
-    return SaveError(
-        error.errno or errno.EIO, f"cannot save {path}: {reason}. The previous file is unchanged.{full}"
-    )
+    return SaveError(error.errno or errno.EIO, f"cannot save {path}: {reason}. The previous file is unchanged.{full}")

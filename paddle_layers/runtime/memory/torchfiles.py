@@ -33,7 +33,7 @@ def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
         found = torch.load(source, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
         raise WeightsError(
-            f"{path} contains more than weights, or is corrupt; it was not loaded, because it may run code. If you trust "
+            f"{path} contains more than weights, or is corrupt; not loaded, as it may run code. If you trust "
             f"it, save only its state_dict: torch.save(model.state_dict(), ...)"
         ) from None
     except Exception as error:  # torch.load raises many exceptions for damaged bytes, and documents none
@@ -64,7 +64,7 @@ def _is_checked_archive(path: Path) -> bool:
         raise WeightsError(f"{path} is no file that PyTorch can load: {first_line(error)[:200]}") from None
     if claimed > LARGEST_RATIO * held:
         raise WeightsError(
-            f"{path}: {held} bytes would decompress to {claimed}; the limit is {LARGEST_RATIO} times the file size, because "
+            f"{path}: {held} bytes would decompress to {claimed}; the limit is {LARGEST_RATIO} times the file size: "
             "torch.save does not compress"
         )
     return True
@@ -90,9 +90,7 @@ def _check_total(path: Path, state: dict[str, Any]) -> None:
     held = path.stat().st_size
     total = sum(tensor.numel() * max(tensor.element_size(), 4) for tensor in state.values())
     if total > 2 * LARGEST_RATIO * held:
-        raise WeightsError(
-            f"{path}: its {len(state)} tensors would need {total} bytes, but the file has {held}"
-        )
+        raise WeightsError(f"{path}: its {len(state)} tensors would need {total} bytes, but the file has {held}")
 
 
 def _import_torch(path: Path) -> Any:
@@ -100,8 +98,8 @@ def _import_torch(path: Path) -> Any:
         import torch
     except ImportError:
         raise WeightsError(
-            f"{path} is a PyTorch pickle, which requires PyTorch: `pip install torch`, or convert it to safetensors where "
-            f"PyTorch is installed: safetensors.torch.save_file(model.state_dict(), ...)"
+            f"{path} is a PyTorch pickle, which requires PyTorch: `pip install torch`, or convert it to safetensors "
+            f"where it is installed: safetensors.torch.save_file(model.state_dict(), ...)"
         ) from None
     version = tuple(int(part) for part in torch.__version__.split(".")[:2])
     if version < _LOWEST:

@@ -70,7 +70,9 @@ def _sharded(path: Path) -> WeightsFile:
             raise WeightsError(f"{path}: `{name}` is not in {home.name}")
     for home, stored in headers.items():
         if extra := next((name for name in stored if homes.get(name) != home), None):
-            raise WeightsError(f"{path}: `{extra}` in {home.name} is not in the index; the index belongs to other files")
+            raise WeightsError(
+                f"{path}: `{extra}` in {home.name} is not in the index; the index belongs to other files"
+            )
     stored = {name: headers[home][name] for name, home in homes.items()}
     return WeightsFile(str(path), stored, partial(_read_shards, homes))
 

@@ -146,7 +146,9 @@ def converted(report: LoadReport, dtype: str) -> str:
     exact = [one for one in found if one != "float64"]
     said = [(exact, "exactly"), (rounded, "rounded")]
     return "".join(
-        f", {' and '.join(some)} converted to {dtype}{' with rounding' if how == 'rounded' else ' exactly'}" for some, how in said if some
+        f", {' and '.join(some)} converted to {dtype}{' with rounding' if how == 'rounded' else ' exactly'}"
+        for some, how in said
+        if some
     )
 
 
@@ -236,8 +238,8 @@ def _check_evidence(path: str, loaded: Iterable[str], wanted: Shapes, forms: For
     if square and len(square) == len(turned):
         more = f", and {len(square) - 1} more are square" if len(square) > 1 else ""
         raise WeightsError(
-            f"{path}: the layout is ambiguous, because `{square[0]}` is {_show(wanted[square[0]])}{more}: rows are inputs "
-            f'here, outputs in PyTorch. Set layout: "{OURS}" or layout: "{TORCH}" in `weights {{ }}` of the training '
+            f"{path}: ambiguous layout: `{square[0]}` is {_show(wanted[square[0]])}{more}: a row is an input "
+            f'here, an output in PyTorch. Set layout: "{OURS}" or layout: "{TORCH}" in `weights {{ }}` of the training '
             "file, `layout` of `Net.load`, or --from of `paddle-layers weights`"
         )
 

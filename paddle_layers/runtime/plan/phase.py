@@ -13,7 +13,7 @@ from paddle_layers.runtime.graph.domains import RowsOf, rounded_rows
 from paddle_layers.runtime.launches.choices import Choice, noting
 from paddle_layers.runtime.memory.blocks import DeviceError
 from paddle_layers.runtime.memory.parameters import ParameterSet
-from paddle_layers.runtime.passes.early_updates import KEPT, Updates
+from paddle_layers.runtime.passes.optimizer_in_backward import KEPT, Updates
 from paddle_layers.runtime.schedule.schedule import Schedule
 
 from .capacity import check_capacity
@@ -176,12 +176,19 @@ class Phase:
     def _make_divisor_plan(self) -> Plan:
         planning = self.planning
         dtype, device, training = planning.dtype, planning.device.name, self.name == "train"
-        schedule = Schedule(self.graph, dtype, training=training, output_gradients={}, keep=(), device=device, divisors_only=True)
+        schedule = Schedule(
+            self.graph, dtype, training=training, output_gradients={}, keep=(), device=device, divisors_only=True
+        )
         return Plan(self.graph, schedule, planning.device, progress=planning.progress)
 
     def output_gradients_of(self, plan: Plan) -> OutputGradients | None:
         """The output gradients of a plan of this phase."""
-        found = (output_gradients for variant in self._variants for output_gradients, known in variant.plans.items() if known is plan)
+        found = (
+            output_gradients
+            for variant in self._variants
+            for output_gradients, known in variant.plans.items()
+            if known is plan
+        )
         return next(found, None)
 
     def outgrow(self) -> None:

@@ -80,8 +80,13 @@ def launches_of(network: Network, *, training: bool, device: str = "cuda") -> li
     """The launches of a network, forward and, when training, backward from all its outputs."""
     selected = network.select("train" if training else "test")
     graph = build_graph(selected, ParameterSet("float32"), {})
-    seeds = [name for name in selected.outputs if graph.values[name].type.kind == "DENSE"] if training else []
+    starts = [name for name in selected.outputs if graph.values[name].type.kind == "DENSE"] if training else []
     schedule = Schedule(
-        graph, "float32", training=training, seeds=dict.fromkeys(seeds), keep=selected.outputs, device=device
+        graph,
+        "float32",
+        training=training,
+        output_gradients=dict.fromkeys(starts),
+        keep=selected.outputs,
+        device=device,
     )
     return [*schedule.forward, *schedule.backward]

@@ -65,7 +65,12 @@ class DriverCard:
         self._stream = self._do(driver.cuStreamCreate(1), "create a stream")  # 1: non-blocking
         attribute = driver.CUdevice_attribute
         major, minor, multiprocessors = (
-            int(self._do(driver.cuDeviceGetAttribute(getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), device), "query the GPU"))
+            int(
+                self._do(
+                    driver.cuDeviceGetAttribute(getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), device),
+                    "query the GPU",
+                )
+            )
             for name in ("COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR", "MULTIPROCESSOR_COUNT")
         )
         self.architecture, self.blocks = (major, minor), multiprocessors * WAVES

@@ -25,7 +25,7 @@ class GradientNeeds:
                 if force and op.inputs[place].type.kind == "DENSE":
                     needed.add(op.inputs[place])
                     self.forced.append(op.inputs[place])
-        if not runs("wanted gradients"):
+        if not runs("gradient pruning"):
             needed |= {value for op in graph.ops for value in (*op.inputs, *op.outputs)}
         self._needed = _until_stable(needed, lambda: self._spread_down(graph, needed))
         reached = {graph.values[name] for name in output_gradients}

@@ -20,13 +20,13 @@ from paddle_layers.runtime.memory.parameters import Parameter
 from . import runs
 
 
-def mark_row_gradients(graphs: Iterable[Graph]) -> None:
+def mark_sparse_gradients(graphs: Iterable[Graph]) -> None:
     """Selects the parameters with a sparse gradient, for the graphs of all phases together."""
     dense: set[Parameter] = set()
     for graph in graphs:
         met: set[Parameter] = set()
         for parameter, ids in _uses(graph):
-            if ids is None or parameter in met or not parameter.trained or not runs("row gradients"):
+            if ids is None or parameter in met or not parameter.trained or not runs("sparse gradients"):
                 dense.add(parameter)
             met.add(parameter)
             parameter.by_rows = parameter not in dense
