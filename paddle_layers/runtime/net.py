@@ -56,6 +56,8 @@ class Net(PassEffects):
         batch_size: Samples for which memory is reserved and kernels are compiled at once (else at the first batch).
         progress: Called as `progress(done, total, name)` while kernels are compiled.
         keep: Names of values that stay readable after a pass.
+        level: Level for the `include` and `exclude` rules of layers.
+        stages: Stages for these rules.
         gradient_memory: Allocator of the gradients, instead of the device.
     Raises:
         DeviceError: The device is missing or has too little memory.
@@ -86,8 +88,7 @@ class Net(PassEffects):
         self._phases = {
             name: Phase(name, network.select(name, level, stages), self.arena, planning) for name in ("train", "test")
         }
-        graphs = [phase.graph for phase in self._phases.values()]
-        self.carried.check(graphs)
+        self.carried.check(graphs := [phase.graph for phase in self._phases.values()])
         arguments.check_keep(self._keep, {name for graph in graphs for name in graph.values})
         self._forms = torch_forms(graphs)
         mark_sparse_gradients(graphs)
@@ -95,9 +96,8 @@ class Net(PassEffects):
         self.arena.allocate(seed, self.target, gradient_memory or self.target)
         self._last: LastPass | None = None
         self._repeated: RepeatedPass | None = None
-        self.closed, self._step = False, 0
+        self.closed, self._step, self._states_before = False, 0, {}
         self.add_up: Callable[[NDArray[Any]], None] | None = None  # sums over the processes that share each batch
-        self._states_before: dict[str, NDArray[Any]] = {}  # states that the last forward pass has updated, before that
         if batch_size is not None:
             self.plan_for(batch_size)
 
@@ -106,11 +106,6 @@ class Net(PassEffects):
         """Trained and frozen parameters by name (`conv1.weight`)."""
         states = self.arena.states
         return ParametersByName((name, p) for name, p in self.arena.by_name.items() if name not in states)
-
-    @property
-    def states(self) -> dict[str, Parameter]:
-        """Running states by name (`bn1.running_mean`)."""
-        return self.arena.states
 
     @property
     @one_at_a_time
@@ -327,9 +322,14 @@ class Net(PassEffects):
 
     @one_at_a_time
     def save(self, path: str | Path, *, rename: Names = None, layout: str = OURS) -> None:
-        """Writes a safetensors file atomically. Raises `SaveError`, and `WeightsError` for layers without a form there.
+        """Writes a safetensors file atomically.
 
-        `rename`: names in the file by our names; `layout="torch"`: names and shapes of PyTorch's modules.
+        Args:
+            path: The file.
+            rename: Names in the file by names in the network.
+            layout: `"paddle_layers"`, or `"torch"` for names and shapes of PyTorch's modules.
+        Raises:
+            SaveError: The file cannot be written (`WeightsError`: a layer has no equivalent in PyTorch).
         """
         save_weights(str(path), self.arena, self._forms, rename=rename or {}, layout=layout)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.define.fork_locks import ForkSafeLock
 from paddle_layers.runtime.batch.carried import Carried
-from paddle_layers.runtime.memory.parameters import ParameterSet
+from paddle_layers.runtime.memory.parameters import Parameter, ParameterSet
 from paddle_layers.runtime.plan.statistics import Statistics
 
 from .locking import one_at_a_time
@@ -34,6 +34,12 @@ class PassEffects:
     carried: Carried
     _statistics: Statistics
     _states_before: dict[str, NDArray[Any]]
+    """Values before the last forward pass of the states that it has updated."""
+
+    @property
+    def states(self) -> dict[str, Parameter]:
+        """Running states by name (`bn1.running_mean`)."""
+        return self.arena.states
 
     @one_at_a_time
     def effects(self) -> Effects:
