@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from paddle_layers.define.quiet import quietly
+from paddle_layers.define.gc_paused import gc_paused
 
 from .binding.headers import is_training
 from .diagnostics.diagnostic import Diagnostic, Source
@@ -75,6 +75,6 @@ def validated(path: str | Path, settings: Sequence[str] = ()) -> tuple[str, list
 def _names_training(text: str) -> bool:
     """Whether the first fields are those of a training file; errors are left to the next reader."""
     try:
-        return is_training(quietly(lambda: read(Report(Source("", text)), recall=bool)))  # whole layers are skipped
+        return is_training(gc_paused(lambda: read(Report(Source("", text)), recall=bool)))  # whole layers are skipped
     except TooManyFaults:
         return False

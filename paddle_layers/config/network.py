@@ -17,7 +17,14 @@ class Network:
     """A checked network: layers in topological order; `network["conv1"]` is a node.
 
     Created by `load` and `loads`, or from the values that the helpers of `paddle_layers.nn` return:
-    `Network(outputs=[cost], name="lenet")`. Raises `ConfigError` with all errors.
+    `Network(outputs=[cost], name="lenet")`.
+
+    Args:
+        outputs: Values returned by helpers: the outputs and losses, from which the layers follow.
+        name: Name of the network.
+
+    Raises:
+        ConfigError: The network has errors; with all diagnostics.
     """
 
     def __init__(self, outputs: Sequence[Any] = (), *, name: str = "") -> None:
@@ -70,9 +77,18 @@ class Network:
         return tuple(dict.fromkeys(name for name in names if name not in read))
 
     def select(self, phase: str, level: int = 0, stages: Iterable[str] = ()) -> Network:
-        """The network in a state. Raises `ConfigError` if it is invalid."""
+        """The network of a phase, by the `include` and `exclude` rules of its layers.
+
+        Args:
+            phase: `"train"` or `"test"`.
+            level: Level for the rules.
+            stages: Stages for the rules.
+
+        Raises:
+            ConfigError: The remaining layers are not a valid network.
+        """
         if phase not in ("train", "test"):
-            raise ValueError(f'phase is {phase!r}, must be "train" or "test"')
+            raise ValueError(f'phase must be "train" or "test", not {phase!r}')
         if not any(node.include or node.exclude for node in self._nodes):
             return self
         state = State(phase, level, frozenset(stages))
@@ -81,7 +97,14 @@ class Network:
         return self._states[state]
 
     def error(self, layer: str, message: str, *, code: str = "E209", help: str = "") -> ConfigError:
-        """An error at the position of a layer, for checks in other packages."""
+        """Returns an error at the position of a layer, for packages that detect it later.
+
+        Args:
+            layer: Name of the layer.
+            message: Description of the error.
+            code: Diagnostic code.
+            help: How to fix it.
+        """
         node = self[layer]
         return ConfigError([Diagnostic(code, message, self._source, *node.span, help=help)])
 

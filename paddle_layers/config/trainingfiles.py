@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from paddle_layers.define.gc_paused import gc_paused
 from paddle_layers.define.name_patterns import listed, matching, rename_problem
-from paddle_layers.define.quiet import quietly
 
 from .binding.binder import Binder, Bound
 from .binding.headers import is_network, report_caffe, spec
@@ -108,7 +108,7 @@ def read_training(
     """
     report = Report(Source(str(path), text, settings))
     reader = _TrainingReader(report, Path(path).parent, network, sources_needed=sources_needed and network is None)
-    training = quietly(reader.run)
+    training = gc_paused(reader.run)
     if fault := of_another_kind(report):
         return None, Examined(None, [fault])
     return training, Examined(reader.sound, [*reader.elsewhere, *report.sorted()])

@@ -25,7 +25,7 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
     for name, places in sorted(positions.items(), key=lambda one: one[0] in last) if last else positions.items():
         for place in places:
             binder.take(layer.inputs[name], place)
-    for row, group in layer.own_rows.items():
+    for row, group in layer.dynamic_rows.items():
         if group not in binder.levels:
             raise layer.error(f"the rows `{row}` of an output are grouped by `{group}`, which no input has")
         binder.levels[row] = binder.levels[group] + 1
@@ -231,8 +231,8 @@ class _Binder:
             if self.merged.setdefault(axis.name, size) != size and axis.name in self.levels:
                 return False
             size = product(size)
-        known_rows = axis.name != REST and axis.name in self.levels
-        return known_rows or bool(self.sizes.setdefault(axis.name, size) == size)
+        kndynamic_rows = axis.name != REST and axis.name in self.levels
+        return kndynamic_rows or bool(self.sizes.setdefault(axis.name, size) == size)
 
 
 _KIND_WORDS = {"DENSE": "dense", "INT": "ids", "SPARSE": "sparse with values", "SPARSE_INT": "sparse"}

@@ -123,8 +123,28 @@ def tuned(
     `prepared(...)` elements that the second one reads, such as transformed weights. In the test phase that is done
     once, until a parameter changes. A kernel with the argument `epilogue` applies it to each sum
     (`primitives.epilogues`): in the test phase a batch normalization, a bias and an activation that follow then need no
-    separate launches. The axes of its target are rows, channels, positions. Raises `DefinitionError` outside of a
-    module `kernels`, which is imported when a layer first runs, and for an invalid `behind`.
+    separate launches. The axes of its target are rows, channels, positions.
+
+    Args:
+        layer: Layer type.
+        function: Name of the point function that the kernel replaces.
+        items: Number of work items, as a function of sizes and attributes.
+        work: Number of operations, likewise.
+        least: Minimum number of operations for which the kernel is selected.
+        when: Condition on sizes and attributes under which it is selected.
+        device: `"cpu"` or `"cuda"`.
+        scratch: Scratch elements of an item.
+        in_place: Whether a target may alias an input of the same size.
+        runs: Number of consecutive runs that the items write.
+        threads: Threads per block, on `"cuda"`.
+        scratch_of_pieces: Whether the scratch buffer is per piece of the items, on `"cpu"`.
+        pass_name: Graph optimization pass without which the kernel is not selected.
+        prepared: Number of prepared elements.
+        behind: Kernel after which this one runs, on the same scratch buffer.
+
+    Raises:
+        DefinitionError: The module is not called `kernels` (it is imported when a layer first runs), or `behind` is
+            invalid.
     """
 
     def mark(call: Any) -> Any:

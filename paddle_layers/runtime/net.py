@@ -12,23 +12,23 @@ from numpy.typing import NDArray
 from paddle_layers.define.fork_locks import ForkSafeLock
 from paddle_layers.runtime.batch.carried import Carried
 from paddle_layers.runtime.batch.divisors import batch_divisors
+from paddle_layers.runtime.batch.dynamic_rows import CapacityExceededError, make_late_rows
 from paddle_layers.runtime.batch.feeding import Batch, check_gradients
-from paddle_layers.runtime.batch.made_entries import make_entries
-from paddle_layers.runtime.batch.own_rows import OutgrownError, make_late_rows
 from paddle_layers.runtime.batch.random_keys import operation_key
 from paddle_layers.runtime.batch.reading import read_value
 from paddle_layers.runtime.batch.repeated import RepeatedPass
 from paddle_layers.runtime.batch.reshaping import graph_for
+from paddle_layers.runtime.batch.sparse_entries import prepare_entries
 from paddle_layers.runtime.batch.writing import write_batch, write_used_ids
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.torch_forms import torch_forms
 from paddle_layers.runtime.memory.blocks import Allocator
 from paddle_layers.runtime.memory.parameters import Parameter, ParametersByName, ParameterSet
 from paddle_layers.runtime.memory.weights import OURS, LoadReport, Names, load_weights, save_weights
-from paddle_layers.runtime.passes.early_updates import Updates
-from paddle_layers.runtime.passes.row_gradients import catch_up, mark_row_gradients, row_reads
+from paddle_layers.runtime.passes.optimizer_in_backward import Updates
+from paddle_layers.runtime.passes.sparse_gradients import catch_up, mark_sparse_gradients, row_reads
 from paddle_layers.runtime.plan.losses import LossSum
-from paddle_layers.runtime.plan.phase import Phase, Planning, Seeds, reserve
+from paddle_layers.runtime.plan.phase import OutputGradients, Phase, Planning, reserve
 from paddle_layers.runtime.plan.plan import Plan, Ready
 from paddle_layers.runtime.plan.statistics import Statistics
 
@@ -56,6 +56,8 @@ class Net(PassEffects):
         batch_size: Samples for which memory is reserved and kernels are compiled at once (else at the first batch).
         progress: Called as `progress(done, total, name)` while kernels are compiled.
         keep: Names of values that stay readable after a pass.
+        level: Level for the `include` and `exclude` rules of layers.
+        stages: Stages for these rules.
         gradient_memory: Allocator of the gradients, instead of the device.
     Raises:
         DeviceError: The device is missing or has too little memory.
@@ -86,18 +88,16 @@ class Net(PassEffects):
         self._phases = {
             name: Phase(name, network.select(name, level, stages), self.arena, planning) for name in ("train", "test")
         }
-        graphs = [phase.graph for phase in self._phases.values()]
-        self.carried.check(graphs)
+        self.carried.check(graphs := [phase.graph for phase in self._phases.values()])
         arguments.check_keep(self._keep, {name for graph in graphs for name in graph.values})
         self._forms = torch_forms(graphs)
-        mark_row_gradients(graphs)
+        mark_sparse_gradients(graphs)
         self._row_reads = {name: row_reads(phase.graph) for name, phase in self._phases.items()}
         self.arena.allocate(seed, self.target, gradient_memory or self.target)
         self._last: LastPass | None = None
         self._repeated: RepeatedPass | None = None
-        self.closed, self._step = False, 0
+        self.closed, self._step, self._states_before = False, 0, {}
         self.add_up: Callable[[NDArray[Any]], None] | None = None  # sums over the processes that share each batch
-        self._states_before: dict[str, NDArray[Any]] = {}  # states that the last forward pass has updated, before that
         if batch_size is not None:
             self.plan_for(batch_size)
 
@@ -106,11 +106,6 @@ class Net(PassEffects):
         """Trained and frozen parameters by name (`conv1.weight`)."""
         states = self.arena.states
         return ParametersByName((name, p) for name, p in self.arena.by_name.items() if name not in states)
-
-    @property
-    def states(self) -> dict[str, Parameter]:
-        """Running states by name (`bn1.running_mean`)."""
-        return self.arena.states
 
     @property
     @one_at_a_time
@@ -166,7 +161,7 @@ class Net(PassEffects):
         batch = Batch(chosen.graph, feeds, self.dtype)
         if phase == "train":
             self._step = self._step + 1 if step is None else step
-        make_entries(batch, chosen.graph, self._key)
+        prepare_entries(batch, chosen.graph, self._key)
         chosen.select(batch.of)
         if batch.reserve(chosen.graph):
             self._grow(chosen)
@@ -191,14 +186,17 @@ class Net(PassEffects):
 
     def _run_first(self, phase: Phase, batch: Batch) -> Plan:
         """The forward pass, repeated with larger buffers if rows created during the pass exceed the capacity."""
-        kept = self.arena.copy_states() if any(made.late for made in phase.graph.own_rows) else {}
+        kept = self.arena.copy_states() if any(made.late for made in phase.graph.dynamic_rows) else {}
         while True:
-            seeds, self._last = self._usual_seeds(phase), None  # a plan may need the memory of the last one
-            plan = phase.plan(seeds)
+            output_gradients, self._last = (
+                self._usual_output_gradients(phase),
+                None,
+            )  # a plan may need the memory of the last one
+            plan = phase.plan(output_gradients)
             self._states_before = {state.name: state.stored.copy() for state in plan.moving_states}
             try:
                 self._run(phase, plan, batch)
-            except OutgrownError:
+            except CapacityExceededError:
                 self.arena.restore_states(kept)
                 self._grow(phase)
             except BaseException:  # also Ctrl-C: restored as if there had been no pass
@@ -261,13 +259,13 @@ class Net(PassEffects):
             raise RuntimeError('call forward(..., phase="train") before backward')
         phase, plan, batch = self._last_pass("forward pass").parts
         given: dict[str, NDArray[Any]] = {}
-        graph, seeds = phase.graph, phase.loss_seeds()
+        graph, output_gradients = phase.graph, phase.loss_gradients()
         if gradients is not None:
             given = check_gradients(graph, batch, gradients, self.dtype)
-            seeds = tuple((name, None) for name in sorted(given))
-        elif not seeds:
+            output_gradients = tuple((name, None) for name in sorted(given))
+        elif not output_gradients:
             raise RuntimeError("the network has no loss; pass output gradients: backward(gradients={...})")
-        wanted = phase.plan(seeds)
+        wanted = phase.plan(output_gradients)
         if wanted is not plan or self._last.consumed:
             self._run_again(phase, wanted, batch)
         for name, array in given.items():
@@ -278,8 +276,8 @@ class Net(PassEffects):
         self._last.consumed = True
         with self.arena.changes.made(wanted.updates is not None), self.arena.gradient_owner.writing():
             wanted.backward(ready, self.add_up)
-            for rows in wanted.row_gradients:
-                rows.parameter.row_gradient, rows.batch = rows, batch
+            for rows in wanted.sparse_gradients:
+                rows.parameter.sparse_gradient, rows.batch = rows, batch
             self._last.has_gradients = True
 
     def _run_again(self, phase: Phase, plan: Plan, batch: Batch) -> None:
@@ -317,16 +315,21 @@ class Net(PassEffects):
                 plan.lay(batch)
             elif not backward:
                 write_batch(plan, batch)
-                self.take_back()
+                self.rollback_states()
             return plan.find_non_finite(self.dtype, backward=backward)
         finally:
             self.arena.restore_states(kept)
 
     @one_at_a_time
     def save(self, path: str | Path, *, rename: Names = None, layout: str = OURS) -> None:
-        """Writes a safetensors file atomically. Raises `SaveError`, and `WeightsError` for layers without a form there.
+        """Writes a safetensors file atomically.
 
-        `rename`: names in the file by our names; `layout="torch"`: names and shapes of PyTorch's modules.
+        Args:
+            path: The file.
+            rename: Names in the file by names in the network.
+            layout: `"paddle_layers"`, or `"torch"` for names and shapes of PyTorch's modules.
+        Raises:
+            SaveError: The file cannot be written (`WeightsError`: a layer has no equivalent in PyTorch).
         """
         save_weights(str(path), self.arena, self._forms, rename=rename or {}, layout=layout)
 
@@ -350,19 +353,19 @@ class Net(PassEffects):
     @one_at_a_time
     def plan(self, phase: str) -> Plan:
         """The plan of the next batch of a phase, for tools that inspect memory or kernels."""
-        return self._phases[phase].plan(self._usual_seeds(self._phases[phase]))
+        return self._phases[phase].plan(self._usual_output_gradients(self._phases[phase]))
 
-    def _usual_seeds(self, phase: Phase) -> Seeds:
-        """The seeds of the last pass, if it was of this phase: a plan for output gradients is reused."""
-        seeds = phase.seeds_of(self._last.plan) if self._last is not None else None
-        return phase.loss_seeds() if seeds is None else seeds
+    def _usual_output_gradients(self, phase: Phase) -> OutputGradients:
+        """The output_gradients of the last pass, if it was of this phase: a plan for output gradients is reused."""
+        output_gradients = phase.output_gradients_of(self._last.plan) if self._last is not None else None
+        return phase.loss_gradients() if output_gradients is None else output_gradients
 
     def _grow(self, phase: Phase) -> None:
         """Plans again for the current capacities of the domains."""
-        seeds = self._usual_seeds(phase)
+        output_gradients = self._usual_output_gradients(phase)
         phase.outgrow()
         self._forget_pass(phase)
-        phase.plan(seeds)
+        phase.plan(output_gradients)
 
     def _forget(self, phase: Phase) -> None:
         phase.forget()

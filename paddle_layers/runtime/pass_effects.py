@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.define.fork_locks import ForkSafeLock
 from paddle_layers.runtime.batch.carried import Carried
-from paddle_layers.runtime.memory.parameters import ParameterSet
+from paddle_layers.runtime.memory.parameters import Parameter, ParameterSet
 from paddle_layers.runtime.plan.statistics import Statistics
 
 from .locking import one_at_a_time
@@ -34,6 +34,12 @@ class PassEffects:
     carried: Carried
     _statistics: Statistics
     _states_before: dict[str, NDArray[Any]]
+    """Values before the last forward pass of the states that it has updated."""
+
+    @property
+    def states(self) -> dict[str, Parameter]:
+        """Running states by name (`bn1.running_mean`)."""
+        return self.arena.states
 
     @one_at_a_time
     def effects(self) -> Effects:
@@ -48,7 +54,7 @@ class PassEffects:
         self.carried.restore(before.carried)
 
     @one_at_a_time
-    def take_back(self) -> None:
+    def rollback_states(self) -> None:
         """Restores the running states to their values before the last forward pass."""
         self.arena.restore_states(self._states_before)
 
@@ -66,11 +72,11 @@ class PassEffects:
         self._statistics.reset()
 
     @one_at_a_time
-    def counted(self) -> list[tuple[str, str, list[float]]]:
-        """The accumulated sums of the metrics, for `count_on`."""
+    def statistics_state(self) -> list[tuple[str, str, list[float]]]:
+        """The accumulated sums of the metrics, for `load_statistics_state`."""
         return self._statistics.sums()
 
     @one_at_a_time
-    def count_on(self, counted: Iterable[tuple[str, str, list[float]]]) -> None:
-        """Restores the sums of `counted`. Raises `ValueError` for anything else."""
-        self._statistics.restore(counted)
+    def load_statistics_state(self, statistics_state: Iterable[tuple[str, str, list[float]]]) -> None:
+        """Restores the sums of `statistics_state`. Raises `ValueError` for anything else."""
+        self._statistics.restore(statistics_state)

@@ -8,14 +8,21 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Finding:
-    """A property that does not hold: the smallest case that shows it, what was expected and what was found."""
+    """A violated property, with the smallest case that shows it.
+
+    Args:
+        layer: Layer type.
+        property: Name of the property.
+        case: Config and inputs of the case, as text.
+        message: Expected and actual result.
+        file: Plugin file that must be loaded to repeat it.
+    """
 
     layer: str
     property: str
     case: str
     message: str
     file: str = ""
-    """File that has to be loaded as a plugin to repeat it."""
 
     def __str__(self) -> str:
         name = f'"{self.property}"' if " " in self.property else self.property
@@ -28,14 +35,21 @@ class Finding:
 
 @dataclass
 class Report:
-    """Result of checking a layer: on how many cases each property was checked, and the findings."""
+    """Result of checking a layer.
+
+    Args:
+        layer: Layer type.
+        checked: Number of checked cases per property.
+        findings: Violated properties.
+        seconds: Duration.
+        ran: False for a layer that is only declared.
+    """
 
     layer: str
     checked: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     seconds: float = 0.0
     ran: bool = True
-    """False for a layer that is only declared."""
 
     @property
     def checks(self) -> int:

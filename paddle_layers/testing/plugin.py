@@ -14,8 +14,16 @@ from .properties.lazy_updates import check_lazy_update, check_linear_penalty
 def check_plugin(prefix: str) -> list[Report]:
     """Check that an installed plugin loads, its tuned kernels too, and check all its layers.
 
-    What its optimizers and regularizers declare about lazy updates is proven, too. Raises `AssertionError` with all
-    findings, or with the reason why the plugin does not load.
+    Lazy updates of its optimizers and regularizers are checked, too.
+
+    Args:
+        prefix: Name of its entry point, the prefix of its layers.
+
+    Returns:
+        One report per layer.
+
+    Raises:
+        AssertionError: All findings, or the reason why the plugin does not load.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PluginWarning)  # of other plugins; this one's is reported below

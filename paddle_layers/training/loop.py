@@ -308,7 +308,7 @@ class Trainer:
             remedy = f"delete {checkpoint} to resume from the previous one"
             raise TrainingError(f"{checkpoint / OPTIMIZER}: {error}; {remedy}") from None
         try:
-            net.count_on(facts.get("statistics", []) if self.ranks.first else [])
+            net.load_statistics_state(facts.get("statistics", []) if self.ranks.first else [])
         except (TypeError, ValueError):
             raise TrainingError(
                 f"invalid metrics in {checkpoint / FACTS}; delete {checkpoint} to resume from the previous one"

@@ -73,13 +73,30 @@ class Schedule:
 
 
 class Optimizer:
-    """Changes the parameters of a net by the gradients of its last backward pass.
+    """Optimizer for manual training loops: updates the parameters of a net by the gradients of its last backward pass.
 
-    `name` is a registered optimizer, such as `"adam"`, and `settings` are its attributes. As in Caffe, gradients are
-    clipped to `clip_norm`, the norm of all of them, then each number to `clip_value`; the penalty of the
-    `regularizer`, `"l2"` with attributes as `("l2", {"rate": 1e-4})`, is added, and the optimizer makes its step.
-    What the network says of single parameters (`lr_mult`, `decay_mult`, `clip`, `frozen`) holds here, too. Raises
-    `UnknownName`, `InvalidAttributes`, and `TypeError` for what is no `Net`.
+    As in Caffe, gradients are clipped by their norm, then by value; then the penalty is added and the step is made.
+    Settings of single parameters in the network (`lr_mult`, `decay_mult`, `clip`, `frozen`) apply.
+
+    Args:
+        net: Net whose parameters are updated.
+        name: Registered optimizer, such as `"adam"`.
+        regularizer: Regularizer, such as `"l2"`, or with attributes, `("l2", {"rate": 1e-4})`.
+        clip_norm: Maximum norm of all gradients together.
+        clip_value: Maximum magnitude of each gradient element.
+        **settings: Attributes of the optimizer.
+
+    Raises:
+        UnknownName: No such optimizer or regularizer.
+        InvalidAttributes: Attributes are unknown or out of range.
+        TypeError: `net` is not a `Net`.
+
+    Example::
+
+        optimizer = pl.Optimizer(net, "adam", clip_norm=1.0)
+        net.forward(batch)
+        net.backward()
+        optimizer.step(learning_rate=1e-3)
     """
 
     def __init__(

@@ -65,7 +65,7 @@ def test_levels_follow_the_axes():
     nested = Type.dense(2, level=2)
     types = [Type.dense(3, level=1), nested]
     assert expand.infer(types, expand.bind({"level": "SUBSEQUENCE"})) == (Type.dense(3, level=2),)
-    with pytest.raises(pl.ShapeError, match="is no sequence"):
+    with pytest.raises(pl.ShapeError, match="is in no sequence"):
         expand.infer([Type.dense(3), nested], expand.bind({"level": "SUBSEQUENCE"}))
 
 
@@ -183,7 +183,7 @@ WRONG = {
             "field": 'parts = Output("N C", "p", when="shown")',
             "tail": PARTS.format(options="", args="n, c"),
         },
-        "output `parts`: `when` must name a Bool (found `shown`), and is not allowed for the first output",
+        "output `parts`: `when` must name a Bool, not `shown`; not for the first output",
     ),
     "no description": ({"field": 't = Int("", default=1)'}, "needs a description"),
 }
@@ -253,5 +253,5 @@ def test_a_result_gives_as_many_numbers_as_it_names(monkeypatch):
     chunk = pl.registry["chunk"]
     assert chunk.report({"correct": 1, "found": 2, "wanted": 4}) == {"precision": 0.5, "recall": 0.25, "F1": 1 / 3}
     monkeypatch.setattr(chunk, "results", ("precision", "recall"))
-    with pytest.raises(DefinitionError, match="names precision, recall, but gives 3 numbers"):
+    with pytest.raises(DefinitionError, match="names precision, recall, but returns 3 numbers"):
         chunk.report({"correct": 1, "found": 2, "wanted": 4})

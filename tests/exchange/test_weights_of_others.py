@@ -183,7 +183,7 @@ def test_a_square_matrix_alone_is_refused_until_somebody_says_how_it_lies(tmp_pa
         before = values(squares)
         with pytest.raises(WeightsError) as caught:
             squares.load(path)
-        assert "`fc1.weight` is (4x4), and 1 more are square: rows are inputs" in str(caught.value)
+        assert "`fc1.weight` is (4x4), and 1 more are square: a row is an input" in str(caught.value)
         assert 'say layout: "paddle_layers" or layout: "torch"' in str(caught.value)
         same(values(squares), before)
         squares.load(path, layout="paddle_layers")

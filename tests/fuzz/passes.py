@@ -26,7 +26,7 @@ WAYS = {
     "with all computed again that can be": everything_again,
     "with all computed again that can be, the last first": partial(everything_again, last_first=True),
 }
-LEFT_OUT = [name for name in PASSES if name not in ("row gradients", "wanted gradients")]
+LEFT_OUT = [name for name in PASSES if name not in ("sparse gradients", "gradient pruning")]
 """The others decide which gradients there are."""
 BATCHES = (3, 1, 4)
 KEPT = "# keep "

@@ -230,7 +230,7 @@ def test_confusions_of_unequal_batches_add_up():
     with pl.Net(pl.loads(text), dtype="float64") as net:
         for first, last in ((0, 2), (2, 45), (45, 60)):
             net.forward({"x": x[first:last], "label": label[first:last]})
-        counted = {name: numbers for _, name, numbers in net.counted()}
+        counted = {name: numbers for _, name, numbers in net.statistics_state()}
         found = net.statistics()
     expected = np.zeros((3, 3))
     for row in range(60):

@@ -212,7 +212,7 @@ def test_optimizers_with_lazy_updates_give_what_the_dense_way_gives(layer: str) 
     """Rows that a batch draws make their pending steps before they are read."""
     found = []
     for dense in (False, True):
-        marked = mock.patch("paddle_layers.runtime.net.mark_row_gradients") if dense else contextlib.nullcontext()
+        marked = mock.patch("paddle_layers.runtime.net.mark_sparse_gradients") if dense else contextlib.nullcontext()
         with marked:
             net = pl.Net(_small(layer), dtype="float64", seed=1)
         optimizer, rng = pl.Optimizer(net, "sgd", momentum=0.9), np.random.default_rng(5)

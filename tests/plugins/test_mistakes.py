@@ -112,7 +112,7 @@ MISTAKES = {
     "an unknown function of math": (
         "math.inf, -math.inf",
         "math.inf, -math.infi",
-        "there is no `math.infi`; did you mean `inf`?",
+        "unknown function `math.infi`; did you mean `inf`?",
         0,
     ),
     "a tuple for one number": ("factor + shift[c]", "factor, shift[c]", f"oops_y: returns 2 values; {NEEDS_ONE}", 0),
@@ -131,7 +131,7 @@ MISTAKES = {
     "three numbers for two": (
         "    return low, high",
         "    return low, high, 0.0",
-        "oops_ends: returns 3 values; it has to",
+        "oops_ends: returns 3 values; it must",
         0,
     ),
     "a list": (
@@ -143,7 +143,7 @@ MISTAKES = {
     "no return": (
         "    return halved(x[n, c]) * factor + shift[c]",
         "    halved(x[n, c])",
-        f"returns nothing; {NEEDS_ONE}",
+        f"has no `return`; {NEEDS_ONE}",
         -1,
     ),
     "an empty return": (
@@ -189,14 +189,15 @@ MISTAKES = {
     "another element of the state": (
         "return level[c] + shift[c]",
         "return level[0] + shift[c]",
-        "oops_level: reads `level`, but elements are computed in any order; an update may only read `level[c]`",
+        "oops_level: reads its target `level`, but elements are computed in any order; "
+        "an update may only read `level[c]`",
         0,
     ),
     "the gradient of an output": (
         "@pl.gradient(Oops.x)",
         "@pl.gradient(Oops.y)",
-        "oops_dx: `y` is an output; a gradient is with respect to an input or a parameter, and reads `dy`: "
-        "write @gradient(Oops.x)",
+        "oops_dx: `y` is an output; a gradient is with respect to an input or a parameter, and reads `dy`: write "
+        "@gradient(Oops.x)",
         0,
     ),
     "the gradient of a temporary": (
@@ -232,7 +233,7 @@ MISTAKES = {
     "a decorator without a class": (
         "@pl.each(Oops.y)",
         SWITCHED.replace("(Oops)", ""),
-        "@infer names the class of the layer",
+        "@infer requires the class of the layer",
         0,
     ),
     "@infer without a return": (

@@ -253,14 +253,14 @@ FAULTS = {
     "wrong prefix": (
         LAYER.format(name="twice"),
         "refused",
-        r"{home}/__init__.py:5: layer `twice`: names of plugin `bad` must start with its prefix; rename it to `bad_"
-        r"twice`",
+        r"{home}/__init__.py:5: layer `twice`: names of plugin `bad` must start with its prefix; rename it to "
+        "`bad_twice`",
     ),
     "wrong prefix of another kind": (
         'import paddle_layers as pl\n\n@pl.optimizer("puma")\nclass Puma:\n    """A puma."""\n',
         "refused",
-        r"{home}/__init__.py:4: optimizer `puma`: names of plugin `bad` must start with its prefix; rename it to `bad_"
-        r"puma`",
+        r"{home}/__init__.py:4: optimizer `puma`: names of plugin `bad` must start with its prefix; rename it to "
+        "`bad_puma`",
     ),
     "a name that is taken": (
         LAYER.format(name="relu"),

@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from unittest import mock
 
-from paddle_layers.runtime.passes import recomputed_results
-from paddle_layers.runtime.passes.recomputed_results import Recomputable
+from paddle_layers.runtime.passes import rematerialization
+from paddle_layers.runtime.passes.rematerialization import Recomputable
 
 
 @contextlib.contextmanager
@@ -26,5 +26,5 @@ def everything_again(*, last_first: bool = False) -> Iterator[list[Recomputable]
         seen.extend(chosen)
         return chosen
 
-    with mock.patch.multiple(recomputed_results, LEAST=0, choose=all_that_fit):
+    with mock.patch.multiple(rematerialization, LEAST=0, choose=all_that_fit):
         yield seen

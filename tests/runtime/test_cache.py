@@ -94,11 +94,11 @@ def test_what_another_process_compiles_meanwhile_is_no_reason_to_write(folder, m
     """A reader may have a disk that takes no more."""
     path = load()
 
-    def meanwhile(run, quietly=cache.quietly):
-        quietly(run)
+    def meanwhile(run, gc_paused=cache.gc_paused):
+        gc_paused(run)
         (path.parent / "__pycache__" / "another_0.cpython-399.pyc").write_bytes(b"")
 
-    monkeypatch.setattr(cache, "quietly", meanwhile)
+    monkeypatch.setattr(cache, "gc_paused", meanwhile)
     monkeypatch.setattr(cache, "keep_file", full)
     load()
 

@@ -59,7 +59,7 @@ def score(net: pl.Net) -> Any:
 
 def expected(net: pl.Net) -> Any:
     """The scores of a net that computes everything in each pass."""
-    with without("constant results"), pl.Net(net.network, dtype="float64", seed=1) as other:
+    with without("parameter-only caching"), pl.Net(net.network, dtype="float64", seed=1) as other:
         for name, parameter in {**net.parameters, **net.states}.items():
             {**other.parameters, **other.states}[name].value = parameter.value
         return score(other)
@@ -97,7 +97,7 @@ def test_the_launches_come_first_and_run_once(net: pl.Net) -> None:
     assert started.count(0) == 1
     assert plan.constants > 0
     assert [layer for layer, kernel in explained(net) if kernel.endswith(", once")] == [layer for layer, _ in begin]
-    with without("constant results"):
+    with without("parameter-only caching"):
         assert not any(kernel.endswith(", once") for _, kernel in explained(net))
     assert net.plan("train").constants == 0
 

@@ -190,7 +190,7 @@ def test_another_spatial_size_is_planned_anew_or_refused(caplog):
         net.forward(batch())
         net.forward(feeds)
         net.backward()
-        assert [record.getMessage() for record in caplog.records] == ["planned anew: `x` is 2x9x7"]
+        assert [record.getMessage() for record in caplog.records] == ["rebuilt the plan: `x` is 2x9x7"]
         with pytest.raises(FeedError, match="does not fit into 2 rows"):
             net.forward({"x": np.ones((2, 2, 2, 7)), "label": np.zeros(2, int)})
     with pl.Net(pl.loads(FAN_OUT)) as net, pytest.raises(FeedError, match=r"parameter `scores\.weight_0` would need"):
@@ -237,7 +237,7 @@ def test_weights_survive_the_disk(tmp_path):
     wider = FAN_OUT.replace("num_filters: 3", "num_filters: 4")
     with pl.Net(pl.loads(wider)) as net:
         before = net.parameters["scores.bias"].value.copy()
-        with pytest.raises(WeightsError, match=r"`c\.weight` is \(4x2x3x3\), and \(3x2x3x3\) in the file"):
+        with pytest.raises(WeightsError, match=r"`c\.weight` is \(4x2x3x3\), but \(3x2x3x3\) in the file"):
             net.load(path)
         np.testing.assert_array_equal(net.parameters["scores.bias"].value, before)
 
@@ -284,10 +284,10 @@ def test_wrong_feeds_are_refused_before_anything_runs(fault):
 @pytest.mark.parametrize(
     ("keep", "error", "message"),
     [
-        (["nope"], ValueError, "keep names 'nope', which no layer of the network makes$"),
+        (["nope"], ValueError, "keep: no layer has an output 'nope'$"),
         (["score"], ValueError, "; did you mean `scores`"),
         ("scores", TypeError, r"must be a list of names, not 'scores': write keep=\['scores'\]"),
-        ([3], ValueError, "keep names 3, which no layer"),
+        ([3], ValueError, "keep: no layer has an output 3"),
         (3, TypeError, "a list of names, not 3"),
     ],
 )
@@ -330,7 +330,7 @@ def test_sequences_come_back_as_sequences():
         assert rows.sub_starts.tolist() == [0, 2, 2, 5]
         np.testing.assert_allclose(found.data[0], rows.data[:2].mean(axis=0), rtol=1e-6)
         assert (found.data[1] == 0).all()
-    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match="lists of sub-sequences"):
+    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match="rows of each sub-sequence"):
         net.forward({"w": [[1, 2]]})
 
 

@@ -24,7 +24,7 @@ NAMES: dict[str, tuple[Callable[[pl.Net], object], type[Exception], str]] = {
     "feeds": (
         lambda net: net.forward({1: 2}),
         FeedError,
-        "the keys of feeds must be names of data layers (`x`, `target`), not 1",
+        r"the keys of feeds must be names of data layers \(`x`, `target`\), not 1",
     ),
     "gradients": (
         lambda net: net.backward({None: 2}),
@@ -33,7 +33,11 @@ NAMES: dict[str, tuple[Callable[[pl.Net], object], type[Exception], str]] = {
     ),
     "no dict": (lambda net: net.backward([1]), TypeError, "gradients must be a dict of arrays by output, not a list"),
     "divisors": (lambda net: net.backward(divisors={"y": 2}), ValueError, "the network has no loss `y`"),
-    "a divisor": (lambda net: net.backward(divisors={"cost": "2"}), TypeError, "the divisor of `cost` is a number"),
+    "a divisor": (
+        lambda net: net.backward(divisors={"cost": "2"}),
+        TypeError,
+        "the divisor of `cost` must be a number",
+    ),
     "value": (lambda net: net.value([1]), KeyError, r"no output `\[1\]`"),
     "gradient": (lambda net: net.gradient(1), KeyError, "`1` has no gradient"),
     "rename": (
@@ -55,7 +59,7 @@ def test_reserved_rows_have_memory_in_plans_that_are_there_already() -> None:
     other.plan_for(100)
     np.testing.assert_array_equal(other.forward(feeds)["cost"], expected)
     for wrong, error in ((0, ValueError), ("9", TypeError)):
-        with pytest.raises(error, match="batch_size is"):
+        with pytest.raises(error, match="batch_size must be an integer"):
             other.plan_for(wrong)
 
 

@@ -78,13 +78,13 @@ def test_every_launch_of_every_layer_is_explained() -> None:
 
 
 def test_a_pass_that_is_not_there() -> None:
-    with pytest.raises(ValueError, match="unknown pass 'fusion'; available: row gradients, wanted gradients, "):
+    with pytest.raises(ValueError, match="unknown pass 'fusion'; available: sparse gradients, gradient pruning, "):
         without("fusion").__enter__()
 
 
 def test_the_switch_goes_back() -> None:
-    with without("in place"), without("shared memory"):
-        assert [name for name in NAMES if not runs(name)] == ["in place", "shared memory"]
+    with without("in place"), without("buffer reuse"):
+        assert [name for name in NAMES if not runs(name)] == ["in place", "buffer reuse"]
     assert all(map(runs, NAMES))
 
 
@@ -95,16 +95,16 @@ def kernels(found: ExplainedPlan) -> list[str]:
 def test_row_gradients_keep_a_table_out_of_the_backward_pass() -> None:
     place_of = {launch.result: launch.place for launch in plan().launches}
     assert place_of["gradient of row.table"].isdigit()
-    with without("row gradients"):
+    with without("sparse gradients"):
         place_of = {launch.result: launch.place for launch in plan().launches}
     assert place_of["gradient of row.table"] == "with the parameters"
 
 
-def test_wanted_gradients_leave_out_what_is_before_the_first_parameter() -> None:
+def test_gradient_pruning_omits_gradients_before_the_first_parameter() -> None:
     image = NETWORK_ON_IMAGES
     found = explain_plan(image, "train", 8, "float32", "cpu")
     assert "pool_dx" not in kernels(found)
-    with without("wanted gradients", "unread results"):
+    with without("gradient pruning", "dead-code elimination"):
         assert "pool_dx" in kernels(explain_plan(image, "train", 8, "float32", "cpu"))
 
 
@@ -114,10 +114,10 @@ def test_tuned_kernels_can_be_left_out() -> None:
         assert not any(kernel.endswith("tuned") for kernel in kernels(plan()))
 
 
-def test_unread_results_are_not_computed() -> None:
+def test_dead_code_is_eliminated() -> None:
     image = NETWORK_ON_IMAGES  # of means, whose places are no maxima's
     assert "pool_where" not in kernels(explain_plan(image, "train", 8, "float32", "cpu"))
-    with without("unread results"):
+    with without("dead-code elimination"):
         assert "pool_where" in kernels(explain_plan(image, "train", 8, "float32", "cpu"))
 
 
@@ -135,7 +135,7 @@ def test_what_would_only_be_copied_is_one_memory() -> None:
     found = explain_plan(COPIES, "test", 4, "float32", "cpu")
     assert kernels(found) == ["slope_intercept_y", "tanh_y", "addto_y, adds"]
     assert found.copies == (("flat", "half"), ("right", "half"), ("sum", "left"))
-    with without("copies", "merged launches"):
+    with without("copy elision", "kernel fusion"):
         assert len(explain_plan(COPIES, "test", 4, "float32", "cpu").launches) == 6
 
 
@@ -164,7 +164,7 @@ def test_gradients_of_a_sum_are_one_memory() -> None:
     """
     x = np.random.default_rng(0).standard_normal((5, 6))
     gradients = []
-    for left_out in ((), ("copies",)):
+    for left_out in ((), ("copy elision",)):
         with without(*left_out), pl.Net(loads(text), dtype="float64") as net:
             net.forward({"x": x})
             net.backward(gradients={"sum": np.cos(x)})
@@ -175,7 +175,7 @@ def test_gradients_of_a_sum_are_one_memory() -> None:
 
 
 def test_in_place_says_whose_memory_or_why_not() -> None:
-    with without("copies"):
+    with without("copy elision"):
         launches = plan().launches
     said = {launch.result: launch.in_place for launch in launches}
     assert said["hidden"] == "of hidden.y"
@@ -198,7 +198,7 @@ def test_what_goes_on_element_by_element_runs_block_by_block() -> None:
     fused = {launch.kernel: launch.fused for launch in found.launches}
     group = {"conv_y", "batch_norm_y + batch_norm_bias", "addto_y + relu_y"}
     assert {kernel for kernel, said in fused.items() if said == "1 to 3"} == group
-    with without("fused launches"):
+    with without("cache-blocked fusion"):
         said = {launch.fused for launch in explain_plan(NETWORK_WITH_A_SUM, "test", 8, "float32", "cpu").launches}
     assert said == {"", "no: the pass is disabled"}
 
@@ -224,7 +224,7 @@ def test_launches_that_read_other_elements_do_not_join() -> None:
     assert said["again"] == said["among"] == "2 to 3"
     x = np.random.default_rng(0).standard_normal((4, 6, 4, 4))
     found = []
-    for left_out in ((), ("fused launches",)):
+    for left_out in ((), ("cache-blocked fusion",)):
         with without(*left_out), always_cut("pieces"), pl.Net(network) as net:
             found.append(net.forward({"x": x}, phase="test")["again"])
     np.testing.assert_array_equal(*found)
@@ -241,7 +241,7 @@ def test_maxima_and_their_places_are_found_block_by_block() -> None:
     rng = np.random.default_rng(0)
     x, delta = rng.standard_normal((5, 6, 9, 8)), rng.standard_normal((5, 6, 5, 4))
     found = []
-    for left_out in ((), ("fused launches",)):
+    for left_out in ((), ("cache-blocked fusion",)):
         with tuned_at_every_size(), without(*left_out), always_cut("pieces"), pl.Net(network) as net:
             y = net.forward({"x": x})["again"]
             net.backward(gradients={"again": delta})
@@ -257,7 +257,7 @@ def test_maxima_and_their_places_are_found_block_by_block() -> None:
 def test_blocks_change_no_bit(rows: int, phase: str) -> None:
     image = np.random.default_rng(0).standard_normal((rows, 4, 6, 6))
     results = []
-    for how in ("", "pieces", "backwards", "fused launches", "merged launches", "in place"):
+    for how in ("", "pieces", "backwards", "cache-blocked fusion", "kernel fusion", "in place"):
         with contextlib.ExitStack() as stack:
             stack.enter_context(tuned_at_every_size())
             if how in NAMES:
@@ -286,12 +286,12 @@ CHAINS = loads("""
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_merged_launches_change_no_bit(dtype: str) -> None:
+def test_kernel_fusion_changes_no_bit(dtype: str) -> None:
     rng = np.random.default_rng(0)
     feeds = {name: 4 * rng.standard_normal((5, 3, 5, 7)) for name in ("image", "other")}
     feeds["image"][0, 0, 0, :3] = [0, 1e30, -1e30]
     results = []
-    for left_out in ((), ("merged launches",)):
+    for left_out in ((), ("kernel fusion",)):
         with without(*left_out), pl.Net(CHAINS, dtype=dtype, seed=1) as net:
             found = [net.forward(feeds, phase=phase)["score"] for phase in ("test", "train")]
             net.backward(gradients={"score": np.cos(found[0])})
@@ -300,7 +300,7 @@ def test_merged_launches_change_no_bit(dtype: str) -> None:
         np.testing.assert_array_equal(one, two)
 
 
-def test_merged_launches_are_of_one_layer_and_leave_what_others_read() -> None:
+def test_kernel_fusion_stays_within_a_layer_and_keeps_what_others_read() -> None:
     names = kernels(explain_plan(CHAINS, "test", 5, "float32", "cpu"))
     assert names == [
         *["batch_norm_moments, once"] * 2,
@@ -315,7 +315,7 @@ def test_merged_launches_are_of_one_layer_and_leave_what_others_read() -> None:
     training = kernels(explain_plan(CHAINS, "train", 5, "float32", "cpu"))
     assert {"batch_norm_y + batch_norm_bias", "swish_y"} <= {*training}  # whose gradient reads what the norm gives
     assert not any(" + " in name for name in kernels(explain_plan(CHAINS, "test", 5, "float32", "cuda")))
-    with without("merged launches"):
+    with without("kernel fusion"):
         assert not any(" + " in name for name in kernels(explain_plan(CHAINS, "test", 5, "float32", "cpu")))
 
 
@@ -343,7 +343,7 @@ def test_inputs_of_a_concat_are_made_in_their_place() -> None:
     # are no piece of memory.
     place = {launch.result: int(launch.place) for launch in found.launches if launch.kernel != "concat_y"}
     assert place["three"] - place["two"] == 2 * 5 * 7 * 4
-    for rows, left_out, device in ((2, (), "cpu"), (1, ("copied parts",), "cpu"), (1, (), "cuda")):
+    for rows, left_out, device in ((2, (), "cpu"), (1, ("concat elision",), "cpu"), (1, (), "cuda")):
         with without(*left_out):
             assert explain_plan(PARTS, "test", rows, "float32", device).parts == ()
 
@@ -352,7 +352,7 @@ def test_inputs_of_a_concat_are_made_in_their_place() -> None:
 def test_parts_change_no_bit(rows: int) -> None:
     image = np.random.default_rng(0).standard_normal((rows, 3, 5, 7))
     results = []
-    for how in ("", "copied parts", "merged launches", "in place", "shared memory", "pieces", "backwards"):
+    for how in ("", "concat elision", "kernel fusion", "in place", "buffer reuse", "pieces", "backwards"):
         context = without(how) if how in NAMES else always_cut(how or "pieces")  # type: ignore[arg-type]
         with context, pl.Net(PARTS, dtype="float64", seed=1, keep=["one", "both", "three"]) as net:
             found = [*net.forward({"image": image}, phase="test").values()]
@@ -376,7 +376,7 @@ def test_one_launch_of_a_group_runs_alone() -> None:
 
 
 def test_without_shared_memory_every_buffer_has_its_own() -> None:
-    with without("shared memory", "in place", "copies"):
+    with without("buffer reuse", "in place", "copy elision"):
         alone = plan()
     assert alone.nbytes == alone.separate
     with without("in place"):

@@ -60,7 +60,7 @@ def test_outputs_are_arrays_of_their_own(net):
     ("changed", "message"),
     [
         ({"x": np.full((2, 2, 4, 4), np.nan, np.float32)}, "contains nan in row 0"),
-        ({"x": np.full((2, 2, 4, 4), -np.inf, np.float32)}, "holds -inf"),
+        ({"x": np.full((2, 2, 4, 4), -np.inf, np.float32)}, "contains -inf"),
         ({"label": np.array([0, 3])}, "contains id 3 in row 1"),
         ({"label": np.array([-1, 0])}, "contains id -1 in row 0"),
         ({"label": np.array([0, 1, 2])}, "has 3 samples, but"),
@@ -80,7 +80,7 @@ def test_arrays_in_place_of_feeds_and_phase_are_refused_as_ever(net):
         net.forward(x, label)
     with pytest.raises(TypeError, match="feeds must be a dict of arrays by data layer"):
         net.forward([x, label], phase="test")
-    with pytest.raises(ValueError, match=r"phase is a ndarray, must be \"train\" or \"test\""):
+    with pytest.raises(ValueError, match=r"phase must be \"train\" or \"test\", not a ndarray"):
         net.forward(batch(1), label)
 
 
@@ -120,7 +120,7 @@ def test_training_between_two_passes_is_seen_and_states_are_not_taken_back(net):
     net.forward(batch(1))
     moved = {name: state.value.copy() for name, state in net.states.items()}
     net.forward(batch(1), phase="test")
-    net.take_back()
+    net.rollback_states()
     np.testing.assert_equal({name: state.value for name, state in net.states.items()}, moved)
     with pytest.raises(RuntimeError, match="before backward"):
         net.backward()

@@ -67,7 +67,7 @@ def make(dense: bool, dtype: str = "float64", device: Any = "cpu", **options: An
     net = pl.loads(NETWORK)
     if not dense:
         return pl.Net(net, dtype=dtype, device=device, seed=3, **options)
-    with mock.patch("paddle_layers.runtime.net.mark_row_gradients"):
+    with mock.patch("paddle_layers.runtime.net.mark_sparse_gradients"):
         return pl.Net(net, dtype=dtype, device=device, seed=3, **options)
 
 
@@ -337,7 +337,7 @@ layer { name: "cost" type: "softmax_with_loss" input: "group" input: "label" }
 
 def test_tables_in_and_before_a_recurrent_group() -> None:
     found = []
-    for marking in (contextlib.nullcontext(), mock.patch("paddle_layers.runtime.net.mark_row_gradients")):
+    for marking in (contextlib.nullcontext(), mock.patch("paddle_layers.runtime.net.mark_sparse_gradients")):
         rng = np.random.default_rng(0)
         with marking, pl.Net(pl.loads(GROUP), dtype="float64") as net:
             updater = update(net, "adam")

@@ -74,7 +74,7 @@ def kernels(layer: str, count: int, settings: str) -> set[Kernel | TunedCall]:
         build_graph(network, ParameterSet("float32"), {}),
         "float32",
         training=True,
-        seeds=dict.fromkeys(network.outputs),
+        output_gradients=dict.fromkeys(network.outputs),
         keep=network.outputs,
     )
     return {launch.code for launch in (*schedule.forward, *schedule.backward)}

@@ -42,7 +42,7 @@ def test_weights_that_lack_a_layer_are_refused_everywhere(tmp_path, trained):
         done = run(*command, "--weights", trained)
         assert (done.exit_code, done.stdout) == (1, "")
         assert done.stderr.startswith(lines)
-        assert 'rename { from: "fc2.*" to: "head.*" } or leave_out: "head.*" in `weights { }`' in done.stderr
+        assert 'rename { from: "fc2.*" to: "head.*" } or leave_out: "head.*" to `weights { }`' in done.stderr
     assert not (tmp_path / "out").exists(), "nothing is made before the weights are known to fit"
     with pl.Net(pl.load_training(path).network) as net:
         before = net.parameters["fc1.weight"].value.copy()

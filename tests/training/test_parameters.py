@@ -162,7 +162,7 @@ def test_tables_with_gradients_by_rows(settings, monkeypatch):
     found = []
     for dense in (False, True):
         if dense:
-            monkeypatch.setattr("paddle_layers.runtime.net.mark_row_gradients", lambda _: None)
+            monkeypatch.setattr("paddle_layers.runtime.net.mark_sparse_gradients", lambda _: None)
         net, rng = make(settings, TABLE), np.random.default_rng(3)
         assert net.parameters["row.table"].by_rows is not dense
         net.parameters["row.table"].value = np.random.default_rng(8).normal(size=(9, 2))

@@ -241,7 +241,7 @@ def test_tables_follow_a_scheduled_momentum(monkeypatch):
     found = []
     for dense in (False, True):
         if dense:
-            monkeypatch.setattr("paddle_layers.runtime.net.mark_row_gradients", lambda _: None)
+            monkeypatch.setattr("paddle_layers.runtime.net.mark_sparse_gradients", lambda _: None)
         net = pl.Net(pl.loads(TABLE), dtype="float64", seed=1)
         table, rng = net.parameters["row.table"], np.random.default_rng(2)
         assert table.by_rows is not dense

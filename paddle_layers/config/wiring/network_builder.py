@@ -7,7 +7,7 @@ from itertools import product
 from typing import NamedTuple
 
 from paddle_layers.define import Type
-from paddle_layers.define.quiet import quietly
+from paddle_layers.define.gc_paused import gc_paused
 
 from ..binding.binder import Binder, Bound
 from ..binding.drafting import make_draft
@@ -181,7 +181,7 @@ def relink(nodes: Sequence[Node], source: Source, state: State) -> list[Node]:
 def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
     """The valid layers of a network file, if any, and all its errors and warnings."""
     report = Report(source)
-    wired = quietly(lambda: _wire(report))
+    wired = gc_paused(lambda: _wire(report))
     if fault := of_another_kind(report):
         return None, [fault]
     return wired, report.sorted()

@@ -51,8 +51,8 @@ def _check_functions(layer: LayerDefinition) -> None:
         for name in layer.params:
             if f"d{name}" not in computed:
                 raise layer.error(f"parameter `{name}` has no gradient")
-    if layer.own_rows and "starts" not in layer.hooks and not layer.is_composite:
-        row = next(iter(layer.own_rows))
+    if layer.dynamic_rows and "starts" not in layer.hooks and not layer.is_composite:
+        row = next(iter(layer.dynamic_rows))
         raise layer.error(f"no input has the rows `{row}`; add a function below @starts({layer.owner.__name__})")
     if layer.entries:
         _check_entries(layer)
@@ -69,8 +69,7 @@ def _check_absent_outputs(layer: LayerDefinition) -> None:
                 raise layer.error(f"output `{field.name}` is unconditional: declare it before the outputs with `when`")
         elif not isinstance(layer.attributes.get(field.when), Bool) or place == 0:
             raise layer.error(
-                f"output `{field.name}`: `when` must name a Bool (found `{field.when}`), "
-                "and is not allowed for the first output"
+                f"output `{field.name}`: `when` must name a Bool, not `{field.when}`; not for the first output"
             )
 
 

@@ -112,7 +112,7 @@ class LayerDefinition(Definition, ABC):
         return found | {axis.group: axis.outer for axis in axes if axis.group and axis.outer}
 
     @cached_property
-    def own_rows(self) -> dict[str, str]:
+    def dynamic_rows(self) -> dict[str, str]:
         """Row axes that no input has, outermost first, and what groups them: their starts are computed every time."""
         first = [field.axes[0] for field in self.inputs.values()]
         fed = {name for row in first for name in (row.name, row.group, row.outer)}

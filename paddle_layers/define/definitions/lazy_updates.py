@@ -19,6 +19,13 @@ class AdaptiveStep(NamedTuple):
     Of the value w and two states, m and v: m' = mean * m, v' = squares * v,
     w' = value * w - scale * m' / (sqrt(v') + epsilon). `mean` and `squares` depend on attributes only. The others may
     differ from step to step; `epsilon` is above 0 and falls no faster than the root of v' does.
+
+    Args:
+        scale: Step size.
+        epsilon: Constant for numerical stability.
+        mean: Decay of the mean, per step.
+        squares: Decay of the mean of squares, per step.
+        value: Factor of the value, such as decoupled weight decay.
     """
 
     scale: float

@@ -88,7 +88,7 @@ def split_order(layer: LayerDefinition) -> tuple[tuple[Function, ...], tuple[Fun
         if function.role == "bias":
             return [maker for maker in makers[function.target_names[0]] if maker.role != "bias"]
         names = [name for name in function.args if name not in function.target_names]
-        if layer.decisive_temps and _knows_own_rows(layer, function):
+        if layer.decisive_temps and _knows_dynamic_rows(layer, function):
             names += layer.decisive_temps
         return [maker for name in names for maker in makers.get(name, ())]
 
@@ -110,11 +110,11 @@ def split_order(layer: LayerDefinition) -> tuple[tuple[Function, ...], tuple[Fun
     return tuple(forward), tuple(f for f in ordered if id(f) not in wanted)
 
 
-def _knows_own_rows(layer: LayerDefinition, function: Function) -> bool:
+def _knows_dynamic_rows(layer: LayerDefinition, function: Function) -> bool:
     """Whether a function has to do with rows that the layer makes."""
     fields = [*function.targets, *(layer.fields[name] for name in function.args if name in layer.fields)]
     rows = {field.axes[0].name for field in fields if field.axes}
-    return any(row in rows or f"{row}_start" in function.args for row in layer.own_rows)
+    return any(row in rows or f"{row}_start" in function.args for row in layer.dynamic_rows)
 
 
 def _sorted(functions: list[Function], needs: Callable[[Function], list[Function]]) -> list[Function]:

@@ -222,4 +222,5 @@ class Stat(Field):
         axes: `"N"` for one number, summed over the rows; `"N B"` for one number per `B`; `"B"` without rows, for values
             of the whole batch.
         doc: Description, for the reference.
+        kind: Data type: `"DENSE"` or `"INT"`.
     """

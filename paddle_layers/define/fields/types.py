@@ -37,9 +37,11 @@ def product(sizes: Iterable[int]) -> int:
 class Type(NamedTuple):
     """The type of an input before any data exist, without the number of rows.
 
-    `dims` are the axes without the row axis (empty for one number or id per row), `size` is their product and for ids
-    the number of ids, `level` is the sequence level of the rows: 0 for samples, 1 for sequences, 2 for nested
-    sequences.
+    Args:
+        kind: `"DENSE"`, `"INT"`, `"SPARSE"` or `"SPARSE_INT"`.
+        dims: Axes without the row axis; empty for one number or id per row.
+        size: Product of `dims`; for ids, the number of ids.
+        level: Sequence level of the rows: 0 for samples, 1 for sequences, 2 for nested sequences.
     """
 
     kind: str
@@ -71,8 +73,8 @@ class Type(NamedTuple):
         match = _TEXT.fullmatch(text.strip())
         if match is None:
             raise ValueError(
-                f"invalid type {text!r}; write for example `7`, `3x8x8`, `scalar`, `ids<10`, `8x8 ids<10`, "
-                "`sparse 100`, `sparse ids 100`, with `sequence of ` or `nested sequence of ` before it"
+                f"invalid type {text!r}; examples: `7`, `3x8x8`, `scalar`, `ids<10`, `8x8 ids<10`, `sparse 100`, "
+                "`sparse ids 100`, with `sequence of ` or `nested sequence of ` before it"
             )
         level = _LEVELS.index(match["level"] or "")
         if match["ids"]:

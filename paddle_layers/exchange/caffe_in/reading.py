@@ -13,7 +13,7 @@ from paddle_layers.config.diagnostics.suggestions import nearest
 from paddle_layers.config.files import read_file
 from paddle_layers.config.reading.fields import BLOCK, BROKEN, STRING, WORD, Field, Fields, items, shown
 from paddle_layers.config.reading.reader import read_text
-from paddle_layers.define.quiet import quietly
+from paddle_layers.define.gc_paused import gc_paused
 
 from .messages import FieldSpec, fields_of
 
@@ -71,7 +71,7 @@ def read_prototxt(path: Path) -> str:
 
 def fields_of_text(report: Report) -> Fields:
     """The fields of a prototxt. Raises `TooManyFaults`."""
-    return quietly(lambda: read_text(report.source.text, report))
+    return gc_paused(lambda: read_text(report.source.text, report))
 
 
 def bind(kind: str, fields: Fields, start: int, report: Report) -> Message:

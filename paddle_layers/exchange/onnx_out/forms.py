@@ -39,12 +39,12 @@ def write_op(op: Op, graph: Graph, layouts: Layouts, named: Container[Value]) ->
         message = f"{call.__name__}: {type(error).__name__}: {error}"
         raise DefinitionError(message, code.co_filename, code.co_firstlineno) from error
     tensors = list(made) if isinstance(made, (tuple, list)) else [made]
-    wanted = len(op.outputs) + bool(layer.own_rows)
+    wanted = len(op.outputs) + bool(layer.dynamic_rows)
     if len(tensors) != wanted or not all(isinstance(one, Tensor) for one in tensors):
         message = f"{call.__name__}: expected {wanted} tensors, one per output, got {tensors!r}"
         raise DefinitionError(message, code.co_filename, code.co_firstlineno)
-    if layer.own_rows:
-        _put_own_rows(op, tensors, layouts)
+    if layer.dynamic_rows:
+        _put_dynamic_rows(op, tensors, layouts)
     passed = {_input(op, name, value, layouts).name: value for name in layer.inputs for value in op.argument(name)}
     for place, value in enumerate(op.outputs):
         tensor, start = tensors[place], first
@@ -116,8 +116,8 @@ def _put(op: Op, place: int, value: Value, tensor: Tensor, layouts: Layouts) -> 
         layouts.put_rows(value, tensor)
 
 
-def _put_own_rows(op: Op, tensors: list[Tensor], layouts: Layouts) -> None:
+def _put_dynamic_rows(op: Op, tensors: list[Tensor], layouts: Layouts) -> None:
     """The dynamic rows of a layer: their lengths come after the outputs."""
-    (row,) = op.layer.own_rows
+    (row,) = op.layer.dynamic_rows
     lengths = tensors.pop()
     layouts.put_own_domain(op.rows[row], tensors[0], lengths)

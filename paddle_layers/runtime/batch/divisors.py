@@ -8,15 +8,15 @@ from paddle_layers.runtime.plan.losses import loss_divisors
 from paddle_layers.runtime.plan.phase import Phase
 from paddle_layers.runtime.plan.plan import Plan
 
+from .dynamic_rows import CapacityExceededError, make_late_rows
 from .feeding import Batch
-from .made_entries import make_entries
-from .own_rows import OutgrownError, make_late_rows
+from .sparse_entries import prepare_entries
 from .writing import write_batch
 
 
 def batch_divisors(phase: Phase, batch: Batch, key: Callable[[str], int]) -> dict[str, float]:
     """The divisors by the name of the loss, without the weight; `key` is that of the next pass."""
-    make_entries(batch, phase.graph, key)
+    prepare_entries(batch, phase.graph, key)
     phase.select(batch.of)
     if batch.reserve(phase.graph):
         phase.outgrow()
@@ -24,7 +24,7 @@ def batch_divisors(phase: Phase, batch: Batch, key: Callable[[str], int]) -> dic
         plan = phase.divisor_plan()
         try:
             _run(plan, batch, key)
-        except OutgrownError:
+        except CapacityExceededError:
             phase.outgrow()
         else:
             return loss_divisors(phase.graph, plan)

@@ -20,7 +20,7 @@ from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.memory.precision import too_large
 
-from .own_rows import check_equal_rows, make_early_rows
+from .dynamic_rows import check_equal_rows, make_early_rows
 from .rows import BatchRows
 from .values import Csr, FeedError, Sequences, as_array, as_csr, as_sequences, checked_starts
 

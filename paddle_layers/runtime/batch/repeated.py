@@ -51,7 +51,7 @@ class RepeatedPass(NamedTuple):
         plan.
         """
         outputs, indices = list(outputs), plan.index_arrays
-        if not isinstance(plan.table, Table) or plan.table.has_keys or graph.made_rows or graph.made_entries:
+        if not isinstance(plan.table, Table) or plan.table.has_keys or graph.made_rows or graph.prepared_entries:
             return None
         if plan.moving_states or indices.sequences or indices.indices or indices.csr or indices.uses:
             return None

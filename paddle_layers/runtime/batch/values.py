@@ -35,6 +35,15 @@ class Sequences:
     """Concatenated sequences without padding: sequence s holds the rows `starts[s]` to `starts[s + 1]` of `data`.
 
     Nested: sequence s holds the sub-sequences `starts[s]` to `starts[s + 1]`, whose bounds in `data` are `sub_starts`.
+
+    Args:
+        data: Array (rows, ...) of the rows of all sequences, or sparse rows.
+        starts: Offsets of the sequences and the total, (sequences + 1,).
+        sub_starts: For nested sequences, offsets of the sub-sequences and the total.
+
+    Example::
+
+        Sequences(np.zeros((5, 3)), [0, 2, 5])  # two sequences, of 2 and 3 steps
     """
 
     data: Array | Csr

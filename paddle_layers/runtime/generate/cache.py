@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from paddle_layers.define.fork_locks import ForkSafeLock
-from paddle_layers.define.quiet import quietly
+from paddle_layers.define.gc_paused import gc_paused
 
 from .checksums import ENDING, remove_damaged, sum_of, sums_text
 from .private_files import is_trusted, make_private_folder, why_distrusted
@@ -194,7 +194,7 @@ def _import(name: str, path: Path, text: str) -> ModuleType:
     try:
         run = functools.partial(spec.loader.exec_module, module)
         with _kept_private(path):
-            quietly(run)
+            gc_paused(run)
     except BaseException:
         del sys.modules[name]
         raise

@@ -12,7 +12,7 @@ from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.memory.precision import too_large
 
 from .domains import Domain
-from .graph import Graph, MadeEntries, Op, OwnRows
+from .graph import DynamicRows, Graph, Op, PreparedEntries
 from .groups import NamedValues, add_group
 from .torch_forms import torch_forms
 from .value import Value
@@ -214,15 +214,15 @@ def _row_domains(graph: Graph, op: Op) -> dict[str, Domain]:
             if input_.axes[0].outer:
                 _bind_rows(graph, op, rows, input_.axes[0].outer, value.domain.ancestors()[-1])
     op.rows = rows
-    if op.layer.own_rows:
-        graph.made_rows.append(_own_rows(graph, op))
+    if op.layer.dynamic_rows:
+        graph.made_rows.append(_dynamic_rows(graph, op))
     for name, entries in op.layer.entries.items():
-        made = _made_entries(graph, op, name, entries)
-        graph.made_entries[made.value.name] = made
+        made = _prepared_entries(graph, op, name, entries)
+        graph.prepared_entries[made.value.name] = made
     return rows
 
 
-def _own_rows(graph: Graph, op: Op) -> OwnRows:
+def _dynamic_rows(graph: Graph, op: Op) -> DynamicRows:
     """New domains for dynamic row counts."""
     groups = {row: (op.rows[row], op.group_of(row)) for row in op.layer.groups if row in op.rows}
     asked = [name for name in op.layer.hook_names["starts"] if name in op.layer.inputs and op.argument(name)]
@@ -231,14 +231,14 @@ def _own_rows(graph: Graph, op: Op) -> OwnRows:
     computed = bool(temps) or any(value.name not in graph.feeds for value in values.values())
     late = computed or any(domain.late for pair in groups.values() for domain in pair)
     domains = []
-    for row, group in op.layer.own_rows.items():
+    for row, group in op.layer.dynamic_rows.items():
         what = "rows" if row not in op.layer.groups.values() else "sub-sequences"
         op.rows[row] = Domain(f"{what} of {op.name}", op.rows[group], late=late)
         domains.append(op.rows[row])
-    return OwnRows(op, tuple(domains), groups, values, temps, late, computed)
+    return DynamicRows(op, tuple(domains), groups, values, temps, late, computed)
 
 
-def _made_entries(graph: Graph, op: Op, name: str, entries: Entries) -> MadeEntries:
+def _prepared_entries(graph: Graph, op: Op, name: str, entries: Entries) -> PreparedEntries:
     """A sparse value that is prepared from feeds. Raises `ShapeError` for an input that the network computes."""
     row, ids = entries.axes
     fed: dict[str, str] = {}
@@ -246,8 +246,7 @@ def _made_entries(graph: Graph, op: Op, name: str, entries: Entries) -> MadeEntr
         for value in op.argument(asked) if asked in op.layer.inputs else ():
             if graph.feeds.get(value.name) is not value:
                 raise ShapeError(
-                    f"layer `{op.name}`: `{asked}` must be a data layer, because its values "
-                    "are required before the pass",
+                    f"layer `{op.name}`: `{asked}` must be a data layer: its values are required before the pass",
                     input=op.binding.positions[asked][0],
                 )
             fed[asked] = value.name
@@ -258,7 +257,7 @@ def _made_entries(graph: Graph, op: Op, name: str, entries: Entries) -> MadeEntr
     known = {**op.attributes, **op.binding.sizes}
     prepare = op.layer.hooks.get("prepare")
     prepared = prepare(**{one: known[one] for one in op.layer.hook_names["prepare"]}) if prepare is not None else None
-    return MadeEntries(op, op.entries[name], fed, prepared)
+    return PreparedEntries(op, op.entries[name], fed, prepared)
 
 
 def _bind_rows(graph: Graph, op: Op, rows: dict[str, Domain], axis: str, domain: Domain) -> None:

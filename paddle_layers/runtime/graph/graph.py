@@ -59,7 +59,7 @@ class Op:
         return self.outputs[place : place + 1]
 
 
-class MadeEntries(NamedTuple):
+class PreparedEntries(NamedTuple):
     """Prepared sparse entries: sparse rows computed from feeds for an operation before a pass."""
 
     op: Op
@@ -70,7 +70,7 @@ class MadeEntries(NamedTuple):
     """The part that is the same for all batches."""
 
 
-class OwnRows(NamedTuple):
+class DynamicRows(NamedTuple):
     """Dynamic row count of an operation's output: how its starts are computed."""
 
     op: Op
@@ -104,21 +104,21 @@ class Graph:
     """Weight by value name."""
     equal_rows: list[tuple[str, Domain, Domain]]
     """Domains that a layer requires to be equal: the layer's name and both."""
-    made_rows: list[OwnRows | Steps] = field(default_factory=list)
+    made_rows: list[DynamicRows | Steps] = field(default_factory=list)
     """Rows created by operations and recurrent groups, in order."""
 
-    made_entries: dict[str, MadeEntries] = field(default_factory=dict)
+    prepared_entries: dict[str, PreparedEntries] = field(default_factory=dict)
     """Prepared sparse entries of operations, by the name of the value."""
 
     @cached_property
-    def own_rows(self) -> list[OwnRows]:
+    def dynamic_rows(self) -> list[DynamicRows]:
         """Dynamic row counts of operations."""
-        return [made for made in self.made_rows if isinstance(made, OwnRows)]
+        return [made for made in self.made_rows if isinstance(made, DynamicRows)]
 
     @cached_property
     def groups(self) -> list[Steps]:
         """The steps of recurrent groups; outer groups come before nested ones."""
-        return [made for made in self.made_rows if not isinstance(made, OwnRows)]
+        return [made for made in self.made_rows if not isinstance(made, DynamicRows)]
 
     @cached_property
     def domains(self) -> list[Domain]:
@@ -128,7 +128,7 @@ class Graph:
             found += [*reversed(value.domain.ancestors()), value.domain]
             found += [value.entries] if value.entries is not None else []
         found += [domain for made in self.made_rows for domain in made.domains]
-        found += [made.value.entries for made in self.made_entries.values() if made.value.entries is not None]
+        found += [made.value.entries for made in self.prepared_entries.values() if made.value.entries is not None]
         return list(dict.fromkeys(found))
 
     @cached_property

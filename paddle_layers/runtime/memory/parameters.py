@@ -59,7 +59,7 @@ class Parameter:
     """The arenas of `value` and `gradient`."""
     by_rows: bool = False
     """Whether the gradient is sparse. It is then in no arena, but in the plans."""
-    row_gradient: RowGradients | None = None
+    sparse_gradient: RowGradients | None = None
     """The result of the last backward pass, if sparse."""
     changes: Changes = field(default_factory=Changes)
     """Shared by all parameters of a net."""
@@ -133,12 +133,12 @@ class Parameter:
         `None` if the gradient is not sparse, and before the first backward pass. Raises `RuntimeError` as `gradient`.
         """
         self.gradient_owner.check()
-        return None if self.row_gradient is None else self.row_gradient.read()
+        return None if self.sparse_gradient is None else self.sparse_gradient.read()
 
     def _spread(self) -> Array:
         dense = np.zeros(self.shape, self.dtype)
-        if self.row_gradient is not None:
-            ids, rows = self.row_gradient.read()
+        if self.sparse_gradient is not None:
+            ids, rows = self.sparse_gradient.read()
             dense[ids] = rows
         return dense
 

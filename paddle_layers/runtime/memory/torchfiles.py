@@ -33,8 +33,8 @@ def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
         found = torch.load(source, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
         raise WeightsError(
-            f"{path} contains more than weights, or is corrupt; it was not loaded, because it may run code. If you "
-            f"trust it, save only its state_dict: torch.save(model.state_dict(), ...)"
+            f"{path} contains more than weights, or is corrupt; not loaded, as it may run code. If you trust "
+            f"it, save only its state_dict: torch.save(model.state_dict(), ...)"
         ) from None
     except Exception as error:  # torch.load raises many exceptions for damaged bytes, and documents none
         raise WeightsError(f"{path} is no file that PyTorch can load: {first_line(error)[:200]}") from None
@@ -64,8 +64,8 @@ def _is_checked_archive(path: Path) -> bool:
         raise WeightsError(f"{path} is no file that PyTorch can load: {first_line(error)[:200]}") from None
     if claimed > LARGEST_RATIO * held:
         raise WeightsError(
-            f"{path}: {held} bytes would decompress to {claimed}; the limit is {LARGEST_RATIO} times the file size, "
-            "because torch.save does not compress"
+            f"{path}: {held} bytes would decompress to {claimed}; the limit is {LARGEST_RATIO} times the file size: "
+            "torch.save does not compress"
         )
     return True
 
@@ -99,7 +99,7 @@ def _import_torch(path: Path) -> Any:
     except ImportError:
         raise WeightsError(
             f"{path} is a PyTorch pickle, which requires PyTorch: `pip install torch`, or convert it to safetensors "
-            f"where PyTorch is installed: safetensors.torch.save_file(model.state_dict(), ...)"
+            f"where it is installed: safetensors.torch.save_file(model.state_dict(), ...)"
         ) from None
     version = tuple(int(part) for part in torch.__version__.split(".")[:2])
     if version < _LOWEST:

@@ -238,9 +238,9 @@ def _check_evidence(path: str, loaded: Iterable[str], wanted: Shapes, forms: For
     if square and len(square) == len(turned):
         more = f", and {len(square) - 1} more are square" if len(square) > 1 else ""
         raise WeightsError(
-            f"{path}: the layout is ambiguous, because `{square[0]}` is {_show(wanted[square[0]])}{more}: rows are "
-            f'inputs here, outputs in PyTorch. Set layout: "{OURS}" or layout: "{TORCH}" in `weights {{ }}` of the '
-            "training file, `layout` of `Net.load`, or --from of `paddle-layers weights`"
+            f"{path}: ambiguous layout: `{square[0]}` is {_show(wanted[square[0]])}{more}: a row is an input "
+            f'here, an output in PyTorch. Set layout: "{OURS}" or layout: "{TORCH}" in `weights {{ }}` of the training '
+            "file, `layout` of `Net.load`, or --from of `paddle-layers weights`"
         )
 
 

@@ -13,7 +13,7 @@ from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Argument, Fixed, Ref, Setting
 from paddle_layers.runtime.launches.builtin import ADD, RUNNING_SUM, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
-from paddle_layers.runtime.launches.row_gradients import RowGradient
+from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
 from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import Parameter, ParameterSet
 
@@ -23,7 +23,7 @@ from .row_forms import add_rows_launch
 if TYPE_CHECKING:
     from paddle_layers.runtime.devices.protocol import LaunchTable
 
-Gradients = Sequence[RowGradient | None]
+Gradients = Sequence[SparseGradient | None]
 
 
 class Accumulation:

@@ -17,7 +17,7 @@ from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Ref
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.index_arrays import Used
-from paddle_layers.runtime.launches.row_gradients import RowGradient
+from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
 from paddle_layers.runtime.memory.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class JoinedRows:
     def __init__(self, device: Allocator, dtype: str) -> None:
         self._device, self._dtype = device, dtype
         self._blocks: dict[Buffer, Block] = {}
-        self._gradients: dict[Parameter, RowGradient] = {}
+        self._gradients: dict[Parameter, SparseGradient] = {}
 
     def put(self, parameter: Parameter, ids: Ints, rows: NDArray[Any]) -> None:
         """Replaces the rows of the last backward pass by these for the next step of an optimizer."""
@@ -56,11 +56,11 @@ class JoinedRows:
         self.write(gradient.use.buffers["id"], ids)
         assert isinstance(gradient.rows.owner, Buffer)
         self.write(gradient.rows.owner, rows.ravel())
-        parameter.row_gradient = gradient
+        parameter.sparse_gradient = gradient
 
-    def _larger(self, parameter: Parameter, before: RowGradient | None, count: int) -> RowGradient:
-        own = before or parameter.row_gradient
-        assert isinstance(own, RowGradient)
+    def _larger(self, parameter: Parameter, before: SparseGradient | None, count: int) -> SparseGradient:
+        own = before or parameter.sparse_gradient
+        assert isinstance(own, SparseGradient)
         use = Used(own.use.value, self._dtype)
         use.ids.reserve(max(count * 3 // 2, 1))
         width = math.prod(parameter.shape[1:])
@@ -72,7 +72,7 @@ class JoinedRows:
         for buffer in (use.buffers["id"], rows):
             self._blocks[buffer] = self._device.allocate(buffer.nbytes)
         shape = (rows_of(use.ids), *own.rows.shape[1:])
-        return RowGradient(parameter, use, Ref(rows, shape), plan=self)
+        return SparseGradient(parameter, use, Ref(rows, shape), plan=self)
 
     # ---- the interface of a plan's memory
 

@@ -14,11 +14,11 @@ from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Fixed, Held, Ref
 from paddle_layers.runtime.launches.builtin import CLAMP, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
-from paddle_layers.runtime.launches.row_gradients import RowGradient
+from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
 from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import Parameter
 from paddle_layers.runtime.passes import runs
-from paddle_layers.runtime.passes.early_updates import Updates
+from paddle_layers.runtime.passes.optimizer_in_backward import Updates
 
 from .accumulation import Accumulation
 from .averaging import Average
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 PENDING = "pending/"
 """Prefix of the names of arrays with pending steps."""
-Gradients = list[RowGradient | None]
+Gradients = list[SparseGradient | None]
 
 
 class Updater:
@@ -168,7 +168,7 @@ class Updater:
         together = self._clip is not None and self._clip.norm is not None
         if together or self._accumulation is not None or self._row_updates or self._limits.masks:
             return
-        if runs("early updates"):
+        if runs("optimizer-in-backward"):
             sizes = {parameter.name: parameter.size for parameter in self.arena.trained}
             self._check = FiniteCheck(sizes, self._device, self._dtype)
             self._early = Updates(self.arena.trained, self._update_of)
@@ -234,8 +234,8 @@ class Updater:
 
     def _row_gradients(self) -> Gradients:
         """Sparse gradients of the last backward pass."""
-        found = (update.parameter.row_gradient for update in self._row_updates)
-        return [gradient if isinstance(gradient, RowGradient) else None for gradient in found]
+        found = (update.parameter.sparse_gradient for update in self._row_updates)
+        return [gradient if isinstance(gradient, SparseGradient) else None for gradient in found]
 
     def _rows(self) -> Rows:
         """Number of rows of each sparse gradient."""

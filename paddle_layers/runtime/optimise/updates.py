@@ -18,7 +18,7 @@ from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import Argument, Fixed, Ref, Setting, plain_argument
 from paddle_layers.runtime.launches.builtin import FILL, flat_launch, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
-from paddle_layers.runtime.launches.row_gradients import RowGradient
+from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
 from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import Parameter
 
@@ -232,7 +232,7 @@ class RowUpdate:
                 why = "gradients of several batches are accumulated"
             log.info("`%s`: every step updates all %d rows, because %s", parameter.name, rows, why)
 
-    def launches(self, gradient: RowGradient | None, norms: Norms) -> list[Launch]:
+    def launches(self, gradient: SparseGradient | None, norms: Norms) -> list[Launch]:
         """The launches for the gradient of a plan, or for an absent one."""
         if self._dense is not None:
             return self._dense_launches(self._dense, gradient, norms)
@@ -242,7 +242,7 @@ class RowUpdate:
         table, used = gradient.table, gradient.used
         return launches + row_launches(self.rules, self.parameter, self._by_rows, table, used, self._device.whole_rows)
 
-    def _dense_launches(self, dense: Flat, gradient: RowGradient | None, norms: Norms) -> list[Launch]:
+    def _dense_launches(self, dense: Flat, gradient: SparseGradient | None, norms: Norms) -> list[Launch]:
         whole = Ref(Fixed(dense.block.address), (Extent(dense.size),))
         launches = [simple_launch(FILL, self.parameter.name, [whole, 0.0])] if self._accumulated is None else []
         if gradient is not None and self._accumulated is None:
@@ -262,8 +262,8 @@ class RowUpdate:
         if self.parameter.before_read not in (None, own):
             self.parameter.catch_up()
             self.parameter.before_read = own
-        if self._pending is not None and self.parameter.row_gradient is not None:
-            self._pending.make(self.parameter.row_gradient.ids)
+        if self._pending is not None and self.parameter.sparse_gradient is not None:
+            self._pending.make(self.parameter.sparse_gradient.ids)
 
     def note(self, rate: float, count: float, momentum: float | None = None) -> None:
         """Records the step as pending for all rows without a gradient."""
@@ -273,7 +273,7 @@ class RowUpdate:
         step = self._lazy.step(rate * rate_factor(self.parameter), count, **now)
         if _changes_nothing(step):
             return
-        gradient = self.parameter.row_gradient
+        gradient = self.parameter.sparse_gradient
         moved = gradient.ids if gradient is not None else np.zeros(0, np.int64)
         self._memory(step).add(step, moved)
 

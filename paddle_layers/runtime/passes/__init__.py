@@ -15,21 +15,21 @@ from paddle_layers.define.switching import switched
 from paddle_layers.kernels.tuned import kernels_without, point_functions_only
 
 PASSES = (
-    "row gradients",  # sparse gradients: that of a table has only the rows that a batch uses
-    "wanted gradients",  # gradient pruning: only gradients that lead to trained parameters are computed
+    "sparse gradients",  # the gradient of a table only has the rows that a batch uses
+    "gradient pruning",  # only gradients that lead to trained parameters are computed
     "winograd",  # 3x3 convolutions, also of volumes: a quarter of the products, slightly larger rounding errors
     "tuned kernels",  # tuned kernels replace point functions where shapes are large enough
-    "unread results",  # dead-code elimination
-    "copies",  # copy elision: a copy shares the memory of its source
-    "recomputed results",  # rematerialization: cheap results are recomputed in the backward pass instead of kept for it
-    "merged launches",  # kernel fusion: a norm, its bias and its activation are one launch with one read and write
-    "copied parts",  # concat elision: parts are written directly into the output if they are contiguous there
-    "constant results",  # parameter-only caching: computed once in the phase test, until a parameter changes
+    "dead-code elimination",  # results that nothing reads are not computed
+    "copy elision",  # a copy shares the memory of its source
+    "rematerialization",  # cheap results are recomputed in the backward pass instead of kept for it
+    "kernel fusion",  # a norm, its bias and its activation are one launch with one read and write
+    "concat elision",  # inputs of a concatenation are written directly into the output if they are contiguous there
+    "parameter-only caching",  # results of parameters are computed once in the phase test, until one changes
     "epilogues",  # fused epilogues: in the phase test, a convolution applies norm, bias and activation itself
-    "early updates",  # optimizer-in-backward: parameters are updated as soon as their gradients are final
+    "optimizer-in-backward",  # parameters are updated as soon as their gradients are final
     "in place",  # in-place execution: a result takes over the memory of an input
-    "fused launches",  # cache-blocked fusion: elementwise launches run block by block while the block is in the cache
-    "shared memory",  # buffer reuse: buffers with disjoint lifetimes share memory
+    "cache-blocked fusion",  # elementwise launches run block by block while the block is in the cache
+    "buffer reuse",  # buffers with disjoint lifetimes share memory
 )
 
 _LEFT_OUT: ContextVar[frozenset[str]] = ContextVar("passes left out", default=frozenset())

@@ -20,13 +20,13 @@ from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.launch import Launch
 
 from . import runs
-from .constant_results import is_constant
-from .fused_launches import DEVICES
+from .cache_blocked_fusion import DEVICES
+from .parameter_caching import is_constant
 
 
-def end_in_kernels(launches: list[Launch], constants: list[Launch], read: Iterable[Buffer], device: str) -> None:
+def fuse_epilogues(launches: list[Launch], constants: list[Launch], read: Iterable[Buffer], device: str) -> None:
     """Shortens a forward pass; the tables are added to the `constants`. `read` are buffers that are read outside."""
-    if device not in DEVICES or not runs("epilogues") or not runs("constant results"):
+    if device not in DEVICES or not runs("epilogues") or not runs("parameter-only caching"):
         return
     readers = Counter(buffer.root for launch in launches for buffer in {*launch.reads})
     outside = {buffer.root for buffer in read}

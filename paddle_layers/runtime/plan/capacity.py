@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from paddle_layers.define.machine import as_bytes
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.memory.blocks import DeviceError
-from paddle_layers.runtime.passes.shared_memory import place
+from paddle_layers.runtime.passes.buffer_reuse import place
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.schedule.schedule import Schedule

@@ -14,6 +14,6 @@ def dry_schedule(
     """The plan of a net for batches of `batch_size` rows; sequences are assumed to have one row each."""
     for domain in graph.domains:
         domain.reserve(batch_size)
-    seeds = dict(graph.losses) if training else {}
+    output_gradients = dict(graph.losses) if training else {}
     keep = [name for name in (*outputs, *graph.losses) if name in graph.values]
-    return Schedule(graph, dtype, training=training, seeds=seeds, keep=keep, device=device)
+    return Schedule(graph, dtype, training=training, output_gradients=output_gradients, keep=keep, device=device)

@@ -11,8 +11,8 @@ from paddle_layers.runtime.launches.arguments import Held, Ref
 from paddle_layers.runtime.launches.buffers import FOREVER, Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.parameters import ParameterSet
-from paddle_layers.runtime.passes.row_gradients import mark_row_gradients
-from paddle_layers.runtime.passes.shared_memory import place
+from paddle_layers.runtime.passes.buffer_reuse import place
+from paddle_layers.runtime.passes.sparse_gradients import mark_sparse_gradients
 
 from .dry_run import dry_schedule
 
@@ -65,7 +65,7 @@ def explain_plan(network: Network, phase: str, batch_size: int, dtype: str, devi
     graph = build_graph(selected, ParameterSet(dtype), {})
     for op in graph.ops:
         op.layer.check_runs()
-    mark_row_gradients([graph])
+    mark_sparse_gradients([graph])
     schedule = dry_schedule(graph, selected.outputs, batch_size, dtype, training=phase == "train", device=device)
     storages = schedule.lay_out()
     nbytes = place(storages)

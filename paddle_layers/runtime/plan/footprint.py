@@ -10,8 +10,8 @@ import numpy as np
 
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
-from paddle_layers.runtime.passes.row_gradients import mark_row_gradients
-from paddle_layers.runtime.passes.shared_memory import place
+from paddle_layers.runtime.passes.buffer_reuse import place
+from paddle_layers.runtime.passes.sparse_gradients import mark_sparse_gradients
 
 from .dry_run import dry_schedule
 
@@ -54,7 +54,7 @@ def footprint(network: Network, batch_size: int, dtype: str = "float32", device:
     parameters = ParameterSet(dtype)
     phases = {phase: network.select(phase) for phase in ("train", "test")}
     graphs = {phase: build_graph(selected, parameters, {}) for phase, selected in phases.items()}
-    mark_row_gradients(graphs.values())
+    mark_sparse_gradients(graphs.values())
     schedules = (
         dry_schedule(graph, phases[phase].outputs, batch_size, dtype, training=phase == "train", device=device)
         for phase, graph in graphs.items()

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddle_layers.define.quiet import quietly
+from paddle_layers.define.gc_paused import gc_paused
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.domains import RowsOf, rounded_rows
 from paddle_layers.runtime.launches.choices import Choice, noting
 from paddle_layers.runtime.memory.blocks import DeviceError
 from paddle_layers.runtime.memory.parameters import ParameterSet
-from paddle_layers.runtime.passes.early_updates import KEPT, Updates
+from paddle_layers.runtime.passes.optimizer_in_backward import KEPT, Updates
 from paddle_layers.runtime.schedule.schedule import Schedule
 
 from .capacity import check_capacity
@@ -23,7 +23,7 @@ from .statistics import Statistics
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network
 
-Seeds = tuple[tuple[str, float | None], ...]
+OutputGradients = tuple[tuple[str, float | None], ...]
 """Output gradients: values at which a backward pass starts, with their weight in the loss; None if the caller passes
 the gradient.
 """
@@ -46,7 +46,7 @@ class Variant:
 
     capacities: list[int] = field(default_factory=list)
     """Capacities of the buffers in rows; up to date while another variant is in use."""
-    plans: dict[Seeds, Plan] = field(default_factory=dict)
+    plans: dict[OutputGradients, Plan] = field(default_factory=dict)
     choices: list[Choice] = field(default_factory=list)
     """Kernel selections of all plans."""
 
@@ -117,13 +117,13 @@ class Phase:
             self._variant, self.capacities = variant, variant.capacities
             self._divisors = None  # its buffers have the capacities of the other variant
 
-    def loss_seeds(self) -> Seeds:
+    def loss_gradients(self) -> OutputGradients:
         """The losses of the network; empty in the phase test."""
         return tuple(self.graph.losses.items()) if self.name == "train" else ()
 
-    def schedule(self, seeds: Seeds) -> Schedule:
+    def schedule(self, output_gradients: OutputGradients) -> Schedule:
         """The launches of the phase."""
-        if self.updates is not None and seeds != self.loss_seeds():
+        if self.updates is not None and output_gradients != self.loss_gradients():
             raise RuntimeError(f"this training only supports backward from its losses; {KEPT}")
         graph, planning = self.graph, self.planning
         keep = [n for n in (*self.outputs, *planning.keep, *graph.losses) if n in graph.values]
@@ -131,33 +131,33 @@ class Phase:
             graph,
             planning.dtype,
             training=self.name == "train",
-            seeds=dict(seeds),
+            output_gradients=dict(output_gradients),
             keep=keep,
             device=planning.device.name,
             updates=self.updates,
         )
 
-    def plan(self, seeds: Seeds) -> Plan:
+    def plan(self, output_gradients: OutputGradients) -> Plan:
         """The plan for these output gradients and for the rows of the last batch.
 
         It is created at the first call, and again after the capacity has grown.
         """
         plans = self._variant.plans
-        if seeds not in plans or not plans[seeds].fits:
-            plans.pop(seeds, None)  # frees its memory before more is allocated
+        if output_gradients not in plans or not plans[output_gradients].fits:
+            plans.pop(output_gradients, None)  # frees its memory before more is allocated
             try:
-                plans[seeds] = quietly(lambda: self._make_plan(seeds))
+                plans[output_gradients] = gc_paused(lambda: self._make_plan(output_gradients))
             except DeviceError:
                 if len(self._variants) == 1:
                     raise
                 self._variants = [self._variant]  # plans of other batches may occupy the missing memory
-                plans[seeds] = quietly(lambda: self._make_plan(seeds))
-        return plans[seeds]
+                plans[output_gradients] = gc_paused(lambda: self._make_plan(output_gradients))
+        return plans[output_gradients]
 
-    def _make_plan(self, seeds: Seeds) -> Plan:
+    def _make_plan(self, output_gradients: OutputGradients) -> Plan:
         choices: list[Choice] = []
         with noting(choices):
-            schedule, planning = self.schedule(seeds), self.planning
+            schedule, planning = self.schedule(output_gradients), self.planning
             counting = planning.statistics.launches(schedule.stats)
             plan = Plan(self.graph, schedule, planning.device, counting=counting, progress=planning.progress)
         self._variant.choices += choices
@@ -170,18 +170,25 @@ class Phase:
     def divisor_plan(self) -> Plan:
         """The plan that only computes the divisors of the losses, created at the first call."""
         if self._divisors is None or not self._divisors.fits:
-            self._divisors = quietly(self._make_divisor_plan)
+            self._divisors = gc_paused(self._make_divisor_plan)
         return self._divisors
 
     def _make_divisor_plan(self) -> Plan:
         planning = self.planning
         dtype, device, training = planning.dtype, planning.device.name, self.name == "train"
-        schedule = Schedule(self.graph, dtype, training=training, seeds={}, keep=(), device=device, divisors_only=True)
+        schedule = Schedule(
+            self.graph, dtype, training=training, output_gradients={}, keep=(), device=device, divisors_only=True
+        )
         return Plan(self.graph, schedule, planning.device, progress=planning.progress)
 
-    def seeds_of(self, plan: Plan) -> Seeds | None:
+    def output_gradients_of(self, plan: Plan) -> OutputGradients | None:
         """The output gradients of a plan of this phase."""
-        found = (seeds for variant in self._variants for seeds, known in variant.plans.items() if known is plan)
+        found = (
+            output_gradients
+            for variant in self._variants
+            for output_gradients, known in variant.plans.items()
+            if known is plan
+        )
         return next(found, None)
 
     def outgrow(self) -> None:
@@ -203,9 +210,9 @@ def reserve(phases: Sequence[Phase], batch_size: int) -> None:
         phase.select(lambda _: batch_size)
         for domain in phase.graph.domains:
             domain.reserve(batch_size)
-        schedules.append(phase.schedule(phase.loss_seeds()))
+        schedules.append(phase.schedule(phase.loss_gradients()))
     check_capacity(planning.device, schedules)
     launches = [launch for schedule in schedules for launch in (*schedule.forward, *schedule.backward)]
     planning.device.compile(launches, planning.dtype, planning.progress)
     for phase in phases:
-        phase.plan(phase.loss_seeds())
+        phase.plan(phase.loss_gradients())

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.domains import Domain
-from paddle_layers.runtime.graph.graph import Graph, OwnRows
+from paddle_layers.runtime.graph.graph import DynamicRows, Graph
 from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Held, Lagged, Ref, refs_of
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.index_arrays import IndexArrays
 from paddle_layers.runtime.launches.launch import Launch
-from paddle_layers.runtime.passes.shared_memory import place
+from paddle_layers.runtime.passes.buffer_reuse import place
 from paddle_layers.runtime.schedule.joins import AddUp
 from paddle_layers.runtime.schedule.schedule import Schedule
 
@@ -44,8 +44,8 @@ class Plan:
     ) -> None:
         self.graph = graph
         self.values, self.gradients, self.divisors = schedule.values, schedule.gradients, schedule.divisors
-        self.row_gradients = schedule.row_gradients
-        for gradient in self.row_gradients:
+        self.sparse_gradients = schedule.sparse_gradients
+        for gradient in self.sparse_gradients:
             gradient.plan = self
         self.index_arrays: IndexArrays = schedule.index_arrays
         self.launches: list[Launch] = [*schedule.forward, *schedule.backward]
@@ -134,7 +134,7 @@ class Plan:
 
     def forward(
         self,
-        make_rows: Callable[[OwnRows], None] | None = None,
+        make_rows: Callable[[DynamicRows], None] | None = None,
         version: int | None = None,
         add_up: AddUp | None = None,
     ) -> None:

@@ -14,11 +14,11 @@ from paddle_layers.runtime.launches.arguments import Held, Rate, Ref
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.builtin import ADD, FILL, SEED, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
-from paddle_layers.runtime.launches.row_gradients import RowGradient, make_row_gradient
 from paddle_layers.runtime.launches.scope import Scope
+from paddle_layers.runtime.launches.sparse_gradients import SparseGradient, make_sparse_gradient
 from paddle_layers.runtime.launches.step_launches import boot_gradient, carried_gradient, chain, in_loop, runs_by_rows
 from paddle_layers.runtime.memory.parameters import Parameter
-from paddle_layers.runtime.passes.wanted_gradients import GradientNeeds
+from paddle_layers.runtime.passes.gradient_pruning import GradientNeeds
 
 from .workspace import Workspace
 
@@ -26,21 +26,21 @@ from .workspace import Workspace
 class BackwardPass:
     """Launches of the backward pass. An output gradient without a weight is passed by the caller."""
 
-    def __init__(self, workspace: Workspace, seeds: Mapping[str, float | None]) -> None:
+    def __init__(self, workspace: Workspace, output_gradients: Mapping[str, float | None]) -> None:
         self.workspace = workspace
         self.launches: list[Launch] = []
         self.gradients: dict[str, Buffer] = {}
-        self.row_gradients: list[RowGradient] = []
-        self.needs = GradientNeeds(workspace.graph, seeds)
+        self.sparse_gradients: list[SparseGradient] = []
+        self.needs = GradientNeeds(workspace.graph, output_gradients)
         self.written: set[Buffer | Parameter] = set()
         """Gradients that have been written: later contributions are added."""
         self._later: list[Callable[[], None]] = []
         """Gradients over the rows of all steps, to be computed after the loop."""
-        if seeds:
-            self._all(seeds)
+        if output_gradients:
+            self._all(output_gradients)
 
-    def _all(self, seeds: Mapping[str, float | None]) -> None:
-        for name, weight in seeds.items():
+    def _all(self, output_gradients: Mapping[str, float | None]) -> None:
+        for name, weight in output_gradients.items():
             value = self.workspace.graph.values[name]
             buffer = self._gradient(value)
             self.written.add(buffer)
@@ -199,8 +199,8 @@ class BackwardPass:
             self.launches += self.workspace.launches(scope, function, [item], frozenset({item} if adds else ()))
 
     def _gradient_by_rows(self, scope: Scope, function: Function, item: int) -> Ref:
-        made = make_row_gradient(scope, function, item, self.workspace.dtype)
-        self.row_gradients.append(made)
+        made = make_sparse_gradient(scope, function, item, self.workspace.dtype)
+        self.sparse_gradients.append(made)
         assert isinstance(made.rows.owner, Buffer)
         self.workspace.kept.append(made.rows.owner)  # it outlives the next forward pass
         return made.rows

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from paddle_layers.define import ShapeError
-from paddle_layers.runtime.graph.graph import Graph, Op, OwnRows
+from paddle_layers.runtime.graph.graph import DynamicRows, Graph, Op
 from paddle_layers.runtime.launches.arguments import Held, Ref
 from paddle_layers.runtime.launches.buffers import Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch, buffers_of
 from paddle_layers.runtime.launches.step_launches import lagging, loop_bounds
-from paddle_layers.runtime.passes.constant_results import kept_results, take_constants
-from paddle_layers.runtime.passes.copied_parts import leave_out_parts
-from paddle_layers.runtime.passes.copies import leave_out_copies
-from paddle_layers.runtime.passes.early_updates import Updates, update_early
-from paddle_layers.runtime.passes.epilogues import end_in_kernels
-from paddle_layers.runtime.passes.fused_launches import bring_together, fuse
+from paddle_layers.runtime.passes.cache_blocked_fusion import fuse_blocks, group_launches
+from paddle_layers.runtime.passes.concat_elision import elide_concat
+from paddle_layers.runtime.passes.copy_elision import elide_copies
+from paddle_layers.runtime.passes.dead_code_elimination import eliminate_dead_code
+from paddle_layers.runtime.passes.epilogues import fuse_epilogues
 from paddle_layers.runtime.passes.in_place import take_over
-from paddle_layers.runtime.passes.merged_launches import merge
-from paddle_layers.runtime.passes.recomputed_results import compute_again
-from paddle_layers.runtime.passes.unread_results import drop_unread
+from paddle_layers.runtime.passes.kernel_fusion import fuse_kernels
+from paddle_layers.runtime.passes.optimizer_in_backward import Updates, insert_updates
+from paddle_layers.runtime.passes.parameter_caching import kept_results, take_parameter_only
+from paddle_layers.runtime.passes.rematerialization import rematerialize
 
 from .backward_pass import BackwardPass
 from .forward_pass import ForwardPass
@@ -28,10 +28,9 @@ from .workspace import Workspace
 
 
 class Schedule:
-    """The launches of one phase. `seeds` are the output gradients at which the backward pass starts; empty: forward
-    only.
+    """The launches of one phase. The backward pass starts at `output_gradients`; if empty, there is none.
 
-    Seeds without a weight have a gradient that the caller writes; the others are losses with their weight. With
+    Output gradients without a weight are written by the caller; the others are losses with their weight. With
     `updates` the backward pass changes the parameters, whose gradients cannot be read then. With `divisors_only` the
     forward pass computes the divisors of the losses and nothing else: no output, no statistic, no state.
     """
@@ -42,22 +41,27 @@ class Schedule:
         dtype: str,
         *,
         training: bool,
-        seeds: Mapping[str, float | None],
+        output_gradients: Mapping[str, float | None],
         keep: Sequence[str],
         device: str = "cpu",
         updates: Updates | None = None,
         divisors_only: bool = False,
     ) -> None:
         workspace = Workspace(graph, dtype, training=training, device=device)
-        forward, backward = ForwardPass(workspace), BackwardPass(workspace, seeds)
+        forward, backward = ForwardPass(workspace), BackwardPass(workspace, output_gradients)
         workspace.keep_indices()
         self.graph, self.dtype, self.device, self.index_arrays = graph, dtype, device, workspace.index_arrays
         self.forward, self.backward, self.stats = forward.launches, backward.launches, forward.stats
         self.moving_states = forward.moving_states
-        self.values, self.gradients, self.row_gradients = workspace.values, backward.gradients, backward.row_gradients
+        self.values, self.gradients, self.sparse_gradients = (
+            workspace.values,
+            backward.gradients,
+            backward.sparse_gradients,
+        )
         self.kept, self.results, self.divisors = workspace.kept, workspace.results, workspace.divisors
         self.decisive = {
-            made.op: {name: workspace.scope(made.op).tensors[name][0] for name in made.temps} for made in graph.own_rows
+            made.op: {name: workspace.scope(made.op).tensors[name][0] for name in made.temps}
+            for made in graph.dynamic_rows
         }
         """Temporaries by name that say how many rows an operation makes."""
         self.results += [self.values[name] for name in keep if graph.values[name].entries is None]
@@ -68,7 +72,7 @@ class Schedule:
         self._shorten([buffer for join in joins for buffer in join.targets.values()])
         self.updates = updates
         if updates is not None:
-            self.backward = update_early(self.backward, updates, dtype)
+            self.backward = insert_updates(self.backward, updates, dtype)
         self._order(joins, training=training)
         if divisors_only:
             self._drop_unread_feeds()
@@ -89,33 +93,33 @@ class Schedule:
     def _shorten(self, joined: Sequence[Buffer]) -> None:
         """Removes or fuses launches; `joined` are buffers that are reduced over processes."""
         passes, device = (self.forward, self.backward), self.device
-        drop_unread(reversed(passes), self._read_outside())
-        self.copies = leave_out_copies(passes, self._read_outside(), self.kept)
+        eliminate_dead_code(reversed(passes), self._read_outside())
+        self.copies = elide_copies(passes, self._read_outside(), self.kept)
         """Buffers that are one memory with what they would be copied from."""
         kept = [*self.kept, *self.results, *self.index_arrays.kept]
-        self.recomputed = compute_again(*passes, [*self._read_outside(), *joined], kept, self.dtype)
+        self.recomputed = rematerialize(*passes, [*self._read_outside(), *joined], kept, self.dtype)
         """Results that the backward pass computes again, in other buffers."""
-        merge(passes, self._read_outside(), device)
-        self.parts = leave_out_parts(passes, self.kept, device)
+        fuse_kernels(passes, self._read_outside(), device)
+        self.parts = elide_concat(passes, self.kept, device)
         """Buffers that are parts of others into which they would be copied."""
 
     def _order(self, joins: Sequence[Join], *, training: bool) -> None:
         """Reorders launches for cache-blocked fusion, and determines where a pass has to stop."""
-        constants = [] if training else take_constants(self.forward)
+        constants = [] if training else take_parameter_only(self.forward)
         if not training:
-            end_in_kernels(self.forward, constants, self._read_outside(), self.device)
+            fuse_epilogues(self.forward, constants, self._read_outside(), self.device)
         self.constants = len(constants)
         """So many launches at the begin of the forward pass depend on parameters only."""
         stops = late_stops(self.graph, self.forward, self._decisive_buffers)
         self.joins = [places_of(joins, launches) for launches in (self.forward, self.backward)]
-        """Reductions over processes that share a batch, in both passes, each with the launch before it."""
+        """Reductions over processes that share a batch, in both passes, and the launch before each."""
         cuts = [[at for at, _ in placed] for placed in self.joins]
-        forward = bring_together(self.forward, [*cuts[0], *(at for at, _ in stops)], self.device)
+        forward = group_launches(self.forward, [*cuts[0], *(at for at, _ in stops)], self.device)
         self.forward = [*constants, *forward]
         self.joins[0] = [(at + self.constants, join) for at, join in self.joins[0]]
         self.stops = [(at + self.constants, made) for at, made in stops]
         """Rows that depend on values of the pass, and the launch before which they are made."""
-        self.backward = bring_together(self.backward, cuts[1], self.device)
+        self.backward = group_launches(self.backward, cuts[1], self.device)
 
     def _decisive_buffers(self, op: Op) -> list[Buffer]:
         """Buffers of temporaries that determine the row count of an operation."""
@@ -123,7 +127,7 @@ class Schedule:
 
     def _read_outside(self) -> list[Buffer]:
         """Buffers that are read outside of the launches, or in another step than the one that writes them."""
-        late = [value for made in self.graph.own_rows if made.late for value in made.values.values()]
+        late = [value for made in self.graph.dynamic_rows if made.late for value in made.values.values()]
         read = [*self.results, *self.kept, *self.index_arrays.at_boundary, *(self.values[value.name] for value in late)]
         read += [buffer for op in self.decisive for buffer in self._decisive_buffers(op)]
         return [*read, *lagging([*self.forward, *self.backward])]
@@ -144,7 +148,9 @@ class Schedule:
             buffer.keep_result()
         aliases = [*self.copies, *self.parts, *(part.root for part in self.parts)]
         storages = take_over((*buffers_of(launches), *aliases, *outside, *self.results), takeovers)
-        fuse(launches, [self.constants, len(self.forward), *(at for at, _ in (*self.stops, *joins))], self.device)
+        fuse_blocks(
+            launches, [self.constants, len(self.forward), *(at for at, _ in (*self.stops, *joins))], self.device
+        )
         return storages
 
     def _mark_other_uses(self, launches: Sequence[Launch], joins: Sequence[tuple[int, Join]]) -> None:
@@ -173,14 +179,14 @@ def _writes_state(launch: Launch) -> bool:
 
 def late_stops(
     graph: Graph, forward: Sequence[Launch], decisive: Callable[[Op], Sequence[Buffer]]
-) -> list[tuple[int, OwnRows]]:
+) -> list[tuple[int, DynamicRows]]:
     """For rows that depend on values of the pass: the first launch that may need them. Raises `ShapeError`.
 
     `decisive` gives the buffers of the operation's own temporaries that determine the row count.
     """
     order = {op.name: number for number, op in enumerate(graph.ops)}
     stops = []
-    for made in (made for made in graph.own_rows if made.computed):
+    for made in (made for made in graph.dynamic_rows if made.computed):
         name = made.op.name
         if made.op.steps is not None:
             raise ShapeError(

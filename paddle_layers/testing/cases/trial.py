@@ -193,7 +193,7 @@ class Trial:
 
     def _poison_gradients(self) -> None:
         self.net.arena.gradients.write(np.array(np.nan))
-        for gradient in self._plan.row_gradients:
+        for gradient in self._plan.sparse_gradients:
             gradient.poison()
 
     def mark_guards(self) -> None:
@@ -277,7 +277,7 @@ class Trial:
 def guarded() -> Iterator[None]:
     """Context in which plans give every buffer separate memory with guard zones, and keep all results."""
     apart = mock.patch("paddle_layers.runtime.plan.plan.place", _place_apart)
-    with switched(_GUARDED, True), apart, without("recomputed results"):
+    with switched(_GUARDED, True), apart, without("rematerialization"):
         yield
 
 

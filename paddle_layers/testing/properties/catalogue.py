@@ -30,18 +30,23 @@ ALL = 1 << 30
 
 
 class Property(NamedTuple):
-    """A property and how it is checked on a case."""
+    """A property of layers, checked on generated cases.
+
+    Args:
+        about: Statement of the property.
+        check: Returns the violations on a case.
+        basic: It is checked first; if it does not hold, the others are not checked.
+        compiled: It concerns compiled kernels; every new specialization takes a second to compile.
+        most: Maximum number of generated configs on which it is checked.
+        implied_by: Properties whose violation would violate it, too; then it is not checked.
+    """
 
     about: str
     check: Callable[[Case], Verdicts]
     basic: bool = False
-    """It is checked first; if it is violated, the others are skipped, since they would report the same error."""
     compiled: bool = False
-    """It is about compiled kernels; compiling takes a second for every new specialization."""
     most: int = ALL
-    """Generated configs on which it is checked."""
     implied_by: tuple[str, ...] = ()
-    """Properties whose violations imply its violation; it is skipped if one of them is violated."""
 
 
 LAYER_PROPERTIES: dict[str, Callable[[LayerDefinition], Verdicts]] = {

@@ -36,10 +36,20 @@ class Penalty(NamedTuple):
 
 
 def check_lazy_update(name: str | Elementwise, *, trials: int = TRIALS) -> int:
-    """Prove what an optimizer declares by `@lazy_update` against its step; returns how often there was a lazy update.
+    """Checks the `@lazy_update` of an optimizer against its step, with every registered regularizer.
 
-    With every regularizer that is registered, on attributes from all over their ranges, on random weights and states.
-    Raises `AssertionError` with the case, `UnknownName` for a name that is not registered.
+    Attributes are sampled over their ranges; weights and states are random.
+
+    Args:
+        name: Registered optimizer, or its definition.
+        trials: Number of random cases.
+
+    Returns:
+        Number of cases in which there was a lazy update.
+
+    Raises:
+        AssertionError: They differ; with the case.
+        UnknownName: There is no such optimizer.
     """
     optimizer = registries["optimizer"][name] if isinstance(name, str) else name
     if optimizer.lazy is None:
@@ -57,7 +67,16 @@ def check_lazy_update(name: str | Elementwise, *, trials: int = TRIALS) -> int:
 
 
 def check_linear_penalty(name: str | Elementwise, *, trials: int = TRIALS) -> None:
-    """Prove what a regularizer declares by `@linear_penalty` against its penalty. Raises as `check_lazy_update`."""
+    """Checks the `@linear_penalty` of a regularizer against its penalty.
+
+    Args:
+        name: Registered regularizer, or its definition.
+        trials: Number of random cases.
+
+    Raises:
+        AssertionError: They differ; with the case.
+        UnknownName: There is no such regularizer.
+    """
     regularizer = registries["regularizer"][name] if isinstance(name, str) else name
     function, rng = regularizer.lazy, random.Random(0)
     if function is None:

@@ -24,7 +24,12 @@ ARCHITECTURES: tuple[Architecture, ...] = ((7, 5), (8, 0), (9, 0))
 
 @dataclass(frozen=True)
 class Ptx:
-    """A kernel for one architecture."""
+    """A CUDA kernel for one architecture.
+
+    Args:
+        driver: The kernel.
+        architecture: Compute capability, such as `(9, 0)`.
+    """
 
     driver: CudaDriver
     architecture: Architecture
@@ -57,7 +62,12 @@ class Ptx:
 def compile_layer(
     definition: LayerDefinition, architectures: tuple[Architecture, ...] = ARCHITECTURES
 ) -> Iterator[Ptx]:
-    """The float32 kernels that the layer's examples need. Needs numba-cuda; raises what the compiler raises."""
+    """Yields the float32 CUDA kernels of a layer's examples. Requires numba-cuda, but no GPU.
+
+    Args:
+        definition: Definition of the layer.
+        architectures: Compute capabilities.
+    """
     drivers = {driver.text: driver for driver in cuda_drivers(definition)}
     for driver in drivers.values():
         for architecture in architectures:
@@ -80,8 +90,13 @@ def launches_of(network: Network, *, training: bool, device: str = "cuda") -> li
     """The launches of a network, forward and, when training, backward from all its outputs."""
     selected = network.select("train" if training else "test")
     graph = build_graph(selected, ParameterSet("float32"), {})
-    seeds = [name for name in selected.outputs if graph.values[name].type.kind == "DENSE"] if training else []
+    starts = [name for name in selected.outputs if graph.values[name].type.kind == "DENSE"] if training else []
     schedule = Schedule(
-        graph, "float32", training=training, seeds=dict.fromkeys(seeds), keep=selected.outputs, device=device
+        graph,
+        "float32",
+        training=training,
+        output_gradients=dict.fromkeys(starts),
+        keep=selected.outputs,
+        device=device,
     )
     return [*schedule.forward, *schedule.backward]

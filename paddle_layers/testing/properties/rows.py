@@ -22,7 +22,7 @@ def check_rows(case: Case) -> Verdicts:
     batch = case.batch
     if not case.definition.facts.rows_independent or batch.samples < 2 or not case.types:
         return
-    if case.definition.own_rows and _is_random(case):
+    if case.definition.dynamic_rows and _is_random(case):
         return  # random numbers depend on the place in the batch, and so does the place of a row on the other samples
     first, second = case.arrays(), case.arrays(1)
     with Trial(case) as trial:

@@ -53,7 +53,7 @@ def _check_rows(case: Case, type_: Type, value: object, found: int) -> str | Non
     return None
 
 
-def _check_own_rows(case: Case, type_: Type, value: object, found: int) -> str | None:
+def _check_dynamic_rows(case: Case, type_: Type, value: object, found: int) -> str | None:
     """The layer determines its number of rows; they have to belong to the batch's samples."""
     if not isinstance(value, Sequences):
         return f"is not a sequence, inferred {type_}"
@@ -66,8 +66,8 @@ def _check_own_rows(case: Case, type_: Type, value: object, found: int) -> str |
 def _check(case: Case, field: Output, type_: Type, value: object) -> str | None:
     level = value.level if isinstance(value, Sequences) else 0
     array = np.asarray(value.data if isinstance(value, Sequences) else value)
-    own = bool(field.axes) and field.axes[0].name in case.definition.own_rows
-    check = _check_own_rows if own else _check_rows
+    own = bool(field.axes) and field.axes[0].name in case.definition.dynamic_rows
+    check = _check_dynamic_rows if own else _check_rows
     if problem := check(case, type_, value, len(array)):
         return problem
     if level != type_.level or array.shape[1:] != type_.dims:

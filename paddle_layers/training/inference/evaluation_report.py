@@ -96,7 +96,7 @@ def evaluate(
         if converted := load_trained(net, training, file):
             notes.append(f"{file}{converted}")
         sums = run_test(net, batches)
-        counted = {(layer, name): numbers for layer, name, numbers in net.counted()}
+        counted = {(layer, name): numbers for layer, name, numbers in net.statistics_state()}
         loss = {"loss": total_loss(sums.values())} if sums else {}
         results = {**loss, **named_costs(sums, losses), **take_statistics(net, known | judged)}
     if not results:

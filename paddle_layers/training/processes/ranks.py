@@ -70,7 +70,7 @@ class SingleProcess:
 
     def counted(self, net: Net) -> list[tuple[str, str, list[float]]]:
         """The statistics of all processes."""
-        return net.counted()
+        return net.statistics_state()
 
     def join_counts(self, net: Net) -> None:
         """Let the statistics of a net be those of all processes."""
@@ -167,13 +167,13 @@ class Ranks(SingleProcess):
 
     def counted(self, net: Net) -> list[tuple[str, str, list[float]]]:
         """As `SingleProcess.counted`."""
-        own = net.counted()
+        own = net.statistics_state()
         numbers = iter(self._sum([number for _, _, sums in own for number in sums]))
         return [(layer, name, [next(numbers) for _ in sums]) for layer, name, sums in own]
 
     def join_counts(self, net: Net) -> None:
         """As `SingleProcess.join_counts`."""
-        net.count_on(self.counted(net))
+        net.load_statistics_state(self.counted(net))
 
     def any_of(self, reason: str) -> str:
         """As `SingleProcess.any_of`."""

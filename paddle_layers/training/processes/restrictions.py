@@ -51,7 +51,7 @@ def _check_synchronised(training: Training) -> None:
     """Raise `TrainingError` where a process may begin a pass anew in whose middle it has waited for the others."""
     nodes = training.network.nodes
     joined = [node.name for node in nodes for one in node.definition.joined if node.attributes[one.when]]
-    makers = [node.name for node in nodes if node.definition.own_rows and _by_values(node.definition)]
+    makers = [node.name for node in nodes if node.definition.dynamic_rows and _by_values(node.definition)]
     if joined and makers:
         raise TrainingError(
             f"`{joined[0]}` is synchronized, but `{makers[0]}` has a dynamic row count: processes cannot "

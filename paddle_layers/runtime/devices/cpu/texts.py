@@ -83,7 +83,7 @@ def cpu_prelude(dtype: str) -> list[str]:
         f"from {compile_options.__name__} import INNER, OUTER",
         "from paddle_layers.runtime.devices.cpu.arrays import LANES, argument as argument_, stack as stack_",
         "from paddle_layers.runtime.devices.cpu.native import BODY",
-        f"# their own texts: {_imported_digest()}",
+        f"# digest of the imports: {_imported_digest()}",
         "",
         f"real = numba.{dtype}",
         "double = numba.float64",

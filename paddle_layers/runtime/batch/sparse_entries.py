@@ -12,9 +12,9 @@ from .rows import BatchRows
 from .values import Csr
 
 
-def make_entries(batch: BatchRows, graph: Graph, key: Callable[[str], int]) -> None:
+def prepare_entries(batch: BatchRows, graph: Graph, key: Callable[[str], int]) -> None:
     """Adds the entries that layers prepare to a batch; `key` gives the seed of an operation in this step."""
-    for name, made in graph.made_entries.items():
+    for name, made in graph.prepared_entries.items():
         op, value = made.op, made.value
         given = {**op.attributes, **op.binding.sizes, **dict.fromkeys(op.layer.inputs)}
         given |= {asked: batch.arrays[feed] for asked, feed in made.inputs.items()}

@@ -132,7 +132,7 @@ layer { name: "others" type: "seq_slice" input: "x" input: "first" }
 layer { name: "sum" type: "addto" input: "runs" input: "others" }
 """
     )
-    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match="layer `sum` needs equal"):
+    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match="layer `sum` requires equal"):
         runs(net, [np.arange(6.0)], [[1, 2, 1]])
 
 

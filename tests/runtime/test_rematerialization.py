@@ -11,10 +11,10 @@ import paddle_layers as pl
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.passes import without
-from paddle_layers.runtime.passes.recomputed_results import Recomputable, choose
+from paddle_layers.runtime.passes.rematerialization import Recomputable, choose
 from paddle_layers.runtime.plan.explanation import explain_plan
 from tests.runtime.recomputing import everything_again
-from tests.training.test_early_updates import steps
+from tests.training.test_optimizer_in_backward import steps
 
 IMAGES = """
     layer { name: "image" type: "data" data { shape: [4, 6, 6] } }
@@ -99,7 +99,7 @@ def assert_same(one: list[Any], other: list[Any]) -> None:
 )
 def test_same_bits(text: str, feeds: Any, last_first: bool, results: set[str]) -> None:
     """Dropout, shared parameters, several readers, parts that are put together, ids, sequences, steps of a group."""
-    with without("recomputed results"):
+    with without("rematerialization"):
         expected = passes(text, feeds, "float64")
     with everything_again(last_first=last_first) as again:
         actual = passes(text, feeds, "float64")
@@ -108,9 +108,9 @@ def test_same_bits(text: str, feeds: Any, last_first: bool, results: set[str]) -
 
 
 def test_same_bits_compiled() -> None:
-    with without("recomputed results"):
+    with without("rematerialization"):
         expected = passes(IMAGES, images, "float32")
-    for left_out in ((), ("merged launches",), ("fused launches", "in place"), ("shared memory", "copies")):
+    for left_out in ((), ("kernel fusion",), ("cache-blocked fusion", "in place"), ("buffer reuse", "copies")):
         with everything_again() as again, without(*left_out):
             assert_same(expected, passes(IMAGES, images, "float32"))
         assert again
@@ -118,7 +118,7 @@ def test_same_bits_compiled() -> None:
 
 @pytest.mark.filterwarnings("ignore:.*no loss depends on layer `aside`")
 def test_parameters_are_updated_behind_what_is_computed_again() -> None:
-    with without("recomputed results"):
+    with without("rematerialization"):
         expected = steps("sgd", {"momentum": 0.9}, early=True).bits
     with everything_again() as again:
         assert steps("sgd", {"momentum": 0.9}, early=True).bits == expected
@@ -128,7 +128,7 @@ def test_parameters_are_updated_behind_what_is_computed_again() -> None:
 @pytest.mark.usefixtures("as_python")
 def test_what_memory_holds_when_it_is_computed_again() -> None:
     """All that nobody may need is full of NaN before each launch."""
-    with everything_again(), without("shared memory"), pl.Net(pl.loads(IMAGES), dtype="float64", seed=1) as net:
+    with everything_again(), without("buffer reuse"), pl.Net(pl.loads(IMAGES), dtype="float64", seed=1) as net:
         net.forward(images(3), step=3)
         net.backward()
         expected, loss = net.arena.gradients.read().copy(), net.loss
@@ -143,7 +143,7 @@ def test_what_memory_holds_when_it_is_computed_again() -> None:
 @pytest.mark.usefixtures("as_python")
 def test_parameters_that_change_between_the_passes() -> None:
     found = []
-    for how in (without("recomputed results"), everything_again()):
+    for how in (without("rematerialization"), everything_again()):
         with how, pl.Net(pl.loads(IMAGES), dtype="float64", seed=1) as net:
             net.forward(images(3), step=3)
             net.parameters["norm.bias"].value = np.full(4, 2.0)
@@ -167,7 +167,7 @@ DEEP = 'layer { name: "l0" type: "data" data { shape: [8, 32, 32] } }' + "".join
 def test_memory_falls_by_what_is_not_kept() -> None:
     size = 4 * 8 * 32 * 32 * 4
     found = explain_plan(pl.loads(DEEP), "train", 4, "float32", "cpu")
-    with without("recomputed results"):
+    with without("rematerialization"):
         before = explain_plan(pl.loads(DEEP), "train", 4, "float32", "cpu")
     assert before.recomputed == ()
     assert len(found.recomputed) >= 4

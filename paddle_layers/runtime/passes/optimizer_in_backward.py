@@ -37,7 +37,7 @@ class Updates:
         return numbers
 
 
-def update_early(backward: Sequence[Launch], updates: Updates, dtype: str) -> list[Launch]:
+def insert_updates(backward: Sequence[Launch], updates: Updates, dtype: str) -> list[Launch]:
     """The launches including the updates; gradients of parameters have buffers instead of the arena."""
     gradients = {one: Buffer(f"gradient of {one.name}", Extent(one.size), dtype) for one in updates.parameters}
     ready: dict[int, list[Parameter]] = {}

@@ -16,7 +16,7 @@ from . import runs
 class GradientNeeds:
     """Decides for each operation which of its backward functions run."""
 
-    def __init__(self, graph: Graph, seeds: Iterable[str]) -> None:
+    def __init__(self, graph: Graph, output_gradients: Iterable[str]) -> None:
         self.forced: list[Value] = []
         needed: set[Value] = set()
         """Values below which there is something to train."""
@@ -25,10 +25,10 @@ class GradientNeeds:
                 if force and op.inputs[place].type.kind == "DENSE":
                     needed.add(op.inputs[place])
                     self.forced.append(op.inputs[place])
-        if not runs("wanted gradients"):
+        if not runs("gradient pruning"):
             needed |= {value for op in graph.ops for value in (*op.inputs, *op.outputs)}
         self._needed = _until_stable(needed, lambda: self._spread_down(graph, needed))
-        reached = {graph.values[name] for name in seeds}
+        reached = {graph.values[name] for name in output_gradients}
         self._reached = _until_stable(reached, lambda: self._spread_up(graph, reached))
 
     def _spread_down(self, graph: Graph, needed: set[Value]) -> None:

@@ -48,7 +48,7 @@ class Recomputable:
     """Memory traffic in bytes; values passed between the launches stay in the cache."""
 
 
-def compute_again(
+def rematerialize(
     forward: list[Launch], backward: list[Launch], used: Iterable[Buffer], kept: Iterable[Buffer], dtype: str
 ) -> list[Buffer]:
     """Inserts launches of the forward pass into the backward pass; returns the recomputed results.
@@ -56,7 +56,7 @@ def compute_again(
     Buffers that are `used` outside of the launches are not changed; those that are `kept` have their values to the end.
     Parameters may change between the passes: the forward pass ends with copies of those that are read again.
     """
-    if not backward or not runs("recomputed results"):
+    if not backward or not runs("rematerialization"):
         return []
     uses = MemoryUses([*forward, *backward])
     finder = _Finder(uses, len(forward), {buffer.root for buffer in used}, {buffer.root for buffer in kept})

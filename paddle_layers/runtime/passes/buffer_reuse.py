@@ -15,7 +15,7 @@ from . import runs
 
 def place(storages: Sequence[Storage]) -> int:
     """Assigns the offsets, largest buffers first. Returns the bytes of the block. Raises `DeviceError` for too many."""
-    sharing = runs("shared memory")
+    sharing = runs("buffer reuse")
     if (total := sum(storage.nbytes for storage in storages)) >= 2**63:
         raise DeviceError(f"cannot allocate {as_bytes(total)}, which exceeds the address space; reduce the layer sizes")
     begins, ends, firsts, lasts = placed = np.zeros((4, len(storages)), np.int64)  # in the order of the offsets

@@ -17,15 +17,15 @@ from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.launch import Launch
 
 from . import runs
-from .fused_launches import DEVICES
+from .cache_blocked_fusion import DEVICES
 
 
-def leave_out_parts(passes: Sequence[list[Launch]], filled: Iterable[Buffer], device: str) -> list[Buffer]:
+def elide_concat(passes: Sequence[list[Launch]], filled: Iterable[Buffer], device: str) -> list[Buffer]:
     """Shortens the forward pass, the first one; returns the buffers that are parts of others (`Buffer.same_as`).
 
     Those that are `filled` outside are copied: they would keep the whole output alive.
     """
-    if device not in DEVICES or not runs("copied parts"):
+    if device not in DEVICES or not runs("concat elision"):
         return []
     writers: dict[Buffer, list[int]] = defaultdict(list)
     alone = set(filled)

@@ -14,7 +14,7 @@ from paddle_layers.define import registries
 from paddle_layers.runtime.launches.arguments import Held, refs_of
 from paddle_layers.runtime.memory.parameters import Parameter
 from paddle_layers.runtime.optimise.updater import Updater
-from paddle_layers.runtime.passes import early_updates, without
+from paddle_layers.runtime.passes import optimizer_in_backward, without
 from tests.training.helpers import write
 
 TEXT = """
@@ -91,7 +91,7 @@ def test_a_parameter_is_updated_behind_its_last_use(monkeypatch: pytest.MonkeyPa
         return {ref.owner.parameter: at for at, ref in reversed(refs) if isinstance(ref.owner, Held)}
 
     late = steps(early=False)
-    monkeypatch.setattr(early_updates, "last_uses", first_uses)
+    monkeypatch.setattr(optimizer_in_backward, "last_uses", first_uses)
     assert steps(early=True).bits["b.weight"] != late.bits["b.weight"]
 
 
@@ -132,7 +132,7 @@ def test_gradients_share_memory() -> None:
 )
 def test_gradients_stay_where_a_step_needs_all(text: str, settings: dict[str, Any]) -> None:
     assert steps(text=text, early=True, **settings).net.parameters["a.weight"].gradient is not None
-    with without("early updates"):
+    with without("optimizer-in-backward"):
         assert steps(early=True).net.parameters["a.weight"].gradient is not None
 
 

@@ -43,12 +43,12 @@ def _written(touched: Iterable[Access]) -> set[object]:
 # ---- before memory planning: reorder launches so that candidates are adjacent
 
 
-def bring_together(launches: Sequence[Launch], stops: Iterable[int], device: str) -> list[Launch]:
+def group_launches(launches: Sequence[Launch], stops: Iterable[int], device: str) -> list[Launch]:
     """Reorders the launches of a pass so that those that may be fused are adjacent.
 
     No launch is moved across one that accesses what it writes, nor across a stop or a loop.
     """
-    if device not in DEVICES or not runs("fused launches"):
+    if device not in DEVICES or not runs("cache-blocked fusion"):
         return list(launches)
     cuts = set(stops)
     ordered: list[Launch] = []
@@ -120,8 +120,8 @@ class _Group:
         ]
         if not any(self.touched[memory][0] for _, memory in shared):
             reads = bool(shared) and not any(access.writes for access, _ in shared)
-            return None if reads and runs("fused launches") and _beside(launch, self.launches[-1]) else ""
-        if not runs("fused launches"):
+            return None if reads and runs("cache-blocked fusion") and _beside(launch, self.launches[-1]) else ""
+        if not runs("cache-blocked fusion"):
             return "the pass is disabled"
         for other in self.launches:
             if reason := _misfit(launch, other):
@@ -133,7 +133,7 @@ class _Group:
         return None
 
 
-def fuse(launches: Sequence[Launch], stops: Iterable[int], device: str) -> None:
+def fuse_blocks(launches: Sequence[Launch], stops: Iterable[int], device: str) -> None:
     """Decides which launches are fused with the previous one: `Launch.joins`, `Launch.fused`.
 
     `stops` are the launches before which a run may end. Memory of a group is not reused before its end.

@@ -11,9 +11,9 @@ from paddle_layers.runtime.launches.launch import Launch
 from . import runs
 
 
-def drop_unread(passes: Iterable[list[Launch]], read: Iterable[Buffer]) -> None:
+def eliminate_dead_code(passes: Iterable[list[Launch]], read: Iterable[Buffer]) -> None:
     """Shortens the backward and the forward pass, given in this order; `read` are buffers that are read outside."""
-    if not runs("unread results"):
+    if not runs("dead-code elimination"):
         return
     wanted = set(read)
     for launches in passes:

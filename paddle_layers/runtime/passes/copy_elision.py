@@ -21,13 +21,13 @@ Uses = list[tuple[int, bool]]
 """Launches that use a buffer, and whether they write it."""
 
 
-def leave_out_copies(passes: Sequence[list[Launch]], read: Iterable[Buffer], filled: Iterable[Buffer]) -> list[Buffer]:
+def elide_copies(passes: Sequence[list[Launch]], read: Iterable[Buffer], filled: Iterable[Buffer]) -> list[Buffer]:
     """Shortens the forward and the backward pass; returns the buffers that are the same as another (`Buffer.same_as`).
 
     `read` are buffers that are read outside of the launches. Those that are `filled` outside are copied: later launches
     may work in place on the copy, and never on them. Buffers used in loops are not changed.
     """
-    if not runs("copies"):
+    if not runs("copy elision"):
         return []
     outside, everything = set(read), [launch for launches in passes for launch in launches]
     uses: dict[Buffer, Uses] = defaultdict(list)

@@ -20,12 +20,12 @@ from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.launch import Launch
 
 from . import runs
-from .fused_launches import DEVICES
+from .cache_blocked_fusion import DEVICES
 
 
-def merge(passes: Sequence[list[Launch]], read: Iterable[Buffer], device: str) -> None:
+def fuse_kernels(passes: Sequence[list[Launch]], read: Iterable[Buffer], device: str) -> None:
     """Shortens the forward and the backward pass; `read` are buffers that are read outside of the launches."""
-    if device not in DEVICES or not runs("merged launches"):
+    if device not in DEVICES or not runs("kernel fusion"):
         return
     readers = Counter(root for launches in passes for launch in launches for root in _read_by(launch))
     outside = {buffer.root for buffer in read}

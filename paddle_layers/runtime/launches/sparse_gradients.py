@@ -37,7 +37,7 @@ class Memory(Protocol):
 
 
 @dataclass(eq=False)
-class RowGradient:
+class SparseGradient:
     """The sparse gradient of a parameter in a plan: one row per id that the batch uses."""
 
     parameter: Parameter
@@ -89,7 +89,7 @@ class RowGradient:
         return Ref(Fixed(self.plan.address(Ref(buffer, (extent,)))), (extent,))
 
 
-def make_row_gradient(scope: Scope, function: Function, item: int, dtype: str) -> RowGradient:
+def make_sparse_gradient(scope: Scope, function: Function, item: int, dtype: str) -> SparseGradient:
     """Memory for the sparse gradient of a parameter, as a function computes it from the used ids."""
     assert function.used is not None
     target = function.targets[0]
@@ -98,4 +98,4 @@ def make_row_gradient(scope: Scope, function: Function, item: int, dtype: str) -
     ids = scope.index_arrays.used(value, "id").shape[0]
     shape = (ids, *scope.shape(target, item)[1:])
     buffer = Buffer(f"gradient of {parameter.name}", ids * math.prod(size.extra for size in shape[1:]), dtype)
-    return RowGradient(parameter, scope.index_arrays.uses[value.name], Ref(buffer, shape))
+    return SparseGradient(parameter, scope.index_arrays.uses[value.name], Ref(buffer, shape))

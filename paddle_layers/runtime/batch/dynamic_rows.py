@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.graph.domains import Domain
-from paddle_layers.runtime.graph.graph import Graph, Op, OwnRows
+from paddle_layers.runtime.graph.graph import DynamicRows, Graph, Op
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.launches.arguments import Ref
 from paddle_layers.runtime.launches.buffers import Buffer
@@ -23,17 +23,17 @@ from .writing import write_made_rows
 Array = NDArray[Any]
 
 
-class OutgrownError(Exception):
+class CapacityExceededError(Exception):
     """Rows created during a pass exceed the capacity of the plan; the domains have the required capacity."""
 
 
 def make_early_rows(batch: BatchRows, graph: Graph) -> None:
     """Creates rows that follow from feeds; others are estimated as if no input row was used twice."""
     for made in graph.made_rows:
-        if made.late and isinstance(made, OwnRows):
+        if made.late and isinstance(made, DynamicRows):
             given = [batch.counts[domain] for domain in {value.domain for value in made.op.inputs}]
             batch.counts |= {domain: max(given) for domain in made.domains}
-        elif isinstance(made, OwnRows):
+        elif isinstance(made, DynamicRows):
             _make_rows(batch, graph, made, _fed(batch, made))
         elif made.late:
             stand_by(made, batch)
@@ -41,8 +41,8 @@ def make_early_rows(batch: BatchRows, graph: Graph) -> None:
             lay_out(made, batch)
 
 
-def make_late_rows(batch: BatchRows, made: OwnRows, plan: Plan) -> None:
-    """Creates rows that follow from values computed so far in a pass. Raises `OutgrownError`, `FeedError`."""
+def make_late_rows(batch: BatchRows, made: DynamicRows, plan: Plan) -> None:
+    """Creates rows that follow from values computed so far in a pass. Raises `CapacityExceededError`, `FeedError`."""
     values = {name: _read(batch, plan, value) for name, value in made.values.items()}
     values |= {name: _read_temp(batch, plan, ref) for name, ref in plan.decisive[made.op].items()}
     _make_rows(batch, plan.graph, made, values)
@@ -52,18 +52,18 @@ def make_late_rows(batch: BatchRows, made: OwnRows, plan: Plan) -> None:
             check_equal_rows(batch, layer, first, second)
     grown = [domain.reserve(batch.counts[domain]) for domain in new]
     if any(grown):
-        raise OutgrownError
+        raise CapacityExceededError
     write_made_rows(plan, batch, new)
 
 
-def _make_following_rows(batch: BatchRows, graph: Graph, first: OwnRows) -> list[Domain]:
+def _make_following_rows(batch: BatchRows, graph: Graph, first: DynamicRows) -> list[Domain]:
     """Creates the rows, and the steps of recurrent groups, that only depend on the starts of rows just created."""
     new: list[Domain] = []
     for made in graph.made_rows[graph.made_rows.index(first) + 1 :]:
-        waits = isinstance(made, OwnRows) and made.computed
+        waits = isinstance(made, DynamicRows) and made.computed
         if not made.late or waits or not made.is_ready(batch.starts):
             continue
-        if isinstance(made, OwnRows):
+        if isinstance(made, DynamicRows):
             _make_rows(batch, graph, made, _fed(batch, made))
         else:
             lay_out(made, batch)
@@ -71,7 +71,7 @@ def _make_following_rows(batch: BatchRows, graph: Graph, first: OwnRows) -> list
     return new
 
 
-def _fed(batch: BatchRows, made: OwnRows) -> dict[str, Array]:
+def _fed(batch: BatchRows, made: DynamicRows) -> dict[str, Array]:
     return {name: batch.arrays[value.name] for name, value in made.values.items()}
 
 
@@ -88,7 +88,7 @@ def _read_temp(batch: BatchRows, plan: Plan, ref: Ref) -> Array:
     return plan.read(ref.owner).reshape([batch.size(size) for size in ref.shape])
 
 
-def _make_rows(batch: BatchRows, graph: Graph, made: OwnRows, values: Mapping[str, Array]) -> None:
+def _make_rows(batch: BatchRows, graph: Graph, made: DynamicRows, values: Mapping[str, Array]) -> None:
     """Sets the starts that the definition's function returns."""
     op = made.op
     for layer, first, second in graph.equal_rows:

@@ -20,13 +20,13 @@ from paddle_layers.runtime.memory.parameters import Parameter
 from . import runs
 
 
-def mark_row_gradients(graphs: Iterable[Graph]) -> None:
+def mark_sparse_gradients(graphs: Iterable[Graph]) -> None:
     """Selects the parameters with a sparse gradient, for the graphs of all phases together."""
     dense: set[Parameter] = set()
     for graph in graphs:
         met: set[Parameter] = set()
         for parameter, ids in _uses(graph):
-            if ids is None or parameter in met or not parameter.trained or not runs("row gradients"):
+            if ids is None or parameter in met or not parameter.trained or not runs("sparse gradients"):
                 dense.add(parameter)
             met.add(parameter)
             parameter.by_rows = parameter not in dense
@@ -50,7 +50,7 @@ def _uses(graph: Graph) -> Iterator[tuple[Parameter, Value | None]]:
         for name, parameters in op.params.items():
             for item, parameter in enumerate(parameters):
                 ids = _ids(op, name, item)
-                known = ids is not None and (graph.feeds.get(ids.name) is ids or ids.name in graph.made_entries)
+                known = ids is not None and (graph.feeds.get(ids.name) is ids or ids.name in graph.prepared_entries)
                 yield parameter, ids if known else None
 
 

@@ -20,11 +20,11 @@ from paddle_layers.runtime.launches.launch import Launch
 from . import runs
 
 
-def take_constants(launches: list[Launch]) -> list[Launch]:
+def take_parameter_only(launches: list[Launch]) -> list[Launch]:
     """Removes the launches that only read parameters and each other's results from a forward pass; returns them in
     order.
     """
-    if not runs("constant results"):
+    if not runs("parameter-only caching"):
         return []
     writers = Counter(buffer.root for launch in launches for buffer in launch.writes)
     known: set[Buffer] = set()
