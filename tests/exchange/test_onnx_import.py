@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.exchange.onnx_in.model import ImportFailure
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 from tests.exchange.onnx_helpers import run_model
 
 STORED = Path(__file__).parents[1] / "onnx_models"

@@ -58,7 +58,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
         *("fork_locks", "escaping", "errors", "fields", "functions", "definitions", "checks"),
         *("decorators", "bodies", "inference", "facts", "messages", "derived", "from_message", "plugins"),
     ),
-    "testing": ("findings", "cases", "properties", "generated", "kit", "plugin"),
+    "testing": ("findings", "cases", "properties", "generated", "kit"),
     "cli": ("problems", "output", "options", "app", "commands"),
     "config": ("diagnostics", "reading", "binding", "wiring", "writing", "building"),
     "runtime": (

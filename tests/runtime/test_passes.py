@@ -18,10 +18,8 @@ from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime.devices.cpu.table import always_cut
 from paddle_layers.runtime.passes import PASSES, runs, without
 from paddle_layers.runtime.plan.explanation import ExplainedPlan, explain_plan
-from paddle_layers.testing.cases.case import Case
-from paddle_layers.testing.cases.engines import as_python
-from paddle_layers.testing.cases.network_cases import all_cases
-from paddle_layers.testing.cases.results import run
+from paddle_layers.testing.cases.case import Case, all_cases
+from paddle_layers.testing.cases.trial import as_python, run
 from tests.rotation import layers_by_round
 from tests.runtime.recomputing import everything_again
 
