@@ -16,8 +16,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import paddle_layers as pl
-from paddle_layers.cli.app import NAMES, commands
-from paddle_layers.cli.output.files import replace_file
+from paddle_layers.cli.app import MODULES, commands
+from paddle_layers.cli.files import replace_file
 from paddle_layers.cli.problems import USER_ERRORS
 from paddle_layers.config import ConfigWarning
 from paddle_layers.define.machine import as_bytes
@@ -74,10 +74,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def test_help_names_every_command(run: Run) -> None:
     text = run("--help").stdout
-    assert all(f"\n  {name} " in text for name in NAMES)
+    assert all(f"\n  {name} " in text for name in MODULES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MODULES)
 def test_every_command_has_help_and_takes_plugins(run: Run, name: str) -> None:
     assert "--plugins" in run(name, "--help").stdout
 
@@ -477,3 +477,10 @@ def test_an_option_that_is_a_field_of_the_training_file(option: str, written: st
     assert done.exit_code == 2
     assert f"no such option `{option}`; set `{written}` in the training file" in done.output
     assert "the training file" not in CliRunner().invoke(commands, ["train", "t.textproto", "--nonsense", "3"]).output
+
+
+def test_devices_of_the_option_are_those_of_the_runtime():
+    from paddle_layers.cli import options
+    from paddle_layers.runtime import devices
+
+    assert tuple(devices.DEVICES) == options.DEVICES

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
-from paddle_layers.cli.output.confusion_picture import picture
+from paddle_layers.cli.evaluation_report import confusion_picture
 from paddle_layers.data import DataWarning
 from paddle_layers.training.inference.confusion import Confusion
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
@@ -225,7 +225,8 @@ def test_many_classes_are_mistakes_and_a_picture():
     names = [f"<{i}>" for i in range(40)]
     confusion = Confusion("y", "label", names, counts, counts.sum(axis=1))
     assert confusion.mistakes(10) == [("<3>", "<7>", 9.0), ("<30>", "<2>", 4.0)]
-    titles = [one.text for one in ET.fromstring(picture("many", [confusion])).iter("{http://www.w3.org/2000/svg}title")]
+    root = ET.fromstring(confusion_picture("many", [confusion]))
+    titles = [one.text for one in root.iter("{http://www.w3.org/2000/svg}title")]
     assert len(titles) == 42, "empty squares are left out"
     assert "<3> found to be <7>: 9 (64.3%)" in titles
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from paddle_layers.cli.app import commands
-from paddle_layers.cli.commands import new_plugin
+from paddle_layers.cli.commands import scaffolding
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = (
@@ -51,7 +51,7 @@ def test_the_project_file(package: Path) -> None:
 )
 def test_the_versions_it_works_with(version: str, versions: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paddle_layers.__version__", version)
-    assert new_plugin.versions() == versions
+    assert scaffolding.versions() == versions
 
 
 def run(package: Path, *arguments: str) -> str:

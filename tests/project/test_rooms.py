@@ -59,7 +59,10 @@ INSIDE: dict[str, tuple[str, ...]] = {
         *("decorators", "bodies", "inference", "facts", "messages", "derived", "from_message", "plugins"),
     ),
     "testing": ("findings", "cases", "properties", "generated", "kit"),
-    "cli": ("problems", "output", "options", "app", "commands"),
+    "cli": (
+        *("problems", "terminal", "files", "evaluation_report", "execution_tables", "options"),
+        *("app", "commands"),
+    ),
     "config": ("diagnostics", "reading", "binding", "wiring", "writing", "building"),
     "runtime": (
         *(
