@@ -141,9 +141,9 @@ def test_files_are_written_as_their_endings_say(trained):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--output", "a.pdf"), "a.pdf: evaluations are written to files that end in .txt (text), .json (json), .csv"),
-        (("--output", "a.csv", "--format", "json"), "--format is json, but a.csv says csv"),
-        (("--svg", "a.png"), "a.png: pictures are written to files that end in .svg"),
+        (("--output", "a.pdf"), "a.pdf: unsupported extension; expected .txt (text), .json (json), .csv"),
+        (("--output", "a.csv", "--format", "json"), "--format json contradicts the extension of a.csv"),
+        (("--svg", "a.png"), "a.png: unsupported extension; expected .svg"),
     ],
 )
 def test_a_file_that_is_not_what_it_is_called(trained, arguments, message):
@@ -228,7 +228,7 @@ def test_many_classes_are_mistakes_and_a_picture():
     root = ET.fromstring(confusion_picture("many", [confusion]))
     titles = [one.text for one in root.iter("{http://www.w3.org/2000/svg}title")]
     assert len(titles) == 42, "empty squares are left out"
-    assert "<3> found to be <7>: 9 (64.3%)" in titles
+    assert "<3> predicted as <7>: 9 (64.3%)" in titles
 
 
 def test_above_a_limit_there_is_a_note_instead_of_a_square(tmp_path, monkeypatch):

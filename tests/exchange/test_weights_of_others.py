@@ -307,7 +307,7 @@ def test_the_command_writes_ours_and_theirs(tmp_path, monkeypatch):
     assert "exists already" in run(*given, "--from", "torch", status=1)
     for wrong, message in [
         (("--rename", "a"), "write OLD=NEW"),
-        (("-o", "w.pth"), "weights are written to files that end in .safetensors"),
+        (("-o", "w.pth"), "unsupported extension; expected .safetensors"),
         (("--from", "torch", "--to", "torch"), "exclude each other"),
     ]:
         assert message in run(*given, *wrong, status=2)

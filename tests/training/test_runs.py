@@ -329,7 +329,7 @@ def test_the_best_weights_are_named_and_used(tmp_path):
     best, last = tmp_path / "output" / "best.safetensors", tmp_path / "output" / "weights.safetensors"
     assert report.weights == best
     words = str(report)
-    assert f"Best, after 5 steps: loss {report.best.results['loss']:.4g}  accuracy" in words
+    assert f"Best test, after 5 steps: loss {report.best.results['loss']:.4g}  accuracy" in words
     assert f"Weights: {best} (best test; weights.safetensors has those of the last step)" in words
     assert f"Predict: paddle-layers predict {path} --weights {best}" in words
     assert "Resume: paddle-layers train" in words
