@@ -111,7 +111,7 @@ def test_text_json_and_csv_say_the_same(trained):
     text, facts = run(*command).stdout, json.loads(run(*command, "--format", "json").stdout)
     lines = list(csv.DictReader(run(*command, "--format", "csv").stdout.splitlines()))
     (classifier,) = facts["classifiers"]
-    assert f"small: {weights} on test.npz, 20 rows" in text
+    assert f"small: {weights} on test.npz, 20 samples" in text
     for measures in (*classifier["classes"], *classifier["means"]):
         for name in ("precision", "recall", "F1", "support"):
             (line,) = [one for one in lines if one["class"] == measures["name"] and one["measure"] == name]
@@ -124,7 +124,7 @@ def test_text_json_and_csv_say_the_same(trained):
     ]
     assert counts == classifier["confusion"]
     assert [line["value"] for line in lines[:2]] == [f"{facts['results'][name]:.9g}" for name in ("loss", "accuracy")]
-    assert "found 0  found 1  found 2" in text
+    assert "pred. 0  pred. 1  pred. 2" in text
 
 
 def test_files_are_written_as_their_endings_say(trained):

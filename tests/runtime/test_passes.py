@@ -401,7 +401,7 @@ def test_the_command_prints_what_was_decided(tmp_path: Path) -> None:
     file = tmp_path / "network.textproto"
     file.write_text(TEXT)
     shown = CliRunner().invoke(commands, ["show", "--plan", str(file), "--batch-size", "512"]).stdout
-    assert shown.startswith("phase train, 512 rows, cpu: 22 launches, ")
+    assert shown.startswith("phase train, batch size 512, cpu: 22 launches, ")
     (row,) = (line.split() for line in shown.splitlines() if "relu_y" in line)
     assert " ".join(row[1:]) == "hidden fc_bias + relu_y hidden 512 x 64 131,072 0 of hidden.y 2 to 17 1 to 2"
 
