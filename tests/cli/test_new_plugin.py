@@ -107,8 +107,8 @@ def test_the_kernel_of_the_guide(installed: Path) -> None:
     [
         ("Ours", "invalid prefix `Ours`: expected lowercase words joined by `_`, such as `ours`"),
         ("my-layers", "invalid prefix `my-layers`: expected lowercase words joined by `_`, such as `my_layers`"),
-        ("class", "`class` is no prefix"),
-        ("3", "`3` is no prefix"),
+        ("class", "invalid prefix `class`"),
+        ("3", "invalid prefix `3`"),
         ("../up", "invalid prefix `../up`: expected lowercase words joined by `_`, such as `up`"),
         ("batch", "the built-in layer `batch_norm` uses the prefix `batch`; choose another"),
         ("relu", "the built-in layer `relu` uses the prefix `relu`; choose another"),

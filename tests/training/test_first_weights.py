@@ -245,7 +245,7 @@ def test_the_file_is_relative_and_the_command_line_goes_before_it(tmp_path, trai
     with pytest.raises(pl.ConfigError, match=r"E308.*there is no file .*start/w.safetensors"):
         train(path)
     _, _, shown = train(path, weights=trained)
-    assert f"4 weights read from {trained}" in shown
+    assert f"loaded 4 weights from {trained}" in shown
     (tmp_path / "start").mkdir()
     (tmp_path / "start" / "w.safetensors").write_bytes(trained.read_bytes())
     _, _, shown = train(path, overwrite=True)

@@ -339,7 +339,7 @@ def test_the_best_weights_are_named_and_used(tmp_path):
         assert done.exit_code == 0, done.stderr
         return done.stdout, done.stderr
 
-    assert predicted() == (predicted("--weights", str(best))[0], f"weights: {best}, of the best test\n")
+    assert predicted() == (predicted("--weights", str(best))[0], f"weights: {best} (best test)\n")
     assert predicted()[0] != predicted("--weights", str(last))[0]
     best.unlink()
     assert predicted() == (predicted("--weights", str(last))[0], "")
