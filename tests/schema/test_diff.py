@@ -110,7 +110,7 @@ TABLE: dict[str, tuple[Mutation, tuple[str, str, bool]]] = {
     "no gradient": (lambda d: setattr(d.inputs[0], "differentiable", False), (X, "gradient changed", True)),
     "new input": (lambda d: d.inputs.add(name="mask", optional=True), ("input `mask`", "added", False)),
     "new required input": (lambda d: d.inputs.add(name="mask"), ("input `mask`", "added", True)),
-    "output is a cost": (lambda d: setattr(d.outputs[0], "loss", True), (Y, "part in the loss changed", True)),
+    "output is a cost": (lambda d: setattr(d.outputs[0], "loss", True), (Y, "role in the loss changed", True)),
     "new output": (lambda d: d.outputs.add(name="z"), ("output `z`", "added", False)),
     "axes of a weight": (
         lambda d: setattr(d.parameter_attr[0], "axes", "K"), ("parameter `weight`", "axes changed", True),
