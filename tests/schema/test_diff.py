@@ -390,6 +390,6 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert (change["definition"], change["breaking"], change["old"], change["new"]) == ("layer conv", True, "2", "1")
     Path("bad.json").write_text("{")
     assert run("diff", "bad.json", "current") == 1
-    assert "bad.json is no registry file" in capsys.readouterr().err
+    assert "bad.json is not a registry file" in capsys.readouterr().err
     assert run("diff", "nowhere.json", "current") == 1
     assert run("export", "now.xml") == 2
