@@ -17,38 +17,39 @@ import click
 
 from paddle_layers.define.standard_streams import dropping, open_closed_descriptors
 
-from .options.plugins import plugins_option
-from .output.terminal import echo
+from .options import plugins_option
+from .terminal import echo
 
-NAMES = (
-    *(
-        "new",
-        "validate",
-        "show",
-        "train",
-        "evaluate",
-        "predict",
-        "generate",
-        "runs",
-        "sweep",
-        "layers",
-        "explain",
-        "fmt",
-        "docs",
-        "stubs",
-        "schema",
-        "convert",
-        "export",
-        "import",
-        "weights",
-        "check",
-    ),
-    *("plugins", "new-plugin", "lsp", "warm"),
-)
-"""The commands, in the order in which a newcomer needs them; each is a module of `commands/`, `-` written `_`."""
+MODULES = {
+    "new": "scaffolding",
+    "validate": "configs",
+    "show": "show",
+    "train": "training",
+    "evaluate": "inference",
+    "predict": "inference",
+    "generate": "inference",
+    "runs": "training",
+    "sweep": "training",
+    "layers": "reference",
+    "explain": "configs",
+    "fmt": "configs",
+    "docs": "reference",
+    "stubs": "reference",
+    "schema": "schema",
+    "convert": "configs",
+    "export": "exchange",
+    "import": "exchange",
+    "weights": "exchange",
+    "check": "plugins",
+    "plugins": "plugins",
+    "new-plugin": "scaffolding",
+    "lsp": "configs",
+    "warm": "show",
+}
+"""The commands, in the order in which a newcomer needs them, and their modules in `commands/`."""
 
-_MODULES = {"import": "import_"}
-"""Modules of commands whose names are Python keywords."""
+_FUNCTIONS = {"import": "import_", "new-plugin": "new_plugin"}
+"""Functions of commands whose names are not Python identifiers."""
 
 
 class Commands(click.Group):
@@ -56,28 +57,28 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order of the help text."""
-        return [*NAMES, *super().list_commands(ctx)]
+        return [*MODULES, *super().list_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command; None if there is no command of that name."""
-        if cmd_name not in NAMES:
+        if cmd_name not in MODULES:
             return super().get_command(ctx, cmd_name)
-        module = importlib.import_module(f".commands.{_MODULES.get(cmd_name, cmd_name.replace('-', '_'))}", __package__)
-        command: click.Command = module.command
+        module = importlib.import_module(f".commands.{MODULES[cmd_name]}", __package__)
+        command: click.Command = getattr(module, _FUNCTIONS.get(cmd_name, cmd_name))
         command.name = cmd_name
-        for one in (command, *getattr(command, "commands", {}).values()):
-            if not any(parameter.name == "plugins" for parameter in one.params):
-                one.params.append(plugins_option())
+        for each in (command, *getattr(command, "commands", {}).values()):
+            if not any(parameter.name == "plugins" for parameter in each.params):
+                each.params.append(plugins_option())
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As in click, but with a suggestion for an unknown command."""
-        if args and not args[0].startswith("-") and args[0] not in NAMES:
+        if args and not args[0].startswith("-") and args[0] not in MODULES:
             from paddle_layers.define.errors import suggestion
 
-            ctx.fail(f"no such command `{args[0]}`{suggestion(args[0], NAMES)}")
+            ctx.fail(f"no such command `{args[0]}`{suggestion(args[0], MODULES)}")
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:

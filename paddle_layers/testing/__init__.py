@@ -1,8 +1,7 @@
 """Conformance tests generated from a definition and its examples."""
 
 from .findings import Finding, Report
-from .kit import CONFIGS, FAST, NEEDS_HYPOTHESIS, check_layer, has_hypothesis
-from .plugin import check_plugin
+from .kit import CONFIGS, FAST, NEEDS_HYPOTHESIS, check_layer, check_plugin, has_hypothesis
 from .properties.catalogue import LAYER_PROPERTIES, PROPERTIES, Property
 from .properties.cuda import NEEDS_CUDA, has_cuda
 from .properties.lazy_updates import check_lazy_update, check_linear_penalty

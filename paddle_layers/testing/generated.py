@@ -11,7 +11,7 @@ from paddle_layers.define import LayerDefinition
 from .cases.case import Case
 from .cases.configs import Config
 from .cases.strategies import draw_configs, find_smallest
-from .properties.inference import check_text
+from .properties.definitions import check_text
 
 FEWEST = 45
 """Minimum number of sampled configs; five per computed one if that is more."""

@@ -1,21 +1,28 @@
-"""`check_layer`: conformance tests of a layer."""
+"""Conformance kit: `check_layer` and `check_plugin`."""
 
 from __future__ import annotations
 
 import importlib.util
 import time
+import warnings
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from paddle_layers.define import DefinitionError, LayerDefinition, registries
+from paddle_layers.define import (
+    DefinitionError,
+    LayerDefinition,
+    PluginWarning,
+    installed_plugins,
+    load_entry_points,
+    registries,
+)
 
-from .cases.case import Case, in_phases
-from .cases.engines import as_python
-from .cases.network_cases import all_cases
-from .cases.trial import kept_nets
+from .cases.case import Case, all_cases, in_phases
+from .cases.trial import as_python, kept_nets
 from .findings import Finding, Report
 from .properties.catalogue import LAYER_PROPERTIES, PROPERTIES
-from .properties.inference import illegal_networks, problem_of
+from .properties.definitions import illegal_networks, problem_of
+from .properties.lazy_updates import check_lazy_update, check_linear_penalty
 
 if TYPE_CHECKING:
     from .cases.configs import Config
@@ -206,3 +213,46 @@ def _message(verdicts: list[tuple[str, str | None]]) -> str | None:
     problems = [f"`{place}` {problem}" for place, problem in verdicts if problem is not None]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return problems[0] + more if problems else None
+
+
+def check_plugin(prefix: str) -> list[Report]:
+    """Check that an installed plugin loads, its tuned kernels too, and check all its layers.
+
+    Lazy updates of its optimizers and regularizers are checked, too.
+
+    Args:
+        prefix: Name of its entry point, the prefix of its layers.
+
+    Returns:
+        One report per layer.
+
+    Raises:
+        AssertionError: All findings, or the reason why the plugin does not load.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PluginWarning)  # of other plugins; this one's is reported below
+        load_entry_points()
+    plugins = [plugin for plugin in installed_plugins() if plugin.prefix == prefix]
+    if not plugins:
+        known = ", ".join(f"`{plugin.prefix}`" for plugin in installed_plugins()) or "none"
+        raise AssertionError(f"plugin `{prefix}` is not installed (installed: {known}); run `pip install -e .`")
+    for plugin in plugins:
+        if plugin.broken:
+            raise AssertionError(plugin.report)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PluginWarning)
+        try:
+            layers = plugins[0].names.get("layer", ())
+            reports = [check_layer(name, raise_findings=False) for name in layers]
+        except PluginWarning as failed:
+            raise AssertionError(str(failed)) from None
+    findings = [str(finding) for report in reports for finding in report.findings]
+    for kind, check in (("optimizer", check_lazy_update), ("regularizer", check_linear_penalty)):
+        for name in plugins[0].names.get(kind, ()):
+            try:
+                check(name)
+            except AssertionError as finding:
+                findings.append(str(finding))
+    if findings:
+        raise AssertionError("\n".join(findings))
+    return reports

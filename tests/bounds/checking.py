@@ -18,9 +18,8 @@ from numba.np import arrayobj
 
 import paddle_layers as pl
 from paddle_layers.kernels.tuned import tuned_at_every_size
-from paddle_layers.testing.cases.case import Case, in_phases
-from paddle_layers.testing.cases.network_cases import all_cases
-from paddle_layers.testing.cases.results import run
+from paddle_layers.testing.cases.case import Case, all_cases, in_phases
+from paddle_layers.testing.cases.trial import run
 from paddle_layers.testing.generated import chosen
 
 CONFIGS = 6

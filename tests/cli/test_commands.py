@@ -16,8 +16,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import paddle_layers as pl
-from paddle_layers.cli.app import NAMES, commands
-from paddle_layers.cli.output.files import replace_file
+from paddle_layers.cli.app import MODULES, commands
+from paddle_layers.cli.files import replace_file
 from paddle_layers.cli.problems import USER_ERRORS
 from paddle_layers.config import ConfigWarning
 from paddle_layers.define.machine import as_bytes
@@ -74,10 +74,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def test_help_names_every_command(run: Run) -> None:
     text = run("--help").stdout
-    assert all(f"\n  {name} " in text for name in NAMES)
+    assert all(f"\n  {name} " in text for name in MODULES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MODULES)
 def test_every_command_has_help_and_takes_plugins(run: Run, name: str) -> None:
     assert "--plugins" in run(name, "--help").stdout
 
@@ -159,7 +159,7 @@ def test_explain(run: Run) -> None:
     codes = run("explain").stdout.split()
     assert "E101" in codes
     assert "Wrong:" in run("explain", "e101").stdout
-    assert "no code `E1O1`" in run("explain", "E1O1", status=1).stderr
+    assert "unknown code `E1O1`" in run("explain", "E1O1", status=1).stderr
 
 
 def test_fmt(run: Run, tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_show(run: Run) -> None:
     (row,) = (line.split() for line in lines if line.startswith("y "))
     assert row[:6] == ["y", "fc", "+", "relu", "x", "3"]
     assert "15" in row
-    assert lines[-1].startswith("total, 64 rows")
+    assert lines[-1].startswith("total, batch size 64")
 
 
 def test_show_has_the_memory_of_the_device_that_is_asked_for(run: Run, tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_show_lists_what_is_inside_of_a_layer_below_it(run: Run, tmp_path: Path)
 @pytest.mark.parametrize("name", ["net.png", "net.json", "net"])
 def test_a_picture_is_svg(run: Run, tmp_path: Path, name: str) -> None:
     result = run("show", "net.textproto", "--svg", name, status=2)
-    assert f"{name}: pictures are written to files that end in .svg (a picture)" in result.stderr
+    assert f"{name}: unsupported extension; expected .svg (SVG)" in result.stderr
     assert not (tmp_path / name).exists()
 
 
@@ -248,8 +248,8 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_show_time(run: Run, tmp_path: Path) -> None:
     result = run("show", "--time", "net.textproto", "--batch-size", "3", "--threads", "1", "--svg", "net.svg")
     lines = result.stdout.splitlines()
-    assert lines[0] == "phase train, 3 rows, float32, 1 thread"
-    assert re.fullmatch(r"peak, measured now: \d+ GFLOP/s, [\d.]+ GB/s from memory", lines[1])
+    assert lines[0] == "phase train, batch size 3, float32, 1 thread"
+    assert re.fullmatch(r"measured peak: \d+ GFLOP/s, [\d.]+ GB/s memory bandwidth", lines[1])
     assert [line.split()[0] for line in lines[4:8]] == ["y", "backward", "cost", "backward"]
     assert "whole step" in result.stdout
     shares = [float(share) for line in lines[-3:] for share in re.findall(r"([\d.]+) %", line)[:1]]
@@ -265,11 +265,11 @@ def test_show_time(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["show", "--threads", "1", "net.textproto"], "--threads is for --time"),
+        (["show", "--threads", "1", "net.textproto"], "--threads requires --time"),
         (["show", "--time", "--plan", "net.textproto"], "mutually exclusive"),
         (["show", "--time", "--html", "net.html", "net.textproto"], "mutually exclusive"),
-        (["show", "--time", "--device", "cuda", "net.textproto"], "--time runs on the CPU"),
-        (["train", "--threads", "100000", "net.textproto"], "this process may use"),
+        (["show", "--time", "--device", "cuda", "net.textproto"], "--time profiles the CPU"),
+        (["train", "--threads", "100000", "net.textproto"], "available to this process"),
         (["predict", "--threads", "0", "net.textproto"], "--threads"),
     ],
 )
@@ -327,7 +327,7 @@ def test_layers_searches_for_what_is_no_name(run: Run) -> None:
 def test_docs(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What stands on a page, and that there are all, is in test_pages.py and test_refresh.py."""
     monkeypatch.setattr("paddle_layers.codegen.reference.page", lambda definition, **_: f"# {definition.name}\n")
-    assert "start with" in run("docs", "pages").stdout
+    assert "open" in run("docs", "pages").stdout
     assert (tmp_path / "pages" / "layers" / "fc.md").is_file()
     assert "net.textproto" in run("docs", "net.textproto/pages", status=1).stderr
 
@@ -458,7 +458,7 @@ def test_every_user_error_exists() -> None:
 
 
 def test_warm(run: Run) -> None:
-    assert run("warm", "net.textproto").stdout == "net.textproto: kernels are ready\n"
+    assert run("warm", "net.textproto").stdout == "net.textproto: kernels compiled\n"
 
 
 # ---- as a process
@@ -475,5 +475,12 @@ def test_warm(run: Run) -> None:
 def test_an_option_that_is_a_field_of_the_training_file(option: str, written: str) -> None:
     done = CliRunner().invoke(commands, ["train", "train.textproto", option, "3"])
     assert done.exit_code == 2
-    assert f"no such option `{option}`; set `{written}` in the training file" in done.output
+    assert f"no such option `{option}`; set {written} in the training file" in done.output
     assert "the training file" not in CliRunner().invoke(commands, ["train", "t.textproto", "--nonsense", "3"]).output
+
+
+def test_devices_of_the_option_are_those_of_the_runtime():
+    from paddle_layers.cli import options
+    from paddle_layers.runtime import devices
+
+    assert tuple(devices.DEVICES) == options.DEVICES

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
-from paddle_layers.cli.output.confusion_picture import picture
+from paddle_layers.cli.evaluation_report import confusion_picture
 from paddle_layers.data import DataWarning
 from paddle_layers.training.inference.confusion import Confusion
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
@@ -111,7 +111,7 @@ def test_text_json_and_csv_say_the_same(trained):
     text, facts = run(*command).stdout, json.loads(run(*command, "--format", "json").stdout)
     lines = list(csv.DictReader(run(*command, "--format", "csv").stdout.splitlines()))
     (classifier,) = facts["classifiers"]
-    assert f"small: {weights} on test.npz, 20 rows" in text
+    assert f"small: {weights} on test.npz, 20 samples" in text
     for measures in (*classifier["classes"], *classifier["means"]):
         for name in ("precision", "recall", "F1", "support"):
             (line,) = [one for one in lines if one["class"] == measures["name"] and one["measure"] == name]
@@ -124,7 +124,7 @@ def test_text_json_and_csv_say_the_same(trained):
     ]
     assert counts == classifier["confusion"]
     assert [line["value"] for line in lines[:2]] == [f"{facts['results'][name]:.9g}" for name in ("loss", "accuracy")]
-    assert "found 0  found 1  found 2" in text
+    assert "pred. 0  pred. 1  pred. 2" in text
 
 
 def test_files_are_written_as_their_endings_say(trained):
@@ -141,9 +141,9 @@ def test_files_are_written_as_their_endings_say(trained):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--output", "a.pdf"), "a.pdf: evaluations are written to files that end in .txt (text), .json (json), .csv"),
-        (("--output", "a.csv", "--format", "json"), "--format is json, but a.csv says csv"),
-        (("--svg", "a.png"), "a.png: pictures are written to files that end in .svg"),
+        (("--output", "a.pdf"), "a.pdf: unsupported extension; expected .txt (text), .json (json), .csv"),
+        (("--output", "a.csv", "--format", "json"), "--format json contradicts the extension of a.csv"),
+        (("--svg", "a.png"), "a.png: unsupported extension; expected .svg"),
     ],
 )
 def test_a_file_that_is_not_what_it_is_called(trained, arguments, message):
@@ -225,9 +225,10 @@ def test_many_classes_are_mistakes_and_a_picture():
     names = [f"<{i}>" for i in range(40)]
     confusion = Confusion("y", "label", names, counts, counts.sum(axis=1))
     assert confusion.mistakes(10) == [("<3>", "<7>", 9.0), ("<30>", "<2>", 4.0)]
-    titles = [one.text for one in ET.fromstring(picture("many", [confusion])).iter("{http://www.w3.org/2000/svg}title")]
+    root = ET.fromstring(confusion_picture("many", [confusion]))
+    titles = [one.text for one in root.iter("{http://www.w3.org/2000/svg}title")]
     assert len(titles) == 42, "empty squares are left out"
-    assert "<3> found to be <7>: 9 (64.3%)" in titles
+    assert "<3> predicted as <7>: 9 (64.3%)" in titles
 
 
 def test_above_a_limit_there_is_a_note_instead_of_a_square(tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 
 import paddle_layers
 from paddle_layers.cli import app
-from paddle_layers.cli.app import NAMES, commands
+from paddle_layers.cli.app import MODULES, commands
 from paddle_layers.config import ConfigError, loads
 from paddle_layers.define import escaping
 from paddle_layers.define.escaping import CONTROL, printable, printable_line, xml_text
@@ -78,7 +78,7 @@ def test_text_for_xml() -> None:
 # ---- commands
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("lsp", "docs", "stubs", "new")])
+@pytest.mark.parametrize("name", [name for name in MODULES if name not in ("lsp", "docs", "stubs", "new")])
 def test_every_command_shows_its_arguments_unharmed(run: Run, name: str) -> None:
     argument = HOSTILE.replace("\x00", "")  # no argument of a process has it
     for arguments in ([argument], [f"--{argument}"], [argument, f"{argument}.textproto"], ["--plugins", argument]):

@@ -59,4 +59,4 @@ def test_a_file_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "first").write_text("mine")
     result = CliRunner().invoke(commands, ["new", str(tmp_path / "first")])
     assert result.exit_code == 1
-    assert "exists already" in result.stderr
+    assert "already exists" in result.stderr

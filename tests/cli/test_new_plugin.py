@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from paddle_layers.cli.app import commands
-from paddle_layers.cli.commands import new_plugin
+from paddle_layers.cli.commands import scaffolding
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = (
@@ -51,7 +51,7 @@ def test_the_project_file(package: Path) -> None:
 )
 def test_the_versions_it_works_with(version: str, versions: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paddle_layers.__version__", version)
-    assert new_plugin.versions() == versions
+    assert scaffolding.versions() == versions
 
 
 def run(package: Path, *arguments: str) -> str:
@@ -107,8 +107,8 @@ def test_the_kernel_of_the_guide(installed: Path) -> None:
     [
         ("Ours", "invalid prefix `Ours`: expected lowercase words joined by `_`, such as `ours`"),
         ("my-layers", "invalid prefix `my-layers`: expected lowercase words joined by `_`, such as `my_layers`"),
-        ("class", "`class` is no prefix"),
-        ("3", "`3` is no prefix"),
+        ("class", "invalid prefix `class`"),
+        ("3", "invalid prefix `3`"),
         ("../up", "invalid prefix `../up`: expected lowercase words joined by `_`, such as `up`"),
         ("batch", "the built-in layer `batch_norm` uses the prefix `batch`; choose another"),
         ("relu", "the built-in layer `relu` uses the prefix `relu`; choose another"),

@@ -9,7 +9,7 @@ import paddle_layers as pl
 from paddle_layers.define import DefinitionError, Type, body, layer
 from paddle_layers.editor.hover import hover
 from paddle_layers.runtime import Sequences
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 from tests.editor.helpers import labels, opened
 
 pytestmark = pytest.mark.usefixtures("as_python")

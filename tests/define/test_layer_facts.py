@@ -15,9 +15,8 @@ import paddle_layers as pl
 from paddle_layers.define import LayerDefinition
 from paddle_layers.runtime import Sequences
 from paddle_layers.testing.cases.case import Case, in_phases
-from paddle_layers.testing.cases.engines import as_python
 from paddle_layers.testing.cases.networks import network_text
-from paddle_layers.testing.cases.trial import Results, Trial, guarded
+from paddle_layers.testing.cases.trial import Results, Trial, as_python, guarded
 from paddle_layers.testing.cases.values import join_rows, take_rows
 from tests.rotation import layers_by_round
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 import paddle_layers as pl
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 from tests.references import load_references
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "explanations" / "layer-combinations.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "explanations" / "decoders-and-structured-losses.md"
 NETWORKS = dict(re.findall(r"```textproto\n# file: (\w+)\.textproto\n(.*?)```", GUIDE.read_text("utf-8"), re.S))

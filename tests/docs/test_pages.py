@@ -24,7 +24,7 @@ from paddle_layers.codegen.reference import FOLDERS, write_reference
 from paddle_layers.codegen.words import FAMILIES
 
 import paddle_layers as pl
-from paddle_layers.cli.output.terminal import print_markdown
+from paddle_layers.cli.terminal import print_markdown
 from paddle_layers.config.binding.headers import spec
 from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
 from paddle_layers.define import registries

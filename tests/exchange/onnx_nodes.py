@@ -17,7 +17,7 @@ import numpy as np
 from onnx import NodeProto, helper
 
 import paddle_layers as pl
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 
 Arrays = list[Any]
 TOLERANCE = {"rtol": 1e-3, "atol": 1e-5}

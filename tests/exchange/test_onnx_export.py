@@ -10,7 +10,7 @@ from onnxruntime.capi.onnxruntime_pybind11_state import Fail
 import paddle_layers as pl
 from paddle_layers.exchange.onnx_out.reasons import BY_THE_EXPORT, WITHOUT_FORM
 from paddle_layers.testing.cases.case import Case
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 from paddle_layers.testing.generated import chosen
 from paddle_layers.training.inference.outputs import WITHOUT_LABELS
 from tests.exchange.onnx_helpers import model_feeds, real_rows, rows_of, run_model

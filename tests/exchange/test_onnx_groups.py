@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.testing.cases.network_cases import network_cases
+from paddle_layers.testing.cases.case import network_cases
 from tests.exchange.onnx_helpers import model_feeds, real_rows, rows_of, run_model
 
 pytestmark = pytest.mark.usefixtures("as_python")

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.exchange.onnx_in.model import ImportFailure
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 from tests.exchange.onnx_helpers import run_model
 
 STORED = Path(__file__).parents[1] / "onnx_models"
@@ -498,7 +498,7 @@ def test_the_command(tmp_path):
     assert sorted(file.name for file in out.iterdir()) == ["network.textproto", "report.txt", "weights.safetensors"]
     assert invoke("validate", out / "network.textproto").exit_code == 0
     again = invoke("import", path, "-o", out)
-    assert (again.exit_code, "exists already" in again.stderr) == (1, True)
+    assert (again.exit_code, "already exists" in again.stderr) == (1, True)
     assert invoke("import", path, "-o", out, "--force").exit_code == 0
     back = invoke(
         "export", out / "network.textproto", "--weights", out / "weights.safetensors", "-o", tmp_path / "b.onnx"

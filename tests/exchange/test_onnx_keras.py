@@ -11,7 +11,7 @@ from onnx import helper, numpy_helper
 
 import paddle_layers as pl
 from paddle_layers.exchange.onnx_in.model import ImportFailure
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 
 STORED = Path(__file__).parents[1] / "onnx_models" / "keras"
 """Models, inputs and what Keras gives: `python -m tests.exchange.keras_models`, which says with what they were made."""

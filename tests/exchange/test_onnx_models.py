@@ -247,7 +247,7 @@ def test_the_command(tmp_path, monkeypatch):
     assert model.read_bytes() == (tmp_path / "same.onnx").read_bytes()
     again = invoke(tmp_path / "net.textproto", "--weights", weights, "-o", model)
     assert again.exit_code == 1
-    assert "exists already" in again.stderr
+    assert "already exists" in again.stderr
     assert invoke(tmp_path / "net.textproto", "--weights", weights, "-o", model, "--force").exit_code == 0
     without = invoke(tmp_path / "net.textproto", "-o", tmp_path / "n.onnx")
     assert (without.exit_code, "give --weights FILE" in without.stderr) == (1, True)

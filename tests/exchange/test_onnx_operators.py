@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import paddle_layers as pl
 from paddle_layers.exchange.onnx_in.model import ImportFailure
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 from tests.exchange.onnx_operators import cases, node, one
 from tests.rotation import current_round
 

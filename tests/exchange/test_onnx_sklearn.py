@@ -11,7 +11,7 @@ from onnx import helper
 
 import paddle_layers as pl
 from paddle_layers.exchange.onnx_in.model import ImportFailure
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 
 STORED = Path(__file__).parents[1] / "onnx_models" / "sklearn"
 """Models with rows and what scikit-learn gives: `python -m tests.exchange.sklearn_models`."""

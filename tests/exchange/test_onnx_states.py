@@ -10,7 +10,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.exchange.onnx_in.model import ImportFailure
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 
 torch = pytest.importorskip("torch")
 

@@ -8,7 +8,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.exchange.onnx_in.model import ImportFailure
 from paddle_layers.runtime import Csr
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 from tests.exchange.onnx_helpers import dense, rows_of
 from tests.exchange.test_onnx_export import ABSOLUTE, RELATIVE, example_cases, forward
 

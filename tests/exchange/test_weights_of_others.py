@@ -304,10 +304,10 @@ def test_the_command_writes_ours_and_theirs(tmp_path, monkeypatch):
         "fc1.*=a.0.*",
     )
     same(read_tensors("back.safetensors")[0], {name.replace("fc1", "a.0"): one for name, one in turned(kept).items()})
-    assert "exists already" in run(*given, "--from", "torch", status=1)
+    assert "already exists" in run(*given, "--from", "torch", status=1)
     for wrong, message in [
         (("--rename", "a"), "write OLD=NEW"),
-        (("-o", "w.pth"), "weights are written to files that end in .safetensors"),
+        (("-o", "w.pth"), "unsupported extension; expected .safetensors"),
         (("--from", "torch", "--to", "torch"), "exclude each other"),
     ]:
         assert message in run(*given, *wrong, status=2)

@@ -14,7 +14,7 @@ from paddle_layers.config.generate_settings import GenerateSettings
 from paddle_layers.generation import decoding_state
 from paddle_layers.generation.generator import Generator
 from paddle_layers.runtime.plan.plan import Plan
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 from paddle_layers.training.inference.outputs import part_for
 
 WORDS = 4

@@ -8,7 +8,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.kernels import tuned
 from paddle_layers.kernels.loading import load_all_kernels
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 from tests.rotation import layers_by_round
 
 load_all_kernels()

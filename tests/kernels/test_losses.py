@@ -7,7 +7,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.kernels import tuned
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 from tests.rotation import marks_of
 
 TOLERANCE = {"float64": 1e-13, "float32": 2e-6}

@@ -5,7 +5,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.runtime import Sequences
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 from tests.rotation import marks_of
 
 TEXT = """

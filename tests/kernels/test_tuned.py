@@ -15,9 +15,9 @@ from paddle_layers.kernels import digests, tuned
 from paddle_layers.kernels.loading import load_all_kernels
 from paddle_layers.kernels.selection import check_names
 from paddle_layers.testing.cases.case import cases
-from paddle_layers.testing.properties import tuned as testing_tuned
+from paddle_layers.testing.properties import execution
+from paddle_layers.testing.properties.execution import check_tuned
 from paddle_layers.testing.properties.ptx import launches_of
-from paddle_layers.testing.properties.tuned import check_tuned
 
 load_all_kernels()
 LAYERS = sorted({layer for layer, _, _ in tuned._TUNED})
@@ -58,7 +58,7 @@ def test_what_takes_every_shape_is_chosen(case):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_difference_is_found(dtype, monkeypatch):
     case = next(case for case in cases(pl.registry["fc"]) if case.types[0].kind == "DENSE")
-    clean = testing_tuned.run
+    clean = execution.run
 
     def wrong(case, precision):
         found, used = clean(case, precision)
@@ -66,7 +66,7 @@ def test_a_difference_is_found(dtype, monkeypatch):
             found["out0"] = found["out0"] * 1.001
         return found, used
 
-    monkeypatch.setattr(testing_tuned, "run", wrong)
+    monkeypatch.setattr(execution, "run", wrong)
     problems = {place: problem for place, problem in check_tuned(case) if problem is not None}
     assert list(problems) == ["out0"]
     assert re.match(rf"relative error \d\.\de-0[34] in {dtype} with tuned .*fc_y", problems["out0"])

@@ -152,7 +152,7 @@ def test_a_finding_is_a_small_case_with_the_command_that_repeats_it() -> None:
         "wrong_at_the_end { slope: 2 } }\n"
         f"  reproduce: paddle-layers check wrong_at_the_end --property gradients --plugins {file}"
     )
-    command = str(raised.value).rpartition("repeat: paddle-layers ")[2]
+    command = str(raised.value).rpartition("reproduce: paddle-layers ")[2]
     repeated = CliRunner().invoke(commands, command.split())
     assert repeated.exit_code == 1
     assert str(raised.value) in repeated.stderr

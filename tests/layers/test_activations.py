@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 from tests.references import load_references
 
 X = np.linspace(-8, 8, 33)[None]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 
 GUIDE = Path(__file__).parents[2] / "docs" / "explanations" / "network-files.md"
 RNG = np.random.default_rng(3)

@@ -11,7 +11,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.runtime.devices.cuda import simulated_device
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "explanations" / "decoders-and-structured-losses.md"
 NETWORK = re.findall(r"```textproto\n# file: over_beam\.textproto\n(.*?)```", GUIDE.read_text("utf-8"), re.S)[0]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.testing.cases.engines import as_python
 from paddle_layers.testing.cases.networks import LAYER, network_text
+from paddle_layers.testing.cases.trial import as_python
 
 NAN = np.nan
 SCORES = [[3, 1, 2], [3, NAN, 2], [NAN, 1, 0], [0, 9, 1]]

@@ -3,7 +3,7 @@
 import numpy as np
 
 import paddle_layers as pl
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 
 ROWS, HEIGHT, WIDTH, SIZE = 300, 4, 3, 2
 NETWORK = """

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 
 NETWORK = """
 layer { name: "x" type: "data" data { shape: 4 } }

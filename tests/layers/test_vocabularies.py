@@ -12,7 +12,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.runtime import Csr
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 
 pytestmark = pytest.mark.usefixtures("as_python")
 

@@ -14,8 +14,7 @@ from paddle_layers.define import Definition, LayerDefinition
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime.devices.cpu.interpreter import interpreted
 from paddle_layers.testing import PROPERTIES
-from paddle_layers.testing.cases.case import Case, in_phases
-from paddle_layers.testing.cases.network_cases import all_cases
+from paddle_layers.testing.cases.case import Case, all_cases, in_phases
 from paddle_layers.testing.generated import chosen
 
 from ..references import load_references

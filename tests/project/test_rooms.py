@@ -58,8 +58,11 @@ INSIDE: dict[str, tuple[str, ...]] = {
         *("fork_locks", "escaping", "errors", "fields", "functions", "definitions", "checks"),
         *("decorators", "bodies", "inference", "facts", "messages", "derived", "from_message", "plugins"),
     ),
-    "testing": ("findings", "cases", "properties", "generated", "kit", "plugin"),
-    "cli": ("problems", "output", "options", "app", "commands"),
+    "testing": ("findings", "cases", "properties", "generated", "kit"),
+    "cli": (
+        *("problems", "terminal", "files", "evaluation_report", "execution_tables", "options"),
+        *("app", "commands"),
+    ),
     "config": ("diagnostics", "reading", "binding", "wiring", "writing", "building"),
     "runtime": (
         *(

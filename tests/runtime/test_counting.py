@@ -19,8 +19,7 @@ from paddle_layers.runtime.plan.plan import Plan
 from paddle_layers.runtime.profile.counting import count
 from paddle_layers.runtime.profile.step import _counted
 from paddle_layers.testing.cases.case import Case, cases
-from paddle_layers.testing.cases.engines import as_python
-from paddle_layers.testing.cases.trial import Trial, guarded
+from paddle_layers.testing.cases.trial import Trial, as_python, guarded
 from tests.references.counted_numbers import counted_operations
 
 # Every layer takes two minutes; these have all kinds of loops, conditions and indices.

@@ -18,10 +18,8 @@ from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime.devices.cpu.table import always_cut
 from paddle_layers.runtime.passes import PASSES, runs, without
 from paddle_layers.runtime.plan.explanation import ExplainedPlan, explain_plan
-from paddle_layers.testing.cases.case import Case
-from paddle_layers.testing.cases.engines import as_python
-from paddle_layers.testing.cases.network_cases import all_cases
-from paddle_layers.testing.cases.results import run
+from paddle_layers.testing.cases.case import Case, all_cases
+from paddle_layers.testing.cases.trial import as_python, run
 from tests.rotation import layers_by_round
 from tests.runtime.recomputing import everything_again
 
@@ -403,7 +401,7 @@ def test_the_command_prints_what_was_decided(tmp_path: Path) -> None:
     file = tmp_path / "network.textproto"
     file.write_text(TEXT)
     shown = CliRunner().invoke(commands, ["show", "--plan", str(file), "--batch-size", "512"]).stdout
-    assert shown.startswith("phase train, 512 rows, cpu: 22 launches, ")
+    assert shown.startswith("phase train, batch size 512, cpu: 22 launches, ")
     (row,) = (line.split() for line in shown.splitlines() if "relu_y" in line)
     assert " ".join(row[1:]) == "hidden fc_bias + relu_y hidden 512 x 64 131,072 0 of hidden.y 2 to 17 1 to 2"
 

@@ -80,25 +80,25 @@ TABLE: dict[str, tuple[Mutation, tuple[str, str, bool]]] = {
         lambda d: d.layer_attr.add(name="new", number=99, required=True), ("attribute `new`", "added", True),
     ),
     "changed default": (on("stride", default_value=number(2)), (STRIDE, "default changed", True)),
-    "raised minimum": (on("stride", min_value=number(2)), (STRIDE, "smallest value changed", True)),
-    "lowered minimum": (on("stride", min_value=number(0)), (STRIDE, "smallest value changed", False)),
-    "minimum excluded": (on("stride", min_exclusive=True), (STRIDE, "smallest value changed", True)),
-    "new maximum": (on("stride", max_value=number(9)), (STRIDE, "largest value changed", True)),
-    "required": (on("error_clip", required=True), ("attribute `error_clip`", "need changed", True)),
-    "not required": (on("filter_size", required=False), (SIZE, "need changed", False)),
+    "raised minimum": (on("stride", min_value=number(2)), (STRIDE, "minimum changed", True)),
+    "lowered minimum": (on("stride", min_value=number(0)), (STRIDE, "minimum changed", False)),
+    "minimum excluded": (on("stride", min_exclusive=True), (STRIDE, "minimum changed", True)),
+    "new maximum": (on("stride", max_value=number(9)), (STRIDE, "maximum changed", True)),
+    "required": (on("error_clip", required=True), ("attribute `error_clip`", "requirement changed", True)),
+    "not required": (on("filter_size", required=False), (SIZE, "requirement changed", False)),
     "other type": (on("stride", type=pb.AttributeDef.FLOAT), (STRIDE, "type changed", True)),
     "list": (on("stride", repeated=True), (STRIDE, "number of values changed", False)),
     "renumbered": (on("stride", number=77), (STRIDE, "number changed", True)),
     "deprecated": (on("stride", deprecated="use steps"), (STRIDE, "deprecation changed", False)),
-    "other axis": (on("num_filters", axis="Z"), ("attribute `num_filters`", "axis that it gives changed", True)),
+    "other axis": (on("num_filters", axis="Z"), ("attribute `num_filters`", "axis changed", True)),
     "default from elsewhere": (
         on("stride_y", default_from="padding"), ("attribute `stride_y`", "source of the default changed", True),
     ),
     "alias removed": (
-        lambda d: attribute(d, "filter_size").ClearField("aliases"), (SIZE, "other names changed", True),
+        lambda d: attribute(d, "filter_size").ClearField("aliases"), (SIZE, "aliases changed", True),
     ),
     "alias added": (
-        lambda d: attribute(d, "filter_size").aliases.append("width"), (SIZE, "other names changed", False),
+        lambda d: attribute(d, "filter_size").aliases.append("width"), (SIZE, "aliases changed", False),
     ),
     "kinds widened": (lambda d: d.inputs[0].data_type.append(pb.SPARSE), (X, "accepted data types changed", False)),
     "levels narrowed": (lambda d: d.inputs[0].seq_nested_level.pop(), (X, "accepted sequence levels changed", True)),
@@ -106,11 +106,11 @@ TABLE: dict[str, tuple[Mutation, tuple[str, str, bool]]] = {
     "axes that are gone": (lambda d: setattr(d.inputs[0], "axes", "N C H ..."), (X, "axes changed", True)),
     "axes of an input": (lambda d: setattr(d.inputs[0], "axes", "N C W"), (X, "axes changed", True)),
     "repeatable input": (lambda d: setattr(d.inputs[0], "repeatable", True), (X, "count changed", False)),
-    "optional input": (lambda d: setattr(d.inputs[0], "optional", True), (X, "need changed", False)),
+    "optional input": (lambda d: setattr(d.inputs[0], "optional", True), (X, "requirement changed", False)),
     "no gradient": (lambda d: setattr(d.inputs[0], "differentiable", False), (X, "gradient changed", True)),
     "new input": (lambda d: d.inputs.add(name="mask", optional=True), ("input `mask`", "added", False)),
     "new required input": (lambda d: d.inputs.add(name="mask"), ("input `mask`", "added", True)),
-    "output is a cost": (lambda d: setattr(d.outputs[0], "loss", True), (Y, "part in the loss changed", True)),
+    "output is a cost": (lambda d: setattr(d.outputs[0], "loss", True), (Y, "role in the loss changed", True)),
     "new output": (lambda d: d.outputs.add(name="z"), ("output `z`", "added", False)),
     "axes of a weight": (
         lambda d: setattr(d.parameter_attr[0], "axes", "K"), ("parameter `weight`", "axes changed", True),
@@ -121,8 +121,8 @@ TABLE: dict[str, tuple[Mutation, tuple[str, str, bool]]] = {
     ),
     "bias removed": (lambda d: d.ClearField("bias_attr"), ("parameter `bias`", "removed", True)),
     "new weight": (lambda d: d.extra_parameters.add(name="gain"), ("parameter `gain`", "added", True)),
-    "fewest values": (on("stride", min_items=1), (STRIDE, "fewest values changed", True)),
-    "most values": (on("stride", max_items=4), (STRIDE, "most values changed", True)),
+    "minimum count": (on("stride", min_items=1), (STRIDE, "minimum count changed", True)),
+    "maximum count": (on("stride", max_items=4), (STRIDE, "maximum count changed", True)),
     "number of an alias": (
         lambda d: attribute(d, "filter_size").alias_numbers.__setitem__(0, 88),
         ("attribute `kernel_size`", "number changed", True),
@@ -130,15 +130,15 @@ TABLE: dict[str, tuple[Mutation, tuple[str, str, bool]]] = {
     "kinds narrowed": (lambda d: d.inputs[0].ClearField("data_type"), (X, "accepted data types changed", True)),
     "removed output": (lambda d: d.outputs.pop(), (Y, "removed", True)),
     "optional weight": (
-        lambda d: setattr(d.parameter_attr[0], "optional", True), ("parameter `weight`", "need changed", False),
+        lambda d: setattr(d.parameter_attr[0], "optional", True), ("parameter `weight`", "requirement changed", False),
     ),
     "weight becomes a state": (
         lambda d: setattr(d.parameter_attr[0], "trained", False), ("parameter `weight`", "training changed", True),
     ),
     "new statistic": (lambda d: d.statistics.add(name="s"), ("statistic `s`", "added", False)),
-    "named numbers": (lambda d: d.results.append("F1"), ("the layer", "reported numbers changed", True)),
+    "named numbers": (lambda d: d.results.append("F1"), ("the layer", "reported values changed", True)),
     "type number": (lambda d: setattr(d, "number", 5), ("the layer", "number changed", True)),
-    "version": (lambda d: setattr(d, "version", 2), ("the layer", "version stepped", False)),
+    "version": (lambda d: setattr(d, "version", 2), ("the layer", "version increased", False)),
     "conditions": (lambda d: d.rules.pop(), ("the layer", "conditions changed", False)),
     "a fact": (lambda d: setattr(d.facts, "is_random", True), ("the layer", "fact `is_random` changed", False)),
     "a device": (lambda d: d.facts.devices.append("cuda"), ("the layer", "devices changed", False)),
@@ -171,7 +171,7 @@ def test_a_rename_with_an_alias_breaks_nothing() -> None:
         stride.name, stride.number = "step", 90
 
     assert changes(rename) == [
-        (STRIDE, "renamed", False), ("attribute `step`", "other names changed", False),
+        (STRIDE, "renamed", False), ("attribute `step`", "aliases changed", False),
     ]  # fmt: skip
 
 
@@ -390,6 +390,6 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert (change["definition"], change["breaking"], change["old"], change["new"]) == ("layer conv", True, "2", "1")
     Path("bad.json").write_text("{")
     assert run("diff", "bad.json", "current") == 1
-    assert "bad.json is no registry file" in capsys.readouterr().err
+    assert "bad.json is not a registry file" in capsys.readouterr().err
     assert run("diff", "nowhere.json", "current") == 1
     assert run("export", "now.xml") == 2

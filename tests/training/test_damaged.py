@@ -121,14 +121,14 @@ def test_facts_of_a_checkpoint_have_a_type_and_a_range(folder, name):
         ({"batch": 10**9}, "`batch` is 1000000000, but an epoch has 7 batches"),
         ({"callbacks": {"0 SaveBest": None}}, "state of the callback `0 SaveBest`"),
         ({"callbacks": {"0 SaveBest": {}}}, "state of the callback `0 SaveBest`"),
-        ({"callbacks": {"0 SaveBest": {"best": "x"}}}, "`best` has to be a number or null"),
+        ({"callbacks": {"0 SaveBest": {"best": "x"}}}, "`best` must be a number or null"),
         ({"callbacks": {"0 SaveBest": {"best": 1, "step": -1}}}, "`step` has to be a whole number"),
         (
             {"callbacks": {"0 SaveBest": {"best": 1, "results": {"loss": "x"}}}},
-            "`results` has to be an object of numbers",
+            "`results` must be an object of numbers",
         ),
-        ({"callbacks": {"0 SaveBest": {"best": 1, "results": [1]}}}, "`results` has to be an object of numbers"),
-        ({"callbacks": {"1 EarlyStop": {"best": 1, "worse": [1]}}}, "`worse` has to be a whole number"),
+        ({"callbacks": {"0 SaveBest": {"best": 1, "results": [1]}}}, "`results` must be an object of numbers"),
+        ({"callbacks": {"1 EarlyStop": {"best": 1, "worse": [1]}}}, "`worse` must be an integer"),
     ],
 )
 def test_facts_of_a_checkpoint_go_with_the_training(folder, change, words):

@@ -181,7 +181,8 @@ def test_a_loop_of_ones_own(tmp_path):
                 optimizer.step(0.1)
                 continue
             with pytest.raises(
-                TrainingError, match=r"at step 2: the first layer, .* is `root`. The parameters are unch"
+                TrainingError,
+                match=r"at step 2: in backward order, `root` is the first layer .*. The parameters are unch",
             ):
                 optimizer.step(0.1)
             after = [net.arena.values.read(), *(s.read() for s in optimizer._updater.states.values())]

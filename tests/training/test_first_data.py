@@ -92,7 +92,7 @@ def test_a_norm_of_data_that_only_the_test_has(tmp_path):
             'include { stage: "other" }', 'include { stage: "other" phase: "test" }'
         )
     )
-    with pytest.raises(ConfigError, match="`x` is there in the test only, but a `data_norm` is measured"):
+    with pytest.raises(ConfigError, match="`x` exists only in the test phase, but `data_norm` computes"):
         train(path, datasets={"train": {"z": np.zeros((4, 2))}, "test": {"z": np.zeros((4, 2)), "x": np.zeros((4, 2))}})
 
 

@@ -231,11 +231,11 @@ def test_frozen_parameters_stay_and_the_rest_learns(tmp_path, trained):
     block = f'weights {{ file: "{trained}" rename {{ from: "fc2.*" to: "head.*" }} leave_out: "*.bias" }}\n'
     path = write(tmp_path, HEAD + block + 'param { of: "fc1.weight" frozen: true } param { of: "head.*" lr_mult: 2 }')
     report, _, shown = train(path)
-    assert f"""first values, from {trained}:
-  fc1.weight   8x6  read                   frozen
-  fc1.bias     6    initialised anew
-  head.weight  6x3  read from fc2.weight   learning rate x 2
-  head.bias    3    initialised anew       learning rate x 2
+    assert f"""initial weights, from {trained}:
+  fc1.weight   8x6  loaded                  frozen
+  fc1.bias     6    newly initialized
+  head.weight  6x3  loaded from fc2.weight  learning rate x 2
+  head.bias    3    newly initialized       learning rate x 2
   fc1.bias     6    in the file, skipped
   fc2.bias     3    in the file, skipped
 """ in shown.replace("  \n", "\n")
@@ -251,7 +251,7 @@ def test_the_file_is_relative_and_the_command_line_goes_before_it(tmp_path, trai
     with pytest.raises(pl.ConfigError, match=r"E308.*file not found: .*start/w.safetensors"):
         train(path)
     _, _, shown = train(path, weights=trained)
-    assert f"4 weights read from {trained}" in shown
+    assert f"loaded 4 weights from {trained}" in shown
     (tmp_path / "start").mkdir()
     (tmp_path / "start" / "w.safetensors").write_bytes(trained.read_bytes())
     _, _, shown = train(path, overwrite=True)
@@ -284,7 +284,7 @@ def test_a_training_in_which_nothing_learns_is_refused(tmp_path):
 
 def test_weights_and_resume_exclude_each_other(tmp_path, trained):
     path = write(tmp_path)
-    with pytest.raises(TrainingError, match="leave `weights` out"):
+    with pytest.raises(TrainingError, match="remove `weights`"):
         train(path, resume=True, weights=trained)
     done = run("train", path, "--resume", "--weights", trained)
-    assert (done.exit_code, "leave --weights out" in done.stderr) == (2, True)
+    assert (done.exit_code, "remove --weights" in done.stderr) == (2, True)

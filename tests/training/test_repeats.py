@@ -140,7 +140,7 @@ def test_another_training_may_run_beside(tmp_path):
 def test_the_working_directory_has_no_number(tmp_path, monkeypatch):
     path = write(tmp_path)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(TrainingError, match=r"holds something already.*--output.*--resume.*--overwrite"):
+    with pytest.raises(TrainingError, match=r"is not empty.*--output.*--resume.*--overwrite"):
         train(path, output=".")
     assert not (tmp_path / MARK).exists()
     assert not (tmp_path / "run").exists()

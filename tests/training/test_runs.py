@@ -329,7 +329,7 @@ def test_the_best_weights_are_named_and_used(tmp_path):
     best, last = tmp_path / "output" / "best.safetensors", tmp_path / "output" / "weights.safetensors"
     assert report.weights == best
     words = str(report)
-    assert f"Best, after 5 steps: loss {report.best.results['loss']:.4g}  accuracy" in words
+    assert f"Best test, after 5 steps: loss {report.best.results['loss']:.4g}  accuracy" in words
     assert f"Weights: {best} (best test; weights.safetensors has those of the last step)" in words
     assert f"Predict: paddle-layers predict {path} --weights {best}" in words
     assert "Resume: paddle-layers train" in words
@@ -339,7 +339,7 @@ def test_the_best_weights_are_named_and_used(tmp_path):
         assert done.exit_code == 0, done.stderr
         return done.stdout, done.stderr
 
-    assert predicted() == (predicted("--weights", str(best))[0], f"weights: {best}, of the best test\n")
+    assert predicted() == (predicted("--weights", str(best))[0], f"weights: {best} (best test)\n")
     assert predicted()[0] != predicted("--weights", str(last))[0]
     best.unlink()
     assert predicted() == (predicted("--weights", str(last))[0], "")

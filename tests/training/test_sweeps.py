@@ -49,12 +49,12 @@ def test_what_is_varied():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("seed", "--vary is 'seed': write FIELD=LOW..HIGH"),
+        ("seed", "invalid --vary 'seed': write FIELD=LOW..HIGH"),
         ("seed=5", "neither a range nor distinct choices"),
         ("seed=1,1", "neither a range nor distinct choices"),
         ("seed=5..1", "the lower bound must be less than the upper bound"),
         ("seed=1..1e999", "the lower bound must be less"),
-        ("seed=0..5:log", "begin above 0"),
+        ("seed=0..5:log", "must be above 0"),
     ],
 )
 def test_what_cannot_be_varied(text, message):
@@ -151,8 +151,8 @@ def test_a_journal_of_somebody_else(folder, content):
 
 COMMAND = ("--vary", "optimizer.learning_rate=0.1,0.01", "--vary", SIZE, "--trials", "2")
 JOURNALS = {
-    "other choices": (r"\"0.01\"", r"\"0.02\"", "trial 0 varies `optimizer.learning_rate` otherwise than --vary"),
-    "another range": (r"\"high\": 9", r"\"high\": 99", "trial 0 varies `net.layer[fc1].fc.size` otherwise"),
+    "other choices": (r"\"0.01\"", r"\"0.02\"", "trial 0 varies `optimizer.learning_rate` differently from --vary"),
+    "another range": (r"\"high\": 9", r"\"high\": 99", "trial 0 varies `net.layer[fc1].fc.size` differently"),
     "another kind": ("IntDistribution", "FloatDistribution", "as the journal of this sweep"),
     "a choice that there is none of": (
         'learning_rate","param_value_internal":0',

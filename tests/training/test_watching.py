@@ -69,7 +69,7 @@ def test_a_callback_watches_one_of_them(tmp_path):
     best = max(notes.results, key=lambda step: (notes.results[step]["noisy.accuracy"], -step))
     assert report.best.step == best
     path.write_text(path.read_text().replace("mode: max", "mode: min"))
-    with pytest.raises(pl.ConfigError, match="is the better the larger it is"):
+    with pytest.raises(pl.ConfigError, match="larger values of"):
         train(path)
 
 
@@ -175,14 +175,16 @@ def test_debug_shows_means_and_dead_units(tmp_path):
     path = write(tmp_path, text + SOURCES + SETTINGS + 'callback { type: "debug" debug { every: 3 } }')
     means = Means()
     _, losses, shown = train(path, callbacks=[means])
-    page = shown[shown.index("step 6: what happens") : shown.index("step 9: what happens")]
+    page = shown[
+        shown.index("step 6: values, gradients and updates") : shown.index("step 9: values, gradients and updates")
+    ]
     cells = {row[0]: row[1:] for row in (re.split(r"  +", line.strip()) for line in page.splitlines()) if len(row) > 1}
     assert [float(cell) for cell in cells["fc1"][:2]] == pytest.approx(means.expected, rel=6e-3)
     assert means.dead
     assert cells["fc1"][2] == f"{means.dead} of 6"
     assert float(cells["fc1.weight"][0]) == pytest.approx(means.weight, rel=6e-3)
     assert float(cells["fc1.weight"][2]) == pytest.approx(means.update, rel=6e-3)
-    assert shown.count("what happens") == 10
+    assert shown.count("values, gradients and updates") == 10
     path.write_text(text + SOURCES + SETTINGS)
     assert train(path, output=tmp_path / "without")[1] == losses
 
@@ -205,8 +207,8 @@ def test_debug_of_sequences_and_tables(tmp_path):
     starts = np.arange(0, 31, 3)
     data = {"words": rng.integers(0, 30, 30), "words.starts": starts, "label": rng.integers(0, 3, 10)}
     _, _, shown = train(path, datasets={"train": Dataset(data)})
-    assert shown.count("what happens") == 1
-    assert re.search(r"step 6: what happens.*\n.*\n  vectors  .*vectors\.\w+ +0\.", shown, re.DOTALL)
+    assert shown.count("values, gradients and updates") == 1
+    assert re.search(r"step 6: values, gradients and updates.*\n.*\n  vectors  .*vectors\.\w+ +0\.", shown, re.DOTALL)
 
 
 def test_callbacks_of_epochs(tmp_path):

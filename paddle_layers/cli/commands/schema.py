@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from ..output.terminal import echo
+from ..terminal import echo
 
 
 @click.group()
-def command() -> None:
+def schema() -> None:
     """Export config schemas, lock field numbers, compare versions."""
 
 
-@command.command()
+@schema.command()
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 def json(directory: Path) -> None:
     """Write the JSON Schemas of network and training files to DIRECTORY, for editors."""
@@ -28,7 +28,7 @@ def json(directory: Path) -> None:
         echo(path)
 
 
-@command.command()
+@schema.command()
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 def proto(directory: Path) -> None:
     """Write the .proto files of configs and of `schema export` to DIRECTORY, for other languages."""
@@ -38,7 +38,7 @@ def proto(directory: Path) -> None:
         echo(path)
 
 
-@command.command()
+@schema.command()
 @click.option("--check", is_flag=True, help="Change nothing; exit with status 1 if the lock file is stale.")
 @click.option("--package", default="paddle_layers", show_default=True, help="Import name of the package.")
 def lock(check: bool, package: str) -> None:
@@ -64,13 +64,13 @@ def lock(check: bool, package: str) -> None:
     echo(path)
 
 
-@command.command()
+@schema.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def export(file: Path) -> None:
     """Write all registered definitions to FILE (.textproto, .json or .binpb), for `schema diff`."""
     from paddle_layers.codegen.registry_files import ENDS, registry_content, registry_def
 
-    from ..output.files import replace_file
+    from ..files import replace_file
 
     if file.suffix not in ENDS:
         raise click.UsageError(f"{file}: unsupported extension; expected one of {', '.join(ENDS)}")
@@ -79,7 +79,7 @@ def export(file: Path) -> None:
     echo(f"{file}: {len(message.layers)} layers and {len(message.components)} other definitions")
 
 
-@command.command()
+@schema.command()
 @click.argument("old")
 @click.argument("new")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)

@@ -1,4 +1,4 @@
-"""`show`: the layers of a network, as a table or as a diagram."""
+"""`show`: summary, graph, page, plan and profile of a network; `warm`: compilation in advance."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..options.ranges import IntRange
-from ..options.threads import is_given, threads_option
-from ..output.files import ending_of, replace_file
-from ..output.terminal import echo, print_table
+from ..files import ending_of, replace_file
+from ..options import IntRange, device_option, is_given, threads_option
+from ..terminal import echo, print_table
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Node
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Device of the memory and launches; needs no GPU.",
 )
-def command(
+def show(
     file: str,
     svg: Path | None,
     html: Path | None,
@@ -79,7 +78,7 @@ def command(
 def _print_plan(file: str, phase: str, batch_size: int, device: str) -> None:
     from paddle_layers.config import network_of
 
-    from ..output.plan import print_plan
+    from ..execution_tables import print_plan
 
     print_plan(network_of(file), phase, batch_size, device)
 
@@ -87,7 +86,7 @@ def _print_plan(file: str, phase: str, batch_size: int, device: str) -> None:
 def _show_times(file: str, phase: str, batch_size: int, svg: Path | None) -> None:
     from paddle_layers.config import network_of
 
-    from ..output.times import show_times
+    from ..execution_tables import show_times
 
     show_times(network_of(file), phase, batch_size, svg)
 
@@ -172,3 +171,27 @@ def _inside(node: Node, path: str, costs: Footprint, depth: int) -> Iterator[tup
 def number(value: int) -> str:
     """With commas between thousands."""
     return f"{value:,}"
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True)
+@click.option("--batch-size", type=IntRange(min=1), default=64, show_default=True, help="Batch size.")
+@click.option(
+    "--dtype", type=click.Choice(["float32", "float64"]), default="float32", show_default=True, help="Data type."
+)
+@device_option
+def warm(files: tuple[str, ...], batch_size: int, dtype: str, device: str) -> None:
+    """Compile the kernels of the networks in FILES in advance."""
+    from paddle_layers.config import network_of
+    from paddle_layers.runtime import Net
+    from paddle_layers.training.progress import make_progress
+
+    for file in files:
+        network = network_of(file)
+        progress = make_progress()
+        try:
+            with Net(network, device=device, dtype=dtype, batch_size=batch_size, progress=progress.compiling):
+                pass
+        finally:
+            progress.close()
+        echo(f"{file}: kernels compiled")

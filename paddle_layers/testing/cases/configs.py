@@ -11,7 +11,7 @@ from paddle_layers.define.fields.axes import REST, Axis, split_dims
 
 from .batches import BATCHES, Batch
 from .networks import network_text
-from .ranges import ABSENT
+from .values import ABSENT
 
 
 @dataclass(frozen=True)

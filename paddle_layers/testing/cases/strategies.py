@@ -15,7 +15,7 @@ from hypothesis.errors import NoSuchExample
 from paddle_layers.define import LayerDefinition
 
 from .configs import Config, Draft, batches_of
-from .ranges import far_values, usual_values
+from .values import far_values, usual_values
 
 CHANGES = 4
 """Most respects in which a config differs from an example."""

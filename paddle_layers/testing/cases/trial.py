@@ -1,4 +1,4 @@
-"""Trials: a test case bound to a net, run pass by pass with memory poisoned in between. Only this module uses plans."""
+"""A trial: a case compiled and run, with access to its buffers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define.switching import switched
+from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Net, Sequences
-from paddle_layers.runtime.devices.cpu.interpreter import is_interpreted
+from paddle_layers.runtime.devices.cpu.interpreter import interpreted, is_interpreted
 from paddle_layers.runtime.devices.cpu.table import Table
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
@@ -27,6 +28,29 @@ from paddle_layers.runtime.passes import without
 from paddle_layers.runtime.plan.plan import Plan
 
 from .case import Case
+
+
+def run(case: Case, dtype: str, device: str | Device = "cpu") -> tuple[Results, set[str]]:
+    """Outputs, statistics, states and gradients of one pass, and the names of the tuned functions that ran."""
+    with Trial(case, dtype, device) as trial:
+        return trial.step(), trial.tuned
+
+
+T = TypeVar("T")
+
+
+def as_python(compute: Callable[[], T]) -> T:
+    """Run the point functions as Python, which needs no compiler and notices indices out of range or below zero.
+
+    Python raises where a kernel goes on with infinity or NaN; then they are compiled.
+    """
+    try:
+        with point_functions_only(), interpreted():
+            return compute()
+    except (ArithmeticError, ValueError):
+        with point_functions_only():
+            return compute()
+
 
 Array = NDArray[Any]
 Results = dict[str, Array]

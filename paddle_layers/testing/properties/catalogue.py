@@ -8,23 +8,13 @@ from typing import NamedTuple
 from paddle_layers.define import LayerDefinition
 
 from ..cases.case import Case
-from .batch_sizes import check_batch_sizes
+from .batches import check_batch_sizes, check_empty, check_rows, check_sums
 from .comparing import Verdicts
-from .compiled import check_compiled, check_cuts
 from .cuda import check_cuda
-from .definition import check_definition
-from .derived import check_facts
-from .documentation import check_documentation
-from .empty import check_empty
+from .definitions import check_definition, check_documentation, check_inference
+from .execution import check_compiled, check_cuts, check_facts, check_memory, check_tuned
 from .gradients import check_gradients
-from .inference import check_inference
-from .memory import check_memory
-from .nan import check_nan
-from .precision import check_precision
-from .rows import check_rows
-from .sums import check_sums
-from .tuned import check_tuned
-from .types import check_types
+from .values import check_nan, check_precision, check_types
 
 ALL = 1 << 30
 

@@ -11,8 +11,7 @@ from paddle_layers.define.facts.devices import devices_of
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 
 from ..cases.case import Case
-from ..cases.engines import as_python
-from ..cases.results import run
+from ..cases.trial import as_python, run
 from .breadth import breadth
 from .comparing import Verdicts, close
 from .ptx import Ptx, drivers_of

@@ -14,7 +14,7 @@ from paddle_layers.define import AdaptiveStep, registries
 from paddle_layers.define.definitions.elementwise import Elementwise
 from paddle_layers.define.definitions.lazy_updates import LinearStep, find_lazy_update
 
-from ..cases.ranges import ABSENT, usual_values
+from ..cases.values import ABSENT, usual_values
 
 Numbers = NDArray[np.float64]
 TRIALS = 400

@@ -13,8 +13,7 @@ from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.schedule.schedule import Schedule
 
-from ..cases.case import Case
-from ..cases.network_cases import all_cases
+from ..cases.case import Case, all_cases
 
 Architecture = tuple[int, int]
 """A compute capability, such as (9, 0)."""

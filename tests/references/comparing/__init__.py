@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from paddle_layers.define import LayerDefinition
 from paddle_layers.testing.cases.case import Case, cases, in_phases
-from paddle_layers.testing.cases.engines import as_python
+from paddle_layers.testing.cases.trial import as_python
 
 from .configs import chosen_configs
 from .gradients import compare_gradients

@@ -5,7 +5,7 @@ from typing import Any
 
 from paddle_layers.define import LayerDefinition
 from paddle_layers.testing.cases.configs import Config, Draft, batches_of
-from paddle_layers.testing.cases.ranges import ABSENT, usual_values
+from paddle_layers.testing.cases.values import ABSENT, usual_values
 from paddle_layers.testing.generated import chosen, is_legal
 
 DRAWS = 60

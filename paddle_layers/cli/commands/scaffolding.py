@@ -1,16 +1,59 @@
-"""`new-plugin`: a starter plugin package."""
+"""New projects and plugin packages: `new`, `new-plugin`."""
 
 from __future__ import annotations
 
 import re
+import shlex
 from keyword import iskeyword
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING
 
 import click
 
-from ..output.files import empty_folder
-from ..output.terminal import echo
+from ..files import empty_folder
+from ..terminal import echo
+
+if TYPE_CHECKING:
+    from paddle_layers.define.output_folders import Folder
+
+STARTER = Path(__file__).parents[1] / "starter"
+CLASSES, TRAIN_ROWS, TEST_ROWS = 3, 360, 120
+
+
+@click.command()
+@click.argument("directory", type=click.Path(path_type=Path))
+def new(directory: Path) -> None:
+    """Create a project in DIRECTORY.
+
+    It contains a network, a training file, CSV and NPZ data and a README. Never overwrites files.
+    """
+    with empty_folder(directory) as folder:
+        for file in sorted(STARTER.iterdir()):
+            folder.create(file.name, file.read_bytes())
+        _write_points(folder, "train", TRAIN_ROWS, seed=1)
+        _write_points(folder, "test", TEST_ROWS, seed=2)
+    echo(f"created {directory} with {', '.join(sorted(path.name for path in directory.iterdir()))}")
+    echo(f"next: cd {shlex.quote(str(directory))} && paddle-layers train train.textproto")
+
+
+def _write_points(folder: Folder, name: str, rows: int, *, seed: int) -> None:
+    """Points on three noisy spiral arms, with alternating classes."""
+    import io
+
+    import numpy as np
+
+    random = np.random.Generator(np.random.Philox(key=seed))
+    label = np.arange(rows) % CLASSES
+    radius = np.sqrt(random.random(rows))
+    angle = 2 * np.pi * label / CLASSES + 4 * radius + random.normal(0, 0.1, rows)
+    features = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).round(4).astype(np.float32)
+    lines = [f"{x:.4f},{y:.4f},{c}" for (x, y), c in zip(features, label, strict=True)]
+    folder.create(f"{name}.csv", "\n".join(["x,y,label", *lines, ""]).encode())
+    arrays = io.BytesIO()
+    np.savez(arrays, features=features, label=label)
+    folder.create(f"{name}.npz", arrays.getvalue())
+
 
 TEMPLATES = Path(__file__).parents[1] / "plugin_template"
 FILES = {
@@ -29,13 +72,13 @@ FILES = {
 @click.command()
 @click.argument("name")
 @click.argument("directory", type=click.Path(path_type=Path), required=False)
-def command(name: str, directory: Path | None) -> None:
+def new_plugin(name: str, directory: Path | None) -> None:
     """Create a plugin package with one layer.
 
     It contains a test, docs and a CI workflow. Never overwrites files. NAME is the prefix of its layer types. DIRECTORY
     defaults to paddle-layers-NAME.
     """
-    _check(name)
+    _check_prefix(name)
     distribution = f"paddle-layers-{name.replace('_', '-')}"
     directory = directory or Path(distribution)
     package = f"paddle_layers_{name}"
@@ -48,7 +91,7 @@ def command(name: str, directory: Path | None) -> None:
     echo(f"next: cd {directory} && pip install -e '.[test]' && python -m pytest")
 
 
-def _check(name: str) -> None:
+def _check_prefix(name: str) -> None:
     """Reject invalid prefixes and prefixes in use."""
     from paddle_layers.define import installed_plugins, registries
     from paddle_layers.define.plugins.installed import PREFIX

@@ -1,18 +1,60 @@
-"""Inference is pure and total: every config gives types or a diagnostic, never an exception."""
+"""Properties of definitions: round trips of the LayerDef, documentation and type inference."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from google.protobuf import json_format, text_format
+
 from paddle_layers.config.files import examine_network
-from paddle_layers.define import Input, LayerDefinition, ShapeError, Type
+from paddle_layers.define import Bias, Input, LayerDefinition, ShapeError, Type
 from paddle_layers.define.fields.types import KINDS
+from paddle_layers.schema import layer_def_pb2 as pb
 
 from ..cases.case import Case
 from ..cases.networks import network_text
-from ..cases.ranges import illegal_values
+from ..cases.values import illegal_values
 from .comparing import Verdicts
+
+
+def check_definition(layer: LayerDefinition) -> Iterator[tuple[str, str | None]]:
+    """To binary, text and JSON, and back: the message must be the same."""
+    message = layer.message
+    ways = {
+        "binary": pb.LayerDef.FromString(message.SerializeToString()),
+        "text": text_format.Parse(text_format.MessageToString(message), pb.LayerDef()),
+        "JSON": json_format.Parse(json_format.MessageToJson(message), pb.LayerDef()),
+    }
+    for form, read in ways.items():
+        yield form, None if read == message else f"the LayerDef changes in a round trip through {form}"
+
+
+def check_documentation(layer: LayerDefinition) -> Verdicts:
+    """Checks the one-sentence summary, descriptions of choices, messages of rules, and names in other systems."""
+    summary = layer.summary
+    yield "description", None if summary.endswith(".") else f"the first line is not a sentence: {summary!r}"
+    for place, text in _texts(layer):
+        words = text.replace("_", " ").strip(" .").lower()
+        yield (
+            place,
+            None if words not in ("", place.replace("_", " ")) else "the description only repeats the name",
+        )
+    for attribute in layer.attributes.values():
+        for option in attribute.options:
+            described = attribute.option_docs.get(option)
+            yield f"{attribute.name}: {option}", None if described else "the choice has no description"
+    for rule in layer.message.rules:
+        yield f"rule {rule.condition}", None if rule.message.strip() else "has no message"
+    for system, name in layer.elsewhere.items():
+        yield f"name in {system}", None if system.strip() and name.strip() else "is empty"
+
+
+def _texts(layer: LayerDefinition) -> Iterator[tuple[str, str]]:
+    fields = [field for field in layer.fields.values() if not isinstance(field, Bias)]
+    yield from ((field.name, field.doc) for field in fields)
+    yield from ((attribute.name, attribute.doc) for attribute in layer.attributes.values())
+
 
 CRASH = "E401"
 """Code of the diagnostic about a function of a layer that fails."""

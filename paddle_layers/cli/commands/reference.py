@@ -1,12 +1,13 @@
-"""`layers`: list of definitions, search, or the page of one definition."""
+"""Documentation of the definitions: `layers`, `docs`, `stubs`."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ..output.terminal import echo, print_markdown
+from ..terminal import echo, print_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ MATCHES = 20
 
 @click.command()
 @click.argument("words", metavar="[NAME|WORD...]", nargs=-1)
-def command(words: tuple[str, ...]) -> None:
+def layers(words: tuple[str, ...]) -> None:
     """List or search the definitions, or print the page of NAME.
 
     Searches terms and the names in PyTorch, Keras, ONNX and Caffe, as in `paddle-layers layers deconvolution`.
@@ -72,3 +73,53 @@ def _pages(definitions: Sequence[Definition]) -> None:
     from paddle_layers.codegen.pages import terminal_page
 
     print_markdown("\n".join(terminal_page(definition) for definition in definitions))
+
+
+EXTRA = ("sphinx", "docutils", "myst_parser", "pygments", "latex2mathml")
+"""Packages of the extra `docs`."""
+
+
+@click.command()
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--html", is_flag=True, help="Write an HTML site with the guides and offline search instead.")
+def docs(directory: Path, html: bool) -> None:
+    """Write the reference pages to DIRECTORY as Markdown.
+
+    Includes the definitions of plugins.
+    """
+    if html:
+        _site(directory)
+        return
+    from paddle_layers.codegen.reference import write_reference
+
+    pages = [path for path in write_reference(directory) if path.suffix == ".md"]
+    echo(f"wrote {len(pages)} pages to {directory}; open {directory / 'index.md'}")
+
+
+def _site(directory: Path) -> None:
+    try:
+        from paddle_layers.codegen.site import build_site
+    except ModuleNotFoundError as error:
+        needed = str(error.name).partition(".")[0]
+        if needed not in EXTRA:
+            raise
+        echo(f"--html requires {needed}: pip install 'paddle-layers[docs]'", err=True)
+        raise click.exceptions.Exit(1) from None
+    for warning in build_site(directory):
+        echo(warning, err=True)
+    pages = sum(1 for _ in directory.rglob("*.html"))
+    echo(f"wrote {pages} pages to {directory}; open {directory / 'index.html'}")
+
+
+@click.command()
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path), default=Path("typings"))
+def stubs(directory: Path) -> None:
+    """Write type stubs of the `nn` helpers to DIRECTORY.
+
+    Includes the layers of plugins. DIRECTORY defaults to `typings`. Pyright reads `typings` by default; for mypy set
+    `mypy_path = "typings"`.
+    """
+    from paddle_layers.codegen.stubs import write_stubs
+
+    for path in write_stubs(directory):
+        echo(path)

@@ -1,4 +1,4 @@
-"""`show --time`: profile of a step, and hardware utilization."""
+"""Tables of `show --plan` and `show --time`: launches, kernels, memory and the profile of a step."""
 
 from __future__ import annotations
 
@@ -14,9 +14,50 @@ from .terminal import echo, print_table
 if TYPE_CHECKING:
     from paddle_layers.config import Network
     from paddle_layers.runtime.devices.cpu.peaks import Peaks
+    from paddle_layers.runtime.plan.explanation import ExplainedLaunch
     from paddle_layers.runtime.profile.step import StepTimes, Work
 
-COLUMNS = ("layer", "pass", "time", "of step", "GFLOP/s", "GB/s", "of peak")
+PLAN_COLUMNS = ("", "layer", "kernel", "result", "shape", "bytes", "offset", "in-place", "lifetime", "fusion")
+
+
+def print_plan(network: Network, phase: str, batch_size: int, device: str) -> None:
+    """Print the launches of a phase in order, the backward pass after the forward pass."""
+    from rich.table import Table
+
+    from paddle_layers.define.machine import as_bytes
+    from paddle_layers.runtime.passes import PASSES
+    from paddle_layers.runtime.plan.explanation import explain_plan
+
+    plan = explain_plan(network, phase, batch_size, "float32", device)
+    shared = f"{as_bytes(plan.nbytes)} of memory ({as_bytes(plan.separate)} without buffer reuse)"
+    echo(f"phase {phase}, batch size {batch_size}, {device}: {len(plan.launches)} launches, {shared}")
+    echo(f"passes: {', '.join(PASSES)}\n")
+    if plan.copies:
+        same = ", ".join(f"{copy} is {original}" for copy, original in plan.copies)
+        echo(f"elided copies: {same}\n")
+    if plan.parts:
+        echo(f"elided concatenations: {', '.join(f'{part} in {whole}' for part, whole in plan.parts)}\n")
+    if plan.recomputed:
+        echo(f"recomputed in the backward pass: {', '.join(plan.recomputed)}\n")
+    table = Table(box=None, pad_edge=False)
+    for heading in PLAN_COLUMNS:
+        table.add_column(heading, overflow="fold", justify="right" if heading in ("", "bytes", "offset") else "left")
+    for launch in plan.launches:
+        if launch.backward and not plan.launches[launch.number - 1].backward:
+            table.add_section()
+        table.add_row(*_launch_cells(launch))
+    print_table(table)
+
+
+def _launch_cells(launch: ExplainedLaunch) -> tuple[str, ...]:
+    size = f"{launch.nbytes:,}" if launch.lifetime else ""
+    return (
+        *(str(launch.number), launch.layer, launch.kernel, launch.result, launch.shape),
+        *(size, launch.place, launch.in_place, launch.lifetime, launch.fused),
+    )
+
+
+TIME_COLUMNS = ("layer", "pass", "time", "of step", "GFLOP/s", "GB/s", "of peak")
 
 
 def show_times(network: Network, phase: str, batch_size: int, svg: Path | None) -> None:
@@ -62,18 +103,18 @@ def _print_times(network: Network, phase: str, batch_size: int, times: StepTimes
     echo(f"phase {phase}, batch size {batch_size}{sequences}, float32, {threads}")
     echo(f"measured peak: {peaks.operations / 1e9:.0f} GFLOP/s, {peaks.bandwidth / 1e9:.1f} GB/s memory bandwidth\n")
     table = Table(box=None, pad_edge=False)
-    for heading in COLUMNS:
-        table.add_column(heading, overflow="fold", justify="left" if heading in COLUMNS[:2] else "right")
+    for heading in TIME_COLUMNS:
+        table.add_column(heading, overflow="fold", justify="left" if heading in TIME_COLUMNS[:2] else "right")
     step = total(times.whole.values())
     before = ""
     for (layer, direction), work in times.layers.items():
-        table.add_row(layer if layer != before else "", direction, *_cells(work, step, peaks))
+        table.add_row(layer if layer != before else "", direction, *_time_cells(work, step, peaks))
         before = layer
     table.add_row()
     for name, rows in (("sum of layers", _by_pass(times)), ("whole step", times.whole)):
         for direction, work in rows.items():
-            table.add_row(name if direction == "forward" else "", direction, *_cells(work, step, peaks))
-    table.add_row("", "both", *_cells(step, step, peaks))
+            table.add_row(name if direction == "forward" else "", direction, *_time_cells(work, step, peaks))
+    table.add_row("", "both", *_time_cells(step, step, peaks))
     print_table(table)
 
 
@@ -85,7 +126,7 @@ def _by_pass(times: StepTimes) -> dict[str, Work]:
     }
 
 
-def _cells(work: Work, step: Work, peaks: Peaks) -> Iterator[str]:
+def _time_cells(work: Work, step: Work, peaks: Peaks) -> Iterator[str]:
     yield as_seconds(work.seconds)
     yield f"{work.seconds / step.seconds:.1%}".replace("%", " %")
     yield f"{work.operations / work.seconds / 1e9:.1f}"

@@ -1,0 +1,161 @@
+"""Commands on config files: `validate`, `fmt`, `convert`, `explain` and the language server `lsp`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..options import set_option
+from ..terminal import echo
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Training
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    show_default=True,
+    help="Format of diagnostics: text on stderr, or JSON or GitHub annotations on stdout.",
+)
+@set_option
+def validate(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> None:
+    """Check network and training FILES without running them.
+
+    FILES are in text format or JSON. Also checks that lazily loaded data, such as images in folders, exist and match
+    the network.
+    """
+    from paddle_layers.config import ConfigError
+    from paddle_layers.config.checking import validated
+    from paddle_layers.config.diagnostics.rendering import render_github, render_json, render_text
+
+    found, fine = [], []
+    for file in files:
+        try:
+            what, faults, training = validated(file, settings)
+            _check_data(training)
+        except ConfigError as error:
+            found += error.diagnostics
+        else:
+            fine.append((file, what))
+            found += faults
+    if style == "json":
+        echo(render_json(found))
+    elif style == "github":
+        echo(render_github(found), nl=bool(found))
+    else:
+        for file, what in fine:
+            echo(f"{file}: valid, {what}")
+        if found:
+            echo(render_text(found), err=True)
+    if any(diagnostic.severity == "error" for diagnostic in found):
+        raise click.exceptions.Exit(1)
+
+
+def _check_data(training: Training | None) -> None:
+    """Check the data of a training as far as possible without reading all of them. Raises `ConfigError`."""
+    owners = [source.definition.owner for source in training.source] if training is not None else []
+    hooks = ("indexed", "names", "word_fields")
+    if training is None or not any(getattr(owner, hook, False) for owner in owners for hook in hooks):
+        return
+    from paddle_layers.config import ConfigError
+    from paddle_layers.training.source_checks import source_faults
+
+    if faults := source_faults(training):
+        raise ConfigError(faults)
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--check", is_flag=True, help="Change nothing; exit with status 1 if a file is not formatted.")
+@click.option("--stdout", is_flag=True, help="Write the formatted text to stdout; change nothing.")
+def fmt(files: tuple[Path, ...], check: bool, stdout: bool) -> None:
+    """Format config FILES in place, keeping their comments."""
+    if check and stdout:
+        raise click.UsageError("--check and --stdout are mutually exclusive")
+    from paddle_layers.config import format_text
+    from paddle_layers.config.files import BINARY, read_file
+
+    from ..files import replace_file
+
+    changed = 0
+    for file in files:
+        if file.suffix in BINARY:
+            raise click.UsageError(f"{file} is a binary config; convert it to text with `paddle-layers convert`")
+        text = read_file(file)
+        formatted = format_text(text, str(file))
+        if stdout:
+            click.echo(formatted, nl=False)  # the file itself, as it would be written
+        elif formatted != text:
+            changed += 1
+            echo(f"{file}: {'would be reformatted' if check else 'reformatted'}", err=check)
+            if not check:
+                replace_file(file, formatted.encode())
+    if check and changed:
+        raise click.exceptions.Exit(1)
+
+
+@click.command()
+@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
+@click.argument("target", metavar="OUT", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
+def convert(source: Path, target: Path, force: bool) -> None:
+    """Convert the network or training file IN to OUT.
+
+    The extension selects the format: text (.textproto), JSON (.json) or binary (.binpb). JSON and binary files have no
+    comments. A training file still refers to the same network file.
+    """
+    from paddle_layers.config.conversion import FORMATS, converted
+
+    from ..files import replace_file
+
+    for path in (source, target):
+        if path.suffix not in FORMATS:
+            raise click.UsageError(f"{path}: unsupported extension; expected one of {', '.join(FORMATS)}")
+    if target.exists() and not force:
+        echo(f"{target} already exists; add --force to overwrite it", err=True)
+        raise click.exceptions.Exit(1)
+    content, lost = converted(source, FORMATS[target.suffix])
+    replace_file(target, content)
+    echo(f"{target}: {FORMATS[target.suffix]}, {len(content)} bytes" + (", without the comments" if lost else ""))
+
+
+@click.command()
+@click.argument("code", required=False)
+def explain(code: str | None) -> None:
+    """Explain the diagnostic CODE with examples, or list all codes."""
+    from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
+    from paddle_layers.define.errors import suggestion
+
+    if code is None:
+        for name, explanation in EXPLANATIONS.items():
+            echo(f"{name}  {explanation.title}")
+        return
+    found = EXPLANATIONS.get(code.upper())
+    if found is None:
+        near = suggestion(code.upper(), EXPLANATIONS) or "; run `paddle-layers explain` to list all codes"
+        echo(f"unknown code `{code}`{near}", err=True)
+        raise click.exceptions.Exit(1)
+    echo(str(found))
+
+
+@click.command()
+def lsp() -> None:
+    """Run the language server on stdin and stdout.
+
+    It provides diagnostics, completion, hover, go to definition and formatting of config files.
+    """
+    try:
+        from paddle_layers.editor.server import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        echo("the language server requires pygls: pip install 'paddle-layers[lsp]'", err=True)
+        raise click.exceptions.Exit(1) from None
+    raise click.exceptions.Exit(serve())

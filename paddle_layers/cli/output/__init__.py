@@ -1,1 +1,0 @@
-"""Output of commands: on the terminal, to files, as pages and images."""
