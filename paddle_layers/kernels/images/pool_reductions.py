@@ -16,7 +16,7 @@ MIN_WORK = 1 << 15
 MIN_MAXIMA_WORK = 1 << 13
 """The same for maxima, whose point function computes each argmax first, though only the gradient needs it."""
 MAX_TILES = 8
-# 8 KiB of float32: a band of values, one of indices and one of results together leave room in an L1 cache of 32 KiB.
+# 8 KiB of float32: a band of values, one of indices and one of results together fit into an L1 cache of 32 KiB.
 BAND = 2048
 """Elements of a band, which fits into the L1 cache."""
 MARGIN = 64

@@ -16,8 +16,8 @@ SHORTEST = 32
 # same products.
 ITEMS = 4
 """Number of items of a batch, if its planes have that many filters."""
-# A direct sum has 144 products for the 36 of a tile. The factor makes up for the transforms of pixels and sums and for
-# the loads of 36 matrices, and keeps the direct sums, which need no transformed filters, where the gain is small.
+# A direct sum has 144 products for the 36 of a tile. The factor compensates for the transforms of pixels and sums and
+# for the loads of 36 matrices, and keeps the direct sums, which need no transformed filters, where the gain is small.
 OVERHEAD = 1.5
 """Relative cost of the transforms, including a minimum gain."""
 # 2 MiB of float32: the pixels of a block are read for every filter and its products once more by the inverse transform.

@@ -55,7 +55,7 @@ LONG = 8
 """Vectors of a tile of one row."""
 LANES = 16
 """Lanes of the widest vectors of any machine: packed data are padded to a multiple of it."""
-# 16 bytes for float32, two 64-bit offsets; float64 has room to spare. One layout for both keeps the sizes of scratch
+# 16 bytes for float32, two 64-bit offsets; float64 uses half of them. One layout for both keeps the sizes of scratch
 # buffers independent of the precision.
 ENTRY = 4
 """Elements per table entry."""
