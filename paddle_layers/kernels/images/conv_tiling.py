@@ -320,7 +320,7 @@ def vector_scratch_back(
 
 
 @also_in_python
-def vectors_suit(filters, numbers, columns, multiplications):
+def vectors_suit(filters, numbers, columns, products):
     """Whether vectorizing over filters suits rows of so many pixels and sums of so many products.
 
     Filters have to fill vectors, and the elements that all pixels read have to stay in the cache. Tiles need even rows,
@@ -329,7 +329,7 @@ def vectors_suit(filters, numbers, columns, multiplications):
     # At least 80 % of the lanes hold a filter. For 7x7 images, pixels fill only 77 % of the lanes, and filters all of
     # them.
     fits = 4 * rounded(filters) <= 5 * filters and numbers <= BAND
-    return fits and (columns % 2 == 0 or columns > LANES) and (columns < LANES or multiplications >= LONG_SUM)
+    return fits and (columns % 2 == 0 or columns > LANES) and (columns < LANES or products >= LONG_SUM)
 
 
 def vectors_pay(
@@ -343,8 +343,8 @@ def vectors_pay_back(
     K: int, D: int, E: int, W: int, A: int, B: int, P: int, Q: int, groups: int, step: Steps
 ) -> bool:  # fmt: skip
     """Whether vectorizing over channels is faster than over pixels, for the gradient of the input."""
-    multiplications = K * E * A * B // (step[0] * step[1] * step[2])
-    return groups == 1 and E * A * B > 1 and bool(vectors_suit(D, K * E * P * Q, W // step[2], multiplications))
+    products = K * E * A * B // (step[0] * step[1] * step[2])
+    return groups == 1 and E * A * B > 1 and bool(vectors_suit(D, K * E * P * Q, W // step[2], products))
 
 
 def single_channels(K: int, D: int, groups: int) -> bool:
