@@ -5877,7 +5877,7 @@ def transformer_block(
 ) -> Value:
     """Pre-norm Transformer block: multi-head self-attention and a position-wise feed-forward network.
 
-    `s = x + merge(attention(norm(x)))`, `y = s + narrow(gelu(wide(norm(s))))`
+    `s = x + out_proj(attention(norm1(x)))`, `y = s + ffn_out(gelu(ffn_in(norm2(s))))`
 
     Each of the two has a residual connection (Vaswani et al. 2017), and is preceded by the normalization (pre-norm),
     which trains more stably than post-norm. The block has no positional encoding: add `position_embedding` or

@@ -1,5 +1,7 @@
 """Constants shared by kernels and launches: chunking of work items for threads, and the layout of epilogue tables."""
 
+# A constant, never the number of threads: chunks own the scratch buffers and partial sums, so results have the same
+# bits on any machine. Eight keep the memory small and still balance two to eight threads.
 MAX_CHUNKS = 8
 """Maximum number of chunks, more than threads for load balance; work items of a chunk run sequentially."""
 NO_EPILOGUE = (0, 0)

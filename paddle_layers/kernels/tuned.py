@@ -150,7 +150,7 @@ def tuned(
     def mark(call: Any) -> Any:
         plain = getattr(call, "py_func", call)
         if "kernels" not in plain.__module__.split("."):
-            raise _error(plain, "tuned kernels stand in the module `kernels` of a plugin's package")
+            raise _error(plain, "tuned kernels must be in the module `kernels` of a plugin's package")
         names = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
         entry = Tuned(
             call, names, when, work, least, items, scratch, in_place, threads, scratch_per_chunk, runs, pass_name,

@@ -1,6 +1,6 @@
 """Functions that the layers' point functions share; they run on every device.
 
-Some have another form in float32 on the CPU, in `kernels.primitives.helper_forms`.
+Some have another form in float32 on the CPU, in `kernels.primitives.float32_helpers`.
 """
 
 import math
@@ -29,6 +29,7 @@ def times(factor, v):
 @helper
 def sigmoid(v):
     """Logistic function 1 / (1 + exp(-v)), without overflow for any `v`."""
+    # The exponential of a value that is not positive cannot overflow.
     e = math.exp(-abs(v))
     return (1.0 if v >= 0.0 else e) / (1.0 + e)
 
@@ -36,6 +37,7 @@ def sigmoid(v):
 @helper
 def gelu(v):
     """GELU: `v` times the standard normal distribution function."""
+    # By erfc instead of 1 + erf: the sum would cancel to 0 for negative values, where gelu is small but not 0.
     return times(0.5 * math.erfc(-v * ROOT_HALF), v)
 
 
@@ -67,4 +69,5 @@ def philox(key, i):
 @helper
 def uniform(key, i):
     """Number in [0, 1), a multiple of 2**-24: the same on every device, at any thread count and after a resume."""
+    # 24 bits are the mantissa of a float32, so that the product is exact and never rounds up to 1.
     return real(philox(key, i) >> 8) * 5.9604644775390625e-08

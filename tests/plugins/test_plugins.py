@@ -456,7 +456,7 @@ def test_a_tuned_kernel_in_the_wrong_module(site: Site) -> None:
     (site.folder / "file.py").write_text(LAYER.format(name="ours_twice") + KERNELS.format(factor=3))
     done = site.cli("layers", "--plugins", "file.py")
     assert done.returncode == 1
-    assert "tuned kernels stand in the module `kernels` of a plugin's package" in done.stderr
+    assert "tuned kernels must be in the module `kernels` of a plugin's package" in done.stderr
 
 
 # ---- the kit

@@ -31,6 +31,7 @@ from .pool_reductions import (
 
 ONES = 16
 """Scratch elements for the filter of ones."""
+# Still far below the 64-bit range, so that sums of it and a position cannot overflow.
 ANYWHERE = 1 << 30
 """Larger than the reach of any window."""
 

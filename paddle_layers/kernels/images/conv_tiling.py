@@ -27,23 +27,37 @@ from .weight_gradients import weight_numbers
 
 Steps = tuple[int, int, int]
 
+# A compiled kernel costs about a second of the first step, and launches of fewer multiplications are not split over
+# threads either (see docs/development/performance.md, Threads).
 MIN_WORK = 1 << 17
 """Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
 MIN_BIAS_WORK = 1 << 17
 """Minimum number of elements for the tuned kernel of the bias gradient."""
+# Two register tiles of 8 rows with AVX-512. Every item packs its input again, so shorter runs spend their time packing.
 SHORTEST = 16
 """Minimum number of filters of an item."""
+# 1x1 convolutions read the image without packing, so a split over pixels costs nothing but the rows of the last
+# register tile: SqueezeNet 4.3 to 4.2 ms, MobileNet v2 4.75 to 4.40, whose layers with 16 and 24 filters ran on one
+# thread.
 TILE_PIXELS = 1 << 8
 """Minimum number of pixels of an item with few filters."""
+# 1 MiB of float32: the result of an item should still be in the L2 cache when a fused bias and activation follow.
 LARGEST = 1 << 18
 """Maximum number of elements of an item's result, if it has more filters than `SHORTEST`."""
+# Transposed pixels of a band have one row per channel: with more, they no longer stay in the cache.
 CHANNELS = 64
 """Maximum number of channels of an item of the filter gradient."""
+# Flattened, all pixels of a small image share one pass of the transposition; a large image is transposed row by row
+# anyway.
 ONE_ROW = 1 << 10
 """Maximum number of pixels per row for flattening an image into one row: transposing short rows is slow."""
+# Fewer than `MAX_CHUNKS`: items of several images read the filters once for all of them, and more items would share
+# less.
 FEW = 4
 """Number of items of a batch of small images, if they have that many runs of filters."""
 MAX_TILES = 8
+# Sums vectorized over filters have to be transposed before they are stored, which takes as long for a short sum as for
+# a long one.
 LONG_SUM = 256
 """Minimum number of products of a sum for transposing the sums of all filters of a pixel."""
 
@@ -119,6 +133,8 @@ def image_parts(N, images, rows, numbers):
     They are split where there are few items, or where a run would not stay in a core's cache, but not into short runs:
     each of them packs the other operand's planes again.
     """
+    # The divisor is searched upward, so the result is the smallest number of runs that suffices. It must not depend on
+    # the number of threads: sums would be divided differently and bits would change.
     parts, wanted = 1, MAX_CHUNKS if images == 1 else FEW
     for count in range(2, min(MOST_RUNS, rows // (SHORTEST * min(images, 2))) + 1):
         few = N // images * parts < wanted or images * rows // parts * numbers > LARGEST
@@ -304,14 +320,16 @@ def vector_scratch_back(
 
 
 @also_in_python
-def vectors_suit(filters, numbers, columns, multiplications):
+def vectors_suit(filters, numbers, columns, products):
     """Whether vectorizing over filters suits rows of so many pixels and sums of so many products.
 
     Filters have to fill vectors, and the elements that all pixels read have to stay in the cache. Tiles need even rows,
     and transposing the sums has to be cheap in comparison, unless rows are short, which fill vectors of pixels badly.
     """
+    # At least 80 % of the lanes hold a filter. For 7x7 images, pixels fill only 77 % of the lanes, and filters all of
+    # them.
     fits = 4 * rounded(filters) <= 5 * filters and numbers <= BAND
-    return fits and (columns % 2 == 0 or columns > LANES) and (columns < LANES or multiplications >= LONG_SUM)
+    return fits and (columns % 2 == 0 or columns > LANES) and (columns < LANES or products >= LONG_SUM)
 
 
 def vectors_pay(
@@ -325,8 +343,8 @@ def vectors_pay_back(
     K: int, D: int, E: int, W: int, A: int, B: int, P: int, Q: int, groups: int, step: Steps
 ) -> bool:  # fmt: skip
     """Whether vectorizing over channels is faster than over pixels, for the gradient of the input."""
-    multiplications = K * E * A * B // (step[0] * step[1] * step[2])
-    return groups == 1 and E * A * B > 1 and bool(vectors_suit(D, K * E * P * Q, W // step[2], multiplications))
+    products = K * E * A * B // (step[0] * step[1] * step[2])
+    return groups == 1 and E * A * B > 1 and bool(vectors_suit(D, K * E * P * Q, W // step[2], products))
 
 
 def single_channels(K: int, D: int, groups: int) -> bool:
@@ -343,6 +361,8 @@ def weight_parts(K, D, E, groups):
     filters, channels, runs = K // groups, max(1, (D + CHANNELS - 1) // CHANNELS), 1
     while groups * channels * E < MAX_CHUNKS and D % (2 * channels * SHORTEST) == 0:
         channels *= 2
+    # Channels are split before filters, since each run of filters transposes all images again: 4x4 transposed
+    # convolution, stride 2, 128 to 64 channels: 82 to 99 GFLOP/s.
     if groups * channels * E == 1 and filters >= 2 * ROWS:
         runs = 2  # one item would leave all threads but one idle
     while groups * channels * E * runs < MAX_CHUNKS and filters >= 8 * runs * ROWS:
@@ -353,6 +373,7 @@ def weight_parts(K, D, E, groups):
 @also_in_python
 def run_start(filters, run, runs):
     """The first filter of a run, aligned to register tiles."""
+    # Half a tile: a run that begins inside one would leave a remainder of 1, 2 and 4 rows at both ends.
     half = max(1, ROWS // 2)
     return min(filters, (filters * run // runs + half - 1) // half * half)
 
@@ -380,6 +401,7 @@ def weight_scratch(
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
     channels, runs = weight_parts(K, D, E, groups)
     rows, columns, geometry = weight_shape(H, W, P, Q, geometry)
+    # The begin of a run is rounded to a register tile, so that the longest one may be a tile longer than the average.
     filters = -(-K // groups // runs) + ROWS
     return int(weight_numbers(max(N, R), filters, -(-D // channels), rows, columns, geometry))
 

@@ -17,14 +17,20 @@ from paddle_layers.kernels.primitives.microkernels import ENTRY, ROWS, VECTOR, V
 
 from .padded_planes import SLACK, pack_plane, pitch_of, plane_size, shared, take_pairs, take_rows
 
+# 512 KiB of float32: half of an L2 cache of 1 MiB, whose other half holds the sums and the filters that pass through.
 BAND = 1 << 17
 """Elements of a band, which should fit into the L2 cache of a core."""
 MOST_RUNS = 1 << 14
 """Maximum number of runs of the channels of an image: beyond, a run of `LARGEST` elements is one of 16 GiB."""
+# 16 KiB of float32 per filter: the sums of a register tile (8 filters) are stored to the scratch buffer, read once more
+# when rows are cut out, and should be in the L2 cache then.
 PIXELS = 1 << 12
 """Pixels of a band: the sums of a few filters also stay in the cache."""
+# Filters that do not stay in the cache are read once per band; several small images in one band share that.
 RUN = 1 << 9
 """Elements of a plane of small images that are processed together, so that filters are read less often."""
+# The elements of a filter that contribute to one remainder are `stride` apart in memory, each in another cache line.
+# Packing them costs one pass, which pays if many vectors use them.
 PACKED = 12
 """Minimum number of vectors per row of sums for packing the factors of a tile, if few factors belong to a pixel."""
 
@@ -40,6 +46,7 @@ def band_depth(rows, row_numbers, reach, pitch):
     """Rows of windows in a band, all bands of an image equally high; `row_numbers` is the size of a row of all
     channels.
     """
+    # Bands of equal height: a last band of few rows would pack its overlap with the one before for little work.
     most = max(1, min(rows, BAND // max(row_numbers, 1) - reach, PIXELS // max(pitch, 1)))
     bands = (rows + most - 1) // most
     return (rows + bands - 1) // bands
@@ -321,12 +328,15 @@ def pointwise_conv(filters, sums, x, weight, weight_steps, y, y_step, pixels, ad
     filter_step, channel_step = weight_steps
     channels, x_step, elements, table = sums
     lanes = VECTOR // size
+    # Without the prefetch each channel begins with a cache miss: a tile reads only `VECTORS` vectors of it before it
+    # goes on to the next, one image plane away.
     fetched = channels if elements == 1 else 0
     most = max(1, BAND // (channels * elements + fetched) // (lanes * VECTORS)) * lanes * VECTORS
     tiles = (filters + ROWS - 1) // ROWS
     start = 0
     fetch_rows(x, 0, fetched, x_step, 0, min(most + lanes, pixels), size)
     while start < pixels:
+        # The last part takes a remainder shorter than a vector with it: its overlapping tile needs a vector before it.
         count = most if pixels - start >= most + lanes else pixels - start
         vectors, rest = vectors_of(count, size), count % lanes
         after = start + count

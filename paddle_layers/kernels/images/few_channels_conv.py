@@ -17,10 +17,13 @@ from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 from .direct_conv import BAND, pointwise_conv, residues
 from .padded_planes import pack_plane
 
+# First layers have 1 to 4 channels. With more, packing per tap of the general kernel is a small share of the products.
 CHANNELS = 4
 """Maximum number of channels."""
+# Measured for 3 to 32 channels of 224x224: 326 to 277 us. With few filters the packed columns are not reused enough.
 FILTERS = 16
 """Minimum number of filters that share the packed band."""
+# AlexNet's 11x11 filters with stride 4 are slower this way: 1351 to 1467 us.
 ELEMENTS = 49
 """Maximum number of filter elements; with more, products dominate and planes with padding are packed faster."""
 PIXELS = 1 << 11

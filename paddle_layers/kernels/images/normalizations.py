@@ -19,6 +19,7 @@ from paddle_layers.kernels.tuned import tuned
 
 MIN_WORK = 1 << 17
 """Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
+# Without pixels, the point function reads a column with a stride of a whole row, so that the tuned kernel pays earlier.
 MIN_ROWS_WORK = 1 << 15
 """The same for rows without pixels."""
 MAX_TILES = 8
@@ -212,6 +213,8 @@ def batch_norm_dx(
 
 # ---- lrn: blocks of contiguous pixels, channel by channel
 
+# Channels of a pixel are far apart. Blocks of whole cache lines (128 float32 are 8 of them) use every loaded line, and
+# 128 x 512 channels are 256 KiB.
 PIXELS = 128
 """Pixels of a block: a block of all channels fits into the L2 cache."""
 

@@ -12,9 +12,11 @@ from paddle_layers.kernels.primitives.compile_options import inlined
 
 MIN_WORK = 1 << 15
 """Minimum number of operations for the tuned kernel; below it, the gain does not repay the compile time."""
+# Lower than `MIN_WORK`: a batch of one of LeNet spent a third of its kernels' time in the point functions of two pools.
 MIN_MAXIMA_WORK = 1 << 13
 """The same for maxima, whose point function computes each argmax first, though only the gradient needs it."""
 MAX_TILES = 8
+# 8 KiB of float32: a band of values, one of indices and one of results together fit into an L1 cache of 32 KiB.
 BAND = 2048
 """Elements of a band, which fits into the L1 cache."""
 MARGIN = 64

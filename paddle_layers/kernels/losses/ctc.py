@@ -13,8 +13,11 @@ from paddle_layers.kernels.tuned import tuned
 
 MIN_WORK = 1 << 13
 """Minimum number of states of all rows for the tuned kernel; below it, the gain does not repay the compile time."""
+# Takes the place of a maximum of minus infinity, from which scores are subtracted: -inf - (-inf) would be NaN.
 LOWEST = f32(-1e30)
 """Lower bound of log-probabilities; only minus infinity is below."""
+# The sum of three exponentials relative to the largest is between 1 and 3. Relative to the root of 3 the argument of
+# the series stays below 0.27, so that six terms suffice for float32.
 ROOT, LOG_ROOT = f32(math.sqrt(3)), f32(math.log(3) / 2)
 THIRD, FIFTH, SEVENTH, NINTH, ELEVENTH = (f32(1 / n) for n in (3, 5, 7, 9, 11))
 

@@ -22,9 +22,13 @@ f32 = np.float32
 ZERO, HALF, ONE, TWO = f32(-0.0), f32(0.5), f32(1), f32(2)
 """Negative zero, the neutral element of addition."""
 PER_OCTAVE = f32(1 / math.log(2))
+# Cody-Waite reduction: the high part has 9 bits, so that its product with an exponent of up to 8 bits is exact, and the
+# low part corrects the remainder. One constant would lose the last bits of large arguments.
 OCTAVE_HIGH = f32(0.693359375)
 """The high bits of log 2, so that multiples of it are exact."""
 OCTAVE_LOW = f32(math.log(2) - 0.693359375)
+# 1.5 * 2**23: one unit in the last place is 1 there, so that the addition itself rounds to the nearest integer, without
+# a rounding instruction, which not all vector units have.
 ROUNDING = f32(3 << 22)
 """Added to a small value, it leaves the nearest integer in the last bits."""
 E0, E1, E2, E3, E4 = (
@@ -45,6 +49,7 @@ L0, L1, L2, L3, L4, L5, L6, L7 = (
     )
 )
 """Polynomial of (log(1 + f) - f + f**2 / 2) / f**3 between sqrt(1/2) and sqrt(2), accurate to 6e-9 of the logarithm."""
+# A denormal has no leading bit, so its exponent field says nothing; times 2**23 it is normal.
 TINY, UP, UP_OCTAVES = f32(2.0**-126), f32(2.0**23), f32(23)
 """Scaling of denormals before their exponent is read."""
 INFINITY, NAN = f32(math.inf), f32(math.nan)
@@ -91,6 +96,7 @@ def scaled(typingctx: Any, value: Any, octaves: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         whole = _rounded(builder, args[1])
+        # Powers from 2**-149 to 2**128 are needed, but the exponent field only has those from -126 to 127.
         half = builder.ashr(whole, _word(1))
         first = builder.fmul(args[0], _power(builder, half))
         return builder.fmul(first, _power(builder, builder.sub(whole, half)))
@@ -148,6 +154,8 @@ inlined: Callable[[Any], Any] = njit(fastmath={"contract"}, **INLINED)
 @inlined
 def octaves_and_rest(v, more):
     """exp(v + more) = 2**n (1 + p): n with `ROUNDING` added, and p. `more` is small compared to v."""
+    # The functions are branch-free: a branch or a call would keep LLVM from vectorizing the loop that calls them.
+    # `contract` is permitted, `reassoc` is not: it would cancel the addition of `ROUNDING`.
     octaves = v * PER_OCTAVE + ROUNDING
     n = octaves - ROUNDING
     r = v - n * OCTAVE_HIGH

@@ -19,6 +19,7 @@ from .microkernels import VECTOR, out_of_line
 
 LINE = 64
 """Bytes of a cache line."""
+# A call of `memcpy` takes longer than moving a row of few pixels; eight elements are one AVX register of float32.
 LANES = 8
 """Elements that are moved at once; shorter rows use halves, quarters and single elements."""
 

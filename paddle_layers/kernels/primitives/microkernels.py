@@ -34,20 +34,29 @@ class Machine(NamedTuple):
 
 def machine_of(features: Mapping[str, bool], triple: str) -> Machine:
     """The machine with these LLVM features; the remaining registers hold the vectors of a row and a factor."""
+    # 8 x 3 sums, 3 vectors and a factor are 28 of 32 registers. Each step loads 3 vectors and 8 factors for 24
+    # multiply-adds, so loads do not limit the two multipliers.
     if features.get("avx512f"):
         return Machine(64, 8, 3)
+    # 16 registers: 4 x 3 sums, 3 vectors, 1 factor.
     if features.get("avx2") and features.get("fma"):
         return Machine(32, 4, 3)
+    # NEON has 32 registers of 16 bytes, SSE2 16 of them without fused multiply-add, which needs one more for the
+    # product.
     return Machine(16, 8, 3) if triple.startswith(("aarch64", "arm64")) else Machine(16, 4, 2)
 
 
 HOST = machine_of(binding.get_host_cpu_features(), binding.get_process_triple())
 VECTOR = HOST.bytes
 ROWS, VECTORS = HOST.rows, HOST.vectors
+# A row has one factor per step, so that 3 sums would wait for each other: a multiply-add takes 4 cycles and two start
+# per cycle, hence 8 independent sums.
 LONG = 8
 """Vectors of a tile of one row."""
 LANES = 16
 """Lanes of the widest vectors of any machine: packed data are padded to a multiple of it."""
+# 16 bytes for float32, two 64-bit offsets; float64 uses half of them. One layout for both keeps the sizes of scratch
+# buffers independent of the precision.
 ENTRY = 4
 """Elements per table entry."""
 
@@ -198,6 +207,7 @@ def gemm_microkernel(
     out_of_line()
     row = 0
     while row < rows:
+        # Remainders are tiles of 4, 2 and 1 rows, so that each size is compiled once instead of every number of rows.
         high = ROWS
         while high > rows - row:
             high >>= 1

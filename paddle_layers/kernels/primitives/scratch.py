@@ -25,6 +25,7 @@ def take(scratch, at, rows, columns):
 def chunk_of(item, items):
     """The chunk that contains a work item, among those that run concurrently."""
     chunks = min(items, MAX_CHUNKS)
+    # The inverse of the division of items into chunks, `items * chunk // chunks`, in integers.
     return (chunks * (item + 1) - 1) // items
 
 

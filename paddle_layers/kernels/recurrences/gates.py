@@ -22,6 +22,7 @@ def tile_count(T: int) -> int:
 @also_in_python
 def parts_of(units):
     """Parts of the columns of a gate; depends on the shape only."""
+    # At least 256 columns: BLAS packs `past` again for every part.
     return max(1, min(MAX_TILES, units // 256))
 
 
@@ -29,6 +30,7 @@ def parts_of(units):
 def take_before(first, last, past, y, initial, before_of, starts):
     """The previous row of each row of some tiles; at the first step the initial state of the sequence, or zeros."""
     T = y.shape[0]
+    # The same division as in `tile_count`, repeated because a compiled kernel only gets the range of its tiles.
     count = min(T, MAX_TILES)
     for t in range(T * first // count, T * last // count):
         if before_of[t] >= 0:

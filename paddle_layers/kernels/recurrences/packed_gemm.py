@@ -18,6 +18,8 @@ from paddle_layers.kernels.primitives.vector_functions import copy
 
 WIDTH = 128
 """Bytes of a panel row: two of the widest registers."""
+# 8 rows x 2 vectors are 16 of 32 registers of AVX-512. AVX2 has 16 registers: 3 x 2 sums of half as long vectors need
+# 12, and the factors the rest.
 ROWS = 8 if binding.get_host_cpu_features().get("avx512f") else 3
 """Rows of a product that are computed at once: with two registers each, as many as a core can hold."""
 
@@ -71,6 +73,7 @@ def _splat(builder: Any, value: Any, vector: Any) -> Any:
     return builder.shuffle_vector(single, single, lanes)
 
 
+# One function per number of rows: a variable number would keep the sums in memory instead of registers.
 _tile_1, _tile_2, _tile_3, _tile_4 = _tile(1), _tile(2), _tile(3), _tile(4)
 _tile_5, _tile_6, _tile_7, _tile_8 = _tile(5), _tile(6), _tile(7), _tile(8)
 

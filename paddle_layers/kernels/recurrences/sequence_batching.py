@@ -11,8 +11,11 @@ import numpy as np
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
 from paddle_layers.kernels.primitives.vector_functions import copy
 
+# As many as `MAX_CHUNKS`: more blocks would not run concurrently, and each copies the weight (4 MiB for an LSTM of 512
+# units).
 BLOCKS = 8
 """Number of blocks of a large batch: each has a separate packed weight."""
+# Two register tiles of 8 rows with AVX-512: fewer rows per product reload the packed weight for less work.
 USUAL = 16
 """Sequences per block, as long as there are fewer than `BLOCKS` blocks; blocks of a small batch have four."""
 
@@ -20,6 +23,7 @@ USUAL = 16
 @also_in_python
 def blocks_of(sequences):
     """Number of blocks of a batch; depends on the shape only and does not decrease with more sequences."""
+    # Never decreasing: the scratch buffer is sized for the largest batch of a plan and must suffice for smaller ones.
     return min((sequences + 3) // 4, max(4, min(BLOCKS, (sequences + USUAL - 1) // USUAL)))
 
 
@@ -44,6 +48,7 @@ def block(item, starts, reverse):
     count = blocks_of(sequences)
     number = count - 1 - item // 2 if item % 2 else item // 2
     low, high = sequences * number // count, sequences * (number + 1) // count
+    # A stable sort, so that the assignment of equally long sequences, and with it every rounding, is reproducible.
     chosen = np.argsort(starts[:-1] - starts[1:], kind="mergesort")[low:high]
     begin, end = starts[:-1][chosen], starts[1:][chosen]
     return (chosen, end - 1, end - begin, -1) if reverse else (chosen, begin, end - begin, 1)

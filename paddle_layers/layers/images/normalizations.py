@@ -119,6 +119,8 @@ def batch_norm_moments(c, x, running_mean, running_var, epsilon, use_global_stat
     for n in range(x.shape[0]):
         for i in range(x.shape[2]):
             total += x[n, c, i]
+    # Two passes: the difference of the mean square and the squared mean would cancel for a mean that is large relative
+    # to the deviation, and may become negative.
     mean = total / count
     total = 0.0
     for n in range(x.shape[0]):
@@ -136,6 +138,7 @@ def batch_norm_joined_moments(mean, var, count, epsilon, use_global_stats, train
     add_up(sums)
     if not sums[0].any():
         return None
+    # In float64 and around the joint mean, for the same reason as the two passes of a single process.
     centre = sums[1] / sums[0]
     squares = np.where(count > 0, count * (var + (mean - centre) ** 2), 0.0)
     add_up(squares)
@@ -179,6 +182,7 @@ def batch_norm_sums(c, dy, x, mean, scale):
     for n in range(x.shape[0]):
         for i in range(x.shape[2]):
             a += dy[n, c, i]
+            # Centered inside the sum: `sum(dy * x) - mean * sum(dy)` would cancel.
             b += dy[n, c, i] * (x[n, c, i] - mean[c])
     b = b * scale[c]
     return a, b, a, b

@@ -55,6 +55,7 @@ def smoothed(right, classes, smoothing):
 @helper
 def excess(log_probability, mass, share):
     """`mass * probability - share` without cancellation if the probability is near 1 and `share` near `mass`."""
+    # Near 1 the difference `mass * probability - share` would cancel; expm1 has the digits of `probability - 1`.
     if log_probability > -0.5:
         return mass * math.expm1(log_probability) + (mass - share)
     return mass * math.exp(log_probability) - share
@@ -63,6 +64,8 @@ def excess(log_probability, mass, share):
 @helper
 def logistic_cost(score, target):
     """Binary cross-entropy: `log(1 + exp(score)) - score * target`, without overflow."""
+    # `log(1 + exp(score))` is `max(score, 0) + log1p(exp(-abs(score)))`. A target that agrees with the sign cancels the
+    # first term exactly, which leaves the small cost of a confident prediction with all of its digits.
     side = (1.0 if score > 0.0 else 0.0) - target
     return (score * side if side != 0.0 else 0.0) + math.log1p(math.exp(-abs(score)))
 

@@ -91,6 +91,7 @@ def crf_alpha(t, c, before, x, path, alpha, into, C):
 @helper
 def step_score(beginning, best_beginning, transition, best_transition):
     """Score of a beginning with its next transition, relative to those of the best labelling."""
+    # Pairs are subtracted first: both differences are small, the sums of both scores need not be.
     return (beginning - best_beginning) + (transition - best_transition)
 
 

@@ -154,6 +154,7 @@ def beam_expansion_path(n, gold_path):
 def beam_expansion_norm(n, total, gold_path, gold_total, gold_row, Q_start):
     if gold_row[n] < 0:
         return 0.0
+    # Log-sum-exp relative to the maximum, which may be the gold path, so that one term is 1 and none overflows.
     peak = gold_total[n]
     for q in range(Q_start[n], Q_start[n + 1]):
         peak = max(peak, total[q])

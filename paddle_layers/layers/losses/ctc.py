@@ -136,6 +136,7 @@ def ctc_moments(t, x, C):
 def ctc_alpha(t, u, s, before, x, count, state, peak, norm, alpha, blank):
     if u > 2 * count[s]:
         return -math.inf
+    # The maximum is subtracted first: `peak + norm` would round off a norm that is small relative to large scores.
     own = x[t, state[s, u]] - peak[t] - norm[t]
     if before < 0:
         return own if u < 2 else -math.inf

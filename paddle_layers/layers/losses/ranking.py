@@ -20,6 +20,7 @@ def softplus(v):
 @helper
 def gain(relevance):
     """2 ** relevance - 1."""
+    # `2 ** relevance - 1` cancels for small relevances.
     return math.expm1(relevance * LN2)
 
 

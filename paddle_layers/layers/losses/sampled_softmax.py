@@ -65,6 +65,7 @@ def frequency(classes, V, noise, shares):
 @helper
 def log_sigmoid(v):
     """Logarithm of the logistic function, without overflow."""
+    # log(sigmoid(v)) without overflow, and without the logarithm of a rounded 0 for very negative values.
     return min(v, 0.0) - math.log1p(math.exp(-abs(v)))
 
 

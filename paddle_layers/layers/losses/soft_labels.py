@@ -31,6 +31,7 @@ def log_from(probability, floor):
 @helper
 def log_rest(probability, floor):
     """Logarithm of 1 - probability, flat below `floor`; a small probability keeps its digits."""
+    # log1p, since 1 - probability has no digits of a small probability; the floor keeps the loss finite at 1.
     return math.log(floor) if 1.0 - probability < floor else math.log1p(-probability)
 
 

@@ -79,6 +79,7 @@ def wasserstein_loss_factors(n, rise, fall, x, target, distances, sharpness, ite
             peak = -math.inf
             for c in range(C):
                 peak = max(peak, rise[n, c] - sharpness * distances[c * C + d])
+            # In float64 also for float32 tensors: rounding errors of the potentials add up over the iterations.
             total = double(0.0)
             for c in range(C):
                 total += math.exp(double(rise[n, c] - sharpness * distances[c * C + d] - peak))
