@@ -80,9 +80,7 @@ def missing_file(path: Path, base: str = "paths are relative to the training fil
         with contextlib.suppress(OSError, ValueError), os.scandir(path.parent) as found:
             near = suggestion(path.name, [entry.name for entry in itertools.islice(found, _LOOKED_AT)])
             hint += near
-    return DataError(
-        f"there is no file {path}; {hint}".replace(f"file {path} not found; {hint}", ";").removesuffix("; ")
-    )
+    return DataError(f"there is no file {path}; {hint}".replace("; ;", ";").removesuffix("; "))
 
 
 def no_text(path: Path, first: bytes, otherwise: str) -> DataError:

@@ -147,7 +147,7 @@ def test_a_record_is_read_once_for_its_fields():
 
 def test_ids_and_numbers_that_are_read_late_are_checked_late():
     ids = StoredColumn(lambda rows: rows, 5, (), np.int64)
-    with pytest.raises(DataError, match="it, row 3: field `label` is 3, but the data layer `label` takes 0 to 2"):
+    with pytest.raises(DataError, match="it, row 3: field `label` is 3, but the data layer `label` expects 0 to 2"):
         list(
             Batches(
                 Dataset({"label": ids}, origin="it"),
@@ -233,8 +233,8 @@ def test_the_training_says_how_many_records_it_left_out(pictures, tmp_path):
     report, losses, _ = trained(tmp_path, 1, tmp_path / "output", skipping)
     assert len(losses) == 30
     assert "1 record was left out: " in str(report)
-    assert "b/1.png: the picture cannot be read: it is none, or damaged" in str(report)
+    assert "b/1.png: cannot read the image: not an image, or corrupt" in str(report)
     with pytest.raises(
-        Exception, match=r"b/1\.png: the picture cannot be read: .*; `on_error: \"skip\"` in the source goes on without"
+        Exception, match=r"b/1\.png: cannot read the image: .*; `on_error: \"skip\"` in the source goes on without"
     ):
         trained(tmp_path, 1, tmp_path / "other")

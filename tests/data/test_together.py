@@ -128,22 +128,22 @@ def test_fill_of_maps_around_a_crop():
 
 CROP, MIRROR = transform("crop", size=12), transform("mirror")
 WRONG = {
-    "no pixels": ([Change("image", transform("scale", factor=2), ("map",))], {}, "moves no pixels.*leave `also` out"),
-    "boxes missing": ([Change("image", MIRROR, ("class",))], {}, "`also` has 0 layers of boxes"),
-    "one id": ([Change("image", MIRROR, ("one",))], {"one": Type.ids(4)}, "takes ids<4; with images go label maps"),
-    "itself": ([Change("image", MIRROR, ("image",))], {}, "do not name themselves"),
-    "of boxes": ([Change("box", MIRROR, ("map",))], {}, "that others go with are no sequences"),
+    "no pixels": ([Change("image", transform("scale", factor=2), ("map",))], {}, "does not move pixels.*remove `also`"),
+    "boxes missing": ([Change("image", MIRROR, ("class",))], {}, "exactly one layer of boxes in `also`, got 0"),
+    "one id": ([Change("image", MIRROR, ("one",))], {"one": Type.ids(4)}, "of type ids<4; allowed are label maps"),
+    "itself": ([Change("image", MIRROR, ("image",))], {}, "`also` must not include the layer itself"),
+    "of boxes": ([Change("box", MIRROR, ("map",))], {}, "the images must not be sequences"),
     "fill": ([Change("image", transform("crop", size=12, label_fill=9), ("map",))], {}, "`label_fill` is 9"),
     "before": (
         [Change("image", CROP), Change("image", MIRROR, ("map",))],
         {"map": Type.ids(4, dims=(HEIGHT, WIDTH))},
-        "`map` has rows of 20x24, but goes with images of 1x12x12",
+        "`map` has samples of shape 20x24, but its images `image` have shape 1x12x12",
     ),
     "class left out": ([Change("image", CROP, ("map", "box"))], {}, 'field `class` has .* write also: "class"'),
     "their own": (
         [Change("image", CROP, ALSO), Change("box", transform("scale", factor=2))],
         {},
-        "the boxes `box` .* have a transform of their own",
+        "the boxes `box` .* cannot have another transform",
     ),
 }
 
@@ -162,5 +162,5 @@ def test_boxes_that_cannot_be_moved():
         batches([change], data=dataset(box=BOXES * PIXELS)).take()
     starts = STARTS.copy()
     starts[3:-1] = STARTS[4:]
-    with pytest.raises(DataError, match=r"row \d+: the data layer `class` has \d rows for \d boxes of the field `box`"):
+    with pytest.raises(DataError, match=r"row \d+: the data layer `class` has \d rows for \d boxes of field `box`"):
         batches([change], data=dataset(**{"class.starts": starts})).take()

@@ -289,7 +289,7 @@ def test_the_command_writes_ours_and_theirs(tmp_path, monkeypatch):
     given = ("weights", "net.textproto", "theirs.safetensors", "-o", "ours.safetensors", "--rename", "a.0.*=fc1.*")
     assert "transposed, as PyTorch writes it" in run(*given, status=1)
     shown = run(*given, "--from", "torch")
-    assert "3 weights read from theirs.safetensors, bfloat16 made float32 exactly\nwrote ours.safetensors" in shown
+    assert "loaded 3 weights from theirs.safetensors, bfloat16 made float32 exactly\nwrote ours.safetensors" in shown
     kept = {name: (array.view(np.uint32) & 0xFFFF0000).view(np.float32) for name, array in tensors.items()}
     same(read_tensors("ours.safetensors")[0], kept)
     run(

@@ -210,7 +210,7 @@ def test_a_null_leaves_out_its_row_and_no_other(tmp_path):
     )
     report = train(file)[0]
     assert report.left_out.startswith("1 record was left out: ")
-    assert "d.parquet, row 17: the column `label` has a value that is missing" in report.left_out
+    assert "d.parquet, row 17: column `label` has a missing value" in report.left_out
 
 
 def test_records_are_counted_and_not_messages(tmp_path):

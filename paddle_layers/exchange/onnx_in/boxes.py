@@ -15,9 +15,7 @@ def roi_align(step: Step, x: Any, boxes: Any, images: Any) -> Anything:
     step.refuse_unless(
         isinstance(images, Images), "computed batch indices are not supported; they must be an input of the model"
     )
-    step.refuse_unless(
-        step.attribute("mode", "avg") == "mode `max` is not supported", "it takes the largest of interpolated values"
-    )
+    step.refuse_unless(step.attribute("mode", "avg") == "avg", "mode `max` is not supported")
     usual = "half_pixel" if step.opset >= 16 else "output_half_pixel"
     middle = step.attribute("coordinate_transformation_mode", usual) == "half_pixel"
     window = step.attribute("output_width", 1), step.attribute("output_height", 1)

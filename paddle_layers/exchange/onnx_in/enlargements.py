@@ -82,10 +82,7 @@ def resize(step: Step, x: Any, *given: Any) -> Anything:
         fits = all(_samples_nearest(step, *sizes) for sizes in axes)
         step.refuse_unless(fits, f"unsupported nearest-neighbor sampling: {_sampling(step)}")
         return step.made(step.layer("nearest_interp", rows.value, **settings).outputs[0], rows)
-    step.refuse_unless(
-        step.attribute("mode") == f"mode `{step.attribute('mode')}` is not supported",
-        f"its mode is `{step.attribute('mode')}`",
-    )
+    step.refuse_unless(step.attribute("mode") == "linear", f"mode `{step.attribute('mode')}` is not supported")
     fitting = [name for name in ("HALF_PIXEL", "ALIGNED") if all(_samples_linear(step, name, *sizes) for sizes in axes)]
     step.refuse_unless(fitting, f"only half-pixel and align-corners sampling are supported, got {_sampling(step)}")
     made = step.layer("bilinear_interp", rows.value, corners=fitting[0], **settings)
