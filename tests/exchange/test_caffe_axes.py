@@ -152,7 +152,7 @@ REFUSED = {
     "a crop beyond the image": (layer("Crop", "crop_param { offset: 1 }", bottom=TWO), "E209", "8"),
     "a crop like rows": (SMALL + layer("Crop", bottom=("data", "small")), "E209", "the same number of axes"),
     "a pyramid that is too high": (layer("SPP", "spp_param { pyramid_height: 9 }"), "E209", "too large for an input"),
-    "a pyramid of labels": (LABEL + layer("SPP", "spp_param { pyramid_height: 2 }", bottom=("label",)), "E209", "levels"),
+    "pyramid of labels": (LABEL + layer("SPP", "spp_param { pyramid_height: 2 }", bottom=("label",)), "E209", "levels"),
     "nothing to normalize": (SMALL + layer("MVN", bottom=("small",)), "E209", "rows are 1 to 1"),
 }  # fmt: skip
 
