@@ -225,7 +225,7 @@ def test_text_with_and_without_labels_and_values_in_sequences(tmp_path, monkeypa
     assert run("predict", "train.textproto", "bare.txt", *weights).stdout == labelled
     values = ("--value", "words", "--value", "vectors", "--value", "mean")
     shown = run("predict", "train.textproto", "bare.txt", *weights, *values, status=1).stderr
-    assert "`words` 2, `vectors` 5, `mean` 2. Choose some with --value, or write to .jsonl" in shown
+    assert "`words` 2, `vectors` 5, `mean` 2. Select some with --value, or write to .jsonl" in shown
     run("predict", "train.textproto", "bare.txt", *weights, *values, "--output", "a.jsonl")
     run("predict", "train.textproto", "bare.txt", *weights, *values, "--output", "a.npz")
     lines = [json.loads(line) for line in Path("a.jsonl").read_text().splitlines()]

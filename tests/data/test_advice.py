@@ -99,7 +99,7 @@ def test_a_file_outside_of_a_list_is_named_in_the_source(tmp_path, source):
 @pytest.mark.parametrize(("text", "delimiter"), [("59 2 32.1 101\n48 1 21.6 87\n", " "), ("a;b\n1;2\n", ";")])
 def test_the_delimiter_that_is_proposed_reads_the_table(tmp_path, text, delimiter):
     (tmp_path / "d.csv").write_text(text)
-    with pytest.raises(DataError, match=f'the delimiter seems to be `delimiter: "{delimiter}"`'):
+    with pytest.raises(DataError, match=f'try `delimiter: "{delimiter}"`'):
         opened("csv", tmp_path, file="d.csv")
     assert opened("csv", tmp_path, file="d.csv", delimiter=delimiter).fields["features"].shape[1] > 1
 

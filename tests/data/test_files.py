@@ -98,7 +98,7 @@ def test_missing_files_and_other_files_are_named(tmp_path):
         (tmp_path / name).write_bytes(b"\xff\xfe nothing of the kind")
         with pytest.raises(DataError, match=name):
             opened(source, tmp_path, file=given)
-    with pytest.raises(DataError, match=r"cannot be read"):
+    with pytest.raises(DataError, match=r"cannot read"):
         opened("csv", tmp_path, file=".")
 
 
@@ -135,10 +135,10 @@ def test_csv_columns_by_number_without_header(tmp_path):
         ("a,b\n1,2\n3,\n", {}, "f.csv:3: column 2 (`b`): empty cell"),
         ("a,b\n1,nan\n", {}, "f.csv:2: column 2 (`b`): nan is not supported"),
         ("a,b\n1,1e999\n", {}, "f.csv:2: column 2 (`b`): inf is not supported"),
-        ("a,b\n1,0.5\n", {"label": "b"}, "f.csv:2: column 2 (`b`): the label 0.5 is no integer"),
+        ("a,b\n1,0.5\n", {"label": "b"}, "f.csv:2: column 2 (`b`): the label 0.5 is not an integer"),
         ("a,b\n", {}, "f.csv has no rows"),
         ("", {}, "f.csv has no rows"),
-        ("a,b\n1,2\n", {"columns": ["x: a"]}, "`columns` has 'x: a'; write"),
+        ("a,b\n1,2\n", {"columns": ["x: a"]}, "invalid `columns` 'x: a'; write"),
         ("a,b\n1,2\n", {"delimiter": ",,"}, "expected a single character"),
     ],
 )

@@ -90,7 +90,7 @@ def test_sequences_that_do_not_fit(tmp_path):
     content = bytearray(path.read_bytes())
     content[where + 10] ^= 255
     path.write_bytes(content)
-    with pytest.raises(DataError, match=r"a\.h5, row 3: `box` cannot be read"):
+    with pytest.raises(DataError, match=r"a\.h5, row 3: cannot read `box`"):
         opened(tmp_path, "a.h5").rows(np.arange(8))
     batches = Batches(opened(tmp_path, "a.h5"), 8, skip=True, shuffle=False)
     assert batches.take()["label"].tolist() == [0, 1, 2, 4, 5, 7]

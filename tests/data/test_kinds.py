@@ -158,7 +158,7 @@ def test_the_text_source_gives_sequences_of_ids(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "level", "message"),
     [
-        (stored("SPARSE_INT", 0), 1, "store `x.row_starts` .* and `x.starts`"),
+        (stored("SPARSE_INT", 0), 1, "store `x.row_starts` (start of each row) and `x.starts`"),
         (stored("SPARSE_INT", 1), 2, "store `x.sub_starts` in addition to `x`"),
         (stored("SPARSE_INT", 1), 0, "set `seq_nested_level` in the data layer"),
         (stored("INT", 1), 1, "store `x.ids` and `x.row_starts`"),

@@ -84,7 +84,7 @@ def test_lists_that_are_refused(tmp_path):
         ([[[1.0], []]], arrow.list_(arrow.list_(arrow.float32())), r"boxes are pyarrow\.list_\(pyarrow\.list_"),
     ):
         parquet.write_table(arrow.table({"box": arrow.array(values, kind)}), tmp_path / "a.parquet")
-        with pytest.raises(DataError, match=rf"a\.parquet.*the column `box` .*{message}"):
+        with pytest.raises(DataError, match=rf"a\.parquet.*column `box` .*{message}"):
             opened(tmp_path, "a.parquet").rows(np.arange(len(values)))
 
 

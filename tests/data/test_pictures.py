@@ -117,7 +117,9 @@ def test_the_window_that_is_cut_out_is_what_has_to_fit(folder):
         DataError, match=r"3x2x2 after the transforms, .* expects 3x4x4; set `shape: \[3, 2, 2\]` in the data layer$"
     ):
         make_feeds(dataset, {"image": Type.dense(3, 4, 4)}, transforms=crop)
-    with pytest.raises(DataError, match=r'write `color: "grey"` in the source, or `shape: \[3, 2, 2\]` there$'):
+    with pytest.raises(
+        DataError, match=r'write `color: "grey"` in the source, or set `shape: \[3, 2, 2\]` in the data layer$'
+    ):
         make_feeds(dataset, {"image": Type.dense(1, 4, 4)}, transforms=crop)
 
 
@@ -369,5 +371,5 @@ def test_label_maps_that_are_refused(tmp_path):
     with pytest.raises(DataError, match=r"list\.txt:1: \.\./map0\.png is outside of"):
         listed_maps(tmp_path, maps[:1], lambda row: f"{row}.png ../map{row}.png")
     (tmp_path / "list.txt").write_text("0.png\n")
-    with pytest.raises(DataError, match=r"list\.txt:1: no label"):
+    with pytest.raises(DataError, match=r"list\.txt:1: missing label"):
         opened("image_list", tmp_path, file="list.txt", labels="map")

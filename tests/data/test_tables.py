@@ -82,7 +82,7 @@ def test_only_the_rows_to_train_with_are_looked_at(tmp_path):
         ),
         ({"label": "kind", "columns": ["x = 3"]}, 'in `classes`, or write `ids: "label = kind"` instead of `label`'),
         ({"ids": ["street"]}, "t.csv:1: unknown column `street`; the 6 columns are day, district, area"),
-        ({"ids": ["a = "]}, "`ids` has 'a = '; write \"field = column\""),
+        ({"ids": ["a = "]}, "invalid `ids` 'a = '; write \"field = column\""),
         ({"ids": ["label = kind"], "label": "3"}, "duplicate field `label`"),
         ({"leave_out": "day, street"}, "unknown column `street`"),
     ],
@@ -252,7 +252,7 @@ def test_splits_that_cannot_be():
         (lambda: split_by_share(data, 0.99, 0, None), "leaves none of the 4 rows for training"),
         (
             lambda: split_by_share(data, 0.5, 0, "lable"),
-            "has no field `lable`, named in `split`; did you mean `label`?; available: `x`, `part`",
+            "has no field `lable`, named in `split`; available: `x`, `part`",
         ),
         (lambda: split_by_share(data, 0.5, 0, "x"), "field `x`, named in `split`, must have one id or word per row"),
         (lambda: split_by_field(data, "part", "2"), "the test value `2` of field `part` (values: `0`, `1`)"),
