@@ -17,7 +17,7 @@ import paddle_layers.data
 from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError
 from paddle_layers.data import DataError, Dataset, make_feeds
-from paddle_layers.data.learning import encoded, learn
+from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.define import Type, registries
 from tests.training.helpers import train
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from paddle_layers.data import Batches, DataError, make_feeds
+from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.data.formats import indexed_lines, text_lines
-from paddle_layers.data.learning import encoded, learn
-from paddle_layers.data.stored import StoredColumn
+from paddle_layers.data.lazy_columns import StoredColumn
 from paddle_layers.define import Type, registries
 
 

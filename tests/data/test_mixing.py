@@ -10,7 +10,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.data import BadRecords, DataError, Dataset, Position, SequenceColumn, SparseColumn, make_feeds
 from paddle_layers.data.batching.mixing import Mixed, MixedBatches
-from paddle_layers.data.stored import StoredColumn
+from paddle_layers.data.lazy_columns import StoredColumn
 from paddle_layers.define import Type, registries
 from paddle_layers.training.problems import TrainingError
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from paddle_layers.data import Batches, DataError
+from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.data.formats import parquet as parquet_files
-from paddle_layers.data.learning import encoded, learn
 from paddle_layers.define import registries
 
 arrow = pytest.importorskip("pyarrow")

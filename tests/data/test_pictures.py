@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from paddle_layers.data import Batches, DataError, make_feeds
-from paddle_layers.data.learning import encoded, learn
+from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.define import Type, registries
 
 

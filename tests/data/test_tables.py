@@ -15,7 +15,7 @@ from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError
 from paddle_layers.data import DataError, Dataset, make_feeds
 from paddle_layers.data.columns import GapColumn, WordColumn
-from paddle_layers.data.learning import Learned, encoded, learn, read_learned
+from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded, learn, read_learned
 from paddle_layers.data.splitting import split_by_field, split_by_group, split_by_share
 from paddle_layers.define import Type, registries
 from paddle_layers.runtime.memory.tensorfiles import read_tensors, write_tensors
@@ -171,7 +171,7 @@ def test_fields_that_nobody_wants_are_not_read(tmp_path):
 
 
 def test_what_was_learned_reads_back(tmp_path):
-    learned = Learned({"district": ["näh", "fern\x1b"]}, {"x": [0.1, 1e-30]}, {"x": ["a"]})
+    learned = FittedPreprocessing({"district": ["näh", "fern\x1b"]}, {"x": [0.1, 1e-30]}, {"x": ["a"]})
     (tmp_path / "data.json").write_text(learned.text())
     assert read_learned(tmp_path / "data.json") == learned
     assert not read_learned(tmp_path / "none.json")
@@ -455,7 +455,7 @@ def test_channels_of_images_and_rows_of_sequences_are_measured(tmp_path):
 def test_gaps_of_another_width_are_refused():
     raw = Dataset({"x": GapColumn(np.ones((2, 3)), ["a", "b", "c"], mark=False)})
     with pytest.raises(DataError, match="field `x` has 3 columns, but 2 in the training data"):
-        encoded(raw, Learned({}, {"x": [1.0, 2.0]}), "here")
+        encoded(raw, FittedPreprocessing({}, {"x": [1.0, 2.0]}), "here")
 
 
 def test_a_second_file_to_test_with_has_the_words_of_the_first(houses, tmp_path):
@@ -504,7 +504,10 @@ def test_columns_go_by_their_names_and_not_by_their_order(houses, tmp_path):
 def test_tables_without_names_go_by_order(tmp_path):
     data = numbers(opened(tmp_path, "1,2\n3,4\n", header="no"))
     assert data.columns == {}
-    assert encoded(data, Learned(columns={"features": ["x", "y"]}), "here").fields["features"].shape == (2, 2)
+    assert encoded(data, FittedPreprocessing(columns={"features": ["x", "y"]}), "here").fields["features"].shape == (
+        2,
+        2,
+    )
 
 
 def test_columns_may_be_others_where_all_weights_that_read_them_are_left_out(houses, tmp_path):

@@ -10,8 +10,8 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.data import DataError, Dataset
+from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.data.formats import lines, text_lines
-from paddle_layers.data.learning import encoded, learn
 from paddle_layers.define import registries
 
 TRAINING = """

@@ -18,8 +18,8 @@ from paddle_layers.config.binding import given
 from paddle_layers.config.reading import lexical
 from paddle_layers.config.wiring.ignored_labels import IgnoredLabels
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
+from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.data.formats import tables
-from paddle_layers.data.learning import encoded, learn
 from paddle_layers.define import Type, decimals, registries
 from paddle_layers.define.decimals import number_of
 from paddle_layers.training.sweeps import space

@@ -12,7 +12,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import ConfigError
 from paddle_layers.data import DataError, Dataset, DataWarning, StoredColumn
-from paddle_layers.data.learning import Learned, encoded, learn, parse_learned, read_learned
+from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded, learn, parse_learned, read_learned
 from paddle_layers.define import registries
 from paddle_layers.runtime.memory.tensorfiles import read_header, read_tensors, write_tensors
 from paddle_layers.runtime.memory.weightfiles import DATA, MARK
@@ -499,14 +499,14 @@ def test_names_in_weights_are_not_trusted(trained, text, said):
 
 
 def test_too_many_names_are_an_error_at_the_start(monkeypatch):
-    monkeypatch.setattr("paddle_layers.data.learning.MOST_NAMES", 2)
+    monkeypatch.setattr("paddle_layers.data.fitted_preprocessing.MOST_NAMES", 2)
     with pytest.raises(DataError, match="too many names to store with the weights; `label` has the most"):
         learn(Dataset({"label": np.zeros(3, np.int64)}, words={"label": NAMES}), np.arange(3))
 
 
 def test_ids_without_a_name_stay_as_they_are():
     data = Dataset({"label": np.array([0, 1, 255, -1])}, words={"label": ["b", "a"]})
-    assert encoded(data, Learned({"label": ["a", "b"]}), "here").fields["label"].tolist() == [1, 0, 255, -1]
+    assert encoded(data, FittedPreprocessing({"label": ["a", "b"]}), "here").fields["label"].tolist() == [1, 0, 255, -1]
     data = Dataset({"label": np.array([0, 2])}, words={"label": ["b", "a"]})
     with pytest.raises(DataError, match="field `label` contains the id 2, which has no name"):
-        encoded(data, Learned({"label": ["a", "b", "c"]}), "here")
+        encoded(data, FittedPreprocessing({"label": ["a", "b", "c"]}), "here")

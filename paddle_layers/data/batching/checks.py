@@ -15,8 +15,8 @@ from paddle_layers.define import Type
 
 from ..columns import Column, SequenceColumn, sparse_part
 from ..dataset import Dataset
+from ..lazy_columns import StoredColumn
 from ..problems import DataError
-from ..stored import StoredColumn
 
 CHECKED_AT_ONCE = 2**28
 """Fields up to this size in bytes are searched for NaN and infinity before training; larger ones batch by batch."""

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from paddle_layers.data import Batches, DataError, Dataset, Position, make_feeds
-from paddle_layers.data.ahead import made_ahead, size_of
-from paddle_layers.data.orders import TOGETHER, Blocks, shuffled
-from paddle_layers.data.stored import BadRecords, Records, StoredColumn
+from paddle_layers.data.lazy_columns import BadRecords, Records, StoredColumn
+from paddle_layers.data.prefetch import prefetched, size_of
+from paddle_layers.data.shuffling import TOGETHER, Blocks, shuffled
 from paddle_layers.define import Type, registries
 from tests.training.helpers import SETTINGS, train
 
@@ -25,13 +25,13 @@ def uneven(place):
 
 @pytest.mark.parametrize("workers", WORKERS)
 def test_what_is_made_ahead_comes_in_order(workers):
-    assert list(made_ahead(uneven, range(40), lambda _: 1, workers=workers, memory=100)) == list(range(40))
+    assert list(prefetched(uneven, range(40), lambda _: 1, workers=workers, memory=100)) == list(range(40))
 
 
 @pytest.mark.parametrize(("memory", "most"), [(10**9, 4), (3, 3), (1, 1), (0, 1)])
 def test_no_more_is_made_ahead_than_memory_and_workers_allow(memory, most):
     made = []
-    stream = made_ahead(
+    stream = prefetched(
         lambda place: made.append(place) or place, iter(range(10**9)), lambda _: 1, workers=2, memory=memory
     )
     for taken in range(1, 20):
@@ -49,7 +49,7 @@ def test_an_error_comes_when_it_is_its_turn(workers):
             raise DataError("three")
         return place
 
-    stream = made_ahead(make, range(10), lambda _: 1, workers=workers, memory=100)
+    stream = prefetched(make, range(10), lambda _: 1, workers=workers, memory=100)
     assert [next(stream) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(DataError, match="three"):
         next(stream)
