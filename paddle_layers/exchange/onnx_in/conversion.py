@@ -7,6 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import (  # noqa: F401  importing a module registers its operators in `OPERATORS`
+    ai_onnx_ml,
+    arithmetic,
+    attentions,
+    boxes,
+    causal_masks,
+    elementwise,
+    identities,
+    images,
+    loops,
+    normalizations,
+    recurrences,
+    resize,
+    rows,
+    sequences,
+    shapes,
+)
 from .budget import Budget
 from .folding import folded
 from .graph_inputs import READINGS, GraphInputs
