@@ -5,8 +5,8 @@ from .batching.feeds import Feed, make_feeds
 from .batching.streams import Stream
 from .columns import SequenceColumn, SparseColumn
 from .dataset import Dataset
+from .lazy_columns import BadRecords, StoredColumn
 from .problems import DataError, DataWarning
-from .stored import BadRecords, StoredColumn
 
 __all__ = [
     "BadRecords",

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from .columns import Column, Rows, SequenceColumn
 from .dataset import Dataset
+from .lazy_columns import StoredColumn
 from .problems import DataError
 from .random import RowRandom
-from .stored import StoredColumn
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.batch.values import Sequences

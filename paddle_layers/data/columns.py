@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .lazy_columns import StoredColumn
 from .problems import DataError
-from .stored import StoredColumn
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.batch.values import Csr, Sequences
@@ -153,7 +153,7 @@ class GapColumn:
 
 Column = Array | SequenceColumn | SparseColumn | StoredColumn
 RawColumn = WordColumn | GapColumn
-"""A column that is converted to numbers when the training data are known; see `learning.py`."""
+"""A column that is converted to numbers when the training data are known; see `fitted_preprocessing.py`."""
 
 
 def sparse_part(column: Column) -> SparseColumn | None:

@@ -14,9 +14,9 @@ from paddle_layers.define.decimals import number_of
 from paddle_layers.define.errors import brief
 
 from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
-from .orders import Blocks
+from .lazy_columns import BadRecords, StoredColumn
 from .problems import DataError
-from .stored import BadRecords, StoredColumn
+from .shuffling import Blocks
 
 
 class Dataset:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .columns import Array, Column, GapColumn, SequenceColumn, SparseColumn, WordColumn
+from .lazy_columns import StoredColumn
 from .problems import DataError
-from .stored import StoredColumn
 
 if TYPE_CHECKING:
     from .dataset import Dataset

@@ -10,8 +10,8 @@ from paddle_layers.define.errors import suggestion
 
 from .columns import Rows, WordColumn
 from .dataset import Dataset
+from .lazy_columns import StoredColumn
 from .problems import DataError
-from .stored import StoredColumn
 
 
 def split_by_share(dataset: Dataset, test: float, seed: int, stratify: str | None) -> tuple[Rows, Rows]:

@@ -15,10 +15,10 @@ import numpy as np
 from paddle_layers.data import BadRecords, DataError, Dataset
 from paddle_layers.data.batching.mixing import check_alike
 from paddle_layers.data.columns import Rows, WordColumn
-from paddle_layers.data.learning import (
+from paddle_layers.data.fitted_preprocessing import (
     FILE,
     NOTHING,
-    Learned,
+    FittedPreprocessing,
     encoded,
     learn_together,
     parse_learned,
@@ -100,10 +100,10 @@ def _words(array: Any) -> Any:
 def open_parts(
     training: Training,
     datasets: Mapping[str, Dataset],
-    known: Learned,
+    known: FittedPreprocessing,
     streamed: Container[str] = (),
     labels: Container[str] = (),
-) -> tuple[dict[str, list[Part]], Learned]:
+) -> tuple[dict[str, list[Part]], FittedPreprocessing]:
     """The data of each phase that has some, as numbers, and what was learned of those to train with beside `known`.
 
     There are several for the phase train where sources are mixed; further sources of tests have a `part_name`.
@@ -142,7 +142,9 @@ def open_parts(
     }, learned
 
 
-def check_names(training: Training, part: Part, learned: Learned, train: Sequence[Part], *, given: bool) -> None:
+def check_names(
+    training: Training, part: Part, learned: FittedPreprocessing, train: Sequence[Part], *, given: bool
+) -> None:
     """Raises `ConfigError` where only this data or only the training data name the ids of a field.
 
     Arrays that are `given` have no names: their ids are those of the training data, with a warning.
@@ -167,8 +169,8 @@ def part_name(source: SourceSettings) -> str:
 
 
 def learned_of(
-    training: Training, parts: Sequence[Part], known: Learned = NOTHING, labels: Container[str] = ()
-) -> Learned:
+    training: Training, parts: Sequence[Part], known: FittedPreprocessing = NOTHING, labels: Container[str] = ()
+) -> FittedPreprocessing:
     """The preprocessing fitted to the training data. Raises `ConfigError` for sources that do not match."""
     for part in parts[1:]:
         with placed(training, part.source):
@@ -177,7 +179,7 @@ def learned_of(
         return learn_together([(part.dataset, _readable(part)) for part in parts], known, labels)
 
 
-def as_numbers(training: Training, part: Part, learned: Learned) -> Part:
+def as_numbers(training: Training, part: Part, learned: FittedPreprocessing) -> Part:
     """Encoded data: ids instead of words, means for missing values. Raises `ConfigError`."""
     with placed(training, part.source):
         return part._replace(dataset=encoded(part.dataset, learned, "the training"))
@@ -250,7 +252,7 @@ def advised() -> Iterator[None]:
         raise DataError(f'{error}; set `on_error: "skip"` in the source to skip such records') from None
 
 
-def learned_for(weights: Path) -> tuple[Learned, Path]:
+def learned_for(weights: Path) -> tuple[FittedPreprocessing, Path]:
     """The fitted preprocessing of trained weights, and its file, or the path where it was expected."""
     if not weights.name.lower().endswith((INDEX, *ENDINGS)):
         _, facts = read_header(weights)

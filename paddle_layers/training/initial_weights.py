@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.training import Training, WeightsSettings
-from paddle_layers.data.learning import Learned
+from paddle_layers.data.fitted_preprocessing import FittedPreprocessing
 from paddle_layers.define.escaping import printable_line
 from paddle_layers.define.name_patterns import matching
 from paddle_layers.runtime.graph.building import parameter_shapes, parameter_shapes_and_forms
@@ -51,7 +51,7 @@ def first_weights(training: Training, file: str | Path | None) -> WeightsSetting
     return settings
 
 
-def still_known(learned: Learned, training: Training, settings: WeightsSettings) -> Learned:
+def still_known(learned: FittedPreprocessing, training: Training, settings: WeightsSettings) -> FittedPreprocessing:
     """The fitted preprocessing of the weights, without the fields whose first parameters are all left out."""
     names = parameter_shapes(training.network, training.dtype, training.level, training.stage)
     left_out = {name for pattern in settings.leave_out for name in matching(pattern, names)}

@@ -14,8 +14,8 @@ from paddle_layers.config.wiring.data_layers import IgnoredLabels, LabelReader, 
 from paddle_layers.data import Batches, DataError, Dataset, Stream, make_feeds
 from paddle_layers.data.batching.feeds import Feed
 from paddle_layers.data.batching.mixing import Mixed, MixedBatches
-from paddle_layers.data.changes import Change
-from paddle_layers.data.learning import NOTHING, Learned
+from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
+from paddle_layers.data.layer_transforms import LayerTransform
 from paddle_layers.define.errors import suggestion
 from paddle_layers.define.name_patterns import matching
 
@@ -55,7 +55,7 @@ class Job:
     """Names of several costs in the log, by the net's; a single one is the loss."""
     statistics: Mapping[str, str]
     """Names of the statistics in the log, by the net's."""
-    learned: Learned
+    learned: FittedPreprocessing
     """Preprocessing of other data: vocabularies, means of columns."""
 
 
@@ -68,7 +68,7 @@ def prepare(
     callbacks: Sequence[object],
     say: Callable[[str], None],
     compiling: Callable[[int, int, str], None],
-    known: Learned = NOTHING,
+    known: FittedPreprocessing = NOTHING,
     ranks: SingleProcess = SINGLE_PROCESS,
 ) -> Job:
     """Open the data, check them against the data layers, build the net and the optimizer.
@@ -210,14 +210,14 @@ def ignored_labels(network: Network) -> dict[str, IgnoredLabels]:
     return common_labels(readers)
 
 
-def transforms_of(training: Training, source: SourceSettings | None) -> list[Change]:
+def transforms_of(training: Training, source: SourceSettings | None) -> list[LayerTransform]:
     """The transforms of a source, ready to be applied, with the data layers that they are for."""
-    made: list[Change] = []
+    made: list[LayerTransform] = []
     for settings in source.transform if source is not None else ():
         change = settings.definition.create(settings.attributes)
         if hasattr(change, "prepare"):
             change.prepare(training.base)
-        made.append(Change(settings.input, change, settings.also))
+        made.append(LayerTransform(settings.input, change, settings.also))
     return made
 
 

@@ -11,7 +11,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.data import Batches, Position, Stream
-from paddle_layers.data.learning import FILE as LEARNED
+from paddle_layers.data.fitted_preprocessing import FILE as LEARNED
 from paddle_layers.runtime.memory.tensorfiles import write_file
 from paddle_layers.runtime.memory.weights import OURS
 from paddle_layers.runtime.plan.losses import total_loss

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.data.batching.checks import check_size, words_for_numbers
 from paddle_layers.data.dataset import check_unique
-from paddle_layers.data.learning import Learned
+from paddle_layers.data.fitted_preprocessing import FittedPreprocessing
 from paddle_layers.data.names import check_same_names
 
 from .data_loading import Part, as_numbers, check_names, learned_of, open_for_phase, part_name, placed, whole_part
@@ -26,7 +26,7 @@ Names = Mapping[str, Sequence[str]]
 def source_faults(training: Training) -> list[Diagnostic]:
     """Errors in the data of sources that open fast, each at its position in the training file."""
     faults: list[Diagnostic] = []
-    learned: Learned | None = None
+    learned: FittedPreprocessing | None = None
     targets = target_fields(training)
     listed: dict[str, Sequence[str]] = {}
     train: list[Part] = []

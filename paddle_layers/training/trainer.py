@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paddle_layers.data.learning import NOTHING, Learned
+from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
 from paddle_layers.define.escaping import printable
 from paddle_layers.define.standard_streams import writing_to_stdout
 
@@ -194,7 +194,7 @@ def _prepare(
     training: Training,
     options: Options,
     callbacks: Sequence[object],
-    known: Learned,
+    known: FittedPreprocessing,
     ranks: SingleProcess,
     shown: Progress,
 ) -> Job:
@@ -211,7 +211,7 @@ def _prepare(
     )
 
 
-def _known(training: Training, first: WeightsSettings | None, place: Place) -> Learned:
+def _known(training: Training, first: WeightsSettings | None, place: Place) -> FittedPreprocessing:
     """The preprocessing that is known before data are read: that of the initial weights."""
     if place.resume:
         return learned_for(newest_checkpoint(place.folder / CHECKPOINTS) / WEIGHTS)[0].as_firm()

@@ -24,9 +24,9 @@ import pyarrow.parquet
 from PIL import Image
 
 from paddle_layers.data import Batches
+from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.data.formats import indexed_lines
 from paddle_layers.data.formats.pictures import Decoder, Size, read_picture
-from paddle_layers.data.learning import encoded, learn
 from paddle_layers.define import registries
 from paddle_layers.schema.datum_pb2 import Datum
 

@@ -99,7 +99,9 @@ def test_other_data_and_the_same_as_csv(trained):
         transform { type: "scale" input: "x" scale { factor: 1.5 } } }
     source { type: "npz" npz { file: "train.npz" } }"""
     Path("csv.textproto").write_text(NETWORK + source + SHORT)
-    with pytest.warns(DataWarning, match="has no names for `label`, the columns of `x`: those of rows.csv are fed by"):
+    with pytest.warns(
+        DataWarning, match="has no names for `label`, the columns of `x`: the values of rows.csv are matched by"
+    ):
         same = pl.evaluate("csv.textproto", "rows.csv", weights=weights)
     assert same.results == pytest.approx(found.results)
     assert [measures.name for measures in same.confusions[0].classes()] == ["class 0", "class 1", "class 2"]

@@ -225,7 +225,7 @@ def test_text_with_and_without_labels_and_values_in_sequences(tmp_path, monkeypa
     assert run("predict", "train.textproto", "bare.txt", *weights).stdout == labelled
     values = ("--value", "words", "--value", "vectors", "--value", "mean")
     shown = run("predict", "train.textproto", "bare.txt", *weights, *values, status=1).stderr
-    assert "`words` 2, `vectors` 5, `mean` 2. Choose some with --value, or write a file that ends in .jsonl" in shown
+    assert "`words` 2, `vectors` 5, `mean` 2. Select some with --value, or write to .jsonl" in shown
     run("predict", "train.textproto", "bare.txt", *weights, *values, "--output", "a.jsonl")
     run("predict", "train.textproto", "bare.txt", *weights, *values, "--output", "a.npz")
     lines = [json.loads(line) for line in Path("a.jsonl").read_text().splitlines()]
@@ -246,7 +246,8 @@ def test_nested_sequences_are_nested_lists_and_nan_is_null():
     lines = [json.loads(line)["y"] for line in text.getvalue().splitlines()]
     assert lines == [[[1.0, None]], [[2.0], [None]]]
     with pytest.raises(
-        DataError, match=r"samples in a batch, which no line can hold: `y` 2, `x` 4.*npz, which holds them all"
+        DataError,
+        match=r"samples per batch, which one line cannot represent: `y` 2, `x` 4.*npz, which stores them separately",
     ):
         Lines(text).write(Prediction(values | {"x": np.zeros(4)}, {}, {}, found.starts, Path("none")))
 

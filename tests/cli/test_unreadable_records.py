@@ -68,7 +68,7 @@ def test_the_error_says_how_to_go_on(folder, command):
     done = run(command, "stop.textproto")
     assert done.exit_code == 1
     assert done.stderr.count("\n") == 1
-    assert "test.csv:3: column 1 (`a`): 'x' is no number" in done.stderr
+    assert "test.csv:3: column 1 (`a`): 'x' is not a number" in done.stderr
     assert 'set `on_error: "skip"` in the source to skip such records' in done.stderr
     with pytest.raises(DataError, match="to skip such records"):
         pl.predict("stop.textproto", weights="w.safetensors")
@@ -89,7 +89,7 @@ def test_rows_bear_the_numbers_of_their_records(folder):
 def test_files_bear_them_too_and_the_command_counts(folder, ending):
     done = run("predict", "skip.textproto", "--output", f"found.{ending}")
     assert done.exit_code == 0
-    assert done.stderr.startswith("note: 5 records were left out: test.csv:3: column 1 (`a`): 'x' is no number")
+    assert done.stderr.startswith("note: 5 records were left out: test.csv:3: column 1 (`a`): 'x' is not a number")
     path = folder / f"found.{ending}"
     if ending == "csv":
         rows = [int(row["row"]) for row in csv.DictReader(path.read_text().splitlines())]
@@ -122,7 +122,7 @@ def test_data_of_which_nothing_can_be_read(folder):
     for command in ("predict", "evaluate"):
         done = run(command, "skip.textproto", "none.csv")
         assert done.exit_code == 1
-        assert "none.csv: none of the 9 records can be read; of the first one it is said: none.csv:2" in done.stderr
+        assert "none.csv: none of the 9 records can be read; the first error: none.csv:2" in done.stderr
 
 
 def test_lines_of_sequences_bear_the_number_of_their_record():
@@ -134,5 +134,5 @@ def test_lines_of_sequences_bear_the_number_of_their_record():
     assert [line.split(",")[0] for line in table.getvalue().splitlines()] == ["row", "4", "4", "7", "7", "7", "7"]
     Lines(lines).write(batch)
     assert [json.loads(line)["row"] for line in lines.getvalue().splitlines()] == [4, 7]
-    with pytest.raises(DataError, match="3 rows of values for 2 records"):
+    with pytest.raises(DataError, match="cannot match 3 rows of values to 2 records"):
         Table(io.StringIO()).write(Values({"y": np.arange(3.0)}, records=np.array([4, 7])))

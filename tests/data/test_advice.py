@@ -17,7 +17,7 @@ import paddle_layers.data
 from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError
 from paddle_layers.data import DataError, Dataset, make_feeds
-from paddle_layers.data.learning import encoded, learn
+from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.define import Type, registries
 from tests.training.helpers import train
 
@@ -90,21 +90,25 @@ def opened(source: str, base: Path, /, **attributes: object) -> Dataset:
 def test_a_file_outside_of_a_list_is_named_in_the_source(tmp_path, source):
     (tmp_path / "lists").mkdir()
     (tmp_path / "lists" / "l.txt").write_text(f"{tmp_path}/d\n")
-    with pytest.raises(DataError, match=r"to which the list is limited; name it in `file` of the source, in place of"):
+    with pytest.raises(
+        DataError, match=r"the folder of the list; to allow it, name the file in `file` of the source instead of"
+    ):
         opened(source, tmp_path, file=["lists/l.txt"])
 
 
 @pytest.mark.parametrize(("text", "delimiter"), [("59 2 32.1 101\n48 1 21.6 87\n", " "), ("a;b\n1;2\n", ";")])
 def test_the_delimiter_that_is_proposed_reads_the_table(tmp_path, text, delimiter):
     (tmp_path / "d.csv").write_text(text)
-    with pytest.raises(DataError, match=f'its cells seem to be parted by `delimiter: "{delimiter}"`'):
+    with pytest.raises(DataError, match=f'try `delimiter: "{delimiter}"`'):
         opened("csv", tmp_path, file="d.csv")
     assert opened("csv", tmp_path, file="d.csv", delimiter=delimiter).fields["features"].shape[1] > 1
 
 
 def test_names_beside_numbers_in_the_first_line(tmp_path):
     (tmp_path / "d.csv").write_text("country,1960,1970\n1,2,3\n")
-    with pytest.raises(DataError, match=r"'country' is no number; if the first line has the names .* `header: yes`"):
+    with pytest.raises(
+        DataError, match=r"'country' is not a number; if the first line is a header, write `header: yes`"
+    ):
         opened("csv", tmp_path, file="d.csv")
     assert opened("csv", tmp_path, file="d.csv", header="yes").fields["features"].tolist() == [[1, 2, 3]]
 
@@ -132,16 +136,16 @@ def test_an_unknown_class_is_given_no_id_of_its_own(tmp_path, kind, monkeypatch)
     weights = train(file)[0].weights
     evaluate = ["evaluate", str(file), "--weights", str(weights)]
     shown = CliRunner().invoke(commands, [*evaluate, str(tmp_path / "e.csv")]).output
-    assert "none of the 2 words of the field `label` in the training data; it is a class that cannot be pre" in shown
+    assert "of field `label`, not one of the 2 words of the training data; an unseen class cannot be predicted" in shown
     assert "set `size" not in shown
     shown = CliRunner().invoke(commands, [*evaluate, str(tmp_path / "f.csv")]).output
-    assert "set `size: 3` in the data layer `where` to give such words an id" in shown
+    assert "set `size: 3` in the data layer `where` for an out-of-vocabulary id" in shown
 
 
 def test_numbers_in_strings_are_no_words():
-    with pytest.raises(DataError, match=r"these are numbers in strings: store x\.astype\(float\)"):
+    with pytest.raises(DataError, match=r"convert numeric strings: store x\.astype\(float\)"):
         Dataset({"x": np.array(["10.5", "2"])})
-    with pytest.raises(DataError, match=r"for words, give one string per row"):
+    with pytest.raises(DataError, match=r"for words, pass one string per row"):
         Dataset({"x": np.array(["a", "2"])})
 
 

@@ -27,15 +27,18 @@ TYPES = {"image": Type.dense(1, 4, 4), "label": Type.ids(3)}
         ({}, "has no fields"),
         ({"x": np.zeros((0, 3))}, "has no rows"),
         ({"x": np.zeros(3), "y": np.zeros(4)}, "same number of rows, but `x` has 3, `y` has 4"),
-        ({"x": np.array(["a"])}, "field `x` holds <U1; only numbers"),
-        ({"x": np.array([None])}, "field `x` holds Python objects"),
-        ({"x": np.float32(1)}, "field `x` is a single number"),
-        ({"x": [[1, 2], [3]]}, "field `x` holds lists of different lengths; for sequences give Sequences"),
-        ({"x.starts": np.array([0, 1])}, "`x.starts` needs `x` or `x.ids`"),
-        ({"x": np.zeros(3), "x.starts": np.array([0, 2])}, "`x.starts` goes from 0 to 2; starts begin with 0"),
-        ({"x": np.zeros(3), "x.starts": np.array([0, 2, 1, 3])}, "`x.starts` falls after entry 1"),
-        ({"x": np.zeros(3), "x.starts": np.array([0.0, 3.0])}, "`x.starts` is float64"),
-        ({"x.ids": np.zeros(3, int)}, "`x.ids` needs `x.starts`"),
+        ({"x": np.array(["a"])}, "field `x` contains <U1, expected numbers"),
+        ({"x": np.array([None])}, "field `x` contains Python objects"),
+        ({"x": np.float32(1)}, "field `x` is a scalar"),
+        ({"x": [[1, 2], [3]]}, "field `x` contains lists of different lengths; for sequences use Sequences"),
+        ({"x.starts": np.array([0, 1])}, "`x.starts` requires `x` or `x.ids`"),
+        ({"x": np.zeros(3), "x.starts": np.array([0, 2])}, "`x.starts` goes from 0 to 2; starts must not decrease"),
+        ({"x": np.zeros(3), "x.starts": np.array([0, 2, 1, 3])}, "`x.starts` decreases after index 1"),
+        (
+            {"x": np.zeros(3), "x.starts": np.array([0.0, 3.0])},
+            "`x.starts` must be a 1-D array of integers, got float64",
+        ),
+        ({"x.ids": np.zeros(3, int)}, "`x.ids` requires `x.starts`"),
     ],
 )
 def test_a_dataset_says_what_is_wrong(arrays, message):
@@ -93,7 +96,7 @@ def test_a_batch_larger_than_the_data_takes_all_rows():
     batches = Batches(images(3), 64)
     assert len(batches) == 1
     assert len(batches.take()["label"]) == 3
-    with pytest.raises(ValueError, match="must be at least 1"):
+    with pytest.raises(ValueError, match="expected at least 1"):
         Batches(images(3), 0)
 
 
@@ -112,9 +115,9 @@ def test_mean_of_a_file(tmp_path):
     change = transform("mean", file="mean.npy")
     change.prepare(tmp_path)
     assert change.apply(np.ones((2, 1, 4, 4), np.float32), None).max() == 0
-    with pytest.raises(ValueError, match="array of shape 1x4x4, the rows are 3x4x4"):
+    with pytest.raises(ValueError, match="has shape 1x4x4, but the samples have 3x4x4"):
         change.output_shape((3, 4, 4))
-    with pytest.raises(DataError, match="either `value` or `file`"):
+    with pytest.raises(DataError, match="exactly one of `value` and `file`"):
         transform("mean").prepare(tmp_path)
 
 
@@ -157,25 +160,29 @@ def test_a_row_gets_the_same_random_numbers_in_any_batch():
     ("arrays", "types", "message"),
     [
         ({"pixels": np.zeros((2, 4))}, {"image": Type.dense(4)}, 'write feed { input: "image" field: "pixels" }'),
-        ({"x": np.zeros((2, 3, 3))}, {"x": Type.dense(1, 3, 3)}, "rows of 3x3, but the data layer `x` takes 1x3x3"),
-        ({"x": np.zeros((2, 5))}, {"x": Type.dense(4)}, "write `shape: [5]`"),
+        ({"x": np.zeros((2, 3, 3))}, {"x": Type.dense(1, 3, 3)}, "shape 3x3, but the data layer `x` expects 1x3x3"),
+        ({"x": np.zeros((2, 5))}, {"x": Type.dense(4)}, "set `shape: [5]`"),
         (
             {"x": np.zeros((2, 8, 6, 3))},
             {"x": Type.dense(3, 8, 6)},
-            "the channels come first here; store x.transpose(0, 3, 1, 2)",
+            "move channels first: store x.transpose(0, 3, 1, 2)",
         ),
-        ({"x": np.array([[1.0], [1e39]])}, {"x": Type.dense(1)}, "row 1: field `x` is 1e+39, too large"),
+        ({"x": np.array([[1.0], [1e39]])}, {"x": Type.dense(1)}, "row 1: field `x` is 1e+39, which overflows"),
         (
             {"y": np.array([1, 0.5])},
             {"y": Type.ids(3)},
-            "row 1: field `y` is 0.5, but the data layer `y` takes ids<3: integers",
+            "row 1: field `y` is 0.5, but the data layer `y` expects integers (ids<3)",
         ),
-        ({"y": np.array([0, 3])}, {"y": Type.ids(3)}, "row 1: field `y` is 3, but the data layer `y` takes 0 to 2"),
+        ({"y": np.array([0, 3])}, {"y": Type.ids(3)}, "row 1: field `y` is 3, but the data layer `y` expects 0 to 2"),
         ({"y": np.array([0, -1])}, {"y": Type.ids(3)}, "field `y` is -1"),
-        ({"y": np.zeros((2, 2), int)}, {"y": Type.ids(3)}, "one id in a row"),
-        ({"x": np.array([[0.0], [np.nan]])}, {"x": Type.dense(1)}, "row 1: field `x` is nan; replace it"),
+        ({"y": np.zeros((2, 2), int)}, {"y": Type.ids(3)}, "one id per sample"),
+        ({"x": np.array([[0.0], [np.nan]])}, {"x": Type.dense(1)}, "row 1: field `x` is nan; replace the value"),
         ({"x": np.array([[np.inf], [1.0]])}, {"x": Type.dense(1)}, "row 0: field `x` is inf"),
-        ({"w": np.zeros(2, int)}, {"w": Type.ids(3, 1)}, "single rows, but the data layer `w` takes sequence of ids<3"),
+        (
+            {"w": np.zeros(2, int)},
+            {"w": Type.ids(3, 1)},
+            "single samples, but the data layer `w` expects sequence of ids<3",
+        ),
         (
             {"w": np.array([0, 1, 9]), "w.starts": np.array([0, 1, 3])},
             {"w": Type.ids(3, 1)},
@@ -184,9 +191,9 @@ def test_a_row_gets_the_same_random_numbers_in_any_batch():
         (
             {"w": np.zeros(3, int), "w.starts": np.array([0, 1, 3])},
             {"w": Type.ids(3)},
-            "holds sequences, but the data layer `w` takes ids<3",
+            "contains sequences, but the data layer `w` expects ids<3",
         ),
-        ({"w": np.zeros(2, int)}, {"w": Type.sparse(3)}, "is an array, but the data layer `w` takes sparse ids 3"),
+        ({"w": np.zeros(2, int)}, {"w": Type.sparse(3)}, "is dense, but the data layer `w` expects sparse ids 3"),
         (
             {"w.ids": np.array([0, 5]), "w.starts": np.array([0, 1, 2])},
             {"w": Type.sparse(3)},
@@ -195,7 +202,7 @@ def test_a_row_gets_the_same_random_numbers_in_any_batch():
         (
             {"w.ids": np.array([0, 1]), "w.starts": np.array([0, 1, 2])},
             {"w": Type.sparse(3, values=True)},
-            "store `w.values` too",
+            "store `w.values`",
         ),
         (
             {"w.ids": np.array([0, 1]), "w.starts": np.array([0, 1, 2]), "w.values": np.array([1.0, np.nan])},
@@ -211,13 +218,13 @@ def test_a_feed_says_what_does_not_fit(arrays, types, message):
 
 
 def test_transforms_that_do_not_fit_are_named():
-    with pytest.raises(DataError, match="window of 5x5 does not fit into 4x4"):
+    with pytest.raises(DataError, match="crop of 5x5 exceeds 4x4"):
         make_feeds(images(), {"image": Type.dense(1, 5, 5)}, transforms=[("image", transform("crop", size=5))])
     with pytest.raises(DataError, match="1x2x2 after the transforms"):
         make_feeds(images(), {"image": Type.dense(1, 4, 4)}, transforms=[("image", transform("crop", size=2))])
     with pytest.raises(DataError, match="`label`, which takes ids"):
         make_feeds(images(), TYPES, transforms=[("label", transform("scale", factor=2.0))])
-    with pytest.raises(DataError, match="`picture`, which is not there; there are `image`, `label`"):
+    with pytest.raises(DataError, match="`picture`, which does not exist; available: `image`, `label`"):
         make_feeds(images(), TYPES, transforms=[("picture", transform("scale", factor=2.0))])
 
 
@@ -241,12 +248,16 @@ def test_a_large_field_is_searched_for_nan_batch_by_batch(monkeypatch):
 @pytest.mark.parametrize(
     ("shape", "wanted", "remedy"),
     [
-        ((3, 4, 4), (3, 4, 4), "this is a single row: store x.reshape(1, 3, 4, 4)"),
-        ((4, 4), (1, 4, 4), "this is a single row: store x.reshape(1, 1, 4, 4)"),
-        ((2, 4, 4), (1, 4, 4), "takes 1x4x4; store x.reshape(-1, 1, 4, 4)"),
-        ((2, 5, 4), (1, 4, 4), "takes 1x4x4; store the field with the shape (rows, 1, 4, 4)"),
-        ((2, 1, 5, 4), (1, 4, 4), "write `shape: [1, 5, 4]` there, or store the field with the shape (rows, 1, 4, 4)"),
-        ((2, 5, 4), (3, 4, 4), "takes 3x4x4; store the field with the shape (rows, 3, 4, 4)"),
+        ((3, 4, 4), (3, 4, 4), "add the batch axis: store x.reshape(1, 3, 4, 4)"),
+        ((4, 4), (1, 4, 4), "add the batch axis: store x.reshape(1, 1, 4, 4)"),
+        ((2, 4, 4), (1, 4, 4), "expects 1x4x4; store x.reshape(-1, 1, 4, 4)"),
+        ((2, 5, 4), (1, 4, 4), "expects 1x4x4; store the field with shape (samples, 1, 4, 4)"),
+        (
+            (2, 1, 5, 4),
+            (1, 4, 4),
+            "set `shape: [1, 5, 4]` in the data layer, or store the field with shape (samples, 1, 4, 4)",
+        ),
+        ((2, 5, 4), (3, 4, 4), "expects 3x4x4; store the field with shape (samples, 3, 4, 4)"),
     ],
 )
 def test_rows_of_another_shape_are_answered_with_what_to_store(shape, wanted, remedy):

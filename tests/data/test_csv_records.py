@@ -78,10 +78,10 @@ def test_rows_are_those_of_the_csv_module_in_files_of_any_size(monkeypatch):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('x\ty\n1\t"a\n2\tb\n', r"f:2: a cell begins with a quote that is not closed before the end of the file"),
-        ('x\ty\n1\t"a\n2\t"b c"\n', r"f:3: text follows the closing quote of the cell that begins in line 2"),
-        ('x\ty\n1\t"a" b\n', r"f:2: text follows the closing quote;"),
-        ('x\ty\n1\t"a\nb"\t"c\n', r"f:3: a cell begins with a quote that is not closed"),
+        ('x\ty\n1\t"a\n2\tb\n', r"f:2: quote not closed before the end of the file"),
+        ('x\ty\n1\t"a\n2\t"b c"\n', r"f:3: unexpected text after the closing quote of the cell that starts in line 2"),
+        ('x\ty\n1\t"a" b\n', r"f:2: unexpected text after the closing quote;"),
+        ('x\ty\n1\t"a\nb"\t"c\n', r"f:3: quote not closed"),
     ],
 )
 def test_quotes_that_swallow_rows_are_refused_with_their_line(tmp_path, monkeypatch, text, message, limit):
@@ -122,7 +122,7 @@ def test_a_quote_before_ten_thousand_lines_is_told_within_the_limit(tmp_path, mo
     monkeypatch.setattr(csv_records, "LONGEST", 2**16)
     path = tmp_path / "f"
     path.write_text('x,y\n1,a\n2,"b\n' + "3,c\n" * 40_000 + '4,"\n')
-    with pytest.raises(DataError, match=r"f:3: a cell begins with a quote that is not closed within 65536 bytes"):
+    with pytest.raises(DataError, match=r"f:3: quote not closed within 65536 bytes"):
         opened(path, columns=["features = x"])
 
 

@@ -127,7 +127,7 @@ def test_a_broken_stream_is_no_traceback(tmp_path, compression):
     data, _ = archive(compression)
     data[70:90] = b"\xff" * 20
     (tmp_path / "x.npz").write_bytes(data)
-    refused(lambda: read_npz(tmp_path / "x.npz"), "x.npz, array `x` ")
+    refused(lambda: read_npz(tmp_path / "x.npz"), "x.npz, array `x`")
 
 
 def test_a_small_file_that_becomes_large_is_refused_before_it_is_unpacked(tmp_path):
@@ -141,7 +141,7 @@ def test_a_small_file_that_becomes_large_is_refused_before_it_is_unpacked(tmp_pa
         for begin in range(0, size, 2**22):
             f.write(bytes(min(2**22, size - begin)))
     began = time.monotonic()
-    refused(lambda: read_npz(tmp_path / "x.npz"), "x.npz", f"or {UNPACKED}", "np.savez in place of")
+    refused(lambda: read_npz(tmp_path / "x.npz"), "x.npz", f"or {UNPACKED}", "np.savez instead of")
     assert time.monotonic() - began < 1
 
 
@@ -157,7 +157,7 @@ def test_members_that_share_their_bytes_are_refused(tmp_path, compression):
     entries = bytes(data[directory:end]) * 64
     put(data, end + 8, "<HHI", 64, 64, len(entries))
     (tmp_path / "x.npz").write_bytes(data[:directory] + entries + data[end:])
-    refused(lambda: read_npz(tmp_path / "x.npz"), "x.npz", "lie over one another")
+    refused(lambda: read_npz(tmp_path / "x.npz"), "x.npz", "overlap")
 
 
 def test_stored_members_have_the_size_that_is_mapped(tmp_path):
@@ -165,18 +165,24 @@ def test_stored_members_have_the_size_that_is_mapped(tmp_path):
     data, directory = archive(zipfile.ZIP_STORED, x=np.arange(3), y=np.arange(3))
     put(data, directory + 24, "<I", 400)
     (tmp_path / "x.npz").write_bytes(data)
-    refused(lambda: read_npz(tmp_path / "x.npz"), "x.npz", "`x` and `y` lie over one another")
+    refused(lambda: read_npz(tmp_path / "x.npz"), "x.npz", "`x` and `y` overlap")
 
 
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ({"x.ids": np.zeros((4, 2), int), "x.starts": [0, 2, 4]}, "`x.ids` is int64 of shape (4, 2)"),
-        ({"x.ids": np.zeros(4), "x.starts": [0, 2, 4]}, "`x.ids` is float64 of shape (4,)"),
-        ({"x.ids": [1, 2], "x.starts": [0, 2], "x.values": ["a", "b"]}, "field `x.values` holds <U1"),
-        ({"x.ids": [1, 2], "x.starts": [0, 2], "x.values": 3.0}, "field `x.values` is a single number"),
-        ({"x.ids": [1, 2], "x.starts": ["a"]}, "`x.starts` is <U1"),
-        ({"x": [1, 2], "x.starts": np.array([0, 2**64 - 1, 2], np.uint64)}, "`x.starts` falls after entry 0"),
+        (
+            {"x.ids": np.zeros((4, 2), int), "x.starts": [0, 2, 4]},
+            "`x.ids` must be a 1-D array of integers, got int64 of shape (4, 2)",
+        ),
+        (
+            {"x.ids": np.zeros(4), "x.starts": [0, 2, 4]},
+            "`x.ids` must be a 1-D array of integers, got float64 of shape (4,)",
+        ),
+        ({"x.ids": [1, 2], "x.starts": [0, 2], "x.values": ["a", "b"]}, "field `x.values` contains <U1"),
+        ({"x.ids": [1, 2], "x.starts": [0, 2], "x.values": 3.0}, "field `x.values` is a scalar"),
+        ({"x.ids": [1, 2], "x.starts": ["a"]}, "`x.starts` must be a 1-D array of integers, got <U1"),
+        ({"x": [1, 2], "x.starts": np.array([0, 2**64 - 1, 2], np.uint64)}, "`x.starts` decreases after index 0"),
     ],
 )
 def test_parts_of_sparse_rows_and_sequences_are_checked(arrays, words):
@@ -196,10 +202,10 @@ def test_names_that_no_file_can_have(tmp_path, source, name):
     ("text", "attributes", "words"),
     [
         ("a,b\n1,1e300\n", {"label": "b"}, "f.csv:2: column 2 (`b`): the label 1e+300"),
-        ("a,b\n1,2\n", {"columns": [f"x = 1-{'9' * 5000}"]}, "there is no column `999"),
+        ("a,b\n1,2\n", {"columns": [f"x = 1-{'9' * 5000}"]}, "unknown column `999"),
         ("1,2\n" + "9" * 5000 + ",2\n", {}, "f.csv:2: column 1 (`1`): inf"),
         ("a,b\n1,\0\n", {}, "f.csv:"),
-        ('a,"' + "b" * 200_000 + "\n", {}, "f.csv:1: a cell begins with a quote that is not closed"),
+        ('a,"' + "b" * 200_000 + "\n", {}, "f.csv:1: quote not closed"),
     ],
 )
 def test_cells_that_no_table_can_have(tmp_path, text, attributes, words):

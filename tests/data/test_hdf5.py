@@ -76,9 +76,9 @@ def test_rows_of_varying_number(tmp_path, options):
 
 def test_sequences_that_do_not_fit(tmp_path):
     for change, message in (
-        (lambda file: file.__delitem__("box"), "`box.starts` needs `box` beside it"),
-        (lambda file: file["box.starts"].__setitem__(1, 9), "`box.starts` falls after entry 1"),
-        (lambda file: file["box.starts"].__setitem__(8, 9), "`box.starts` falls after entry 7"),
+        (lambda file: file.__delitem__("box"), "`box.starts` requires `box`"),
+        (lambda file: file["box.starts"].__setitem__(1, 9), "`box.starts` decreases after index 1"),
+        (lambda file: file["box.starts"].__setitem__(8, 9), "`box.starts` decreases after index 7"),
     ):
         with h5py.File(write_boxes(tmp_path / "a.h5", 0, 8), "a") as file:
             change(file)
@@ -90,7 +90,7 @@ def test_sequences_that_do_not_fit(tmp_path):
     content = bytearray(path.read_bytes())
     content[where + 10] ^= 255
     path.write_bytes(content)
-    with pytest.raises(DataError, match=r"a\.h5, row 3: `box` cannot be read"):
+    with pytest.raises(DataError, match=r"a\.h5, row 3: cannot read `box`"):
         opened(tmp_path, "a.h5").rows(np.arange(8))
     batches = Batches(opened(tmp_path, "a.h5"), 8, skip=True, shuffle=False)
     assert batches.take()["label"].tolist() == [0, 1, 2, 4, 5, 7]
@@ -102,7 +102,7 @@ def test_a_list_names_files_below_its_folder(tmp_path):
     (tmp_path / "parts" / "files.txt").write_text("a.h5\n\na.h5\n")
     assert len(opened(tmp_path, "parts/files.txt")) == 40
     (tmp_path / "parts" / "files.txt").write_text("a.h5\n../x.h5\n")
-    with pytest.raises(DataError, match=r"files\.txt:2: \.\./x\.h5 is not in the folder"):
+    with pytest.raises(DataError, match=r"files\.txt:2: \.\./x\.h5 is outside of"):
         opened(tmp_path, "parts/files.txt")
 
 
@@ -110,7 +110,7 @@ def test_only_wanted_datasets_are_looked_at(tmp_path):
     with h5py.File(write(tmp_path / "a.h5"), "a") as file:
         file["words"] = ["a", "b"]
     assert list(opened(tmp_path, "a.h5", wanted={"x"}).fields) == ["x"]
-    with pytest.raises(DataError, match="dataset `words` holds object; only numbers"):
+    with pytest.raises(DataError, match="dataset `words` contains object, expected numbers"):
         opened(tmp_path, "a.h5")
 
 
@@ -133,17 +133,17 @@ def external(file):
 
 
 CHANGES = {
-    "a soft link": (soft_link, "`y` is a link to elsewhere"),
-    "an external link": (external_link, "`y` is a link to elsewhere"),
-    "another file": (virtual, "dataset `y` lies in other files"),
-    "bytes of another file": (external, "dataset `y` lies in other files"),
-    "a group": (lambda file: file.create_group("y"), "`y` is no dataset"),
-    "a single number": (lambda file: file.create_dataset("y", data=1.0), "`y` is a single number"),
+    "a soft link": (soft_link, "`y` is a soft or external link"),
+    "an external link": (external_link, "`y` is a soft or external link"),
+    "another file": (virtual, "dataset `y` is virtual or stored externally"),
+    "bytes of another file": (external, "dataset `y` is virtual or stored externally"),
+    "a group": (lambda file: file.create_group("y"), "`y` is not a dataset"),
+    "a single number": (lambda file: file.create_dataset("y", data=1.0), "`y` is a scalar"),
     "another number of rows": (
         lambda file: file.create_dataset("y", data=X[:5]),
         "`label` has 20, `x` has 20, `y` has 5",
     ),
-    "no end": (lambda file: file.create_dataset("y", (10**13,), np.uint8, chunks=(1000,)), "claims the shape"),
+    "no end": (lambda file: file.create_dataset("y", (10**13,), np.uint8, chunks=(1000,)), "declares the shape"),
     "a huge chunk": (
         lambda file: file.create_dataset("y", (2**20,), np.uint8, maxshape=(None,), chunks=(2**29,)),
         "has chunks of more than",
@@ -167,12 +167,12 @@ def test_files_that_do_not_go_together(tmp_path):
     write(tmp_path / "c.h5", X.reshape(20, 1, 3))
     with pytest.raises(DataError, match=r"b\.h5 has the datasets `x`, .*a\.h5 has `label`, `x`"):
         opened(tmp_path, "a.h5", "b.h5")
-    with pytest.raises(DataError, match=r"c\.h5: rows of `x` are 1x3, those of .*a\.h5 3"):
+    with pytest.raises(DataError, match=r"c\.h5: samples of `x` have shape 1x3, but 3 in .*a\.h5"):
         opened(tmp_path, "a.h5", "c.h5")
     with pytest.raises(DataError, match=r"file not found: .*none\.h5"):
         opened(tmp_path, "none.h5")
     (tmp_path / "d.h5").write_bytes(b"x" * 3000)
-    with pytest.raises(DataError, match=r"d\.h5 is no HDF5 file, or damaged"):
+    with pytest.raises(DataError, match=r"d\.h5 is corrupt or not an HDF5 file"):
         opened(tmp_path, "d.h5")
 
 
@@ -183,7 +183,7 @@ def test_a_damaged_chunk_is_told_and_left_out(tmp_path):
     content = bytearray(path.read_bytes())
     content[where + 10] ^= 255
     path.write_bytes(content)
-    with pytest.raises(DataError, match=r"a\.h5, row 5: `x` cannot be read"):
+    with pytest.raises(DataError, match=r"a\.h5, row 5: cannot read `x`"):
         opened(tmp_path, "a.h5").rows(np.arange(20))
     batches = Batches(opened(tmp_path, "a.h5"), 20, skip=True, shuffle=False)
     assert batches.take()["label"].tolist() == LABEL[[*range(5), *range(10, 20)]].tolist()

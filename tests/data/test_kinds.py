@@ -151,20 +151,20 @@ def test_the_text_source_gives_sequences_of_ids(tmp_path):
     dataset = source.create(source.bind({"file": "lines.txt", "dictionary": "words.txt"})).open(tmp_path)
     found = make_feeds(dataset, {"words": TYPES["INT"](1)})[0].take(np.array([0, 1]), None)
     assert (found.data.tolist(), found.starts.tolist()) == ([4, 0, 2, 2, 1], [0, 2, 5])
-    with pytest.raises(DataError, match=r"holds sequences, but the data layer `words` takes ids<5"):
+    with pytest.raises(DataError, match=r"contains sequences, but the data layer `words` expects ids<5"):
         make_feeds(dataset, {"words": TYPES["INT"](0)})
 
 
 @pytest.mark.parametrize(
     ("arrays", "level", "message"),
     [
-        (stored("SPARSE_INT", 0), 1, "store `x.row_starts`, where rows begin, and `x.starts`, where sequences do"),
-        (stored("SPARSE_INT", 1), 2, "store `x.sub_starts` beside `x`"),
-        (stored("SPARSE_INT", 1), 0, "declare `seq_nested_level` there"),
+        (stored("SPARSE_INT", 0), 1, "store `x.row_starts` (start of each row) and `x.starts`"),
+        (stored("SPARSE_INT", 1), 2, "store `x.sub_starts` in addition to `x`"),
+        (stored("SPARSE_INT", 1), 0, "set `seq_nested_level` in the data layer"),
         (stored("INT", 1), 1, "store `x.ids` and `x.row_starts`"),
         ({"x.ids": np.array([0, 9]), "x.row_starts": np.array([0, 1, 1, 2]), "x.starts": np.array([0, 1, 3])}, 1,
          "row 1: field `x` is 9"),
-        ({"x.ids": np.array([0]), "x.row_starts": np.array([0, 1])}, 1, "`x.row_starts` needs `x.starts` beside it"),
+        ({"x.ids": np.array([0]), "x.row_starts": np.array([0, 1])}, 1, "`x.row_starts` requires `x.starts`"),
         ({"x.ids": np.array([0]), "x.row_starts": np.array([0, 2]), "x.starts": np.array([0, 1])}, 1,
          "`x.row_starts` goes from 0 to 2"),
     ],

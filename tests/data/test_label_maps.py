@@ -199,10 +199,10 @@ def test_data_that_do_not_fit_are_told_what_to_write():
     )
     data = draw(4)
     with pytest.raises(
-        pl.ConfigError, match=r"field `label` is 255 at \d, \d, but the data layer `label` takes 0 to 2"
+        pl.ConfigError, match=r"field `label` is 255 at \d, \d, but the data layer `label` expects 0 to 2"
     ):
         pl.train(training, datasets={"train": data})
     with pytest.raises(
-        pl.ConfigError, match=r"rows of 6x4, but the data layer `label` takes 3x4 ids<3; write `shape: \[6, 4\]`"
+        pl.ConfigError, match=r"shape 6x4, but the data layer `label` expects 3x4 ids<3; set `shape: \[6, 4\]`"
     ):
         pl.train(training, datasets={"train": {**data, "label": np.zeros((4, 6, 4), int)}})

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from paddle_layers.data import Batches, DataError, make_feeds
+from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.data.formats import indexed_lines, text_lines
-from paddle_layers.data.learning import encoded, learn
-from paddle_layers.data.stored import StoredColumn
+from paddle_layers.data.lazy_columns import StoredColumn
 from paddle_layers.define import Type, registries
 
 
@@ -73,12 +73,12 @@ def test_a_bad_row_is_told_when_it_is_read_or_left_out(tmp_path, monkeypatch):
     dataset = opened("csv", tmp_path, file="f")
     assert isinstance(dataset.fields["features"], StoredColumn)
     feeds = make_feeds(dataset, {"features": Type.dense(2)})
-    with pytest.raises(DataError, match=r"f:3: column 2 \(`b`\): 'x' is no number"):
+    with pytest.raises(DataError, match=r"f:3: column 2 \(`b`\): 'x' is not a number"):
         Batches(dataset, 4, feeds=feeds, shuffle=False).take()
     batches = Batches(dataset, 4, feeds=feeds, shuffle=False, skip=True, workers=1)
     assert batches.take()["features"].tolist() == [[1, 2], [5, 6]]
     assert list(batches.bad) == [1, 3]
-    assert "1 cells, the rows above have 2" in batches.bad[3]
+    assert "got 1 cells, expected 2 as in the rows above" in batches.bad[3]
     batches.close()
 
 
@@ -110,8 +110,8 @@ def test_a_word_that_is_not_known_is_told_with_its_line(tmp_path, monkeypatch):
     (tmp_path / "f").write_bytes(b"the sun\nthe moon\nthe \xff\nsun\n")
     dataset = opened("text", tmp_path, file="f", dictionary="words.txt")
     feeds = make_feeds(dataset, {"words": Type.ids(2, 1)})
-    with pytest.raises(DataError, match="f:2: `moon` is no word of the dictionary"):
+    with pytest.raises(DataError, match="f:2: unknown word `moon`"):
         Batches(dataset, 4, feeds=feeds, shuffle=False).take()
     batches = Batches(dataset, 4, feeds=feeds, shuffle=False, skip=True)
     assert batches.take()["words"].data.tolist() == [0, 1, 1]
-    assert "f:3: this is not UTF-8 text" in batches.bad[2]
+    assert "f:3: invalid UTF-8" in batches.bad[2]

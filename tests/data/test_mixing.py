@@ -10,7 +10,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.data import BadRecords, DataError, Dataset, Position, SequenceColumn, SparseColumn, make_feeds
 from paddle_layers.data.batching.mixing import Mixed, MixedBatches
-from paddle_layers.data.stored import StoredColumn
+from paddle_layers.data.lazy_columns import StoredColumn
 from paddle_layers.define import Type, registries
 from paddle_layers.training.problems import TrainingError
 
@@ -134,7 +134,7 @@ def test_records_that_cannot_be_read_are_left_out_of_whatever_source():
 
 @pytest.mark.parametrize("ratio", [0.01, 1e12])
 def test_a_ratio_that_gives_no_rows_or_too_many_is_refused(ratio):
-    with pytest.raises(DataError, match=r"from 100: the ratios 1 and .* put another source first"):
+    with pytest.raises(DataError, match=r"from 100: with the ratios 1 and .* list another source first"):
         mixed((numbers(10), 1), (numbers(5, 100), ratio))
 
 
@@ -218,11 +218,11 @@ TEST = 'type: "csv" phase: "test" '
         ),
         (
             (f'type: "csv" ratio: 1 {A}', 'type: "csv" ratio: 1 csv { file: "b.csv" label: "label" classes: ["eel"] }'),
-            "b.csv: field `label` holds ids of eel, in .*a.csv words",
+            "b.csv: field `label` contains ids of eel, but words in .*a.csv",
         ),
         (
             (f'type: "csv" ratio: 1 {A}', f'type: "csv" ratio: 1 {B[:-2]} leave_out: "wide" }}'),
-            "b.csv: field `features` has other columns than in .*a.csv, such as `wide`",
+            "b.csv: the columns of field `features` differ from .*a.csv, such as `wide`",
         ),
     ],
 )
@@ -235,8 +235,8 @@ def test_sources_that_do_not_go_together_are_told_at_their_place(tmp_path, sourc
 @pytest.mark.parametrize(
     ("a", "b", "message"),
     [
-        ("1,2,cat\n", "1,2,7\n", "field `label` holds numbers, in .*a.csv words: "),
-        ("1,2,cat\n", "1,2,3,eel\n", "field `features` has rows of 3"),
+        ("1,2,cat\n", "1,2,7\n", "field `label` contains numbers, but words in .*a.csv; "),
+        ("1,2,cat\n", "1,2,3,eel\n", "field `features` has samples of shape 3"),
     ],
 )
 def test_what_a_source_holds_is_told_at_its_place(tmp_path, a, b, message):

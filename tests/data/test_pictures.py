@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from paddle_layers.data import Batches, DataError, make_feeds
-from paddle_layers.data.learning import encoded, learn
+from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.define import Type, registries
 
 
@@ -66,15 +66,15 @@ def test_without_labels_any_folder_and_any_picture_will_do(folder):
 @pytest.mark.parametrize(
     ("attributes", "message"),
     [
-        ({"folder": "none"}, "the folder .*none is not there; paths are relative to the training file"),
-        ({"folder": "flowers/rose/1.png"}, "is a file, no folder"),
-        ({"folder": "flowers/rose"}, "has no folders; put the pictures of each class in a folder"),
+        ({"folder": "none"}, "folder .*none does not exist; paths are relative to the training file"),
+        ({"folder": "flowers/rose/1.png"}, "is a file"),
+        ({"folder": "flowers/rose"}, "has no folders; store the images of each class in a folder"),
         ({"folder": "flowers", "classes": ["rose", "tulips"]}, "has no folder `tulips`.*did you mean `tulip`"),
-        ({"folder": "flowers", "classes": ["rose"]}, "has the folder `tulip`, which `classes` does not name"),
-        ({"folder": "flowers", "classes": ["rose", "rose", "tulip"]}, "`classes` names a folder twice"),
-        ({"folder": "flowers", "width": 4}, "of `height` and `width` only one is given"),
-        ({"folder": "flowers", "height": 10**5}, "more than 67,108,864 pixels"),
-        ({"folder": "a\0b"}, "cannot be read|is not there"),
+        ({"folder": "flowers", "classes": ["rose"]}, "folder `tulip` of .* is not in `classes`"),
+        ({"folder": "flowers", "classes": ["rose", "rose", "tulip"]}, "duplicate name in `classes`"),
+        ({"folder": "flowers", "width": 4}, "`width` requires `height`"),
+        ({"folder": "flowers", "height": 10**5}, "exceeds the limit of 67,108,864 pixels"),
+        ({"folder": "a\0b"}, "cannot read|does not exist"),
     ],
 )
 def test_what_is_wrong_with_a_folder(folder, attributes, message):
@@ -84,22 +84,24 @@ def test_what_is_wrong_with_a_folder(folder, attributes, message):
 
 def test_a_class_without_pictures_and_a_picture_without_class(folder):
     (folder / "flowers" / "lily").mkdir()
-    with pytest.raises(DataError, match=r"lily has no pictures .*; put some there, or remove it"):
+    with pytest.raises(DataError, match=r"lily has no images .*; add some, or remove the folder"):
         opened("image_folder", folder, folder="flowers")
     (folder / "flowers" / "lily").rmdir()
     write(folder / "flowers" / "lost.png")
-    with pytest.raises(DataError, match=r"lost\.png is in no folder of a class; move it, there are `rose`, `tulip`"):
+    with pytest.raises(
+        DataError, match=r"lost\.png is not in the folder of a class; move it to one of `rose`, `tulip`"
+    ):
         opened("image_folder", folder, folder="flowers")
 
 
 @pytest.mark.parametrize(
     ("settings", "wanted", "message"),
     [
-        ({}, (3, 4, 4), r"rows of 3x4x6, .* write `height: 4 width: 4` in the source, or `shape: \[3, 4, 6\]` there"),
-        ({}, (1, 4, 6), r'write `color: "grey"` in the source, or `shape: \[3, 4, 6\]` there'),
+        ({}, (3, 4, 4), r"shape 3x4x6, .* write `height: 4 width: 4` in the source, or set `shape: \[3, 4, 6\]`"),
+        ({}, (1, 4, 6), r'write `color: "grey"` in the source, or set `shape: \[3, 4, 6\]`'),
         ({"color": "grey"}, (3, 8, 8), r'write `color: "rgb"` `height: 8 width: 8` in the source'),
-        ({}, (4, 4, 6), "pictures have 1 or 3 channels"),
-        ({}, (5,), r"write `shape: \[3, 4, 6\]` there"),
+        ({}, (4, 4, 6), "images have 1 or 3 channels"),
+        ({}, (5,), r"set `shape: \[3, 4, 6\]` in the data layer"),
     ],
 )
 def test_a_data_layer_of_another_shape_is_answered_with_what_to_write(folder, settings, wanted, message):
@@ -112,16 +114,20 @@ def test_the_window_that_is_cut_out_is_what_has_to_fit(folder):
     dataset = opened("image_folder", folder, {"image"}, folder="flowers")
     crop = [("image", registries["transform"]["crop"].create({"size": 2}))]
     with pytest.raises(
-        DataError, match=r"3x2x2 after the transforms, .* takes 3x4x4; write `shape: \[3, 2, 2\]` there$"
+        DataError, match=r"3x2x2 after the transforms, .* expects 3x4x4; set `shape: \[3, 2, 2\]` in the data layer$"
     ):
         make_feeds(dataset, {"image": Type.dense(3, 4, 4)}, transforms=crop)
-    with pytest.raises(DataError, match=r'write `color: "grey"` in the source, or `shape: \[3, 2, 2\]` there$'):
+    with pytest.raises(
+        DataError, match=r'write `color: "grey"` in the source, or set `shape: \[3, 2, 2\]` in the data layer$'
+    ):
         make_feeds(dataset, {"image": Type.dense(1, 4, 4)}, transforms=crop)
 
 
 def test_more_classes_than_the_data_layer_takes(folder):
     dataset = opened("image_folder", folder, folder="flowers", classes=["rose", "tulip"])
-    with pytest.raises(DataError, match=r"has 2 words, but the data layer `label` takes ids<1; set `size: 2` there"):
+    with pytest.raises(
+        DataError, match=r"has 2 words, but the data layer `label` expects ids<1; set `size: 2` in the data layer"
+    ):
         make_feeds(dataset, {"label": Type.ids(1)})
 
 
@@ -180,13 +186,13 @@ def bomb(side: int) -> bytes:
 
 
 BAD = {
-    "empty": (b"", "it is none, or damaged"),
-    "tiff": (b"II*\0" + b"\0" * 50, "it is TIFF, which is not read; save it as PNG or JPEG"),
-    "text": (b"<svg></svg>", "it is SVG, which is not read"),
-    "avif": (b"\0\0\0\x20ftypavif" + b"\0" * 50, "it is AVIF, which is not read"),
-    "jpeg 2000": (b"\0\0\0\x0cjP  \r\n" + b"\0" * 50, "it is JPEG 2000, which is not read"),
-    "postscript": (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 4 4\n", "it is PostScript, which is not read"),
-    "bomb": (bomb(9000), "is 9000x9000 pixels, more than 67,108,864; make it smaller"),
+    "empty": (b"", "not an image, or corrupt"),
+    "tiff": (b"II*\0" + b"\0" * 50, "TIFF is not supported; save the image as PNG or JPEG"),
+    "text": (b"<svg></svg>", "SVG is not supported"),
+    "avif": (b"\0\0\0\x20ftypavif" + b"\0" * 50, "AVIF is not supported"),
+    "jpeg 2000": (b"\0\0\0\x0cjP  \r\n" + b"\0" * 50, "JPEG 2000 is not supported"),
+    "postscript": (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 4 4\n", "PostScript is not supported"),
+    "bomb": (bomb(9000), "has 9000x9000 pixels, the limit is 67,108,864; reduce its size"),
     "larger bomb": (bomb(60000), "Image size .* exceeds limit"),
 }
 
@@ -196,7 +202,7 @@ def test_a_picture_that_cannot_be_read_is_named(folder, case):
     content, message = BAD[case]
     (folder / "flowers" / "tulip" / "b.png").write_bytes(content)
     dataset = opened("image_folder", folder, {"image"}, folder="flowers")
-    with pytest.raises(DataError, match=rf"flowers/tulip/b\.png: the picture .*({message})"):
+    with pytest.raises(DataError, match=rf"flowers/tulip/b\.png: .*({message})"):
         dataset.rows(np.arange(4))
 
 
@@ -205,7 +211,7 @@ def test_a_truncated_picture_is_named(folder):
     write(path, picture(64, 64))
     path.write_bytes(path.read_bytes()[:3000])
     dataset = opened("image_folder", folder, {"image"}, folder="flowers", height=4)
-    with pytest.raises(DataError, match=r"b\.png: the picture cannot be read: .*truncated"):
+    with pytest.raises(DataError, match=r"b\.png: cannot read the image: .*truncated"):
         dataset.rows(np.arange(4))
 
 
@@ -213,7 +219,7 @@ def test_pictures_of_several_sizes_ask_for_one(folder):
     write(folder / "flowers" / "tulip" / "b.png", picture(5, 5))
     dataset = opened("image_folder", folder, {"image"}, folder="flowers")
     with pytest.raises(
-        DataError, match=r"b\.png: the picture is 5x5 pixels, the first one is 4x6; write `height: 4 wid"
+        DataError, match=r"b\.png: the image has 5x5 pixels, but the first one 4x6; write `height: 4 wid"
     ):
         Batches(dataset, 4, skip=True).take()
 
@@ -236,7 +242,7 @@ def test_nothing_but_bad_pictures_is_an_error(tmp_path):
     write(tmp_path / "p" / "a.png")
     dataset = opened("image_folder", tmp_path, {"image"}, folder="p")
     (tmp_path / "p" / "a.png").write_bytes(b"")
-    with pytest.raises(DataError, match=r"none of the 1 records can be read; of the first one .*a\.png"):
+    with pytest.raises(DataError, match=r"none of the 1 records can be read; the first error: .*a\.png"):
         Batches(dataset, 3, skip=True).take()
 
 
@@ -268,14 +274,14 @@ def test_a_list_names_pictures_with_labels(folder):
 @pytest.mark.parametrize(
     ("text", "attributes", "message"),
     [
-        ("", {}, "names no pictures"),
-        ("flowers/rose/1.png\n", {}, r"list\.txt:1: no label; write it behind the name"),
-        ("flowers/../../x.png 1\n", {}, r"list\.txt:1: .*x\.png is not in the folder .*; write `folder: \"/\"`"),
-        ("/etc/x.png 1\n", {}, r"/etc/x\.png is not in the folder"),
+        ("", {}, "lists no images"),
+        ("flowers/rose/1.png\n", {}, r"list\.txt:1: missing label; write it after the name"),
+        ("flowers/../../x.png 1\n", {}, r"list\.txt:1: .*x\.png is outside of .*; to allow it, write `folder: \"/\"`"),
+        ("/etc/x.png 1\n", {}, r"/etc/x\.png is outside of"),
         ("flowers/rose/1.png 1\nflowers/rose/2.PNG red\n", {}, r"list\.txt:2: the label .red. is a word, but others"),
-        ("flowers/rose/1.png red\n", {"classes": ["blue"]}, "the label 'red' is not one of `classes`: `blue`"),
-        ("a\0b 1\n", {}, "is no name of a file"),
-        ("flowers/rose/1.png 1\n", {"folder": "none"}, "the folder .*none is not there"),
+        ("flowers/rose/1.png red\n", {"classes": ["blue"]}, "unknown label 'red', not in `classes`: `blue`"),
+        ("a\0b 1\n", {}, "invalid file name"),
+        ("flowers/rose/1.png 1\n", {"folder": "none"}, "folder .*none does not exist"),
     ],
 )
 def test_what_is_wrong_with_a_list(folder, text, attributes, message):
@@ -285,7 +291,7 @@ def test_what_is_wrong_with_a_list(folder, text, attributes, message):
 
 def test_a_listed_picture_that_is_not_there_is_named_with_its_line(folder):
     dataset = listed(folder, "flowers/rose/1.png 1\nflowers/rose/9.png 2\n")
-    with pytest.raises(DataError, match=r"list\.txt:2: .*9\.png: the picture cannot be read: No such file"):
+    with pytest.raises(DataError, match=r"list\.txt:2: .*9\.png: cannot read the image: No such file"):
         dataset.rows(np.arange(2))
 
 
@@ -295,7 +301,7 @@ def test_pillow_that_is_not_installed_is_asked_for(folder, monkeypatch):
     pictures.pillow.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "PIL.Image", None)
     with pytest.raises(
-        DataError, match=r"the source `image_folder` needs Pillow: pip install 'paddle-layers\[images\]'"
+        DataError, match=r"the source `image_folder` requires Pillow: pip install 'paddle-layers\[images\]'"
     ):
         opened("image_folder", folder, folder="flowers")
     pictures.pillow.cache_clear()
@@ -354,16 +360,16 @@ def test_label_maps_that_are_refused(tmp_path):
     write(tmp_path / "map.jpg", np.zeros((6, 8), np.uint8))
     dataset = listed_maps(tmp_path, maps, lambda row: f"{row}.png {names[row]}")
     for row, message in (
-        (1, r"list\.txt:2: .*small\.png: the label map is 3x4 pixels, its picture 6x8"),
-        (2, r"list\.txt:3: .*0\.png: the label map is a PNG of mode RGB; it needs one number for each pixel"),
-        (3, r"map\.jpg: the label map is a JPEG of mode L; .* JPEG changes them"),
-        (4, r"none\.png: the picture cannot be read: No such file"),
+        (1, r"list\.txt:2: .*small\.png: the label map has 3x4 pixels, but its image 6x8"),
+        (2, r"list\.txt:3: .*0\.png: the label map is a PNG of mode RGB; use a lossless image"),
+        (3, r"map\.jpg: the label map is a JPEG of mode L; use a lossless image"),
+        (4, r"none\.png: cannot read the image: No such file"),
     ):
         with pytest.raises(DataError, match=message):
             dataset.rows(np.array([row]))
     assert Batches(dataset, 5, skip=True, shuffle=False).take()["label"].shape == (1, 6, 8)
-    with pytest.raises(DataError, match=r"list\.txt:1: \.\./map0\.png is not in the folder"):
+    with pytest.raises(DataError, match=r"list\.txt:1: \.\./map0\.png is outside of"):
         listed_maps(tmp_path, maps[:1], lambda row: f"{row}.png ../map{row}.png")
     (tmp_path / "list.txt").write_text("0.png\n")
-    with pytest.raises(DataError, match=r"list\.txt:1: no label"):
+    with pytest.raises(DataError, match=r"list\.txt:1: missing label"):
         opened("image_list", tmp_path, file="list.txt", labels="map")

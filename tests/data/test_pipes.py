@@ -61,7 +61,7 @@ def test_an_open_descriptor_is_read(tmp_path):
         file.write(b"x\n1\n2\n")
     try:
         assert len(opened("csv", tmp_path, file=f"/dev/fd/{read}")) == 2
-        with pytest.raises(DataError, match=r"is a pipe that has no bytes \(left\); a pipe is read once"):
+        with pytest.raises(DataError, match=r"is an empty pipe; a pipe can only be read once"):
             opened("csv", tmp_path, file=f"/dev/fd/{read}")
     finally:
         os.close(read)
@@ -69,7 +69,7 @@ def test_an_open_descriptor_is_read(tmp_path):
 
 def test_a_pipe_without_end_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(positioned_files, "SPOOLED", 2**22)
-    with pytest.raises(DataError, match="/dev/zero is a pipe that gives more than 4194304 bytes"):
+    with pytest.raises(DataError, match="/dev/zero is a pipe of more than 4194304 bytes"):
         opened("csv", tmp_path, file="/dev/zero")
 
 
@@ -81,5 +81,5 @@ def test_formats_of_several_positions_refuse_pipes_at_once(tmp_path, source):
     os.mkfifo(folder / "a.png")
     name = "p/class/a.png"
     attributes = {"folder": "p"} if source == "image_folder" else {"file": name if source == "npz" else [name]}
-    with pytest.raises(DataError, match=r"a\.png.* is a pipe or a device; this format is read at several positions"):
+    with pytest.raises(DataError, match=r"a\.png.* is a pipe or a device; this format requires random access"):
         opened(source, tmp_path, **attributes)

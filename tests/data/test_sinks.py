@@ -141,7 +141,7 @@ def test_csv(tmp_path):
     assert [row["row"] for row in rows] == [str(number) for number in range(6)]
     assert [row["score.class"] for row in rows] == [text for batch in batches() for text in batch.texts["score"]]
     assert [float(row["one"]) for row in rows] == pytest.approx(list(samples("one")), rel=1e-5)
-    with pytest.raises(DataError, match="different numbers of lines in a batch"):
+    with pytest.raises(DataError, match="different numbers of rows per batch"):
         write(tmp_path / "w.csv")
     assert os.listdir(tmp_path) == ["v.csv"], "nothing is left of what failed"
 
@@ -189,9 +189,9 @@ def test_memory_does_not_grow_with_the_rows(tmp_path, ending):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("v.xlsx", r"v.xlsx: values are written to files that end in .csv \(a table\), .jsonl"),
-        ("v.h5", r"files that end in .h5 need h5py: pip install 'paddle-layers\[hdf5\]'"),
-        ("v.parquet", r"files that end in .parquet need pyarrow: pip install 'paddle-layers\[arrow\]'"),
+        ("v.xlsx", r"v.xlsx: unknown output format; supported extensions: .csv \(table\), .jsonl"),
+        ("v.h5", r".h5 files require h5py: pip install 'paddle-layers\[hdf5\]'"),
+        ("v.parquet", r".parquet files require pyarrow: pip install 'paddle-layers\[arrow\]'"),
     ],
 )
 def test_what_cannot_be_written_is_told_before_the_work(tmp_path, monkeypatch, name, message):

@@ -101,9 +101,9 @@ def test_transforms_and_feeds_hold_for_streams(tmp_path):
             {"train": BATCHES, "test": iter(BATCHES)},
             r'datasets\["test"\] can be iterated only once, but every test reads it',
         ),
-        ({"train": [X]}, r'datasets\["train"\], batch 0 is ndarray; a batch is a dict with an array'),
+        ({"train": [X]}, r'datasets\["train"\], batch 0 is ndarray, expected a dict with one array'),
         ({"train": []}, r'datasets\["train"\] has no batches'),
-        ({"train": iter(BATCHES)}, "has no more batches after 3: ask for fewer steps, or give an object that can be"),
+        ({"train": iter(BATCHES)}, "ended after 3 batches: reduce the number of steps, or pass a re-iterable object"),
         ({"train": [{"x": X}]}, r'datasets\["train"\], batch 0 has no field `label` for the data layer `label`'),
         (
             {"train": [BATCHES[0], {"x": X * np.nan, "label": LABEL}]},

@@ -15,7 +15,7 @@ from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError
 from paddle_layers.data import DataError, Dataset, make_feeds
 from paddle_layers.data.columns import GapColumn, WordColumn
-from paddle_layers.data.learning import Learned, encoded, learn, read_learned
+from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded, learn, read_learned
 from paddle_layers.data.splitting import split_by_field, split_by_group, split_by_share
 from paddle_layers.define import Type, registries
 from paddle_layers.runtime.memory.tensorfiles import read_tensors, write_tensors
@@ -75,16 +75,16 @@ def test_only_the_rows_to_train_with_are_looked_at(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "t.csv:2: column 1 (`day`): '2026-01-01' is no number; a column of words is named in `ids: \"day\"`"),
+        ({}, "t.csv:2: column 1 (`day`): '2026-01-01' is not a number; for a column of words write `ids: \"day\"`"),
         (
             {"columns": ["features = area"]},
-            "t.csv:4: column 3 (`area`): the cell is empty; `empty: mean` puts the mean",
+            "t.csv:4: column 3 (`area`): empty cell; `empty: mean` imputes the mean",
         ),
-        ({"label": "kind", "columns": ["x = 3"]}, 'in `classes`, or write `ids: "label = kind"` in place of `label`'),
-        ({"ids": ["street"]}, "t.csv:1: there is no column `street`; there are 6: day, district, area"),
-        ({"ids": ["a = "]}, "`ids` has 'a = '; write \"field = column\""),
-        ({"ids": ["label = kind"], "label": "3"}, "two fields are called `label`"),
-        ({"leave_out": "day, street"}, "there is no column `street`"),
+        ({"label": "kind", "columns": ["x = 3"]}, 'in `classes`, or write `ids: "label = kind"` instead of `label`'),
+        ({"ids": ["street"]}, "t.csv:1: unknown column `street`; the 6 columns are day, district, area"),
+        ({"ids": ["a = "]}, "invalid `ids` 'a = '; write \"field = column\""),
+        ({"ids": ["label = kind"], "label": "3"}, "duplicate field `label`"),
+        ({"leave_out": "day, street"}, "unknown column `street`"),
     ],
 )
 def test_mistakes_name_the_place_and_the_remedy(tmp_path, settings, message):
@@ -96,13 +96,13 @@ def test_mistakes_name_the_place_and_the_remedy(tmp_path, settings, message):
 @pytest.mark.parametrize(
     ("cell", "remedy"),
     [
-        ("NA", "leave the cell empty, and say what becomes of it: `empty: mean`"),
-        ("?", "leave the cell empty"),
-        ("1,5", "a number has a decimal point and no other marks, such as 1234.5"),
+        ("NA", "leave the cell of a missing value empty, and write `empty: mean`"),
+        ("?", "leave the cell of a missing value empty"),
+        ("1,5", "write numbers with a decimal point and without other marks, such as 1234.5"),
         ("1,500.0", "a decimal point"),
         ("15%", "a decimal point"),
         ("€ 3", "a decimal point"),
-        ("red", 'a column of words is named in `ids: "u"`'),
+        ("red", 'for a column of words write `ids: "u"`'),
     ],
 )
 def test_a_cell_that_is_no_number_is_told_what_it_may_be_meant_as(tmp_path, cell, remedy):
@@ -115,14 +115,14 @@ def test_a_cell_that_is_no_number_is_told_what_it_may_be_meant_as(tmp_path, cell
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.xlsx", b"PK\x03\x04\xff", "a.xlsx is a zip archive, as workbooks of Excel are; save the sheet as csv"),
-        ("a.csv.gz", b"\x1f\x8b\x08\x00\xff", "a.csv.gz is compressed by gzip; unpack it"),
-        ("a.csv", "u,v\n1,2\n".encode("utf-16"), "a.csv is text in UTF-16; save it as UTF-8"),
-        ("b.csv", b"\xe4,v\n1,2\n", "b.csv:1: this is not UTF-8 text (byte 0); save it as UTF-8"),
-        ("i.csv", b",u\n0,1\n", "i.csv:1: column 1 has no name; if it numbers the rows"),
-        ("~/a.csv", None, "`~` is not replaced: write the whole path"),
-        ("https://a.org/a.csv", None, "nothing is fetched: download it first"),
-        ("*.csv", None, "patterns are not looked up"),
+        ("a.xlsx", b"PK\x03\x04\xff", "a.xlsx is a zip archive or an Excel workbook; save the sheet as CSV"),
+        ("a.csv.gz", b"\x1f\x8b\x08\x00\xff", "a.csv.gz is compressed with gzip; decompress it"),
+        ("a.csv", "u,v\n1,2\n".encode("utf-16"), "a.csv is encoded in UTF-16; save it as UTF-8"),
+        ("b.csv", b"\xe4,v\n1,2\n", "b.csv:1: invalid UTF-8 (byte 0); save the file as UTF-8"),
+        ("i.csv", b",u\n0,1\n", "i.csv:1: column 1 has no name; name it, or if it is the row index"),
+        ("~/a.csv", None, "`~` is not expanded: write the full path"),
+        ("https://a.org/a.csv", None, "URLs are not supported: download the file first"),
+        ("*.csv", None, "patterns are not supported"),
         ("hosues.csv", None, "paths are relative to the training file; did you mean `houses.csv`?"),
     ],
 )
@@ -137,7 +137,7 @@ def test_files_that_are_no_tables_say_what_they_are(tmp_path, name, content, mes
 
 def test_remedies_work_when_obeyed(tmp_path):
     done = {"ids": ["district"], "text": ["remark"], "leave_out": "day, kind"}
-    with pytest.raises(DataError, match="the cell is empty; `empty: mean`"):
+    with pytest.raises(DataError, match="empty cell; `empty: mean`"):
         opened(tmp_path, **done)
     assert opened(tmp_path, **done, empty="mean").raw
 
@@ -145,16 +145,16 @@ def test_remedies_work_when_obeyed(tmp_path):
 def test_empty_words(tmp_path):
     text = "place,x\nhere,1\n,2\n"
     for empty in ("refuse", "mean"):
-        with pytest.raises(DataError, match=r"t.csv:3: column 1 \(`place`\): the cell is empty; `empty: mark` makes"):
+        with pytest.raises(DataError, match=r"t.csv:3: column 1 \(`place`\): empty cell; write `empty: mark`"):
             opened(tmp_path, text, ids=["place"], empty=empty)
     data = numbers(opened(tmp_path, text, ids=["place"], empty="mark"))
     assert data.words["place"] == ("", "here")
-    with pytest.raises(DataError, match="column `x` has no number in any row to learn from"):
+    with pytest.raises(DataError, match="column `x` has no values, so its mean"):
         numbers(opened(tmp_path, "x,y\n,1\n,2\n", columns=["features = x"], empty="mean"))
 
 
 def test_two_columns_of_one_name(tmp_path):
-    with pytest.raises(DataError, match=r"t.csv:1: columns 1 and 3 are both called `a`; give each column a name"):
+    with pytest.raises(DataError, match=r"t.csv:1: columns 1 and 3 have the same name `a`; rename one"):
         opened(tmp_path, "a,b,a\n1,2,3\n")
 
 
@@ -163,7 +163,7 @@ def test_fields_that_nobody_wants_are_not_read(tmp_path):
     bare = "\n".join(",".join(line.split(",")[1:4]) for line in TABLE.splitlines())
     data = opened(tmp_path, bare, wanted={"features", "district"}, **settings)
     assert set(data.raw) == {"features", "district"}
-    with pytest.raises(DataError, match="there is no column `remark`"):
+    with pytest.raises(DataError, match="unknown column `remark`"):
         opened(tmp_path, bare, wanted={"remark"}, **settings)
 
 
@@ -171,7 +171,7 @@ def test_fields_that_nobody_wants_are_not_read(tmp_path):
 
 
 def test_what_was_learned_reads_back(tmp_path):
-    learned = Learned({"district": ["näh", "fern\x1b"]}, {"x": [0.1, 1e-30]}, {"x": ["a"]})
+    learned = FittedPreprocessing({"district": ["näh", "fern\x1b"]}, {"x": [0.1, 1e-30]}, {"x": ["a"]})
     (tmp_path / "data.json").write_text(learned.text())
     assert read_learned(tmp_path / "data.json") == learned
     assert not read_learned(tmp_path / "none.json")
@@ -228,14 +228,10 @@ def test_the_rows_of_a_group_are_on_one_side():
         assert sorted([*train, *test]) == list(range(500))
         assert [list(part) for part in split_by_group(data, 0.2, 3, "customer")] == [list(train), list(test)]
         assert list(split_by_group(data, 0.2, 4, "customer")[1]) != list(test)
-    with pytest.raises(
-        DataError, match=r"no field `custmer`, which `split` names; did you mean `customer`\?; there are"
-    ):
+    with pytest.raises(DataError, match=r"no field `custmer`, named in `split`; did you mean `customer`\?; available:"):
         split_by_group(data, 0.2, 3, "custmer")
     alone = Dataset({"customer": np.zeros(9, int)})
-    with pytest.raises(
-        DataError, match=r"a share of 0.2 of the 1 groups in `customer` for the test leaves none of the 9"
-    ):
+    with pytest.raises(DataError, match=r"a test share of 0.2 of the 1 groups in `customer` leaves none of the 9"):
         split_by_group(alone, 0.2, 0, "customer")
 
 
@@ -251,15 +247,15 @@ def test_splits_that_cannot_be():
     for split, message in (
         (
             lambda: split_by_share(data, 0.01, 0, None),
-            "d: a share of 0.01 for the test leaves none of the 4 rows to test",
+            "d: a test share of 0.01 leaves none of the 4 rows for testing",
         ),
-        (lambda: split_by_share(data, 0.99, 0, None), "leaves none of the 4 rows to learn from"),
+        (lambda: split_by_share(data, 0.99, 0, None), "leaves none of the 4 rows for training"),
         (
             lambda: split_by_share(data, 0.5, 0, "lable"),
-            "has no field `lable`, which `split` names; there are `x`, `part`",
+            "has no field `lable`, named in `split`; available: `x`, `part`",
         ),
-        (lambda: split_by_share(data, 0.5, 0, "x"), "the field `x`, which has no single id or word in a row"),
-        (lambda: split_by_field(data, "part", "2"), "`2` in the field `part` for the test, where there are `0`, `1`,"),
+        (lambda: split_by_share(data, 0.5, 0, "x"), "field `x`, named in `split`, must have one id or word per row"),
+        (lambda: split_by_field(data, "part", "2"), "the test value `2` of field `part` (values: `0`, `1`)"),
     ):
         with pytest.raises(DataError) as caught:
             split()
@@ -354,21 +350,22 @@ def test_predictions_use_the_words_and_means_of_the_training(houses, tmp_path):
     assert "Weights" in shown
     shown = run("predict", "tight.textproto", "new.csv", "--weights", "tight/weights.safetensors", status=1).stderr
     assert (
-        "new.csv:4: 'west' is none of the 3 words of the field `district` in the training data; set `size: 4`" in shown
+        "new.csv:4: unknown word 'west' of field `district`, not one of the 3 words of the training data; set `size: 4`"
+        in shown
     )
     Path("output/data.json").unlink()
     assert run("predict", "train.textproto", "new.csv").stdout.splitlines() == rows, "the weights have them, too"
     weights = Path("output/weights.safetensors")
     write_tensors(weights, read_tensors(weights)[0])
     shown = run("predict", "train.textproto", "new.csv", status=1).stderr
-    assert "the numbers for the field `features` come from the training data, but " in shown
+    assert "the ids of field `features` are defined by the training data, but " in shown
 
 
 def test_a_size_that_is_too_small_is_answered_with_the_number_of_words(houses, tmp_path):
     path = tmp_path / "train.textproto"
     path.write_text(TRAINING.replace("size: 4 }", "size: 2 }"))
     with pytest.raises(
-        ConfigError, match="field `district` has 3 words, but the data layer `district` takes ids<2; set `size: 3`"
+        ConfigError, match="field `district` has 3 words, but the data layer `district` expects ids<2; set `size: 3`"
     ):
         train(path)
 
@@ -457,8 +454,8 @@ def test_channels_of_images_and_rows_of_sequences_are_measured(tmp_path):
 
 def test_gaps_of_another_width_are_refused():
     raw = Dataset({"x": GapColumn(np.ones((2, 3)), ["a", "b", "c"], mark=False)})
-    with pytest.raises(DataError, match="the field `x` has 3 columns, the training data had 2"):
-        encoded(raw, Learned({}, {"x": [1.0, 2.0]}), "here")
+    with pytest.raises(DataError, match="field `x` has 3 columns, but 2 in the training data"):
+        encoded(raw, FittedPreprocessing({}, {"x": [1.0, 2.0]}), "here")
 
 
 def test_a_second_file_to_test_with_has_the_words_of_the_first(houses, tmp_path):
@@ -494,12 +491,12 @@ def test_columns_go_by_their_names_and_not_by_their_order(houses, tmp_path):
         Path("c.csv").write_text("district,rooms\neast,3\n")
         shown = run("predict", path, "c.csv", status=1).stderr
         assert (
-            "there is no column `area`, which the field `features` had in the training data; weights are for the "
-            "columns that they were trained with" in shown
+            "missing column `area` of field `features` of the training data; the weights require the "
+            "columns of the training" in shown
         )
         Path("d.csv").write_text("district,rooms,ara\neast,3,1010\n")
         shown = run("predict", path, "d.csv", status=1).stderr
-        assert "new there: `ara`; if `ara` is the same, call it `area` in the first line" in shown
+        assert "new columns: `ara`; if `ara` is the same, rename it to `area` in the header" in shown
         Path("d.csv").write_text(Path("d.csv").read_text().replace("ara", "area"))
         run("predict", path, "d.csv")  # obeyed
 
@@ -507,7 +504,10 @@ def test_columns_go_by_their_names_and_not_by_their_order(houses, tmp_path):
 def test_tables_without_names_go_by_order(tmp_path):
     data = numbers(opened(tmp_path, "1,2\n3,4\n", header="no"))
     assert data.columns == {}
-    assert encoded(data, Learned(columns={"features": ["x", "y"]}), "here").fields["features"].shape == (2, 2)
+    assert encoded(data, FittedPreprocessing(columns={"features": ["x", "y"]}), "here").fields["features"].shape == (
+        2,
+        2,
+    )
 
 
 def test_columns_may_be_others_where_all_weights_that_read_them_are_left_out(houses, tmp_path):
@@ -518,7 +518,7 @@ def test_columns_may_be_others_where_all_weights_that_read_them_are_left_out(hou
     text = path.read_text().replace('output: "output"', "")
     weights = f'weights {{ file: "{first.weights}" %s }}'
     path.write_text(text + weights % 'leave_out: "plain.*"')
-    with pytest.raises(ConfigError, match="there is no column `area`"):  # their places are those in `scores`, too
+    with pytest.raises(ConfigError, match="missing column `area`"):  # their places are those in `scores`, too
         train(path, output=tmp_path / "second")
     path.write_text(text + weights % 'leave_out: "plain.*" leave_out: "scores.*" leave_out: "place.*"')
     report = train(path, output=tmp_path / "second")[0]
@@ -532,9 +532,9 @@ def test_a_column_alone_is_a_field(tmp_path):
     data = opened(tmp_path, columns=["rooms", "size = area"], empty="mean")
     assert list(numbers(data).fields) == ["rooms", "size"]
     assert list(opened(tmp_path, "area\n1\n", wanted={"area"}, columns=["area", "price", "in-out"]).fields) == ["area"]
-    with pytest.raises(DataError, match=r"there is no column `room`; did you mean `rooms`?"):
+    with pytest.raises(DataError, match=r"unknown column `room`; did you mean `rooms`?"):
         opened(tmp_path, columns=["room"])
-    with pytest.raises(DataError, match="`columns` has 'rooms, area'; write \"field = first, second\""):
+    with pytest.raises(DataError, match="invalid `columns` 'rooms, area'; write \"field = first, second\""):
         opened(tmp_path, columns=["rooms, area"])
 
 
@@ -542,7 +542,7 @@ def test_the_remedy_names_the_columns_that_are_left(tmp_path):
     data = opened(tmp_path, columns=["size = area"], ids=["remark", "kind"], leave_out="day", empty="mean")
     assert data.remedies["features"].endswith('columns: "features = 2, 4"')
     given = ["size = area", "features = 2, 4"]
-    with pytest.raises(DataError, match=r"column 2 \(`district`\): 'north' is no number"):
+    with pytest.raises(DataError, match=r"column 2 \(`district`\): 'north' is not a number"):
         opened(tmp_path, columns=given, leave_out="day", empty="mean")
 
 
@@ -555,6 +555,6 @@ def test_numbers_have_the_precision_of_the_network(tmp_path):
     for dtype, (feed,) in feeds.items():
         assert feed.take(np.arange(2), None).tolist() == [[np.dtype(dtype).type(1 / 3), 1]] * 2
     large = opened(tmp_path, "a\n1e39\n")
-    with pytest.raises(DataError, match=r"t.csv:2: field `features` is 1e\+39, too large for the precision"):
+    with pytest.raises(DataError, match=r"t.csv:2: field `features` is 1e\+39, which overflows in the precision"):
         make_feeds(large, {"features": Type.dense(1)}, dtype="float32")
     make_feeds(large, {"features": Type.dense(1)}, dtype="float64")

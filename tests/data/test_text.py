@@ -10,8 +10,8 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.data import DataError, Dataset
+from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.data.formats import lines, text_lines
-from paddle_layers.data.learning import encoded, learn
 from paddle_layers.define import registries
 
 TRAINING = """
@@ -70,16 +70,16 @@ def test_a_training_reads_it(folder, capsys):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"classes": ["good", "bad"]}, "lines.txt:4: `beer` is no word of the dictionary"),
-        ({"classes": ["good"], "unknown": "?"}, "lines.txt:3: `bad` is no class"),
-        ({"unknown": "none"}, "there is no word `none`, which `unknown` names"),
+        ({"classes": ["good", "bad"]}, "lines.txt:4: unknown word `beer`"),
+        ({"classes": ["good"], "unknown": "?"}, "lines.txt:3: unknown class `bad`"),
+        ({"unknown": "none"}, "missing word `none`, the value of `unknown`"),
         ({"file": "missing.txt"}, "missing.txt"),
-        ({"dictionary": "lines.txt"}, "lines.txt:1: a dictionary has one word on each line"),
-        ({"dictionary": "twice.txt"}, "twice.txt:3: `a` stands on line 1 already"),
-        ({"dictionary": "latin.txt"}, "this is not UTF-8 text"),
+        ({"dictionary": "lines.txt"}, "lines.txt:1: expected one word per line"),
+        ({"dictionary": "twice.txt"}, "twice.txt:3: duplicate word `a`, first in line 1"),
+        ({"dictionary": "latin.txt"}, "invalid UTF-8"),
         ({"file": "empty.txt"}, "has no words"),
-        ({"file": "near.txt"}, "near.txt:1: `suns` is no word of the dictionary; did you mean `sun`?"),
-        ({"file": "words.txt", "classes": ["good"]}, "words.txt:1: no label; write it in front of the words"),
+        ({"file": "near.txt"}, "near.txt:1: unknown word `suns`; did you mean `sun`?"),
+        ({"file": "words.txt", "classes": ["good"]}, "words.txt:1: missing label; write it before the words"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(folder, settings, message):
@@ -102,7 +102,7 @@ def test_without_a_dictionary_the_training_data_make_one(tmp_path):
     )
     words = encoded(dataset, learned, "here").fields["words"]
     assert (words.data.tolist(), words.starts.tolist()) == ([0, 2, 0, 1, 3, 0], [0, 4, 6])
-    with pytest.raises(DataError, match=r"t.txt: `unknown` is a word of the dictionary, but there is no"):
+    with pytest.raises(DataError, match=r"t.txt: `unknown` requires a `dictionary`"):
         source.create(source.bind({"file": "t.txt", "unknown": "x"})).open(tmp_path)
 
 
@@ -110,7 +110,7 @@ def test_a_dictionary_has_a_limit_as_a_whole(tmp_path, monkeypatch):
     (tmp_path / "words.txt").write_text("".join(f"word{k}\n" for k in range(20)))
     assert len(lines.read_dictionary(tmp_path / "words.txt")) == 20
     monkeypatch.setattr(lines, "LARGEST_DICTIONARY", 100)
-    with pytest.raises(DataError, match=r"words.txt has more than 100 characters, more than any dictionary has"):
+    with pytest.raises(DataError, match=r"words.txt has more than 100 characters, the limit of a dictionary"):
         lines.read_dictionary(tmp_path / "words.txt")
 
 
@@ -118,7 +118,7 @@ def test_a_line_without_an_end_is_not_read_whole(tmp_path, monkeypatch):
     """Zeros without a line break, as of a file that was never written; the limit holds for every text of lines."""
     (tmp_path / "words.txt").write_bytes(b"a\n" + b"\0" * 5000)
     monkeypatch.setattr(text_lines, "LONGEST", 1000)
-    with pytest.raises(DataError, match=r"words.txt:2: the line has more than 1000 bytes"):
+    with pytest.raises(DataError, match=r"words.txt:2: the line exceeds 1000 bytes"):
         lines.read_dictionary(tmp_path / "words.txt")
 
 

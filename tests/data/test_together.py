@@ -7,7 +7,7 @@ import pytest
 
 from paddle_layers.config.wiring.data_layers import IgnoredLabels
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
-from paddle_layers.data.changes import Change
+from paddle_layers.data.layer_transforms import LayerTransform
 from paddle_layers.define import Type, registries
 
 COUNT, HEIGHT, WIDTH = 40, 20, 24
@@ -67,10 +67,10 @@ def centre_inside(window, box):
 @pytest.mark.parametrize("training", [True, False])
 def test_crop_and_mirror_move_everything_alike(training):
     changes = [
-        Change("image", transform("crop", size=12, width=14, padding=2), ALSO),
-        Change("image", transform("mirror"), ALSO),
-        Change("image", transform("mirror", axis="vertical", probability=0.3), ALSO),
-        Change("image", transform("scale", factor=2)),
+        LayerTransform("image", transform("crop", size=12, width=14, padding=2), ALSO),
+        LayerTransform("image", transform("mirror"), ALSO),
+        LayerTransform("image", transform("mirror", axis="vertical", probability=0.3), ALSO),
+        LayerTransform("image", transform("scale", factor=2)),
     ]
     made = batches(changes, 12, 14, training=training)
     batch = made.take()
@@ -97,7 +97,7 @@ def test_crop_and_mirror_move_everything_alike(training):
 
 
 def test_rotate_turns_everything_alike():
-    change = Change("image", transform("rotate", degrees=40, label_fill=7), ALSO)
+    change = LayerTransform("image", transform("rotate", degrees=40, label_fill=7), ALSO)
     batch = batches([change], ignored={"map": IgnoredLabels(frozenset({7}))}).take()
     turned = whole = 0
     for row, (image, ids) in enumerate(zip(batch["image"][:, 0], batch["map"], strict=True)):
@@ -120,7 +120,7 @@ def test_rotate_turns_everything_alike():
 
 
 def test_fill_of_maps_around_a_crop():
-    change = Change("image", transform("crop", size=24, width=28, padding=2, label_fill=7), ("map",))
+    change = LayerTransform("image", transform("crop", size=24, width=28, padding=2, label_fill=7), ("map",))
     batch = batches([change], 24, 28, ignored={"map": IgnoredLabels(frozenset({7}))}).take()
     assert np.array_equal(batch["map"], np.pad(MAPS, ((0, 0), (2, 2), (2, 2)), constant_values=7))
     assert np.array_equal(batch["image"][:, 0], np.pad(MAPS, ((0, 0), (2, 2), (2, 2))))
@@ -128,22 +128,30 @@ def test_fill_of_maps_around_a_crop():
 
 CROP, MIRROR = transform("crop", size=12), transform("mirror")
 WRONG = {
-    "no pixels": ([Change("image", transform("scale", factor=2), ("map",))], {}, "moves no pixels.*leave `also` out"),
-    "boxes missing": ([Change("image", MIRROR, ("class",))], {}, "`also` has 0 layers of boxes"),
-    "one id": ([Change("image", MIRROR, ("one",))], {"one": Type.ids(4)}, "takes ids<4; with images go label maps"),
-    "itself": ([Change("image", MIRROR, ("image",))], {}, "do not name themselves"),
-    "of boxes": ([Change("box", MIRROR, ("map",))], {}, "that others go with are no sequences"),
-    "fill": ([Change("image", transform("crop", size=12, label_fill=9), ("map",))], {}, "`label_fill` is 9"),
-    "before": (
-        [Change("image", CROP), Change("image", MIRROR, ("map",))],
-        {"map": Type.ids(4, dims=(HEIGHT, WIDTH))},
-        "`map` has rows of 20x24, but goes with images of 1x12x12",
-    ),
-    "class left out": ([Change("image", CROP, ("map", "box"))], {}, 'field `class` has .* write also: "class"'),
-    "their own": (
-        [Change("image", CROP, ALSO), Change("box", transform("scale", factor=2))],
+    "no pixels": (
+        [LayerTransform("image", transform("scale", factor=2), ("map",))],
         {},
-        "the boxes `box` .* have a transform of their own",
+        "does not move pixels.*remove `also`",
+    ),
+    "boxes missing": ([LayerTransform("image", MIRROR, ("class",))], {}, "exactly one layer of boxes in `also`, got 0"),
+    "one id": (
+        [LayerTransform("image", MIRROR, ("one",))],
+        {"one": Type.ids(4)},
+        "of type ids<4; allowed are label maps",
+    ),
+    "itself": ([LayerTransform("image", MIRROR, ("image",))], {}, "`also` must not include the layer itself"),
+    "of boxes": ([LayerTransform("box", MIRROR, ("map",))], {}, "the images must not be sequences"),
+    "fill": ([LayerTransform("image", transform("crop", size=12, label_fill=9), ("map",))], {}, "`label_fill` is 9"),
+    "before": (
+        [LayerTransform("image", CROP), LayerTransform("image", MIRROR, ("map",))],
+        {"map": Type.ids(4, dims=(HEIGHT, WIDTH))},
+        "`map` has samples of shape 20x24, but its images `image` have shape 1x12x12",
+    ),
+    "class left out": ([LayerTransform("image", CROP, ("map", "box"))], {}, 'field `class` has .* write also: "class"'),
+    "their own": (
+        [LayerTransform("image", CROP, ALSO), LayerTransform("box", transform("scale", factor=2))],
+        {},
+        "the boxes `box` .* cannot have another transform",
     ),
 }
 
@@ -157,10 +165,10 @@ def test_what_does_not_go_with_images(case):
 
 
 def test_boxes_that_cannot_be_moved():
-    change = Change("image", MIRROR, ("box", "class"))
+    change = LayerTransform("image", MIRROR, ("box", "class"))
     with pytest.raises(DataError, match=r"row \d+: field `box` has the corner \d+; .* divide x by"):
         batches([change], data=dataset(box=BOXES * PIXELS)).take()
     starts = STARTS.copy()
     starts[3:-1] = STARTS[4:]
-    with pytest.raises(DataError, match=r"row \d+: the data layer `class` has \d rows for \d boxes of the field `box`"):
+    with pytest.raises(DataError, match=r"row \d+: the data layer `class` has \d rows for \d boxes of field `box`"):
         batches([change], data=dataset(**{"class.starts": starts})).take()

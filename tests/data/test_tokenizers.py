@@ -167,10 +167,13 @@ FAR = {"type": "WordLevel", "vocab": {"a": 4 * 10**9}, "unk_token": "a"}
     [
         ({"model": None}, "it has no `model`"),
         ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}}, "Token `b` out of vocabulary"),
-        ({"model": {"type": "WordLevel", "vocab": {}, "unk_token": "x"}, "added_tokens": []}, "it has no pieces"),
-        ({"normalizer": {"type": "Sequence", "normalizers": [REPLACE] * 3}}, "lengthen a text beyond all bounds"),
-        ({"decoder": {"type": "Sequence", "decoders": [REPLACE] * 3}}, "lengthen a text beyond all bounds"),
-        ({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "ByteLevel"}] * 40}}, "beyond all bounds"),
+        ({"model": {"type": "WordLevel", "vocab": {}, "unk_token": "x"}, "added_tokens": []}, "empty vocabulary"),
+        ({"normalizer": {"type": "Sequence", "normalizers": [REPLACE] * 3}}, "expand the input without limit"),
+        ({"decoder": {"type": "Sequence", "decoders": [REPLACE] * 3}}, "expand the input without limit"),
+        (
+            {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "ByteLevel"}] * 40}},
+            "expand the input without limit",
+        ),
         (
             {
                 "normalizer": {
@@ -178,17 +181,23 @@ FAR = {"type": "WordLevel", "vocab": {"a": 4 * 10**9}, "unk_token": "a"}
                     "normalizers": [{"type": "Precompiled", "precompiled_charsmap": CHARSMAP}] * 2,
                 }
             },
-            "beyond all bounds",
+            "expand the input without limit",
         ),
         (
             {"normalizer": {"type": "Precompiled", "precompiled_charsmap": CLAIMING}},
-            "announces 4294967295 bytes, but has 5",
+            "declares 4294967295 bytes, but has 5",
         ),
-        ({"normalizer": {"precompiled_charsmap": CLAIMING}}, "announces 4294967295 bytes, but has 5"),
-        ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": [8, 0, 0, 0, 1]}}, "is a list, not a string"),
-        ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": 2**40}}, "is 1099511627776, not a string"),
-        ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAA="}}, "announces 0 bytes, but has 0"),
-        ({"model": FAR, "added_tokens": []}, "ids of its 1 pieces go up to 4000000000"),
+        ({"normalizer": {"precompiled_charsmap": CLAIMING}}, "declares 4294967295 bytes, but has 5"),
+        (
+            {"normalizer": {"type": "Precompiled", "precompiled_charsmap": [8, 0, 0, 0, 1]}},
+            "is a list, expected a base64 string",
+        ),
+        (
+            {"normalizer": {"type": "Precompiled", "precompiled_charsmap": 2**40}},
+            "is 1099511627776, expected a base64 string",
+        ),
+        ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAA="}}, "declares 0 bytes, but has 0"),
+        ({"model": FAR, "added_tokens": []}, "1 tokens, but ids up to 4000000000"),
     ],
 )
 def test_odd_files_are_refused(folder, facts, message):
@@ -201,10 +210,10 @@ def test_odd_files_are_refused(folder, facts, message):
 def test_what_else_is_wrong_is_told_with_its_place(folder, tmp_path):
     for settings, message in (
         ({"tokenizer": "none.json"}, r"none\.json"),
-        ({"tokenizer": "lines.txt"}, "lines.txt is no tokenizer file: "),
+        ({"tokenizer": "lines.txt"}, "lines.txt is not a tokenizer file: "),
         (
             {"tokenizer": "pieces.json", "dictionary": "lines.txt"},
-            "a `tokenizer` has all words; leave out `dictionary`",
+            "`tokenizer` and `dictionary` are mutually exclusive",
         ),
     ):
         with pytest.raises(DataError, match=message):
@@ -213,8 +222,8 @@ def test_what_else_is_wrong_is_told_with_its_place(folder, tmp_path):
         changed(folder, model={"type": "WordLevel", "vocab": {"the": 2, "dogs": 3, "see": 4}, "unk_token": "none"})
     )
     (folder / "odd.txt").write_text("the\n\nzebra\n")
-    with pytest.raises(DataError, match=r"odd\.txt:3: .* cannot split this: WordLevel error"):
+    with pytest.raises(DataError, match=r"odd\.txt:3: .* cannot tokenize this line: WordLevel error"):
         opened(folder, file="odd.txt", tokenizer="missing.json")
     (folder / "growing.json").write_text(changed(folder, normalizer=REPLACE | {"content": "a" * 10**7}))
-    with pytest.raises(DataError, match=r"lines\.txt:1: the line has 18 characters, but .* may be given 0 at once"):
+    with pytest.raises(DataError, match=r"lines\.txt:1: the line has 18 characters, the limit of .* is 0"):
         opened(folder, tokenizer="growing.json")

@@ -102,5 +102,5 @@ def test_two_values_are_no_color(tmp_path):
     (tmp_path / "a.png").write_bytes(BLACK_THEN_CLEAR["grey"])
     source = registries["source"]["image_folder"]
     settings = {"folder": ".", "background_color": [1, 2]}
-    with pytest.raises(DataError, match=r"a\.png: `background_color` has 2 values; write one for grey, or three"):
+    with pytest.raises(DataError, match=r"a\.png: `background_color` has 2 values, expected 1 \(gray\) or 3"):
         source.create(source.bind(settings)).open_fields(tmp_path, {"image"})

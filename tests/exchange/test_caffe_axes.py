@@ -143,16 +143,16 @@ SMALL = 'layer { name: "small" type: "Input" top: "small" input_param { shape { 
 TWO = ("data", "data")
 REFUSED = {
     "a reduction of the batch": (layer("Reduction"), "E511", "write `axis: 1`"),
-    "a concat of rows": (layer("Concat", "concat_param { axis: 0 }", bottom=TWO), "E511", "rows stay rows"),
-    "an arg max over rows": (layer("ArgMax", "argmax_param { axis: 0 }"), "E511", "rows stay rows"),
-    "a softmax over rows": (layer("Softmax", "softmax_param { axis: -4 }"), "E511", "rows stay rows"),
-    "an endless top": (layer("ArgMax", "argmax_param { top_k: 100000000 }"), "E103", "it is 1 to 1,000"),
+    "a concat of rows": (layer("Concat", "concat_param { axis: 0 }", bottom=TWO), "E511", "axis 0, the batch"),
+    "an arg max over rows": (layer("ArgMax", "argmax_param { axis: 0 }"), "E511", "over the batch (axis 0)"),
+    "a softmax over rows": (layer("Softmax", "softmax_param { axis: -4 }"), "E511", "over the batch (axis 0)"),
+    "an endless top": (layer("ArgMax", "argmax_param { top_k: 100000000 }"), "E103", "expected 1 to 1,000"),
     "more than there are": (layer("ArgMax", "argmax_param { top_k: 9 axis: 2 }"), "E209", "9"),
     "offsets of other axes": (layer("Crop", "crop_param { offset: [1, 2, 3] }", bottom=TWO), "E205", "3 offsets"),
     "a crop beyond the image": (layer("Crop", "crop_param { offset: 1 }", bottom=TWO), "E209", "8"),
-    "a crop like rows": (SMALL + layer("Crop", bottom=("data", "small")), "E209", "as many axes"),
-    "a pyramid that is too high": (layer("SPP", "spp_param { pyramid_height: 9 }"), "E209", "does not fit 3x8x8"),
-    "a pyramid of labels": (LABEL + layer("SPP", "spp_param { pyramid_height: 2 }", bottom=("label",)), "E209", "fit"),
+    "a crop like rows": (SMALL + layer("Crop", bottom=("data", "small")), "E209", "the same number of axes"),
+    "a pyramid that is too high": (layer("SPP", "spp_param { pyramid_height: 9 }"), "E209", "too large for an input"),
+    "pyramid of labels": (LABEL + layer("SPP", "spp_param { pyramid_height: 2 }", bottom=("label",)), "E209", "levels"),
     "nothing to normalize": (SMALL + layer("MVN", bottom=("small",)), "E209", "rows are 1 to 1"),
 }  # fmt: skip
 

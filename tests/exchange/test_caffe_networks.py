@@ -464,7 +464,7 @@ layer { name: "f" type: "Relu" bottom: "data" top: "g" include { phase: TRAIN } 
         ("E102", 9, 89),
     ]
     assert "did you mean `ReLU`?" in shown
-    assert "help: convolutions need no such layer" in shown
+    assert "help: `conv` needs no im2col layer: remove it" in shown
 
 
 ALONE = {
@@ -519,7 +519,7 @@ def test_a_shape_of_what_is_no_input(tmp_path):
 def test_a_net_that_is_none(tmp_path):
     assert faults(tmp_path, "layer {")[0][0][0] == "E002"
     (tmp_path / "folder.prototxt").mkdir()
-    with pytest.raises(pl.ConfigError, match="is no file"):
+    with pytest.raises(pl.ConfigError, match="is not a regular file"):
         import_prototxt(tmp_path / "folder.prototxt")
 
 

@@ -240,7 +240,7 @@ def test_layers_go_by_their_names(tmp_path):
     assert found.weights.missing == ["new.weight", "new.bias"]
     assert found.weights.unread == ["gone"]
     report = found.texts["report.txt"]
-    assert "not in the caffemodel: new.bias" in report
+    assert "missing in the caffemodel: new.bias" in report
     assert "not in the net: layer gone" in report
 
 
@@ -270,24 +270,24 @@ def test_embeddings_and_biases(tmp_path):
 def test_models_that_do_not_fit(tmp_path):
     with pytest.raises(CaffeError) as caught:
         imported(tmp_path, FC, weights=caffe.model({"f": [W.T, B]}))
-    assert str(caught.value).splitlines()[1:] == ["  layer `f`: blob 0 is 3x2, and the prototxt wants 2x3"]
-    with pytest.raises(CaffeError, match="1 blobs, and the prototxt wants 2"):
+    assert str(caught.value).splitlines()[1:] == ["  layer `f`: expected shape 2x3 for blob 0, got 3x2"]
+    with pytest.raises(CaffeError, match="expected 2 blobs, got 1"):
         imported(tmp_path, FC, weights=caffe.model({"f": [W]}))
-    with pytest.raises(CaffeError, match="not finite"):
+    with pytest.raises(CaffeError, match="NaN or infinite"):
         imported(tmp_path, FC, weights=caffe.model({"f": [W * np.nan, B]}))
 
 
 DAMAGED = {
-    "is not a caffemodel": b"\xff" * 40,
+    "truncated or not a caffemodel": b"\xff" * 40,
     "has no weights": b"",
-    "has 6 numbers, and claims to be 1000000x1000000": caffe.entry(
+    "has 6 values, but declares the shape 1000000x1000000": caffe.entry(
         100,
         caffe.entry(1, "f")
         + caffe.entry(7, caffe.entry(7, caffe.entry(1, caffe.varint(10**6) * 2)) + caffe.blob(W)[6:]),
     ),
     "HDF5": b"\x89HDF\r\n\x1a\n",
-    "two layers with weights are called `f`": caffe.model({"f": [W, B]}) * 2,
-    "ends in the middle of a number": caffe.entry(100, caffe.entry(1, "f") + caffe.entry(7, caffe.entry(5, b"12345"))),
+    "two layers with weights are named `f`": caffe.model({"f": [W, B]}) * 2,
+    "is truncated": caffe.entry(100, caffe.entry(1, "f") + caffe.entry(7, caffe.entry(5, b"12345"))),
     "upgrade_net_proto_binary": caffe.entry(2, caffe.entry(1, b"")),
 }
 
@@ -308,9 +308,9 @@ def test_means(tmp_path):
     path.write_bytes(caffe.blob(mean, legacy=True))
     assert np.array_equal(read_mean(path), mean)
     path.write_bytes(caffe.blob(numbers(2, 3, 4, 5)))
-    with pytest.raises(CaffeError, match="channels x rows x columns, found 2x3x4x5"):
+    with pytest.raises(CaffeError, match="channels x height x width, got 2x3x4x5"):
         read_mean(path)
-    with pytest.raises(CaffeError, match="cannot be read"):
+    with pytest.raises(CaffeError, match="cannot read"):
         read_mean(tmp_path / "none")
 
 

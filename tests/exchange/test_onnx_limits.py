@@ -83,7 +83,7 @@ def test_one_budget_holds_for_all_constants_of_a_file(name, tmp_path):
     nodes, tensors = GROWING[name]
     path = write(tmp_path / "m.onnx", nodes, tensors)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(ImportFailure, match="more memory than"):
+    with pytest.raises(ImportFailure, match=r"exceeds? the memory limit"):
         pl.import_onnx(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MOST << 10
 
@@ -132,13 +132,14 @@ def test_no_operator_fails_by_a_constant(name, tmp_path):
 
 ODD = {
     "a tensor without elements": ([helper.make_node("MatMul", ["x", "w"], ["y"])],
-                                  [TensorProto(name="w", data_type=1, dims=[0, 2**62])], "too large even where"),
-    "an axis twice": ([helper.make_node("Unsqueeze", ["x", "a"], ["y"])], [tensor("a", [1, 1], "i8")], "an axis twice"),
+                                  [TensorProto(name="w", data_type=1, dims=[0, 2**62])], "which is too large"),
+    "an axis twice": (
+        [helper.make_node("Unsqueeze", ["x", "a"], ["y"])], [tensor("a", [1, 1], "i8")], "duplicate axes"),
     "a weight in a pool": ([helper.make_node("GlobalAveragePool", ["w"], ["p"]),
                             helper.make_node("Add", ["x", "p"], ["y"])],
-                           [tensor("w", np.ones((5, 4)), "f4")], "its input is a constant"),
+                           [tensor("w", np.ones((5, 4)), "f4")], "input is a constant"),
     "starts without ends": ([helper.make_node("Slice", ["x", "a", "b"], ["y"])],
-                            [tensor("a", [0], "i8"), tensor("b", [1, 2], "i8")], "of different numbers"),
+                            [tensor("a", [0], "i8"), tensor("b", [1, 2], "i8")], "must have the same length"),
     "more parts than outputs": ([helper.make_node("Split", ["w"], ["p"], num_outputs=1 << 26),
                                  helper.make_node("Add", ["x", "p"], ["y"])],
                                 [tensor("w", np.ones(4), "f4")], "parts for"),

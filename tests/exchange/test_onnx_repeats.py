@@ -8,7 +8,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.exchange.onnx_in import network
-from paddle_layers.exchange.onnx_in.blocks import Shortened, with_blocks
+from paddle_layers.exchange.onnx_in.blocks import BlockNetwork, with_blocks
 from tests.exchange.onnx_helpers import run_model
 
 pytestmark = pytest.mark.usefixtures("as_python")
@@ -98,7 +98,7 @@ def test_the_config_is_shorter(tmp_path, monkeypatch, text):
     with pl.Net(pl.loads(text)) as net:
         pl.export_onnx(net, tmp_path / "m.onnx")
     short = pl.import_onnx(tmp_path / "m.onnx").text
-    monkeypatch.setattr(network, "with_blocks", lambda layers, _: Shortened([], list(layers)))
+    monkeypatch.setattr(network, "with_blocks", lambda layers, _: BlockNetwork([], list(layers)))
     long = pl.import_onnx(tmp_path / "m.onnx").text
     assert len(short.splitlines()) < len(long.splitlines())
     assert len(short) < len(long)

@@ -48,5 +48,5 @@ def test_columns_are_no_names_of_classes(tmp_path):
     graph = helper.make_graph([columns], "net", ports[:1], ports[1:], [places])
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), tmp_path / "m.onnx")
-    with pytest.raises(ImportFailure, match=r"columns \(ArrayFeatureExtractor\): it takes some columns"):
+    with pytest.raises(ImportFailure, match=r"columns \(ArrayFeatureExtractor\): selecting columns"):
         pl.import_onnx(tmp_path / "m.onnx")

@@ -16,7 +16,7 @@ import numpy as np
 import paddle_layers as pl
 from paddle_layers.config import load_training, network_of
 from paddle_layers.data import DataError, Dataset
-from paddle_layers.data.learning import FILE, Learned, encoded, parse_learned, read_learned
+from paddle_layers.data.fitted_preprocessing import FILE, FittedPreprocessing, encoded, parse_learned, read_learned
 from paddle_layers.runtime import DeviceError, WeightsError
 from paddle_layers.runtime.memory.tensorfiles import write_tensors
 from paddle_layers.runtime.memory.weightfiles import DATA
@@ -128,7 +128,9 @@ class DataNames(Target):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.path, self.weights = folder / FILE, folder / "w.safetensors"
-        learned = Learned({"label": ["cat", "dog", "é"], "words": ["", "a b"]}, {"x": [0.5, 2]}, {"x": ["b", "c"]})
+        learned = FittedPreprocessing(
+            {"label": ["cat", "dog", "é"], "words": ["", "a b"]}, {"x": [0.5, 2]}, {"x": ["b", "c"]}
+        )
         self.sound = learned.line()
         self.data = Dataset(
             {"label": np.array([1, 0, 1]), "x": np.array([[1.0, 2.0]] * 3)},

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paddle_layers.data import DataError, Dataset, make_feeds
-from paddle_layers.data.learning import encoded, learn
+from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.define import Type, registries
 from paddle_layers.runtime.memory.weights import MismatchError
 

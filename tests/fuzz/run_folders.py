@@ -12,8 +12,8 @@ from unittest import mock
 
 from paddle_layers.config import load_training
 from paddle_layers.data import DataError
-from paddle_layers.data.learning import FILE as LEARNED
-from paddle_layers.data.learning import read_learned
+from paddle_layers.data.fitted_preprocessing import FILE as LEARNED
+from paddle_layers.data.fitted_preprocessing import read_learned
 from paddle_layers.define.output_folders import LinkError
 from paddle_layers.runtime import SaveError
 from paddle_layers.training import TrainingError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paddle_layers.config import ConfigError
-from paddle_layers.data.learning import NOTHING, read_learned
+from paddle_layers.data.fitted_preprocessing import NOTHING, read_learned
 from paddle_layers.training import evaluate
 from tests.training.helpers import train
 

@@ -76,12 +76,12 @@ def test_an_empty_target_is_an_error_or_leaves_its_row_out(tmp_path, monkeypatch
     file = training(tmp_path, shape=2 if empty == "mark" else 1, settings=settings)
     with pytest.raises((ConfigError, ValueError)) as caught:
         train(file)
-    assert "d.csv:4: column 2 (`y`): the cell is empty" in str(caught.value)
+    assert "d.csv:4: column 2 (`y`): empty cell" in str(caught.value)
     assert "empty: mean" not in str(caught.value).splitlines()[0]
     file.write_text(file.read_text().replace('on_error: "stop"', 'on_error: "skip"'))
     report = train(file, overwrite=True)[0]
     assert report.left_out.startswith("1 record was left out: ")
-    assert "d.csv:4: column 2 (`y`): the cell is empty" in report.left_out
+    assert "d.csv:4: column 2 (`y`): empty cell" in report.left_out
 
 
 def test_gaps_of_features_and_strict_targets_in_one_source(tmp_path):
@@ -165,7 +165,7 @@ def test_evaluate_counts_no_made_up_targets(tmp_path):
     train(file)
     weights = tmp_path / "output" / "weights.safetensors"
     (tmp_path / "e.csv").write_text("x,y\n1,10\n2,\n")
-    with pytest.raises(ValueError, match=r"e\.csv:3: column 2 \(`y`\): the cell is empty"):
+    with pytest.raises(ValueError, match=r"e\.csv:3: column 2 \(`y`\): empty cell"):
         pl.evaluate(file, tmp_path / "e.csv", weights=weights)
     assert len(pl.predict(file, tmp_path / "e.csv", weights=weights).values["found"]) == 2, (
         "predictions need no targets"
@@ -210,7 +210,7 @@ def test_a_null_leaves_out_its_row_and_no_other(tmp_path):
     )
     report = train(file)[0]
     assert report.left_out.startswith("1 record was left out: ")
-    assert "d.parquet, row 17: the column `label` has a value that is missing" in report.left_out
+    assert "d.parquet, row 17: column `label` has a missing value" in report.left_out
 
 
 def test_records_are_counted_and_not_messages(tmp_path):

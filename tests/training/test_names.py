@@ -12,7 +12,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import ConfigError
 from paddle_layers.data import DataError, Dataset, DataWarning, StoredColumn
-from paddle_layers.data.learning import Learned, encoded, learn, parse_learned, read_learned
+from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded, learn, parse_learned, read_learned
 from paddle_layers.define import registries
 from paddle_layers.runtime.memory.tensorfiles import read_header, read_tensors, write_tensors
 from paddle_layers.runtime.memory.weightfiles import DATA, MARK
@@ -349,7 +349,7 @@ def test_another_source_is_matched_by_name_or_refused(tmp_path, maker, another):
         return
     run(training(tmp_path, train), overwrite=True)
     if another in UNNAMED:
-        with pytest.raises(REFUSED, match="holds numbers, but its ids have names in"):
+        with pytest.raises(REFUSED, match="contains numbers, but its ids have names in"):
             pl.evaluate(training(tmp_path, train, other))
     else:
         assert pl.evaluate(training(tmp_path, train, other)).results["accuracy"] == 1
@@ -464,10 +464,10 @@ def test_a_dictionary_in_another_order_than_the_classes_is_refused(trained, tmp_
 def test_validate_compares_the_names_that_sources_list(tmp_path):
     train = csv_classes(tmp_path, "train", NAMES, NAMES)
     for names, said in (
-        (("rose", "daisy"), "lists 'daisy', but the names in the training are tulip, rose, lily"),
+        (("rose", "daisy"), "unknown name 'daisy' of field `label`, expected tulip, rose, lily as in the training"),
         (("rose", "rose"), "have 'rose' twice"),
         (("rose", "tulip", "lily", "daisy"), "has 4 words, but the data layer `label` takes ids<3"),
-        ((), "holds numbers, but its ids have names in the training"),
+        ((), "contains numbers, but its ids have names in the training"),
     ):
         (fault,) = source_faults(
             pl.load_training(training(tmp_path, train, csv_classes(tmp_path, "other", TEST, names)))
@@ -481,12 +481,12 @@ def test_validate_compares_the_names_that_sources_list(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"words": {"a": ["x"], "a": []}, "means": {}, "columns": {}}', "a key is there twice"),
-        ('{"words": {}, "means": {"a": [NaN]}, "columns": {}}', "NaN is no number"),
-        ('{"words": {"a": ["x", "x"]}, "means": {}, "columns": {}}', "not what a training has learned"),
-        ('{"words": {"a": ["\\ud800"]}, "means": {}, "columns": {}}', "not what a training has learned"),
-        ("[" * 100_000, "cannot be read"),
-        (f'{{"words": {{"a": ["{"x" * 2**25}"]}}}}', "more than 33554432 bytes"),
+        ('{"words": {"a": ["x"], "a": []}, "means": {}, "columns": {}}', "duplicate key"),
+        ('{"words": {}, "means": {"a": [NaN]}, "columns": {}}', "NaN is not a number"),
+        ('{"words": {"a": ["x", "x"]}, "means": {}, "columns": {}}', "not fitted preprocessing"),
+        ('{"words": {"a": ["\\ud800"]}, "means": {}, "columns": {}}', "not fitted preprocessing"),
+        ("[" * 100_000, "cannot read"),
+        (f'{{"words": {{"a": ["{"x" * 2**25}"]}}}}', "the names exceed 33554432 bytes"),
     ],
 )
 def test_names_in_weights_are_not_trusted(trained, text, said):
@@ -499,14 +499,14 @@ def test_names_in_weights_are_not_trusted(trained, text, said):
 
 
 def test_too_many_names_are_an_error_at_the_start(monkeypatch):
-    monkeypatch.setattr("paddle_layers.data.learning.MOST_NAMES", 2)
-    with pytest.raises(DataError, match="more names than weights can store; `label` has the most"):
+    monkeypatch.setattr("paddle_layers.data.fitted_preprocessing.MOST_NAMES", 2)
+    with pytest.raises(DataError, match="too many names to store with the weights; `label` has the most"):
         learn(Dataset({"label": np.zeros(3, np.int64)}, words={"label": NAMES}), np.arange(3))
 
 
 def test_ids_without_a_name_stay_as_they_are():
     data = Dataset({"label": np.array([0, 1, 255, -1])}, words={"label": ["b", "a"]})
-    assert encoded(data, Learned({"label": ["a", "b"]}), "here").fields["label"].tolist() == [1, 0, 255, -1]
+    assert encoded(data, FittedPreprocessing({"label": ["a", "b"]}), "here").fields["label"].tolist() == [1, 0, 255, -1]
     data = Dataset({"label": np.array([0, 2])}, words={"label": ["b", "a"]})
-    with pytest.raises(DataError, match="the field `label` holds the id 2, which has no name"):
-        encoded(data, Learned({"label": ["a", "b", "c"]}), "here")
+    with pytest.raises(DataError, match="field `label` contains the id 2, which has no name"):
+        encoded(data, FittedPreprocessing({"label": ["a", "b", "c"]}), "here")

@@ -10,13 +10,13 @@ import numpy as np
 
 from paddle_layers.define.fork_locks import ForkSafeLock
 
-from ..ahead import made_ahead, size_of
 from ..columns import Rows
 from ..dataset import Dataset
-from ..orders import shuffled
+from ..lazy_columns import BadRecords
+from ..prefetch import prefetched, size_of
 from ..problems import DataError
 from ..random import RowRandom
-from ..stored import BadRecords
+from ..shuffling import shuffled
 from .feeds import Feed
 
 MEMORY = 2**28
@@ -190,7 +190,7 @@ class Batches:
         return made
 
     def _made(self, places: Iterator[Position]) -> Generator[_Made]:
-        return made_ahead(
+        return prefetched(
             self._make, places, lambda made: size_of(made.values), workers=self.workers, memory=self.memory
         )
 

@@ -15,8 +15,8 @@ from paddle_layers.define import Type
 
 from ..columns import Column, SequenceColumn, sparse_part
 from ..dataset import Dataset
+from ..lazy_columns import StoredColumn
 from ..problems import DataError
-from ..stored import StoredColumn
 
 CHECKED_AT_ONCE = 2**28
 """Fields up to this size in bytes are searched for NaN and infinity before training; larger ones batch by batch."""
@@ -152,8 +152,8 @@ def non_finite(dataset: Dataset, name: str, row: int, value: Any) -> BadValue:
     large = ", which overflows in the precision of the network" if np.isfinite(value) else ""
     return BadValue(
         row,
-        f"{dataset.place(row)}: field `{name}` is {float(value)}{large}, the loss would become NaN; replace "
-        "the value or remove the row",
+        f"{dataset.place(row)}: field `{name}` is {float(value)}{large}; replace the value or remove the row, "
+        "or the loss becomes NaN",
     )
 
 
@@ -243,8 +243,8 @@ def _check_integers(
         row = row_of(first[0])
         raise BadValue(
             row,
-            f"{dataset.place(row)}: field `{name}` is {value}, but the data layer `{layer}` expects "
-            f"{wanted}, integers{large}; replace the value or remove the row; for floats, remove `data_type: "
+            f"{dataset.place(row)}: field `{name}` is {value}, but the data layer `{layer}` expects integers "
+            f"({wanted}){large}; replace the value or remove the row; for floats, remove `data_type: "
             "INT` of the data layer",
         )
 

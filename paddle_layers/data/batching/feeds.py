@@ -16,12 +16,12 @@ from paddle_layers.define import Type
 from paddle_layers.define.fields.types import channels_last
 
 from ..boxes import Boxes, Step
-from ..changes import Change, MovesPixels, Transform, are_boxes, checked_change, quoted, streams_of
 from ..columns import Column, Rows, SequenceColumn, SparseColumn, sparse_part
 from ..dataset import Dataset
+from ..layer_transforms import LayerTransform, MovesPixels, Transform, are_boxes, checked_change, quoted, streams_of
+from ..lazy_columns import BadRecords, StoredColumn
 from ..problems import DataError
 from ..random import RowRandom
-from ..stored import BadRecords, StoredColumn
 from .checks import BadValue, check_ids, check_kind, check_values, first_non_finite, non_finite
 
 Array = NDArray[Any]
@@ -161,7 +161,7 @@ def make_feeds(
     types: Mapping[str, Type],
     *,
     fields: Mapping[str, str] | None = None,
-    transforms: Sequence[Change | tuple[str, Transform]] = (),
+    transforms: Sequence[LayerTransform | tuple[str, Transform]] = (),
     dtype: DTypeLike = np.float32,
     ignored: Mapping[str, IgnoredLabels] | None = None,
     skip: bool = False,
@@ -173,7 +173,7 @@ def make_feeds(
     `DataError` for a missing field, for shapes, kinds and values that do not fit, and for a transform of a layer that
     is not fed floats, or that does not fit its images.
     """
-    changes = [checked_change(Change(*one), types, ignored or {}) for one in transforms]
+    changes = [checked_change(LayerTransform(*one), types, ignored or {}) for one in transforms]
     named = {layer: (fields or {}).get(layer, layer) for layer in types}
     for layer, name in named.items():
         if name not in dataset.fields:
@@ -194,7 +194,7 @@ def make_feeds(
     return tuple(feeds.values())
 
 
-def _go_together(feeds: Mapping[str, Feed], changes: Sequence[Change], streams: Sequence[int]) -> None:
+def _go_together(feeds: Mapping[str, Feed], changes: Sequence[LayerTransform], streams: Sequence[int]) -> None:
     """Give boxes, and what belongs to each, the steps of their images. Raises `DataError` where sizes differ."""
     shapes = {layer: feed.shape for layer, feed in feeds.items()}
     steps: dict[str, list[Step]] = {}

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..columns import GapColumn, Rows, WordColumn, joined_starts
 from ..dataset import Dataset
-from ..orders import shuffled
+from ..lazy_columns import BadRecords
 from ..problems import DataError
 from ..random import RowRandom
-from ..stored import BadRecords
+from ..shuffling import shuffled
 from .batches import Batches
 from .feeds import Feed
 

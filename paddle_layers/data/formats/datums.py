@@ -13,8 +13,8 @@ from paddle_layers.schema.datum_pb2 import Datum
 
 from ..columns import Rows
 from ..dataset import Dataset
+from ..lazy_columns import BadRecords, Records, read_each
 from ..problems import DataError
-from ..stored import BadRecords, Records, read_each
 from .lmdb import LmdbFile
 from .pictures import Array, Decoder, Settings, declared, picture_remedy, wanted_size
 

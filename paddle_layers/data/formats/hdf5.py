@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from ..columns import Rows, SequenceColumn, checked_starts, gather, joined_starts
 from ..dataset import Dataset
-from ..orders import TOGETHER, Blocks
+from ..lazy_columns import BadRecords, StoredColumn
 from ..problems import DataError, as_data_error
-from ..stored import BadRecords, StoredColumn
+from ..shuffling import TOGETHER, Blocks
 from .extras import optional_module
 from .several_files import RATIO, FileRows
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..columns import GapColumn, Rows, WordColumn
 from ..dataset import Dataset
+from ..lazy_columns import Records, read_together
 from ..problems import DataError
-from ..stored import Records, read_together
 from .indexed_lines import IndexedLines
 from .table_columns import Settings, TableColumns
 from .tables import Table

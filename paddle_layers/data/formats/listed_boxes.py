@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from paddle_layers.define.errors import suggestion
 
 from ..columns import Rows, SequenceColumn
+from ..lazy_columns import BadRecords, Records, StoredColumn, read_each
 from ..problems import DataError
-from ..stored import BadRecords, Records, StoredColumn, read_each
 from .pictures import Decoder, Settings, Size, read_picture
 
 Array = NDArray[Any]

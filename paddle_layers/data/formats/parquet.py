@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from paddle_layers.define.fork_locks import ForkSafeLock
 
-from ..ahead import size_of
 from ..columns import Rows, SequenceColumn, WordColumn, gather, joined_starts
 from ..dataset import Dataset
-from ..orders import TOGETHER, Blocks
+from ..lazy_columns import BadRecords, Records
+from ..prefetch import size_of
 from ..problems import DataError, as_data_error
-from ..stored import BadRecords, Records
+from ..shuffling import TOGETHER, Blocks
 from .extras import optional_module
 from .several_files import RATIO, FileRows
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from paddle_layers.define.errors import first_line
 
 from ..columns import Rows
+from ..lazy_columns import BadRecords, StoredColumn, read_each
 from ..problems import DataError
-from ..stored import BadRecords, StoredColumn, read_each
 from .extras import optional_module
 from .positioned_files import check_regular
 from .transparency import grey_with_key, opaque

@@ -78,5 +78,5 @@ def several_files(base: Path, names: Sequence[str]) -> list[Path]:
     for path in paths:
         check_regular(path)
         if not path.is_file():
-            raise DataError(f"file {path} not found; paths are relative to the training file, in a list to the list")
+            raise DataError(f"there is no file {path}; paths are relative to the training file, in a list to the list")
     return paths

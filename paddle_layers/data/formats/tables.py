@@ -75,7 +75,7 @@ class Table:
             other = " "
         if other is not None:
             shown = "\\t" if other == "\t" else other
-            raise DataError(f'{self.path}:1: only one column; the delimiter seems to be `delimiter: "{shown}"`')
+            raise DataError(f'{self.path}:1: only one column; try `delimiter: "{shown}"`')
 
     def __contains__(self, column: str) -> bool:
         return self._place(column) is not None

@@ -21,8 +21,8 @@ from ..formats.listed_boxes import ListedBoxes, Place, box_columns
 from ..formats.listed_files import files_in, inside
 from ..formats.pictures import ENDINGS, folder_of, map_column, picture_column, read_picture
 from ..formats.text_lines import read_lines
+from ..lazy_columns import StoredColumn
 from ..problems import DataError
-from ..stored import StoredColumn
 
 ANYWHERE = 'to allow it, write `folder: "/"` in the source, and absolute paths in the list'
 """The fix for a listed file outside of the folder."""

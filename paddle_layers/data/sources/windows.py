@@ -94,7 +94,7 @@ class WindowList:
             lines.append(line)
             boxes.extend(box)
         if not owners:
-            kind = "" if self.windows == f' with `windows: "{self.windows}"`' else f' by `windows: "{self.windows}"`'
+            kind = "" if self.windows == "all" else f' with `windows: "{self.windows}"`'
             raise DataError(f"{path} has no windows{kind}")
 
         def place(row: int) -> str:

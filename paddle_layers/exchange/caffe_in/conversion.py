@@ -130,7 +130,7 @@ class Use:
 
     def unknown_size(self, value: Value) -> None:
         """Report a value of which neither the file nor its readers say how large it is."""
-        help_ = f"give --shape {value.name}=3x32x32 (channels, rows, columns), or --shape {value.name}='ids<10'"
+        help_ = f"give --shape {value.name}=3x32x32 (channels, height, width), or --shape {value.name}='ids<10'"
         self.whole.report.add("E512", f"cannot infer the shape of `{value.name}`", value.place, help=help_)
         value.fault = True
 

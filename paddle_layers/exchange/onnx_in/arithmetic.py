@@ -8,32 +8,32 @@ from typing import Any
 
 import numpy as np
 
-from .grids import part_of_grid
-from .ideas import layer_norm_of, part_of_product, part_of_sum, rms_norm_of, same
+from .causal_masks import part_of_grid
+from .fusion_patterns import layer_norm_of, part_of_product, part_of_sum, rms_norm_of, same
 from .layers import NotSupported, Weight, weight
-from .meanings import (
-    Anything,
+from .operators import Step, operator
+from .sizes import whole
+from .symbolic_values import (
+    AttentionScores,
     Constant,
-    EndPlace,
-    Grid,
-    Lengths,
+    EndPosition,
+    ErrorFunction,
     Mask,
-    Normal,
-    Scores,
+    Operand,
+    PositionGrid,
+    SequenceLengths,
     Statistic,
     View,
     aligned,
     atoms_of,
     size_of,
 )
-from .operators import Step, operator
-from .sizes import whole
 
 Pair = tuple[Any, Any]
 
 
 @operator("Add", "Sum", constants=True)
-def add(step: Step, x: Any, *others: Any) -> Anything:
+def add(step: Step, x: Any, *others: Any) -> Operand:
     """A sum."""
     if len(others) > 1:
         return _sum_of_all(step, x, *others)
@@ -47,21 +47,21 @@ def add(step: Step, x: Any, *others: Any) -> Anything:
 
 
 @operator("Sub", constants=True)
-def sub(step: Step, x: Any, y: Any) -> Anything:
+def sub(step: Step, x: Any, y: Any) -> Operand:
     """A difference."""
     if isinstance(x, View) and isinstance(y, Statistic) and y.kind == "mean" and same(x, y.view):
         return replace(y, kind="centred", layout=x.layout)
-    if isinstance(x, Lengths) and isinstance(y, Constant) and y.number == 1:
-        return EndPlace(x.layout)
+    if isinstance(x, SequenceLengths) and isinstance(y, Constant) and y.number == 1:
+        return EndPosition(x.layout)
     if isinstance(x, Constant) and x.number == 1 and isinstance(y, Mask):
         return replace(y, turned=not y.turned)
-    if isinstance(x, Grid) and isinstance(y, Grid) and (x.part, y.part) == ("key", "row"):
+    if isinstance(x, PositionGrid) and isinstance(y, PositionGrid) and (x.part, y.part) == ("key", "row"):
         return replace(x, part="causal")
     return _combined(step, "sub", x, y)
 
 
 @operator("Mul", constants=True)
-def mul(step: Step, x: Any, y: Any) -> Anything:
+def mul(step: Step, x: Any, y: Any) -> Operand:
     """A product."""
     for one, other in ((x, y), (y, x)):
         found = part_of_product(step, one, other)
@@ -71,20 +71,20 @@ def mul(step: Step, x: Any, y: Any) -> Anything:
 
 
 @operator("Div", constants=True)
-def div(step: Step, x: Any, y: Any) -> Anything:
+def div(step: Step, x: Any, y: Any) -> Operand:
     """A quotient."""
     number = y.number if isinstance(y, Constant) else None
-    if isinstance(x, Grid):
+    if isinstance(x, PositionGrid):
         return part_of_grid(step, x, y, "row")
-    if isinstance(x, Scores) and number and not x.soft:
+    if isinstance(x, AttentionScores) and number and not x.soft:
         return replace(x, factor=x.factor / number)
-    if isinstance(x, Normal) and number:
+    if isinstance(x, ErrorFunction) and number:
         return replace(x, factor=x.factor / number)
     if isinstance(x, Statistic) and isinstance(y, Statistic) and (x.kind, y.kind) == ("centred", "deviation"):
         return layer_norm_of(step, x, y)
     if isinstance(x, View) and isinstance(y, Statistic) and y.kind == "root":
         return rms_norm_of(step, x, y)
-    if isinstance(x, View) and isinstance(y, Lengths) and x.value.layer.type == "seq_avg_pool":
+    if isinstance(x, View) and isinstance(y, SequenceLengths) and x.value.layer.type == "seq_avg_pool":
         names = {1.0: "AVERAGE", 0.5: "SQUARE_ROOT"}
         layer = x.value.layer
         if layer.attributes.get("strategy") == "SUM" and y.power in names:
@@ -96,7 +96,7 @@ def div(step: Step, x: Any, y: Any) -> Anything:
 # ---- with constants
 
 
-def _combined(step: Step, type_: str, x: Any, y: Any) -> Anything:
+def _combined(step: Step, type_: str, x: Any, y: Any) -> Operand:
     x, y = step.settled(x), step.settled(y)
     if isinstance(y, Constant) and isinstance(x, View):
         return _constant(step, type_, x, step.numbers(y, "second input"))
@@ -108,7 +108,7 @@ def _combined(step: Step, type_: str, x: Any, y: Any) -> Anything:
     return step.view(y, "second input")  # reports the one that is not a view
 
 
-def _constant_first(step: Step, type_: str, x: Constant, y: View) -> Anything:
+def _constant_first(step: Step, type_: str, x: Constant, y: View) -> Operand:
     if type_ in ("add", "mul"):
         return _constant(step, type_, y, x)
     if type_ == "sub":
@@ -120,7 +120,7 @@ def _constant_first(step: Step, type_: str, x: Constant, y: View) -> Anything:
     return replace(step.each("power", y, power=-1.0), factor=number)
 
 
-def _constant(step: Step, type_: str, x: View, y: Constant) -> Anything:
+def _constant(step: Step, type_: str, x: View, y: Constant) -> Operand:
     array, number = y.array.astype(np.float64), y.number
     if type_ in ("sub", "div"):
         step.refuse_unless(type_ == "sub" or array.all(), "division by a constant that contains 0")
@@ -133,7 +133,7 @@ def _constant(step: Step, type_: str, x: View, y: Constant) -> Anything:
     return _vector(step, type_, x, Constant(array, y.source))
 
 
-def _number(step: Step, type_: str, x: View, number: float) -> Anything:
+def _number(step: Step, type_: str, x: View, number: float) -> Operand:
     if type_ == "mul":
         return replace(x, factor=x.factor * number, scaled_by=step.node.place)
     if number == 0:
@@ -143,7 +143,7 @@ def _number(step: Step, type_: str, x: View, number: float) -> Anything:
     return replace(x, value=made.outputs[0], factor=1.0)
 
 
-def _vector(step: Step, type_: str, x: View, y: Constant) -> Anything:
+def _vector(step: Step, type_: str, x: View, y: Constant) -> Operand:
     """Numbers for the channels, for the places of a sequence, or for every number of a row."""
     x = step.plain(x)
     shape = (1,) * (len(x.layout) - y.array.ndim) + y.array.shape
@@ -209,7 +209,7 @@ def _in_order(x: View, array: Any) -> Any:
     return np.broadcast_to(parts, [sizes[atom] for atom in x.inside]).reshape(-1)
 
 
-def _places(step: Step, type_: str, x: View, array: Any, source: tuple[str, ...]) -> Anything:
+def _places(step: Step, type_: str, x: View, array: Any, source: tuple[str, ...]) -> Operand:
     """A row of a table for each place."""
     step.refuse_unless(type_ == "add", "multiplication by a different constant per time step is not supported")
     rows = step.rows(x, 1)
@@ -246,7 +246,7 @@ def _channels(step: Step, type_: str, value: Any, numbers: Weight) -> Any:
 # ---- of two values
 
 
-def _two(step: Step, type_: str, x: View, y: View) -> Anything:
+def _two(step: Step, type_: str, x: View, y: View) -> Operand:
     x, y = step.plain(x), step.plain(y)
     rank = max(len(x.layout), len(y.layout))
     x, y = (replace(one, layout=(((),) * (rank - len(one.layout)) + one.layout)) for one in (x, y))
@@ -265,7 +265,7 @@ def _same_shape(step: Step, type_: str, x: Any, y: Any) -> Any:
     return step.layer("addto" if type_ == "add" else type_, x, y).outputs[0]
 
 
-def _broadcast(step: Step, type_: str, x: View, y: View) -> Anything:
+def _broadcast(step: Step, type_: str, x: View, y: View) -> Operand:
     """Broadcasting: one of the values has axes of size 1."""
     if _smaller(x, y):
         step.refuse_unless(type_ in ("add", "mul"), "broadcasting the first input is only supported for Add and Mul")
@@ -294,12 +294,12 @@ def _smaller(x: View, y: View) -> bool:
     return all(a in (b, 1) for a, b in zip(x.shape, y.shape, strict=True))
 
 
-def _sum_of_all(step: Step, *given: Any) -> Anything:
+def _sum_of_all(step: Step, *given: Any) -> Operand:
     constants = [one for one in given if isinstance(one, Constant)]
     rows = [step.rows(step.view(one)) for one in given if not isinstance(one, Constant)]
     step.refuse_unless(len({(one.lead, one.value.dims) for one in rows}) == 1, "inputs must have the same shape")
     made = step.layer("addto", *(one.value for one in rows))
-    found: Anything = step.made(made.outputs[0], rows[0])
+    found: Operand = step.made(made.outputs[0], rows[0])
     for one in constants:
         found = _combined(step, "add", found, one)
     return found

@@ -6,20 +6,20 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from .meanings import Anything, Atom, Axis, Scores, View, atoms_of, reshaped, size_of
 from .operators import Step, needed, operator
 from .sequence_rows import causal_of
 from .sizes import divided, whole
+from .symbolic_values import Atom, AttentionScores, Axis, Operand, View, atoms_of, reshaped, size_of
 
 
-def product(step: Step, x: Any, y: Any) -> Anything:
+def product(step: Step, x: Any, y: Any) -> Operand:
     """A MatMul of two values."""
-    if isinstance(x, Scores) and isinstance(y, View):
+    if isinstance(x, AttentionScores) and isinstance(y, View):
         return _weighted(step, x, y)
     return _scores(step, step.view(x, "first input"), step.view(y, "second input"))
 
 
-def _scores(step: Step, query: View, keys: View) -> Scores:
+def _scores(step: Step, query: View, keys: View) -> AttentionScores:
     """`[N, heads, T, width]` times `[N, heads, width, T]`; the batch and the heads may share one axis."""
     reason = "a product of two values is only supported in attention"
     step.refuse_unless(len(query.layout) == len(keys.layout) >= 3, reason)
@@ -33,7 +33,7 @@ def _scores(step: Step, query: View, keys: View) -> Scores:
     step.refuse_unless(heads[0] == heads[1], reason)
     layout = (*lead, rows, columns)
     factor = query.factor * keys.factor
-    return Scores(layout, query=query, keys=keys, heads=whole(heads[0]), factor=factor)
+    return AttentionScores(layout, query=query, keys=keys, heads=whole(heads[0]), factor=factor)
 
 
 def _heads(lead: tuple[Axis, ...]) -> Axis:
@@ -49,7 +49,7 @@ def _check(step: Step, view: View, lead: tuple[Axis, ...], width: Axis, reason: 
     step.refuse_unless(view.value.level == 1, reason)
 
 
-def _weighted(step: Step, scores: Scores, values: View) -> Anything:
+def _weighted(step: Step, scores: AttentionScores, values: View) -> Operand:
     """The mean of the values: here the layer is made."""
     step.refuse_unless(scores.soft, "attention scores are multiplied with values before the softmax")
     reason = "values must have the same axes as the keys"
@@ -76,7 +76,7 @@ def _flat(step: Step, view: View) -> Any:
 
 
 @operator("Attention")
-def attention(step: Step, query: Any, keys: Any, values: Any, mask: Any = None, *more: Any) -> Anything:
+def attention(step: Step, query: Any, keys: Any, values: Any, mask: Any = None, *more: Any) -> Operand:
     """The operator Attention of opset 23, with a separate axis of heads or with concatenated heads."""
     step.refuse_unless(not any(one is not None for one in more), "past keys and values are not supported")
     step.refuse_unless(not any(step.node.outputs[1:]), "attention scores as an output are not supported")

@@ -16,7 +16,7 @@ Settings = dict[str, tuple[Any, ...]]
 
 
 @dataclass
-class Shortened:
+class BlockNetwork:
     """Blocks and layers that use them; where layers are now, by their old names."""
 
     blocks: list[Fields]
@@ -24,15 +24,15 @@ class Shortened:
     paths: dict[str, str] = field(default_factory=dict)
 
 
-def with_blocks(layers: Sequence[Fields], outputs: Collection[str]) -> Shortened:
+def with_blocks(layers: Sequence[Fields], outputs: Collection[str]) -> BlockNetwork:
     """The layers of a network in order, with repeated structures replaced by blocks; `outputs` keep their names."""
-    found = Shortened([], list(layers))
+    found = BlockNetwork([], list(layers))
     while pattern := best_pattern(found.layers, outputs):
         _replace(found, pattern, outputs)
     return found
 
 
-def _replace(found: Shortened, pattern: Pattern, outputs: Collection[str]) -> None:
+def _replace(found: BlockNetwork, pattern: Pattern, outputs: Collection[str]) -> None:
     windows = [found.layers[start : start + pattern.length] for start in pattern.starts]
     prefixes = [prefix_of(window) for window in windows]
     (layer, at), inner = pattern.result, _inner_names(windows[0], prefixes[0])

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from .images import image
-from .meanings import Anything, Images
 from .operators import Rows, Step, operator
+from .symbolic_values import BoxImageIndices, Operand
 
 
 @operator("RoiAlign")
-def roi_align(step: Step, x: Any, boxes: Any, images: Any) -> Anything:
+def roi_align(step: Step, x: Any, boxes: Any, images: Any) -> Operand:
     """Places in each bin, interpolated; before opset 16 a pixel's middle was at half a pixel."""
     step.refuse_unless(
-        isinstance(images, Images), "computed batch indices are not supported; they must be an input of the model"
+        isinstance(images, BoxImageIndices),
+        "computed batch indices are not supported; they must be an input of the model",
     )
-    step.refuse_unless(
-        step.attribute("mode", "avg") == "mode `max` is not supported", "it takes the largest of interpolated values"
-    )
+    step.refuse_unless(step.attribute("mode", "avg") == "avg", "mode `max` is not supported")
     usual = "half_pixel" if step.opset >= 16 else "output_half_pixel"
     middle = step.attribute("coordinate_transformation_mode", usual) == "half_pixel"
     window = step.attribute("output_width", 1), step.attribute("output_height", 1)
@@ -26,14 +25,14 @@ def roi_align(step: Step, x: Any, boxes: Any, images: Any) -> Anything:
 
 
 @operator("MaxRoiPool")
-def roi_pool(step: Step, x: Any, boxes: Any) -> Anything:
+def roi_pool(step: Step, x: Any, boxes: Any) -> Operand:
     """The largest value of each bin."""
     size = step.attribute("pooled_shape")
     step.refuse_unless(len(size) == 2, "`pooled_shape` must have 2 values")
     return _pooled(step, "roi_pool", x, boxes, (size[1], size[0]))
 
 
-def _pooled(step: Step, type_: str, x: Any, boxes: Any, window: tuple[int, int], **settings: Any) -> Anything:
+def _pooled(step: Step, type_: str, x: Any, boxes: Any, window: tuple[int, int], **settings: Any) -> Operand:
     _, value, spatial = image(step, x)
     step.refuse_unless(spatial == 2, "feature maps must be 2-D")
     rows: Rows = step.rows(step.view(boxes, "boxes"), 1)

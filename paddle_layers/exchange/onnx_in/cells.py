@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .layers import NotSupported
-from .meanings import Constant
+from .symbolic_values import Constant
 
 NO_FIT = "inconsistent sizes in the loop body"
 
@@ -37,12 +37,12 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Row:
+class StepInput:
     """The row of a step."""
 
 
 @dataclass(frozen=True)
-class State:
+class CellState:
     """State of the previous step, by its position among the states of the loop."""
 
     place: int
@@ -69,7 +69,7 @@ class Product:
 
 
 @dataclass(frozen=True)
-class Rest:
+class OneMinus:
     """1 minus a sum."""
 
     of: Sum
@@ -150,8 +150,8 @@ def _gru(result: Sum) -> Cell | None:
     for kept, new in (products, products[::-1]) if products else ():
         for update, state in kept.pairs():
             for rest, candidate in new.pairs():
-                of_update = isinstance(rest.leaf, Rest) and rest.leaf.of is update
-                if of_update and isinstance(state.leaf, State):
+                of_update = isinstance(rest.leaf, OneMinus) and rest.leaf.of is update
+                if of_update and isinstance(state.leaf, CellState):
                     return _gates_of_gru(update, state.leaf.place, candidate)
     return None
 
@@ -177,12 +177,12 @@ def _gates_of_gru(update: Sum, state: int, candidate: Sum) -> Cell | None:
 def _candidate(sums: Sum, product: Product, recalled: Sum, state: int) -> Gate | None:
     """The reset gate before or after the linear transformation of the state."""
     terms = dict(sums.terms)
-    own = terms.get(Row())
+    own = terms.get(StepInput())
     if own is None or len(terms) != 2:
         return None
     bias = _numbers(sums, own)
-    before, after = terms[product], dict(recalled.terms).get(State(state))
-    if recalled.leaf == State(state) and before is not None:
+    before, after = terms[product], dict(recalled.terms).get(CellState(state))
+    if recalled.leaf == CellState(state) and before is not None:
         return Gate(own, before, bias, np.zeros_like(bias))
     if before is None and after is not None and len(recalled.terms) == 1:
         return Gate(own, after, bias, _numbers(recalled, own))
@@ -207,7 +207,7 @@ def _lstm(result: Sum) -> Cell | None:
 def _gates_of_lstm(gates: tuple[Sum, Sum, Sum], candidate: Sum, before: Sum, state_act: str) -> Cell | None:
     named = [_function(one) for one in (*gates, candidate)]
     state = _state_of(named[0][1])
-    if not isinstance(before.leaf, State) or state is None or state == before.leaf.place:
+    if not isinstance(before.leaf, CellState) or state is None or state == before.leaf.place:
         return None
     found = [_gate(sums, state) for _, sums in named]
     usual = len({name for name, _ in named[:3]}) == 1 and named[0][0] == "Sigmoid"
@@ -229,13 +229,13 @@ def _products(one: Sum, count: int) -> list[Product]:
 
 
 def _state_of(one: Sum) -> int | None:
-    return next((leaf.place for leaf, _ in one.terms if isinstance(leaf, State)), None)
+    return next((leaf.place for leaf, _ in one.terms if isinstance(leaf, CellState)), None)
 
 
 def _gate(one: Sum, state: int) -> Gate | None:
     """A map of the row and one of the state."""
     terms = dict(one.terms)
-    own, recall = terms.get(Row()), terms.get(State(state))
+    own, recall = terms.get(StepInput()), terms.get(CellState(state))
     if len(one.terms) != 2 or own is None or recall is None:
         return None
     bias = _numbers(one, own)

@@ -8,38 +8,50 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import (  # noqa: F401  importing a module registers its operators in `OPERATORS`
+    ai_onnx_ml,
     arithmetic,
     attentions,
     boxes,
+    causal_masks,
     elementwise,
-    enlargements,
-    grids,
     identities,
     images,
-    learners,
     loops,
     normalizations,
     recurrences,
+    resize,
     rows,
     sequences,
     shapes,
 )
 from .budget import Budget
-from .entries import READINGS, Entries
 from .folding import folded
+from .graph_inputs import READINGS, GraphInputs
 from .layers import Layer, NotSupported, Value
-from .meanings import Chosen, Constant, Filled, Label, Lengths, Mask, Meaning, Normal, Padded, Statistic, View
 from .model import Model, Node, shown
 from .operators import OF_CONSTANTS, OPERATORS, Handler, Step, described
 from .schemas import fault_of
 from .sizes import NoSize
+from .symbolic_values import (
+    Constant,
+    DynamicConstant,
+    ErrorFunction,
+    Mask,
+    PaddedView,
+    PredictedClass,
+    SelectedSteps,
+    SequenceLengths,
+    Statistic,
+    SymbolicValue,
+    View,
+)
 
 
 @dataclass
 class Outcome:
     """Result of a conversion, for one interpretation of the inputs."""
 
-    entries: Entries
+    entries: GraphInputs
     outputs: list[tuple[str, Value]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     folded: list[Node] = field(default_factory=list)
@@ -81,16 +93,18 @@ _OF_STEPS = frozenset({"lstmemory", "grumemory", "recurrent", "multi_head_attent
 class _Conversion:
     def __init__(self, model: Model, reading: str) -> None:
         self.model = model
-        self.entries = Entries(model, reading).read()
+        self.graph_inputs = GraphInputs(model, reading).read()
         self.known: dict[Any, Any] = {}
         self.budget = Budget(model)
-        self.outcome = Outcome(self.entries, refused=list(self.entries.refused), notes=list(self.entries.notes))
-        self.meanings: dict[str, Meaning | Constant | None] = {
+        self.outcome = Outcome(
+            self.graph_inputs, refused=list(self.graph_inputs.refused), notes=list(self.graph_inputs.notes)
+        )
+        self.values: dict[str, SymbolicValue | Constant | None] = {
             **{
                 name: Constant(array, (name,) if array.dtype.kind == "f" else ())
                 for name, array in model.constants.items()
             },
-            **self.entries.meanings,
+            **self.graph_inputs.values,
         }
 
     def run(self) -> Outcome:
@@ -111,7 +125,7 @@ class _Conversion:
     def _tell_of_padding(self) -> None:
         """Note that padding masks are dropped; a mean that includes padding differs here."""
         notes, hidden = self.outcome.notes, False
-        for name, layer in self.entries.layers.items():
+        for name, layer in self.graph_inputs.layers.items():
             zero = self.known.get((layer, "padding"))
             mask = self.known.get(layer) == "mask" and not layer.attributes.get("size")
             hidden = hidden or zero or mask
@@ -129,7 +143,7 @@ class _Conversion:
         handler = OPERATORS.get((node.domain, node.operator))
         opset = self.model.opsets.get(node.domain, 1 if node.domain else 13)
         fault = fault_of(node, opset)
-        unknown = any(name and self.meanings.get(name) is None for name in (*node.inputs, *node.captured))
+        unknown = any(name and self.values.get(name) is None for name in (*node.inputs, *node.captured))
         results: Sequence[Any] = ()
         try:
             if fault is not None:
@@ -142,13 +156,13 @@ class _Conversion:
             self.outcome.refused.append(f"{node.label}: {reason}")
         for place, name in enumerate(node.outputs):
             if name:
-                self.meanings[name] = results[place] if place < len(results) else None
+                self.values[name] = results[place] if place < len(results) else None
 
     def _foldable(self, node: Node) -> bool:
-        return all(not name or isinstance(self.meanings.get(name), Constant) for name in node.inputs)
+        return all(not name or isinstance(self.values.get(name), Constant) for name in node.inputs)
 
     def _results(self, node: Node, handler: Handler | None, opset: int) -> Sequence[Any]:
-        inputs = [self.meanings[name] if name else None for name in node.inputs]
+        inputs = [self.values[name] if name else None for name in node.inputs]
         for one in inputs:
             if isinstance(one, Mask) and one.ids is not None and node.operator not in _KEEP_MASKS:
                 self.known[one.ids.layer, "padding"] = True
@@ -161,17 +175,17 @@ class _Conversion:
                 return found
         if handler is None:
             raise NotSupported(_unknown(node))
-        captured = {name: self.meanings[name] for name in node.captured}
-        step = Step(node, opset, self.entries.steps, self.known, self.budget, captured)
+        captured = {name: self.values[name] for name in node.captured}
+        step = Step(node, opset, self.graph_inputs.steps, self.known, self.budget, captured)
         if node.operator not in ("Conv", "MaxPool", "AveragePool"):
-            inputs = [step.settled(one) if isinstance(one, Padded) else one for one in inputs]
+            inputs = [step.settled(one) if isinstance(one, PaddedView) else one for one in inputs]
         first = inputs[0] if inputs else None
-        whole = isinstance(first, (Chosen, Normal)) or (isinstance(first, Statistic) and first.over_all)
+        whole = isinstance(first, (SelectedSteps, ErrorFunction)) or (isinstance(first, Statistic) and first.over_all)
         if whole and node.operator in _OF_VALUES:
             raise NotSupported(f"changing the axes of {described(first)} is not supported")
-        if isinstance(first, Label) and node.operator not in ("ZipMap",):
+        if isinstance(first, PredictedClass) and node.operator not in ("ZipMap",):
             return [first] * len(node.outputs)
-        if isinstance(first, Filled) and node.operator in (
+        if isinstance(first, DynamicConstant) and node.operator in (
             "Slice",
             "Transpose",
             "Squeeze",
@@ -192,12 +206,12 @@ class _Conversion:
             self.outcome.refused.append(f"output {shown(name)}: {reason}")
 
     def _result(self, name: str) -> None:
-        given = self._step(name).settled(self.meanings.get(name))
-        if isinstance(given, Label):
+        given = self._step(name).settled(self.values.get(name))
+        if isinstance(given, PredictedClass):
             self.outcome.notes.append(
                 f"output {shown(name)}: left out; `predict` reports the class with the highest score"
             )
-        elif isinstance(given, Lengths):
+        elif isinstance(given, SequenceLengths):
             self.outcome.notes.append(f"output {shown(name)}: left out; sequences have their lengths")
         elif isinstance(given, View):
             self._value(name, given)
@@ -211,7 +225,7 @@ class _Conversion:
     def _step(self, name: str) -> Step:
         """A place for layers that an output needs."""
         node = Node(len(self.model.nodes), name, "output", "", (), (), {})
-        return Step(node, 0, self.entries.steps, self.known, self.budget)
+        return Step(node, 0, self.graph_inputs.steps, self.known, self.budget)
 
     def _value(self, name: str, view: View) -> None:
         step = self._step(name)

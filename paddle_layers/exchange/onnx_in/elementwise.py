@@ -7,24 +7,24 @@ from dataclasses import replace
 from typing import Any
 
 from .layers import NotSupported, weight
-from .meanings import (
-    Anything,
-    Constant,
-    EndPlace,
-    IdMatch,
-    Known,
-    Label,
-    Lengths,
-    Mask,
-    Meaning,
-    Normal,
-    Places,
-    Scores,
-    Statistic,
-    View,
-)
 from .normalizations import squared
 from .operators import Step, operator
+from .symbolic_values import (
+    AttentionScores,
+    Constant,
+    ConstantMask,
+    EndPosition,
+    ErrorFunction,
+    IdMatch,
+    Mask,
+    Operand,
+    PredictedClass,
+    SequenceLengths,
+    Statistic,
+    StepPositions,
+    SymbolicValue,
+    View,
+)
 
 PLAIN = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softsign": "softsign", "Exp": "exp", "Log": "log",
          "Abs": "abs", "Softplus": "softplus", "HardSwish": "hard_swish"}  # fmt: skip
@@ -32,25 +32,25 @@ PLAIN = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softsign": "soft
 
 
 @operator(*PLAIN)
-def plain(step: Step, x: Any) -> Anything:
+def plain(step: Step, x: Any) -> Operand:
     """A function without settings."""
     return step.each(PLAIN[step.node.operator], step.view(x))
 
 
 @operator("LeakyRelu")
-def leaky_relu(step: Step, x: Any) -> Anything:
+def leaky_relu(step: Step, x: Any) -> Operand:
     """A rectifier that lets something through."""
     return step.each("relu", step.view(x), negative_slope=step.attribute("alpha", 0.01))
 
 
 @operator("Elu")
-def elu(step: Step, x: Any) -> Anything:
+def elu(step: Step, x: Any) -> Operand:
     """Exponential below 0."""
     return step.each("elu", step.view(x), alpha=step.attribute("alpha", 1.0))
 
 
 @operator("Selu")
-def selu(step: Step, x: Any) -> Anything:
+def selu(step: Step, x: Any) -> Operand:
     """With the numbers that make it what it is."""
     numbers = step.attribute("alpha", 1.6732632), step.attribute("gamma", 1.0507010)
     near = math.isclose(numbers[0], 1.6732632, rel_tol=1e-5) and math.isclose(numbers[1], 1.0507010, rel_tol=1e-5)
@@ -59,26 +59,26 @@ def selu(step: Step, x: Any) -> Anything:
 
 
 @operator("HardSigmoid")
-def hard_sigmoid(step: Step, x: Any) -> Anything:
+def hard_sigmoid(step: Step, x: Any) -> Operand:
     """A straight line from 0 to 1."""
     slope, offset = step.attribute("alpha", 0.2), step.attribute("beta", 0.5)
     return step.each("hard_sigmoid", step.view(x), slope=slope, offset=offset)
 
 
 @operator("Gelu")
-def gelu(step: Step, x: Any) -> Anything:
+def gelu(step: Step, x: Any) -> Operand:
     """By the error function or the hyperbolic tangent."""
     return step.each("gelu", step.view(x), approximate=step.attribute("approximate", "none").upper())
 
 
 @operator("Swish")
-def swish(step: Step, x: Any) -> Anything:
+def swish(step: Step, x: Any) -> Operand:
     """A value times its logistic function."""
     return step.each("swish", step.view(x), beta=step.attribute("alpha", 1.0))
 
 
 @operator("PRelu")
-def prelu(step: Step, x: Any, slope: Any) -> Anything:
+def prelu(step: Step, x: Any, slope: Any) -> Operand:
     """A rectifier with learned slopes along neighboring axes, or one for all."""
     rows = step.rows(step.view(x))
     given, dims = step.numbers(slope, "slope"), rows.value.dims or (1,)
@@ -96,13 +96,13 @@ def prelu(step: Step, x: Any, slope: Any) -> Anything:
 
 
 @operator("Clip")
-def clip(step: Step, x: Any, least: Any = None, most: Any = None) -> Anything:
+def clip(step: Step, x: Any, least: Any = None, most: Any = None) -> Operand:
     """Within limits; from 0 to 6 it is `relu6`."""
     low, high = (
         step.attribute(name) if given is None else step.numbers(given, f"`{name}`").number
         for name, given in (("min", least), ("max", most))
     )
-    if isinstance(x, Lengths):
+    if isinstance(x, SequenceLengths):
         return x  # no sequence is empty
     low, high = (None if one is None or abs(one) > 3.4e38 else one for one in (low, high))
     view = step.view(x)
@@ -116,38 +116,38 @@ def clip(step: Step, x: Any, least: Any = None, most: Any = None) -> Anything:
 
 
 @operator("Erf")
-def erf(step: Step, x: Any) -> Anything:
+def erf(step: Step, x: Any) -> Operand:
     """The error function of a value over the root of 2: a part of `gelu`."""
     return _normal(step, step.view(x))
 
 
 @operator("Erfc")
-def erfc(step: Step, x: Any) -> Anything:
+def erfc(step: Step, x: Any) -> Operand:
     """1 minus the error function: no operator of ONNX, but tf2onnx leaves it where Keras has `gelu`."""
     view = step.view(x)
     return replace(_normal(step, replace(view, factor=-view.factor)), added=1.0)
 
 
-def _normal(step: Step, view: View) -> Normal:
+def _normal(step: Step, view: View) -> ErrorFunction:
     fits = math.isclose(view.factor, math.sqrt(0.5), rel_tol=1e-4)
     step.refuse_unless(fits, "Erf is only supported in `gelu`")
-    return Normal(view.layout, view=replace(view, factor=1.0))
+    return ErrorFunction(view.layout, view=replace(view, factor=1.0))
 
 
 @operator("Sqrt")
-def sqrt(step: Step, x: Any) -> Anything:
+def sqrt(step: Step, x: Any) -> Operand:
     """A root; that of a variance is a deviation."""
     if isinstance(x, Statistic) and x.kind == "variance":
         return replace(x, kind="deviation")
     if isinstance(x, Statistic) and x.kind == "mean" and squared(x.view) is not None:
         return replace(x, kind="root")
-    if isinstance(x, Lengths):
+    if isinstance(x, SequenceLengths):
         return replace(x, power=x.power / 2)
     return step.each("power", step.view(x), power=0.5)
 
 
 @operator("Reciprocal")
-def reciprocal(step: Step, x: Any) -> Anything:
+def reciprocal(step: Step, x: Any) -> Operand:
     """One over it."""
     if isinstance(x, Statistic) and x.kind == "deviation":
         return replace(x, kind="inverse deviation")
@@ -157,7 +157,7 @@ def reciprocal(step: Step, x: Any) -> Anything:
 
 
 @operator("Neg")
-def neg(step: Step, x: Any) -> Anything:
+def neg(step: Step, x: Any) -> Operand:
     """The other sign."""
     if isinstance(x, Statistic) and x.kind == "mean":
         return replace(x, kind="negated mean")
@@ -166,7 +166,7 @@ def neg(step: Step, x: Any) -> Anything:
 
 
 @operator("Pow", constants=True)
-def power(step: Step, x: Any, exponent: Any) -> Anything:
+def power(step: Step, x: Any, exponent: Any) -> Operand:
     """A constant power."""
     if isinstance(x, Constant) and isinstance(exponent, View) and x.number is not None and x.number > 0:
         scale = None if exponent.factor == 1.0 else exponent.factor
@@ -183,10 +183,14 @@ def power(step: Step, x: Any, exponent: Any) -> Anything:
 
 
 @operator("Min", "Max", constants=True)
-def extreme(step: Step, x: Any, *others: Any) -> Anything:
+def extreme(step: Step, x: Any, *others: Any) -> Operand:
     """The smallest or the largest of values of one shape, or a limit."""
     for one, other in ((x, others[0] if others else None), (others[0] if others else None, x)):
-        if isinstance(one, (Places, Lengths, EndPlace)) and isinstance(other, Constant) and len(others) == 1:
+        if (
+            isinstance(one, (StepPositions, SequenceLengths, EndPosition))
+            and isinstance(other, Constant)
+            and len(others) == 1
+        ):
             return one  # no sequence is empty or longer than its table
     least = step.node.operator == "Min"
     given = [one for one in (x, *others) if isinstance(one, Constant)]
@@ -204,13 +208,13 @@ def extreme(step: Step, x: Any, *others: Any) -> Anything:
 
 
 @operator("Softmax", "LogSoftmax")
-def softmax(step: Step, x: Any) -> Anything:
+def softmax(step: Step, x: Any) -> Operand:
     """Over an axis; before opset 13 over all axes from `axis` on. Of attention scores over the keys."""
     rank = len(x.layout)
     axis = step.axis(step.attribute("axis", -1 if step.opset >= 13 else 1), rank)
     axes = range(axis, rank if step.opset < 13 else axis + 1)
     log = step.node.operator == "LogSoftmax"
-    if isinstance(x, Scores) and not log:
+    if isinstance(x, AttentionScores) and not log:
         step.refuse_unless(
             list(axes) == [rank - 1] and not x.soft, "softmax of attention scores must be over the keys, the last axis"
         )
@@ -227,7 +231,7 @@ def softmax(step: Step, x: Any) -> Anything:
     return _softmax_of_rows(step, view, used, "log_softmax" if log else "softmax")
 
 
-def _softmax_of_rows(step: Step, view: View, used: list[int], type_: str) -> Anything:
+def _softmax_of_rows(step: Step, view: View, used: list[int], type_: str) -> Operand:
     """Over axes of a row; several ones are joined to a single axis, and taken apart again."""
     rows = step.rows(view)
     if len(used) == 1:
@@ -241,28 +245,28 @@ def _softmax_of_rows(step: Step, view: View, used: list[int], type_: str) -> Any
 
 
 @operator("IsNaN")
-def is_nan(_: Step, x: Any) -> Anything:
+def is_nan(_: Step, x: Any) -> Operand:
     """Exporters ask it of attention where there is no key at all: never here."""
-    return Known(x.layout, truth=False)
+    return ConstantMask(x.layout, truth=False)
 
 
 @operator("Not")
-def negated(_: Step, x: Any) -> Anything:
+def negated(_: Step, x: Any) -> Operand:
     """The opposite of what is known."""
     if isinstance(x, (Mask, IdMatch)):
         return replace(x, turned=not x.turned)
-    if not isinstance(x, Known):
+    if not isinstance(x, ConstantMask):
         raise NotSupported("booleans are only supported in masks")
     return replace(x, truth=not x.truth)
 
 
 @operator("ArrayFeatureExtractor", "Binarizer", "ZipMap", "LabelEncoder", domain="ai.onnx.ml", constants=True)
-def label(step: Step, x: Any, y: Any = None) -> Anything:
+def label(step: Step, x: Any, y: Any = None) -> Operand:
     """Names of classes; ZipMap puts them beside the scores, Binarizer says which of several there are."""
     if step.node.operator == "ZipMap":
         return step.view(x)
     columns = step.node.operator == "ArrayFeatureExtractor" and isinstance(x, View)
     step.refuse_unless(not columns, "selecting columns is only supported for class labels")
-    values = [one for one in (y, x) if isinstance(one, Meaning)]
+    values = [one for one in (y, x) if isinstance(one, SymbolicValue)]
     step.refuse_unless(values, "inputs are constants, expected the output of a layer")
-    return Label(values[0].layout)
+    return PredictedClass(values[0].layout)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from .budget import Budget
 from .layers import NotSupported
-from .meanings import Constant
 from .model import Node
 from .sizes import NoSize
+from .symbolic_values import Constant
 from .tensors import KINDS
 
 Array = NDArray[Any]

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from .meanings import Anything, Constant, Filled, IdNumbers, Layout, Mask, Meaning, View
 from .operators import Step, moved, needed, operator
 from .shapes import filled_axes
 from .sizes import Size
+from .symbolic_values import Constant, DynamicConstant, IdArithmetic, Layout, Mask, Operand, SymbolicValue, View
 
 
 @operator("Identity", "Dropout", "Cast", "CastLike", "Expand", constants=True)
 def same(step: Step, x: Any, *more: Any) -> Any:
     """Identity: Dropout in the test phase; a Cast, since floats are float32; an Expand to its shape."""
-    if step.node.operator == "Expand" and isinstance(x, (Constant, Filled)):
+    if step.node.operator == "Expand" and isinstance(x, (Constant, DynamicConstant)):
         size: Any = x.array.reshape(-1)[0] if isinstance(x, Constant) and x.array.size == 1 else None
         if isinstance(size, Size):
-            return Filled(filled_axes(step, step.integers(more[0], "shape")), size)
-        if isinstance(x, Filled):
-            return Filled(filled_axes(step, step.integers(more[0], "shape")), x.number)
+            return DynamicConstant(filled_axes(step, step.integers(more[0], "shape")), size)
+        if isinstance(x, DynamicConstant):
+            return DynamicConstant(filled_axes(step, step.integers(more[0], "shape")), x.number)
         number = needed(
             step.numbers(x, "input").number, "expanding a tensor constant to a dynamic size is not supported"
         )
-        return Filled(filled_axes(step, step.integers(more[0], "shape")), number)
-    if step.node.operator == "Expand" and isinstance(x, Meaning):
+        return DynamicConstant(filled_axes(step, step.integers(more[0], "shape")), number)
+    if step.node.operator == "Expand" and isinstance(x, SymbolicValue):
         shape = step.integers(more[0], "shape")
         whole = [*([1] * (len(shape) - len(x.layout))), *x.shape]
         fits = all(size in (1, own) for size, own in zip(shape, whole[len(whole) - len(shape) :], strict=True))
@@ -42,7 +42,7 @@ REAL, WHOLE = (1, 10, 11, 16), (6, 7, 12, 13)
 """ONNX data types: floats, and integers that hold ids."""
 
 
-def _cast(step: Step, x: View, like: Any) -> Anything:
+def _cast(step: Step, x: View, like: Any) -> Operand:
     """Floats are float32 here, whatever their precision in the model; they are not made integers."""
     to = step.attribute("to")
     if like is not None:
@@ -58,9 +58,9 @@ def _cast(step: Step, x: View, like: Any) -> Anything:
     return x
 
 
-def _mask_of(step: Step, x: View) -> Anything:
+def _mask_of(step: Step, x: View) -> Operand:
     """Integers per row of sequences that are cast to floats or booleans are a padding mask."""
     if x.value.layer.type != "data" or x.value.level != 1 or x.value.layer.attributes.get("size"):
-        return IdNumbers(x.layout)
+        return IdArithmetic(x.layout)
     step.known[x.value.layer] = "mask"
     return Mask(x.layout)

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from .layers import Value, Weight, weight
-from .meanings import Anything, Constant, Padded, Statistic, View, atoms_of, axis_for
 from .operators import Rows, Step, operator
 from .sequence_rows import one_row
+from .symbolic_values import Constant, Operand, PaddedView, Statistic, View, atoms_of, axis_for
 
 Pads = list[tuple[int, int]]
 
@@ -46,7 +46,7 @@ def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], sprea
     auto = step.attribute("auto_pad", "NOTSET")
     pairs = list(zip(pads[:count], pads[count:], strict=True))
     if auto in ("SAME_UPPER", "SAME_LOWER"):
-        step.refuse_unless(not isinstance(x, Padded), f"`auto_pad: {auto}` after Pad is not supported")
+        step.refuse_unless(not isinstance(x, PaddedView), f"`auto_pad: {auto}` after Pad is not supported")
         pairs = []
         for size, window, stride in zip(sizes, spread, strides, strict=True):
             total = max((-(-size // stride) - 1) * stride + window - size, 0)
@@ -54,18 +54,18 @@ def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], sprea
             pairs.append((less, total - less) if auto == "SAME_UPPER" else (total - less, less))
     elif auto == "VALID":
         pairs = [(0, 0)] * count
-    if isinstance(x, Padded):
+    if isinstance(x, PaddedView):
         pairs = [(a + c, b + d) for (a, b), (c, d) in zip(pairs, x.pads, strict=True)]
     return pairs, strides
 
 
 @operator("Conv")
-def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
+def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Operand:
     """The filters as they are."""
     padded = x
-    if isinstance(x, Padded) and x.number != 0:
+    if isinstance(x, PaddedView) and x.number != 0:
         padded = x = step.settled(x)
-    elif isinstance(x, Padded):
+    elif isinstance(x, PaddedView):
         x = x.view
     given = step.numbers(filters, "weight")
     kernel = list(given.array.shape[2:])
@@ -160,11 +160,11 @@ def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> View:
 
 
 @operator("MaxPool", "AveragePool")
-def pool(step: Step, x: Any) -> Anything:
+def pool(step: Step, x: Any) -> Operand:
     """Pooling; padding after the last pixel may be equivalent to rounding up."""
     average = step.node.operator == "AveragePool"
     padded, counted = x, bool(step.attribute("count_include_pad", 0))
-    if isinstance(x, Padded):
+    if isinstance(x, PaddedView):
         low = x.number < -1e30
         own = any(step.attribute("pads") or [0])
         fits = (x.number == 0 and not own) if average else low
@@ -192,7 +192,7 @@ def pool(step: Step, x: Any) -> Anything:
     fitting = [name for name, sizes in found.items() if sizes == counts]
     divisor = None
     if average and any(map(any, pads)):
-        if isinstance(padded, Padded):
+        if isinstance(padded, PaddedView):
             divisor = "PADDED"
         elif counted:
             divisor = "PADDED" if up else "KERNEL"
@@ -226,7 +226,7 @@ def normalized(step: Step, x: Any) -> Statistic | None:
 
 
 @operator("GlobalAveragePool", "GlobalMaxPool")
-def global_pool(step: Step, x: Any) -> Anything:
+def global_pool(step: Step, x: Any) -> Operand:
     """One window as large as the image, or as a sequence; of rows of sequences, a part of normalization."""
     average = step.node.operator == "GlobalAveragePool"
     if average and len(x.layout) == 3 and (squared := normalized(step, x)) is not None:
@@ -246,7 +246,7 @@ def global_pool(step: Step, x: Any) -> Anything:
 
 
 @operator("BatchNormalization")
-def batch_norm(step: Step, x: Any, gain: Any, bias: Any, mean: Any, var: Any) -> Anything:
+def batch_norm(step: Step, x: Any, gain: Any, bias: Any, mean: Any, var: Any) -> Operand:
     """With the averages that it has: training moves them on."""
     step.refuse_unless(not step.attribute("training_mode", 0), "training mode is not supported")
     rows = step.rows(step.view(x))
@@ -264,7 +264,7 @@ def batch_norm(step: Step, x: Any, gain: Any, bias: Any, mean: Any, var: Any) ->
 
 
 @operator("LRN")
-def lrn(step: Step, x: Any) -> Anything:
+def lrn(step: Step, x: Any) -> Operand:
     """Across channels."""
     rows = step.rows(step.view(x), 3)
     step.refuse_unless(len(rows.lead) == 1, "channels cannot be the time axis of sequences")

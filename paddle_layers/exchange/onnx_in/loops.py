@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .cells import Cell, Function, Product, Rest, Row, State, Sum, added, cell_of, cut, mapped, of
+from .cells import Cell, CellState, Function, OneMinus, Product, StepInput, Sum, added, cell_of, cut, mapped, of
 from .folding import folded
 from .layers import NotSupported
-from .meanings import Anything, Constant, Filled, Lengths, Mask, Reversed, View
 from .model import Body, Node, shown
 from .operators import Step, operator, view_of
 from .recurrences import KINDS, one_direction
 from .schemas import fault_of
+from .symbolic_values import Constant, DynamicConstant, Mask, Operand, ReversedSequence, SequenceLengths, View
 
 WHOLE = "only loops over the steps of sequences are supported, as tf2onnx exports them for GRU, LSTM and SimpleRNN"
 ACTIVATIONS = ("Sigmoid", "Tanh", "Relu")
@@ -30,25 +30,26 @@ class Counter:
 
 
 @dataclass(frozen=True)
-class Going:
+class LoopCondition:
     """Whether there is another step: so until the last one."""
 
 
 @operator("ReverseSequence")
-def reverse(step: Step, x: Any, lengths: Any) -> Anything:
+def reverse(step: Step, x: Any, lengths: Any) -> Operand:
     """Sequences from their last row on."""
     axes = [step.attribute(name, default) for name, default in (("batch_axis", 1), ("time_axis", 0))]
-    fits = isinstance(x, (View, Mask, Reversed)) and all(0 <= axis < len(x.layout) for axis in axes)
+    fits = isinstance(x, (View, Mask, ReversedSequence)) and all(0 <= axis < len(x.layout) for axis in axes)
     names = [[atom.name for atom in x.layout[axis]] for axis in axes] if fits else []
     step.refuse_unless(names == [["N"], ["T"]], "only reversal along the time axis is supported")
-    number = lengths.number if isinstance(lengths, Filled) else None
+    number = lengths.number if isinstance(lengths, DynamicConstant) else None
     step.refuse_unless(
-        isinstance(lengths, Lengths) or number == x.shape[axes[1]], "partial reversal of sequences is not supported"
+        isinstance(lengths, SequenceLengths) or number == x.shape[axes[1]],
+        "partial reversal of sequences is not supported",
     )
     if isinstance(x, Mask):
         step.refuse_unless(not (x.causal or x.end), "reversing a mask of single steps is not supported")
         return x
-    return x.forward if isinstance(x, Reversed) else Reversed(x.layout, view=x)
+    return x.forward if isinstance(x, ReversedSequence) else ReversedSequence(x.layout, view=x)
 
 
 @operator("Loop", constants=True)
@@ -75,8 +76,8 @@ class _Body:
 
     def __init__(self, step: Step, body: Body, trips: Any, states: tuple[Any, ...]) -> None:
         self.step, self.body, self.trips = step, body, trips
-        self.source: View | Reversed | None = None
-        self.values: dict[str, Any] = {body.inputs[0]: Counter(), body.inputs[1]: Going()}
+        self.source: View | ReversedSequence | None = None
+        self.values: dict[str, Any] = {body.inputs[0]: Counter(), body.inputs[1]: LoopCondition()}
         self.values |= {
             name: Constant(array, (name,) if array.dtype.kind == "f" else ()) for name, array in body.constants.items()
         }
@@ -87,13 +88,13 @@ class _Body:
     def _entering(self, place: int, name: str, given: Any) -> Any:
         if self.body.outputs[1 + place] == name:
             return given  # what no step changes
-        zero = isinstance(given, Filled) and given.number == 0
+        zero = isinstance(given, DynamicConstant) and given.number == 0
         if isinstance(given, Constant) and given.array.dtype.kind in "iu":
             self.step.refuse_unless(given.number == 0, f"the counter must start at 0; {WHOLE}")
             return Counter()
         zero = zero or (isinstance(given, Constant) and given.array.dtype.kind == "f" and not given.array.any())
         self.step.refuse_unless(zero, "initial states must be zero")
-        return of(State(place))
+        return of(CellState(place))
 
     def run(self) -> list[Any]:
         """The outputs of a step."""
@@ -106,7 +107,7 @@ class _Body:
             results = self._node(node, inputs)
             self.values |= dict(zip(node.outputs, results, strict=False))
         found = [self.values.get(name) for name in self.body.outputs]
-        going = isinstance(found[0], Going) or (isinstance(found[0], Constant) and bool(found[0].array.all()))
+        going = isinstance(found[0], LoopCondition) or (isinstance(found[0], Constant) and bool(found[0].array.all()))
         counters = [name for name in self.body.inputs[2:] if isinstance(self.values[name], Counter)]
         by_one = [self.body.outputs[self.body.inputs.index(name) - 1] for name in counters]
         going = going and all(self.values.get(name) == Counter(1) for name in by_one)
@@ -128,7 +129,7 @@ class _Body:
 
     def gather(self, node: Node, source: Any, place: Any, *_: Any) -> Any:
         """The row of a step; of a mask, that it is a real one."""
-        steps = isinstance(source, (View, Mask, Reversed)) and [atom.name for atom in source.layout[0]] == ["T"]
+        steps = isinstance(source, (View, Mask, ReversedSequence)) and [atom.name for atom in source.layout[0]] == ["T"]
         if not steps or place != Counter() or node.attributes.get("axis", 0) != 0:
             return None
         self.step.refuse_unless(source.shape[0] == self.trips, "the trip count must be the number of steps")
@@ -138,7 +139,7 @@ class _Body:
         if self.source not in (None, source):
             return None
         self.source = source
-        return of(Row())
+        return of(StepInput())
 
     def same(self, _: Node, x: Any) -> Any:
         """Identity, Cast."""
@@ -162,14 +163,14 @@ class _Body:
     def subtract(self, _: Node, x: Any, y: Any) -> Any:
         """1 minus a sum."""
         one = isinstance(x, Constant) and x.number == 1
-        return of(Rest(y)) if one and isinstance(y, Sum) else None
+        return of(OneMinus(y)) if one and isinstance(y, Sum) else None
 
     def multiply(self, _: Node, x: Any, y: Any) -> Any:
         """Of sums; with 1 for a row that is real, and 0 for one that is not."""
         for one, other in ((x, y), (y, x)):
             if isinstance(one, Sum) and isinstance(other, Constant) and other.number in (0, 1):
                 return one if other.number else Sum()
-            if isinstance(one, Filled) and one.number == 0 and isinstance(other, (Sum, Constant)):
+            if isinstance(one, DynamicConstant) and one.number == 0 and isinstance(other, (Sum, Constant)):
                 return Sum()  # the rows of padding, which Keras makes zero
         return of(Product(x, y)) if isinstance(x, Sum) and isinstance(y, Sum) else None
 
@@ -213,11 +214,11 @@ class _Body:
         """Whether there is another step."""
         if not isinstance(x, Counter) or not isinstance(y, Constant) or y.array.size != 1:
             return None
-        return Going() if x.more <= 1 and y.array.reshape(-1)[0] == self.trips else None
+        return LoopCondition() if x.more <= 1 and y.array.reshape(-1)[0] == self.trips else None
 
     def both(self, _: Node, x: Any, y: Any) -> Any:
         """Two of these conditions."""
-        return Going() if isinstance(x, Going) and isinstance(y, Going) else None
+        return LoopCondition() if isinstance(x, LoopCondition) and isinstance(y, LoopCondition) else None
 
 
 _FOLLOWED: dict[str, Callable[..., Any]] = {
@@ -243,8 +244,8 @@ def _width(x: Any) -> int | None:
 
 def _outputs(step: Step, cell: Cell, body: _Body, found: list[Any], states: tuple[Any, ...]) -> Any:
     """The recurrence as a layer; its last row represents the final states."""
-    backward = isinstance(body.source, Reversed)
-    rows = step.rows(body.source.forward if isinstance(body.source, Reversed) else step.view(body.source), 1)
+    backward = isinstance(body.source, ReversedSequence)
+    rows = step.rows(body.source.forward if isinstance(body.source, ReversedSequence) else step.view(body.source), 1)
     names = [[atom.name for atom in axis] for axis in rows.lead]
     step.refuse_unless(names == [["T"], ["N"]], "expected a batch of sequences in time-major layout")
     weights, recalls = _stacked([gate.weight for gate in cell.gates]), _stacked([gate.recall for gate in cell.gates])
@@ -255,7 +256,7 @@ def _outputs(step: Step, cell: Cell, body: _Body, found: list[Any], states: tupl
         step, KINDS[cell.kind], rows, arrays, units, list(cell.functions), backward, "", reset_after=cell.reset_after
     )
     result = found[1 + cell.state]
-    ends: list[Anything | None] = []
+    ends: list[Operand | None] = []
     for place, given in enumerate(states):
         if found[1 + place] is result:
             last = step.layer("seq_first" if backward else "seq_last", made).outputs[0]
@@ -264,7 +265,7 @@ def _outputs(step: Step, cell: Cell, body: _Body, found: list[Any], states: tupl
         else:
             ends.append(given if isinstance(given, Constant) else None)
     whole = step.made(made, rows)
-    scan = Reversed(whole.layout, view=whole) if backward else whole
+    scan = ReversedSequence(whole.layout, view=whole) if backward else whole
     return (*ends, *[scan] * (len(found) - 1 - len(states)))
 
 

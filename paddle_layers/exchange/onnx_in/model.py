@@ -64,7 +64,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Entry:
+class GraphInput:
     """An input or output of the graph: its axes are sizes, names, or None if unknown."""
 
     name: str
@@ -80,8 +80,8 @@ class Model:
     producer: str
     nodes: list[Node]
     constants: dict[str, NDArray[Any]]
-    inputs: list[Entry]
-    outputs: list[Entry]
+    inputs: list[GraphInput]
+    outputs: list[GraphInput]
     opsets: dict[str, int] = field(default_factory=dict)
 
 

@@ -15,7 +15,7 @@ from paddle_layers.config import ConfigError, Network, dumps, loads
 from paddle_layers.config.writing.text import fields_text
 from paddle_layers.runtime import Net
 
-from .blocks import Shortened, with_blocks
+from .blocks import BlockNetwork, with_blocks
 from .conversion import Outcome
 from .layers import Layer, Value, Weight
 from .model import ImportFailure, Model
@@ -84,7 +84,7 @@ def _drop_states(read: set[Value], layers: list[Layer]) -> None:
             layer.outputs = layer.outputs[:1]
 
 
-def _lines(short: Shortened) -> Iterator[dict[str, Any]]:
+def _lines(short: BlockNetwork) -> Iterator[dict[str, Any]]:
     yield from ({"block": block} for block in short.blocks)
     yield from ({"layer": layer} for layer in short.layers)
 

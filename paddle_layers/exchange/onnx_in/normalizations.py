@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from .layers import Value, weight
-from .meanings import Anything, Constant, View, size_of
 from .operators import Step, operator
+from .symbolic_values import Constant, Operand, View, size_of
 
 
 def norm_of(
@@ -50,7 +50,7 @@ def squared(view: View) -> Value | None:
 
 
 @operator("LayerNormalization")
-def layer_norm(step: Step, x: Any, gain: Any, bias: Any = None) -> Anything:
+def layer_norm(step: Step, x: Any, gain: Any, bias: Any = None) -> Operand:
     """Over the last axes."""
     view = step.view(x)
     axis = step.axis(step.attribute("axis", -1), len(view.layout))
@@ -70,7 +70,7 @@ def layer_norm(step: Step, x: Any, gain: Any, bias: Any = None) -> Anything:
 
 
 @operator("LpNormalization")
-def row_length(step: Step, x: Any) -> Anything:
+def row_length(step: Step, x: Any) -> Operand:
     """Rows brought to length 1."""
     view = step.view(x)
     step.refuse_unless(step.attribute("p", 2) == 2, f"norm p={step.attribute('p', 2)} is not supported, expected 2")
@@ -83,7 +83,7 @@ def row_length(step: Step, x: Any) -> Anything:
 
 
 @operator("InstanceNormalization", "GroupNormalization")
-def group_norm(step: Step, x: Any, gain: Any, bias: Any) -> Anything:
+def group_norm(step: Step, x: Any, gain: Any, bias: Any) -> Operand:
     """Channels of each image, or groups of them; older models have one gain for a group."""
     rows = step.rows(step.view(x))
     step.refuse_unless(len(rows.lead) == 1, "channels cannot be the time axis of sequences")
@@ -109,7 +109,7 @@ def group_norm(step: Step, x: Any, gain: Any, bias: Any) -> Anything:
 
 
 @operator("MeanVarianceNormalization")
-def mvn(step: Step, x: Any) -> Anything:
+def mvn(step: Step, x: Any) -> Operand:
     """Over neighboring axes of a row."""
     view = step.view(x)
     rows = step.rows(view)

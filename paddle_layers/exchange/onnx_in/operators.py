@@ -10,39 +10,39 @@ import numpy as np
 
 from .budget import Budget
 from .layers import Layer, NotSupported, Value, Weight, make_layer
-from .meanings import (
-    Anything,
+from .model import Node
+from .sizes import Extent
+from .symbolic_values import (
     Atom,
-    Chosen,
+    AttentionScores,
+    BoxImageIndices,
     Constant,
-    EndPlace,
-    Filled,
-    Grid,
+    DynamicConstant,
+    EndPosition,
+    ErrorFunction,
+    IdArithmetic,
     IdMatch,
-    IdNumbers,
-    Images,
-    Label,
     Layout,
-    Lengths,
     Mask,
-    Normal,
-    Padded,
-    PlaceRows,
-    Places,
-    Reversed,
-    Scores,
+    Operand,
+    PaddedView,
+    PositionEmbedding,
+    PositionGrid,
+    PredictedClass,
+    ReversedSequence,
+    SelectedSteps,
+    SequenceLengths,
     Statistic,
+    StepPositions,
     View,
     atoms_of,
     axis_for,
     size_of,
     with_layout,
 )
-from .model import Node
-from .sizes import Extent
 
 T = TypeVar("T")
-Result = Anything | tuple[Anything | None, ...]
+Result = Operand | tuple[Operand | None, ...]
 Handler = Callable[..., Result]
 
 OPERATORS: dict[tuple[str, str], Handler] = {}
@@ -216,7 +216,7 @@ class Step:
 
     def settled(self, given: Any) -> Any:
         """A mean or padding that the following nodes did not absorb, as a layer output; other values are unchanged."""
-        if isinstance(given, Padded):
+        if isinstance(given, PaddedView):
             return self.padded(given.view, given.pads, value=given.number or None)
         if not isinstance(given, Statistic) or given.kind != "mean":
             return given
@@ -250,21 +250,21 @@ def view_of(value: Value, rows: Sequence[Atom], lead: Layout) -> View:
 
 
 KNOWN: dict[type, str] = {
-    Chosen: "selected steps of sequences",
-    EndPlace: "the index of a step in its sequence",
-    Filled: "a constant of dynamic shape",
-    Grid: "a grid of query and key positions (only supported in causal masks)",
+    SelectedSteps: "selected steps of sequences",
+    EndPosition: "the index of a step in its sequence",
+    DynamicConstant: "a constant of dynamic shape",
+    PositionGrid: "a grid of query and key positions (only supported in causal masks)",
     IdMatch: "a comparison of ids (only supported for the padding of an embedding)",
-    IdNumbers: "arithmetic with ids",
-    Images: "the image indices of boxes",
-    Label: "a predicted class",
-    Lengths: "sequence lengths",
+    IdArithmetic: "arithmetic with ids",
+    BoxImageIndices: "the image indices of boxes",
+    PredictedClass: "a predicted class",
+    SequenceLengths: "sequence lengths",
     Mask: "a mask",
-    Normal: "an error function (only supported in `gelu`)",
-    Reversed: "a reversed sequence (only its last step is supported)",
-    PlaceRows: "a position embedding",
-    Places: "positions of steps in sequences",
-    Scores: "attention scores (only supported in attention)",
+    ErrorFunction: "an error function (only supported in `gelu`)",
+    ReversedSequence: "a reversed sequence (only its last step is supported)",
+    PositionEmbedding: "a position embedding",
+    StepPositions: "positions of steps in sequences",
+    AttentionScores: "attention scores (only supported in attention)",
     Statistic: "a mean or standard deviation (only supported in normalization)",
 }
 
@@ -278,7 +278,7 @@ def described(given: Any) -> str:
     return KNOWN.get(type(given), "part of an unsupported pattern")
 
 
-def moved(given: Anything, layout: Layout) -> Anything:
+def moved(given: Operand, layout: Layout) -> Operand:
     """The same with other axes."""
     assert not isinstance(given, Constant)
     return with_layout(given, layout)

@@ -11,7 +11,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from .model import Body, Entry, ImportFailure, Model, Node, shown, text
+from .model import Body, GraphInput, ImportFailure, Model, Node, shown, text
 from .tensors import KINDS, Tensors
 
 LARGEST_FILE = (1 << 31) - 1
@@ -142,13 +142,13 @@ def _attribute(proto: Any, tensors: Tensors, *, deeper: bool) -> Any:
     return None
 
 
-def _entry(proto: Any) -> Entry:
+def _entry(proto: Any) -> GraphInput:
     if not proto.type.HasField("tensor_type"):
-        return Entry(text(proto.name), proto.type.WhichOneof("value") or "", None)
+        return GraphInput(text(proto.name), proto.type.WhichOneof("value") or "", None)
     tensor = proto.type.tensor_type
     kind = KINDS.get(tensor.elem_type, "text" if tensor.elem_type == 8 else "unknown")
     if not tensor.HasField("shape"):
-        return Entry(text(proto.name), kind, None)
+        return GraphInput(text(proto.name), kind, None)
     if len(tensor.shape.dim) > MOST_DIMS:
         raise ImportFailure(f"`{shown(proto.name)}` has {len(tensor.shape.dim)} axes, the limit is {MOST_DIMS}")
     axes: list[int | str | None] = []
@@ -159,4 +159,4 @@ def _entry(proto: Any) -> Entry:
             axes.append(int(one.dim_value))
         else:
             axes.append(text(one.dim_param) or None)
-    return Entry(text(proto.name), kind, tuple(axes))
+    return GraphInput(text(proto.name), kind, tuple(axes))

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from .layers import NotSupported, Value, Weight, weight
-from .meanings import Anything, Atom, Constant, Filled, Layout, Lengths, View, atoms_of
 from .operators import Rows, Step, needed, operator
+from .symbolic_values import Atom, Constant, DynamicConstant, Layout, Operand, SequenceLengths, View, atoms_of
 
 FUNCTIONS = {"Sigmoid": "sigmoid", "Tanh": "tanh", "Relu": "relu", "Affine": "linear"}
 """Activation functions of ONNX, and their names in the layers."""
 
 
 @dataclass(frozen=True)
-class Kind:
+class RecurrenceKind:
     """An operator: its layer, its functions where none are named, which it has by our attributes."""
 
     layer: str
@@ -28,9 +28,9 @@ class Kind:
 
 
 KINDS = {
-    "LSTM": Kind("lstmemory", (3, 0, 2, 1), ("Sigmoid", "Tanh", "Tanh"), ("gate_act", "act", "state_act")),
-    "GRU": Kind("grumemory", (0, 1, 2), ("Sigmoid", "Tanh"), ("gate_act", "act")),
-    "RNN": Kind("recurrent", (0,), ("Tanh",), ("act",)),
+    "LSTM": RecurrenceKind("lstmemory", (3, 0, 2, 1), ("Sigmoid", "Tanh", "Tanh"), ("gate_act", "act", "state_act")),
+    "GRU": RecurrenceKind("grumemory", (0, 1, 2), ("Sigmoid", "Tanh"), ("gate_act", "act")),
+    "RNN": RecurrenceKind("recurrent", (0,), ("Tanh",), ("act",)),
 }
 
 
@@ -43,7 +43,7 @@ def recurrence(
     kind = KINDS[step.node.operator]
     step.refuse_unless(step.attribute("clip") is None, "`clip` is not supported")
     step.refuse_unless(not step.attribute("input_forget", 0), "`input_forget` is not supported")
-    counted = lengths is None or isinstance(lengths, (Lengths, Constant, Filled))
+    counted = lengths is None or isinstance(lengths, (SequenceLengths, Constant, DynamicConstant))
     step.refuse_unless(counted, "computed sequence lengths are not supported")
     first = bool(step.attribute("layout", 0))
     rows = step.rows(step.view(x), 1)
@@ -94,12 +94,12 @@ def _initial(step: Step, given: dict[str, Any], *, first: bool, directions: int)
     """Values for the optional inputs of a layer; none where all are zero."""
     found: list[Value | None] = []
     for name, one in given.items():
-        zero = one is None or (isinstance(one, Filled) and one.number == 0)
+        zero = one is None or (isinstance(one, DynamicConstant) and one.number == 0)
         if zero or (isinstance(one, Constant) and one.array.dtype.kind == "f" and not one.array.any()):
             found.append(None)
             continue
         step.refuse_unless(
-            not isinstance(one, (Constant, Filled)), f"a constant `{name}` other than zero is not supported"
+            not isinstance(one, (Constant, DynamicConstant)), f"a constant `{name}` other than zero is not supported"
         )
         step.refuse_unless(
             directions == 1, f"`{name}` of a bidirectional node is not supported; split it into two nodes"
@@ -140,7 +140,7 @@ def _part(given: Constant | None, place: int) -> Constant | None:
 
 
 def one_direction(
-    step: Step, kind: Kind, rows: Rows, given: list[Constant | None], units: int, functions: list[str],
+    step: Step, kind: RecurrenceKind, rows: Rows, given: list[Constant | None], units: int, functions: list[str],
     reverse: bool, suffix: str, *, before: Sequence[Value] = (), reset_after: bool = False,
 ) -> Value:  # fmt: skip
     """One direction, with weights `[gates * units, width]`, recurrent ones, biases and peepholes in ONNX's order.
@@ -182,7 +182,7 @@ def one_direction(
     ).outputs[0]  # fmt: skip
 
 
-def _signs(step: Step, kind: Kind, units: int, settings: dict[str, Any]) -> Any:
+def _signs(step: Step, kind: RecurrenceKind, units: int, settings: dict[str, Any]) -> Any:
     """ONNX's update gate of a GRU is 1 minus that of here: of a sigmoid by the sums with the other sign."""
     sign = np.ones(units * len(kind.order), np.float32)
     if kind.layer == "grumemory":
@@ -193,8 +193,8 @@ def _signs(step: Step, kind: Kind, units: int, settings: dict[str, Any]) -> Any:
 
 
 def _bias(
-    step: Step, parts: list[Any], units: int, settings: dict[str, Any], peepholes: Constant | None, kind: Kind,
-    *, reset_after: bool,
+    step: Step, parts: list[Any], units: int, settings: dict[str, Any], peepholes: Constant | None,
+    kind: RecurrenceKind, *, reset_after: bool,
 ) -> Any:  # fmt: skip
     added, recalled = parts
     if kind.layer == "grumemory":
@@ -227,7 +227,7 @@ def _outputs(step: Step, made: list[Value], ways: list[bool], rows: Rows, first:
     units = made[0].dims[0]
     inside = tuple((Atom(size),) if size > 1 else () for size in (len(made), units))
     layout: Layout = (batch, steps, *inside) if first else (steps, inside[0], batch, inside[1])
-    results: list[Anything | None] = [
+    results: list[Operand | None] = [
         View(layout, value=whole, order=(*batch, *steps, *atoms_of(inside))) if wanted[0] else None
     ]
     shape: Layout = (batch, *inside) if first else (inside[0], batch, inside[1])

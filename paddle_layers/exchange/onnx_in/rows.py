@@ -10,11 +10,21 @@ import numpy as np
 
 from .attentions import product
 from .layers import Weight, weight
-from .meanings import Anything, Constant, Filled, PlaceRows, Places, View, atoms_of, axis_for, size_of
 from .operators import Rows, Step, operator, view_of
 from .sequence_rows import end_row
 from .shapes import cut
 from .sizes import whole
+from .symbolic_values import (
+    Constant,
+    DynamicConstant,
+    Operand,
+    PositionEmbedding,
+    StepPositions,
+    View,
+    atoms_of,
+    axis_for,
+    size_of,
+)
 
 
 def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight | None, suffix: str = "") -> View:
@@ -47,7 +57,7 @@ def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight
 
 
 @operator("Gemm")
-def gemm(step: Step, x: Any, matrix: Any, bias: Any = None) -> Anything:
+def gemm(step: Step, x: Any, matrix: Any, bias: Any = None) -> Operand:
     """A map with a bias."""
     view, given = step.view(x), step.numbers(matrix, "weight")
     step.refuse_unless(not step.attribute("transA", 0), "`transA` is not supported")
@@ -74,19 +84,19 @@ def gemm(step: Step, x: Any, matrix: Any, bias: Any = None) -> Anything:
 
 
 @operator("MatMul")
-def matmul(step: Step, x: Any, y: Any) -> Anything:
+def matmul(step: Step, x: Any, y: Any) -> Operand:
     """A map without a bias; of two values, a part of attention."""
     if isinstance(y, Constant):
         given = step.numbers(y, "weight")
         step.refuse_unless(given.array.ndim == 2, f"weight has {given.array.ndim} axes, expected 2")
-        if isinstance(x, Filled) and x.number == 0:
+        if isinstance(x, DynamicConstant) and x.number == 0:
             return x
         return fc_of(step, step.view(x), given.array, given.source, None)
     return product(step, x, y)
 
 
 @operator("Gather", constants=True)
-def gather(step: Step, table: Any, places: Any) -> Anything:
+def gather(step: Step, table: Any, places: Any) -> Operand:
     """Rows of a table for ids; the first or the last row of sequences; one of the parts of an axis."""
     axis = step.attribute("axis", 0)
     if isinstance(table, Constant):
@@ -117,14 +127,14 @@ def gather(step: Step, table: Any, places: Any) -> Anything:
     return part if keep else replace(part, layout=(*part.layout[:axis], *part.layout[axis + 1 :]))
 
 
-def _embedding(step: Step, table: Constant, places: Any, axis: int) -> Anything:
+def _embedding(step: Step, table: Constant, places: Any, axis: int) -> Operand:
     step.refuse_unless(
         axis in (0, -table.array.ndim) and table.array.ndim == 2,
         "an embedding lookup must select along axis 0 of a matrix",
     )
     height, width = table.array.shape
-    if isinstance(places, Places):
-        return PlaceRows((*places.layout, axis_for(width)), table=table)
+    if isinstance(places, StepPositions):
+        return PositionEmbedding((*places.layout, axis_for(width)), table=table)
     view = step.view(places, "index")
     value = view.value
     step.refuse_unless(value.type.kind == "INT", "indices must be integers")
@@ -138,7 +148,7 @@ def _embedding(step: Step, table: Constant, places: Any, axis: int) -> Anything:
 
 
 @operator("ArgMax", "ArgMin")
-def arg_max(step: Step, x: Any) -> Anything:
+def arg_max(step: Step, x: Any) -> Operand:
     """The place of the largest or the smallest along an axis; of all classes it is an id."""
     rows: Rows = step.rows(step.view(x))
     axis = step.axis_of_row(step.axis(step.attribute("axis", 0), len(rows.view.layout)), rows)

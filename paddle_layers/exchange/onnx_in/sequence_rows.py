@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .layers import NotSupported
-from .meanings import Atom, Constant, Layout, View
 from .operators import Step
 from .sizes import Size
+from .symbolic_values import Atom, Constant, Layout, View
 
 
 def steps_of(step: Step, size: Any) -> Atom:

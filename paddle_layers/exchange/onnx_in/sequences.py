@@ -6,84 +6,84 @@ from dataclasses import replace
 from typing import Any
 
 from .layers import NotSupported
-from .meanings import (
-    Anything,
-    Atom,
-    Chosen,
-    Constant,
-    EndPlace,
-    Filled,
-    Grid,
-    IdMatch,
-    IdNumbers,
-    Images,
-    Known,
-    Lengths,
-    Mask,
-    Places,
-    Reversed,
-    Scores,
-    Statistic,
-    View,
-    atoms_of,
-)
 from .operators import Step, operator, view_of
 from .sequence_rows import broadcast, causal_of, end_row, one_row, steps_of
 from .sizes import BATCH
+from .symbolic_values import (
+    Atom,
+    AttentionScores,
+    BoxImageIndices,
+    Constant,
+    ConstantMask,
+    DynamicConstant,
+    EndPosition,
+    IdArithmetic,
+    IdMatch,
+    Mask,
+    Operand,
+    PositionGrid,
+    ReversedSequence,
+    SelectedSteps,
+    SequenceLengths,
+    Statistic,
+    StepPositions,
+    View,
+    atoms_of,
+)
 
 
 @operator("Range", constants=True)
-def range_(step: Step, start: Any, limit: Any, delta: Any) -> Anything:
+def range_(step: Step, start: Any, limit: Any, delta: Any) -> Operand:
     """The numbers of the rows of sequences, or of the batch."""
     first, by = (step.numbers(one, "start").number for one in (start, delta))
     step.refuse_unless((first, by) == (0, 1), "only a range from 0 in steps of 1 is supported")
     if step.integers(limit, "limit") == [BATCH]:
-        return Images(((Atom(BATCH, "N"),),))
-    return Places(((steps_of(step, step.integers(limit, "limit")[0]),),))
+        return BoxImageIndices(((Atom(BATCH, "N"),),))
+    return StepPositions(((steps_of(step, step.integers(limit, "limit")[0]),),))
 
 
 @operator("Less", "LessOrEqual", "Greater", "GreaterOrEqual", constants=True)
-def compared(step: Step, x: Any, y: Any) -> Anything:
+def compared(step: Step, x: Any, y: Any) -> Operand:
     """Mask of real rows, or of visible keys."""
     if "Greater" in step.node.operator:
         x, y = y, x
     strict = "Equal" not in step.node.operator
     layout = broadcast(x, y)
-    if isinstance(x, Places) and isinstance(y, Lengths) and strict:
+    if isinstance(x, StepPositions) and isinstance(y, SequenceLengths) and strict:
         return Mask(layout)
-    if isinstance(x, Constant) and x.number == 0 and strict and isinstance(y, Grid) and y.part == "causal":
+    if isinstance(x, Constant) and x.number == 0 and strict and isinstance(y, PositionGrid) and y.part == "causal":
         return Mask(layout, causal=True, turned=True)
-    if isinstance(x, Places) and isinstance(y, Places) and not strict:
+    if isinstance(x, StepPositions) and isinstance(y, StepPositions) and not strict:
         return Mask(layout, causal=True)
     if _no_less(x) and isinstance(y, Constant) and y.number == 0 and strict:
-        return Known(layout, truth=False)
-    if isinstance(x, Places) and isinstance(y, Constant):
-        return Known(layout)  # no sequence is longer than its table
+        return ConstantMask(layout, truth=False)
+    if isinstance(x, StepPositions) and isinstance(y, Constant):
+        return ConstantMask(layout)  # no sequence is longer than its table
     raise NotSupported("comparisons are only supported in sequence masks")
 
 
 def _no_less(given: Any) -> bool:
     """Whether something is never less than 0."""
     ids = isinstance(given, View) and given.value.type.kind == "INT"
-    return ids or isinstance(given, (IdNumbers, Mask, Places))
+    return ids or isinstance(given, (IdArithmetic, Mask, StepPositions))
 
 
 @operator("Equal", constants=True)
-def equal(step: Step, x: Any, y: Any) -> Anything:
+def equal(step: Step, x: Any, y: Any) -> Operand:
     """Masks: the last row of a sequence, empty sequences, ids of padding."""
     for one, other in ((x, y), (y, x)):
         if isinstance(one, View) and one.value.type.kind == "INT" and isinstance(other, Constant):
             return _id_match(step, one, other)
-        if isinstance(one, Places) and isinstance(other, EndPlace):
+        if isinstance(one, StepPositions) and isinstance(other, EndPosition):
             return Mask(broadcast(one, other), end="last" if other.last else "first")
         if isinstance(one, Mask) and isinstance(other, Constant) and other.number == 0:
             return replace(one, turned=not one.turned)
-        if isinstance(one, Lengths) and isinstance(other, Constant) and other.number == 0:
-            return Known(one.layout, truth=False)
+        if isinstance(one, SequenceLengths) and isinstance(other, Constant) and other.number == 0:
+            return ConstantMask(one.layout, truth=False)
     raise NotSupported("comparisons are only supported in sequence masks")
 
 
-def _id_match(step: Step, ids: View, other: Constant) -> Anything:
+def _id_match(step: Step, ids: View, other: Constant) -> Operand:
     """Ids compared with one of them; of sequences, 0 is what fills them up."""
     number = step.integers(other, "the compared id")
     step.refuse_unless(len(number) == 1 and isinstance(number[0], int), "comparison with several ids is not supported")
@@ -99,7 +99,7 @@ def _without_padding(step: Step, condition: Any, x: Any, y: Any) -> View | None:
     if not isinstance(condition, (Mask, IdMatch)) or condition.ids is None:
         return None
     zero, rows = (x, y) if condition.turned == isinstance(condition, Mask) else (y, x)
-    if not isinstance(rows, View) or not isinstance(zero, (Constant, Filled)) or zero.number != 0:
+    if not isinstance(rows, View) or not isinstance(zero, (Constant, DynamicConstant)) or zero.number != 0:
         return None
     layer, number = rows.value.layer, 0 if isinstance(condition, Mask) else condition.number
     plain = layer.type == "embedding" and layer.inputs[0] is condition.ids and "padding_id" not in layer.attributes
@@ -109,10 +109,10 @@ def _without_padding(step: Step, condition: Any, x: Any, y: Any) -> View | None:
 
 
 @operator("And", constants=True)
-def both(step: Step, x: Any, y: Any) -> Anything:
+def both(step: Step, x: Any, y: Any) -> Operand:
     """Masks together."""
     for one, other in ((x, y), (y, x)):
-        true = one.truth if isinstance(one, Known) else isinstance(one, Filled) and bool(one.number)
+        true = one.truth if isinstance(one, ConstantMask) else isinstance(one, DynamicConstant) and bool(one.number)
         if true and isinstance(other, Mask):
             return replace(other, layout=broadcast(one, other))
         if true and isinstance(other, Constant):
@@ -124,7 +124,7 @@ def both(step: Step, x: Any, y: Any) -> Anything:
 
 
 @operator("Or", constants=True)
-def either(step: Step, x: Any, y: Any) -> Anything:
+def either(step: Step, x: Any, y: Any) -> Operand:
     """Masks of padding, where Keras adds values that have one each."""
     masks = [one for one in (x, y) if isinstance(one, Mask)]
     fits = len(masks) == 2 and not any(one.causal or one.end or one.turned for one in masks)
@@ -133,7 +133,7 @@ def either(step: Step, x: Any, y: Any) -> Anything:
 
 
 @operator("Where", constants=True)
-def where(step: Step, condition: Any, x: Any, y: Any) -> Anything:
+def where(step: Step, condition: Any, x: Any, y: Any) -> Operand:
     """Masked selection: values after the end of a sequence are ignored, since there is no padding."""
     rows = _without_padding(step, condition, x, y)
     if rows is not None:
@@ -142,34 +142,38 @@ def where(step: Step, condition: Any, x: Any, y: Any) -> Anything:
         step.known[condition.ids.layer, "padding"] = True
     if isinstance(condition, Mask) and condition.turned:
         condition, x, y = replace(condition, turned=False), y, x
-    if isinstance(condition, Known):
-        found: Anything = x if condition.truth else y
+    if isinstance(condition, ConstantMask):
+        found: Operand = x if condition.truth else y
         return found
-    if isinstance(condition, Constant) and isinstance(x, Scores) != isinstance(y, Scores):
+    if isinstance(condition, Constant) and isinstance(x, AttentionScores) != isinstance(y, AttentionScores):
         return _causal(step, condition, x, y)
-    if isinstance(condition, Mask) and isinstance(x, (Constant, Filled)) and isinstance(y, (Constant, Filled)):
+    if (
+        isinstance(condition, Mask)
+        and isinstance(x, (Constant, DynamicConstant))
+        and isinstance(y, (Constant, DynamicConstant))
+    ):
         numbers = x.number, y.number
         step.refuse_unless(
             numbers[0] == 0 and (numbers[1] or 0) < -1e4, "a mask must select 0 or a large negative value"
         )
         return condition
     step.refuse_unless(isinstance(condition, Mask), "the condition must be a mask")
-    if isinstance(x, Scores) and isinstance(y, Constant):
+    if isinstance(x, AttentionScores) and isinstance(y, Constant):
         step.refuse_unless(not condition.end, "attention masks of single steps are not supported")
         return replace(x, causal=x.causal or condition.causal)
     if isinstance(x, View) and isinstance(y, Constant):
         if condition.end:
             step.refuse_unless(y.number == 0, "masked steps must be replaced by 0")
-            return Chosen(x.layout, view=x, end=condition.end)
+            return SelectedSteps(x.layout, view=x, end=condition.end)
         step.refuse_unless(not condition.causal, "a causal mask is only supported in attention")
         return x
-    if isinstance(x, Places) and isinstance(y, Constant) and not condition.end and not condition.causal:
+    if isinstance(x, StepPositions) and isinstance(y, Constant) and not condition.end and not condition.causal:
         return replace(x, layout=broadcast(x, condition))
     raise NotSupported("the condition must be a mask")
 
 
-def _causal(step: Step, condition: Constant, x: Any, y: Any) -> Anything:
-    scores, seen = (x, True) if isinstance(x, Scores) else (y, False)
+def _causal(step: Step, condition: Constant, x: Any, y: Any) -> Operand:
+    scores, seen = (x, True) if isinstance(x, AttentionScores) else (y, False)
     found = causal_of(condition.array, seen)
     step.refuse_unless(found is not None, "only causal attention masks are supported")
     return replace(scores, causal=scores.causal or bool(found))
@@ -185,9 +189,9 @@ OPERATIONS = {"ReduceSum": "SUM", "ReduceMean": "MEAN", "ReduceL1": "ASUM", "Red
 
 
 @operator(*OPERATIONS)
-def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
+def reduced(step: Step, x: Any, axes: Any = None) -> Operand:
     """Over steps: one row of each sequence. Over an image: a global pool. Over a row: a part of normalization."""
-    x = x.forward if isinstance(x, Reversed) else x  # in whichever order
+    x = x.forward if isinstance(x, ReversedSequence) else x  # in whichever order
     rank = len(x.layout)
     given = step.listed("axes", axes)
     if not given and step.attribute("noop_with_empty_axes", 0):
@@ -197,11 +201,11 @@ def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
     name = step.node.operator
     step.refuse_unless(places, "no axes to reduce")
     left = tuple(() if place in places else axis for place, axis in enumerate(x.layout) if keep or place not in places)
-    if isinstance(x, Places) and name in ("ReduceMax", "ReduceMin"):
-        return EndPlace(left, last=name == "ReduceMax")
+    if isinstance(x, StepPositions) and name in ("ReduceMax", "ReduceMin"):
+        return EndPosition(left, last=name == "ReduceMax")
     if isinstance(x, Mask) and name == "ReduceSum":
-        return Lengths(left)
-    if isinstance(x, Chosen) and name == "ReduceSum" and len(places) == 1:
+        return SequenceLengths(left)
+    if isinstance(x, SelectedSteps) and name == "ReduceSum" and len(places) == 1:
         return end_row(step, x.view, places[0], x.end, keep=keep)
     if isinstance(x, Statistic) and x.kind == "square" and name == "ReduceMean":
         step.refuse_unless(places == list(range(rank - x.over, rank)), "the mean is over other axes than the deviation")
@@ -230,7 +234,7 @@ def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
     return step.made(made.outputs[0], rows)
 
 
-def _of_each(step: Step, x: View) -> Anything:
+def _of_each(step: Step, x: View) -> Operand:
     """A reduction without axes: what is left is its function of a single number."""
     if step.node.operator == "ReduceSumSquare":
         return step.each("power", x, power=2.0)

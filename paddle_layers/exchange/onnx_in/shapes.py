@@ -7,30 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from .grids import shaped
+from .causal_masks import shaped
 from .layers import Layer, NotSupported, Value
-from .meanings import (
-    Anything,
+from .operators import KNOWN, Step, moved, needed, operator, view_of
+from .sequence_rows import end_row, steps_of
+from .sizes import Extent, divided, product_of, whole
+from .symbolic_values import (
     Constant,
-    Filled,
-    Grid,
-    Label,
+    DynamicConstant,
     Layout,
     Mask,
-    Meaning,
-    Padded,
-    PlaceRows,
-    Places,
-    Reversed,
+    Operand,
+    PaddedView,
+    PositionEmbedding,
+    PositionGrid,
+    PredictedClass,
+    ReversedSequence,
+    StepPositions,
+    SymbolicValue,
     View,
     atoms_of,
     axis_for,
     reshaped,
     size_of,
 )
-from .operators import KNOWN, Step, moved, needed, operator, view_of
-from .sequence_rows import end_row, steps_of
-from .sizes import Extent, divided, product_of, whole
 
 BEHIND = 1_000_000_000
 """End of an axis: exporters write this value or larger ones."""
@@ -39,7 +39,7 @@ MOST_PARTS = 8
 
 
 @operator("Transpose")
-def transpose(step: Step, x: Meaning) -> Anything:
+def transpose(step: Step, x: SymbolicValue) -> Operand:
     """The axes in another order."""
     order = step.attribute("perm", list(range(len(x.layout)))[::-1])
     fits = sorted(order) == list(range(len(x.layout)))
@@ -48,7 +48,7 @@ def transpose(step: Step, x: Meaning) -> Anything:
 
 
 @operator("Squeeze")
-def squeeze(step: Step, x: Meaning, axes: Any = None) -> Anything:
+def squeeze(step: Step, x: SymbolicValue, axes: Any = None) -> Operand:
     """Axes of the size 1 go."""
     given = step.listed("axes", axes)
     rank = len(x.layout)
@@ -60,12 +60,12 @@ def squeeze(step: Step, x: Meaning, axes: Any = None) -> Anything:
     return moved(x, tuple(axis for place, axis in enumerate(x.layout) if place not in gone))
 
 
-def _ones(x: Meaning) -> list[int]:
+def _ones(x: SymbolicValue) -> list[int]:
     return [place for place, axis in enumerate(x.layout) if not axis]
 
 
 @operator("Unsqueeze")
-def unsqueeze(step: Step, x: Meaning, axes: Any = None) -> Anything:
+def unsqueeze(step: Step, x: SymbolicValue, axes: Any = None) -> Operand:
     """New axes of the size 1."""
     given = step.listed("axes", axes, [])
     rank = len(x.layout) + len(given)
@@ -76,7 +76,7 @@ def unsqueeze(step: Step, x: Meaning, axes: Any = None) -> Anything:
 
 
 @operator("Flatten")
-def flatten(step: Step, x: Meaning) -> Anything:
+def flatten(step: Step, x: SymbolicValue) -> Operand:
     """Two axes of all."""
     cut = step.attribute("axis", 1)
     cut = cut + len(x.layout) if cut < 0 else cut
@@ -84,12 +84,12 @@ def flatten(step: Step, x: Meaning) -> Anything:
 
 
 @operator("Reshape")
-def reshape(step: Step, x: Meaning, shape: Any = None) -> Anything:
+def reshape(step: Step, x: SymbolicValue, shape: Any = None) -> Operand:
     """The same numbers with other axes."""
     given = step.listed("shape", shape)
-    if isinstance(x, (Filled, Label)):
+    if isinstance(x, (DynamicConstant, PredictedClass)):
         return moved(x, ())
-    if isinstance(x, Grid):
+    if isinstance(x, PositionGrid):
         return shaped(step, given)
     sizes: list[Extent] = list(given)
     if not step.attribute("allowzero", 0):
@@ -116,7 +116,7 @@ def _other_rows(step: Step, x: View, sizes: list[Extent]) -> View | None:
     together = product_of(x.shape[:count])
     for cut_ in range(1, len(sizes) + 1):
         if product_of(sizes[:cut_]) == together:
-            lead = reshaped(Meaning(x.layout[:count]), sizes[:cut_])
+            lead = reshaped(SymbolicValue(x.layout[:count]), sizes[:cut_])
             if lead is None or not all(isinstance(size, int) for size in sizes[cut_:]):
                 return None
             rows = step.rows(x)
@@ -130,7 +130,7 @@ def _as_text(sizes: Any) -> str:
 
 
 @operator("Shape")
-def shape_of(step: Step, x: Meaning) -> Anything:
+def shape_of(step: Step, x: SymbolicValue) -> Operand:
     """The sizes, some of which the batch has."""
     sizes = x.shape[slice(step.attribute("start", 0), step.attribute("end"))]
     kind: Any = np.int64 if all(isinstance(one, int) for one in sizes) else object
@@ -140,11 +140,11 @@ def shape_of(step: Step, x: Meaning) -> Anything:
 
 
 @operator("ConstantOfShape", constants=True)
-def filled(step: Step, shape: Any) -> Anything:
+def filled(step: Step, shape: Any) -> Operand:
     """One number everywhere, in a shape that the batch decides."""
     value = step.attribute("value")
     number = 0.0 if value is None else float(value.reshape(-1)[0])
-    return Filled(filled_axes(step, step.integers(shape, "shape")), number)
+    return DynamicConstant(filled_axes(step, step.integers(shape, "shape")), number)
 
 
 def filled_axes(step: Step, sizes: list[Any]) -> Layout:
@@ -153,9 +153,9 @@ def filled_axes(step: Step, sizes: list[Any]) -> Layout:
 
 
 @operator("Trilu")
-def triangle(step: Step, x: Any, shift: Any = None) -> Anything:
+def triangle(step: Step, x: Any, shift: Any = None) -> Operand:
     """A row sees itself and those before."""
-    fits = isinstance(x, Filled) and x.number != 0 and not step.attribute("upper", 1)
+    fits = isinstance(x, DynamicConstant) and x.number != 0 and not step.attribute("upper", 1)
     fits = fits and len(x.layout) > 1 and x.layout[-1] == x.layout[-2] != ()
     shifted = shift is not None and step.numbers(shift, "shift").number != 0
     step.refuse_unless(fits and not shifted, "Trilu is only supported in causal masks")
@@ -163,7 +163,7 @@ def triangle(step: Step, x: Any, shift: Any = None) -> Anything:
 
 
 @operator("Concat")
-def concat(step: Step, *parts: Any) -> Anything:
+def concat(step: Step, *parts: Any) -> Operand:
     """Concatenation along the channels."""
     views = [step.view(part) for part in parts]
     axis = step.axis(step.attribute("axis", 0), len(views[0].layout))
@@ -292,7 +292,7 @@ def _cropped(step: Step, view: View, given: list[tuple[Any, ...]]) -> View:
     return step.made(made.outputs[0], rows)
 
 
-def _place_rows(step: Step, x: Constant, starts: Any, ends: Any, places: Any) -> Anything:
+def _place_rows(step: Step, x: Constant, starts: Any, ends: Any, places: Any) -> Operand:
     moves = [
         place for place, (a, b) in enumerate(zip(starts, ends, strict=True)) if not _all_of(x, a, b, places[place])
     ]
@@ -309,9 +309,9 @@ def _place_rows(step: Step, x: Constant, starts: Any, ends: Any, places: Any) ->
     )
     table: Any = x.array.reshape(x.array.shape[axis:])
     if table.ndim == 1 and (table == np.arange(table.size)).all():
-        return Places((*before, (atom,)))
+        return StepPositions((*before, (atom,)))
     step.refuse_unless(table.ndim == 2, "a position table must have two axes")
-    return PlaceRows((*before, (atom,), axis_for(table.shape[-1])), table=Constant(table, x.source))
+    return PositionEmbedding((*before, (atom,), axis_for(table.shape[-1])), table=Constant(table, x.source))
 
 
 def _all_of(x: Constant, start: Any, end: Any, axis: int) -> bool:
@@ -322,16 +322,16 @@ def _sliced(step: Step, x: Any, axis: int, start: Any, end: Any) -> Any:
     size = x.shape[axis]
     if start == 0 and (end == size or (isinstance(end, int) and end >= (size if isinstance(size, int) else BEHIND))):
         return x
-    if isinstance(x, Filled):
+    if isinstance(x, DynamicConstant):
         return x
-    backward = isinstance(x, Reversed)
+    backward = isinstance(x, ReversedSequence)
     view = x.forward if backward else step.view(x)
     if any(atom.name for atom in view.layout[axis]):
         first, last = start == 0 and end == 1, start == -1 and (end == 0 or end >= BEHIND or end == size)
         last = last or (isinstance(size, int) and start == size - 1 and end >= size)
         step.refuse_unless(first or last, "only the first or last step of a sequence can be selected")
         return end_row(step, view, axis, "last" if last != backward else "first", keep=True)
-    step.refuse_unless(not backward, f"input is {KNOWN[Reversed]}")
+    step.refuse_unless(not backward, f"input is {KNOWN[ReversedSequence]}")
     known = isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
     step.refuse_unless(known, "dynamic ends of a slice are not supported")
     first, behind = (min(max(one + size if one < 0 else one, 0), size) for one in (start, end))
@@ -344,7 +344,7 @@ def _sliced(step: Step, x: Any, axis: int, start: Any, end: Any) -> Any:
 
 
 @operator("Pad")
-def pad(step: Step, x: Any, pads: Any = None, value: Any = None, axes: Any = None) -> Anything:
+def pad(step: Step, x: Any, pads: Any = None, value: Any = None, axes: Any = None) -> Operand:
     """Padding of rows; zero padding of images is absorbed by the following convolution or pooling."""
     view = step.view(x)
     rank = len(view.layout)
@@ -367,4 +367,4 @@ def pad(step: Step, x: Any, pads: Any = None, value: Any = None, axes: Any = Non
     number = needed(given, "the padding value must be a scalar")
     if lead > 1 or around[lead] != (0, 0):
         return step.padded(view, [around[axis] for axis in range(lead, rank)], value=number or None)
-    return Padded(view.layout, view=view, pads=tuple(around[axis] for axis in range(lead + 1, rank)), number=number)
+    return PaddedView(view.layout, view=view, pads=tuple(around[axis] for axis in range(lead + 1, rank)), number=number)

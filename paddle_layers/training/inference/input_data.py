@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_layers.config.files import BINARY, TEXTS
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.columns import Rows
-from paddle_layers.data.learning import Learned, encoded
+from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded
 from paddle_layers.data.names import check_same_names, unnamed_fields
 from paddle_layers.data.problems import missing_file, warn_of_data
 from paddle_layers.define import registries
@@ -95,7 +95,9 @@ def given_batches(
     return Batches(dataset, training.batch_size, shuffle=False, training=False, feeds=feeds, part=part, **how)
 
 
-def _check_names(dataset: Dataset, learned: Learned, weights: Path, fields: Container[str], *, given: bool) -> None:
+def _check_names(
+    dataset: Dataset, learned: FittedPreprocessing, weights: Path, fields: Container[str], *, given: bool
+) -> None:
     """Warn where only the data name ids or columns. Raises `DataError` where only the weights name ids of a file."""
     unnamed = unnamed_fields(dataset, learned.words, learned.columns, fields)
     for name in unnamed.ids if not given else ():

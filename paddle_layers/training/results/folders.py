@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paddle_layers.data.learning import FILE as LEARNED
+from paddle_layers.data.fitted_preprocessing import FILE as LEARNED
 from paddle_layers.define.output_folders import Folder, LinkError, new_folder, open_folder, remove_matching
 
 from ..callbacks.monitoring import BEST, BEST_FOLDER, RELOADED, clear_watched

@@ -33,7 +33,7 @@ Layout = tuple[Axis, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Meaning:
+class SymbolicValue:
     """A symbolic value with axes. `layout` are those of the ONNX tensor."""
 
     layout: Layout
@@ -45,7 +45,7 @@ class Meaning:
 
 
 @dataclass(frozen=True, eq=False)
-class View(Meaning):
+class View(SymbolicValue):
     """A value of a layer. `order` are its atoms as it has them: the batch, steps, then those of a row."""
 
     value: Value = field(kw_only=True)
@@ -67,7 +67,7 @@ class View(Meaning):
 
 
 @dataclass(frozen=True, eq=False)
-class Reversed(Meaning):
+class ReversedSequence(SymbolicValue):
     """Sequences from their last row to their first."""
 
     view: View = field(kw_only=True)
@@ -79,31 +79,31 @@ class Reversed(Meaning):
 
 
 @dataclass(frozen=True, eq=False)
-class Places(Meaning):
+class StepPositions(SymbolicValue):
     """The numbers of the rows of sequences, from 0."""
 
 
 @dataclass(frozen=True, eq=False)
-class Lengths(Meaning):
+class SequenceLengths(SymbolicValue):
     """The lengths of sequences; `power` 0.5 is their square root."""
 
     power: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Images(Meaning):
+class BoxImageIndices(SymbolicValue):
     """The number of the image that each box is in: here the boxes of an image are a sequence."""
 
 
 @dataclass(frozen=True, eq=False)
-class EndPlace(Meaning):
+class EndPosition(SymbolicValue):
     """The number of the first or the last row of each sequence."""
 
     last: bool = True
 
 
 @dataclass(frozen=True, eq=False)
-class Mask(Meaning):
+class Mask(SymbolicValue):
     """Mask of real rows, of visible keys (`causal`), or of the first or last row (`end`)."""
 
     causal: bool = False
@@ -114,7 +114,7 @@ class Mask(Meaning):
 
 
 @dataclass(frozen=True, eq=False)
-class IdMatch(Meaning):
+class IdMatch(SymbolicValue):
     """Whether ids are one certain id (`turned`: any other one), as the rows of padding of an embedding are found."""
 
     ids: Value = field(kw_only=True)
@@ -123,26 +123,26 @@ class IdMatch(Meaning):
 
 
 @dataclass(frozen=True, eq=False)
-class Grid(Meaning):
+class PositionGrid(SymbolicValue):
     """The positions of queries and keys, as TensorFlow computes causal masks: `part` is all, row, key or causal."""
 
     part: str = "all"
 
 
 @dataclass(frozen=True, eq=False)
-class Known(Meaning):
+class ConstantMask(SymbolicValue):
     """A truth value that no sequence changes: there are no empty ones, and no places beyond the last."""
 
     truth: bool = True
 
 
 @dataclass(frozen=True, eq=False)
-class IdNumbers(Meaning):
+class IdArithmetic(SymbolicValue):
     """Nonnegative ids as numbers: Keras' code for negative ids is dropped."""
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen(Meaning):
+class SelectedSteps(SymbolicValue):
     """Rows of which only the first or the last of a sequence are kept, the others zero."""
 
     view: View = field(kw_only=True)
@@ -150,21 +150,21 @@ class Chosen(Meaning):
 
 
 @dataclass(frozen=True, eq=False)
-class PlaceRows(Meaning):
+class PositionEmbedding(SymbolicValue):
     """A row of a table for each place in a sequence."""
 
     table: Constant = field(kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
-class Filled(Meaning):
+class DynamicConstant(SymbolicValue):
     """One number everywhere, which may be a size of the batch."""
 
     number: float | Size = 0.0
 
 
 @dataclass(frozen=True, eq=False)
-class Padded(Meaning):
+class PaddedView(SymbolicValue):
     """A value padded with `number` around its rows and columns: (before, after) for each axis after the channels."""
 
     view: View = field(kw_only=True)
@@ -173,7 +173,7 @@ class Padded(Meaning):
 
 
 @dataclass(frozen=True, eq=False)
-class Statistic(Meaning):
+class Statistic(SymbolicValue):
     """A part of layer normalization of `view`, over its last axes: mean, centerd, square, variance, deviation.
 
     TensorFlow writes `x * (gain / deviation) + (bias - mean * (gain / deviation))`: scaled and moved are its halves.
@@ -193,7 +193,7 @@ class Statistic(Meaning):
 
 
 @dataclass(frozen=True, eq=False)
-class Normal(Meaning):
+class ErrorFunction(SymbolicValue):
     """`factor` times the probability that a normal number is below `view`, or of `erf` the error function of it."""
 
     view: View = field(kw_only=True)
@@ -203,7 +203,7 @@ class Normal(Meaning):
 
 
 @dataclass(frozen=True, eq=False)
-class Scores(Meaning):
+class AttentionScores(SymbolicValue):
     """Attention scores: `factor` times the dot products of queries and keys, or their softmax (`soft`)."""
 
     query: View = field(kw_only=True)
@@ -217,7 +217,7 @@ class Scores(Meaning):
 
 
 @dataclass(frozen=True, eq=False)
-class Label(Meaning):
+class PredictedClass(SymbolicValue):
     """The class that a classifier names, beside the scores that we keep."""
 
 
@@ -237,8 +237,8 @@ class Constant:
         return float(self.array.reshape(-1)[0])
 
 
-Anything = Meaning | Constant
-M = TypeVar("M", bound=Meaning)
+Operand = SymbolicValue | Constant
+M = TypeVar("M", bound=SymbolicValue)
 
 
 def size_of(axis: Axis) -> Extent:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from paddle_layers.data import Batches, DataError, Dataset, Position, make_feeds
-from paddle_layers.data.ahead import made_ahead, size_of
-from paddle_layers.data.orders import TOGETHER, Blocks, shuffled
-from paddle_layers.data.stored import BadRecords, Records, StoredColumn
+from paddle_layers.data.lazy_columns import BadRecords, Records, StoredColumn
+from paddle_layers.data.prefetch import prefetched, size_of
+from paddle_layers.data.shuffling import TOGETHER, Blocks, shuffled
 from paddle_layers.define import Type, registries
 from tests.training.helpers import SETTINGS, train
 
@@ -25,13 +25,13 @@ def uneven(place):
 
 @pytest.mark.parametrize("workers", WORKERS)
 def test_what_is_made_ahead_comes_in_order(workers):
-    assert list(made_ahead(uneven, range(40), lambda _: 1, workers=workers, memory=100)) == list(range(40))
+    assert list(prefetched(uneven, range(40), lambda _: 1, workers=workers, memory=100)) == list(range(40))
 
 
 @pytest.mark.parametrize(("memory", "most"), [(10**9, 4), (3, 3), (1, 1), (0, 1)])
 def test_no_more_is_made_ahead_than_memory_and_workers_allow(memory, most):
     made = []
-    stream = made_ahead(
+    stream = prefetched(
         lambda place: made.append(place) or place, iter(range(10**9)), lambda _: 1, workers=2, memory=memory
     )
     for taken in range(1, 20):
@@ -49,7 +49,7 @@ def test_an_error_comes_when_it_is_its_turn(workers):
             raise DataError("three")
         return place
 
-    stream = made_ahead(make, range(10), lambda _: 1, workers=workers, memory=100)
+    stream = prefetched(make, range(10), lambda _: 1, workers=workers, memory=100)
     assert [next(stream) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(DataError, match="three"):
         next(stream)
@@ -147,7 +147,7 @@ def test_a_record_is_read_once_for_its_fields():
 
 def test_ids_and_numbers_that_are_read_late_are_checked_late():
     ids = StoredColumn(lambda rows: rows, 5, (), np.int64)
-    with pytest.raises(DataError, match="it, row 3: field `label` is 3, but the data layer `label` takes 0 to 2"):
+    with pytest.raises(DataError, match="it, row 3: field `label` is 3, but the data layer `label` expects 0 to 2"):
         list(
             Batches(
                 Dataset({"label": ids}, origin="it"),
@@ -233,8 +233,8 @@ def test_the_training_says_how_many_records_it_left_out(pictures, tmp_path):
     report, losses, _ = trained(tmp_path, 1, tmp_path / "output", skipping)
     assert len(losses) == 30
     assert "1 record was left out: " in str(report)
-    assert "b/1.png: the picture cannot be read: it is none, or damaged" in str(report)
+    assert "b/1.png: cannot read the image: not an image, or corrupt" in str(report)
     with pytest.raises(
-        Exception, match=r"b/1\.png: the picture cannot be read: .*; set `on_error: \"skip\"` in the source to skip"
+        Exception, match=r"b/1\.png: cannot read the image: .*; set `on_error: \"skip\"` in the source to skip"
     ):
         trained(tmp_path, 1, tmp_path / "other")

@@ -8,12 +8,12 @@ import numpy as np
 
 from .images import SUFFIXES, image, pair, parameters
 from .layers import Weight, weight
-from .meanings import Anything, Constant
 from .operators import Step, operator
+from .symbolic_values import Constant, Operand
 
 
 @operator("ConvTranspose")
-def conv_trans(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
+def conv_trans(step: Step, x: Any, filters: Any, bias: Any = None) -> Operand:
     """The filters as they are."""
     given = step.numbers(filters, "weight")
     step.refuse_unless(given.array.ndim in (3, 4, 5), f"filters have {given.array.ndim} axes, expected 3 to 5")
@@ -51,7 +51,7 @@ def conv_trans(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
 
 
 @operator("Tile")
-def tile(step: Step, x: Any, repeats: Any) -> Anything:
+def tile(step: Step, x: Any, repeats: Any) -> Operand:
     """A layer for each axis along which something is repeated."""
     rows = step.rows(step.view(x))
     counts, lead = step.integers(repeats, "repeats"), len(rows.lead)
@@ -65,7 +65,7 @@ def tile(step: Step, x: Any, repeats: Any) -> Anything:
 
 
 @operator("Resize", "Upsample")
-def resize(step: Step, x: Any, *given: Any) -> Anything:
+def resize(step: Step, x: Any, *given: Any) -> Operand:
     """Nearest-neighbor or bilinear interpolation of images, where every pixel is sampled where our layers sample it."""
     rows = step.rows(step.view(x), 3)
     step.refuse_unless(len(rows.lead) == 1, "resizing along the time axis is not supported")
@@ -82,10 +82,7 @@ def resize(step: Step, x: Any, *given: Any) -> Anything:
         fits = all(_samples_nearest(step, *sizes) for sizes in axes)
         step.refuse_unless(fits, f"unsupported nearest-neighbor sampling: {_sampling(step)}")
         return step.made(step.layer("nearest_interp", rows.value, **settings).outputs[0], rows)
-    step.refuse_unless(
-        step.attribute("mode") == f"mode `{step.attribute('mode')}` is not supported",
-        f"its mode is `{step.attribute('mode')}`",
-    )
+    step.refuse_unless(step.attribute("mode") == "linear", f"mode `{step.attribute('mode')}` is not supported")
     fitting = [name for name in ("HALF_PIXEL", "ALIGNED") if all(_samples_linear(step, name, *sizes) for sizes in axes)]
     step.refuse_unless(fitting, f"only half-pixel and align-corners sampling are supported, got {_sampling(step)}")
     made = step.layer("bilinear_interp", rows.value, corners=fitting[0], **settings)

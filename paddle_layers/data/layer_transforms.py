@@ -46,7 +46,7 @@ class MovesPixels(Transform, Protocol):
         ...
 
 
-class Change(NamedTuple):
+class LayerTransform(NamedTuple):
     """A transform of a data layer, bound to the data layers of the boxes and label maps of its images."""
 
     layer: str
@@ -54,7 +54,9 @@ class Change(NamedTuple):
     also: tuple[str, ...] = ()
 
 
-def checked_change(change: Change, types: Mapping[str, Type], ignored: Mapping[str, IgnoredLabels]) -> Change:
+def checked_change(
+    change: LayerTransform, types: Mapping[str, Type], ignored: Mapping[str, IgnoredLabels]
+) -> LayerTransform:
     """The change, for the data layers that are there. Raises `DataError` for one that takes no images' own."""
     layer = change.layer
     if layer not in types or types[layer].kind != "DENSE":
@@ -98,7 +100,7 @@ def are_boxes(wanted: Type) -> bool:
     return wanted.kind == "DENSE" and wanted.level == 1 and wanted.dims == (4,)
 
 
-def streams_of(changes: Sequence[Change], layers: Sequence[str]) -> list[int]:
+def streams_of(changes: Sequence[LayerTransform], layers: Sequence[str]) -> list[int]:
     """A stream of random numbers for each change, by the place of its layer and its own among those of the layer."""
     places: Counter[str] = Counter()
     streams = []

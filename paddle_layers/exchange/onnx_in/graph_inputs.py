@@ -8,9 +8,19 @@ from dataclasses import dataclass, field
 from paddle_layers.define.fields.types import Type
 
 from .layers import Layer, NotSupported, Value
-from .meanings import Atom, Axis, Images, Layout, Lengths, Meaning, View, atoms_of, axis_for
-from .model import Entry, Model, shown
+from .model import GraphInput, Model, shown
 from .sizes import BATCH, Extent, Size
+from .symbolic_values import (
+    Atom,
+    Axis,
+    BoxImageIndices,
+    Layout,
+    SequenceLengths,
+    SymbolicValue,
+    View,
+    atoms_of,
+    axis_for,
+)
 
 READINGS = ("rows", "sequences", "together", "time-major")
 """Candidate interpretations of axes that a model leaves open: floats `[N, ...]`, `[N, T, ...]`, `[T, N, ...]`.
@@ -27,12 +37,12 @@ BOXES_STEPS = Size.named("T of boxes")
 
 
 @dataclass
-class Entries:
+class GraphInputs:
     """Data layers, and the axes that they share."""
 
     model: Model
     reading: str
-    meanings: dict[str, Meaning] = field(default_factory=dict)
+    values: dict[str, SymbolicValue] = field(default_factory=dict)
     layers: dict[str, Layer] = field(default_factory=dict)
     steps: dict[Extent, Atom] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
@@ -44,21 +54,21 @@ class Entries:
         """Whether the model says what its axes mean: this library's export gives the lengths of sequences."""
         return self.model.producer.startswith("paddle-layers")
 
-    def read(self) -> Entries:
+    def read(self) -> GraphInputs:
         """All inputs; what cannot be read is `refused`."""
         names = {entry.name for entry in self.model.inputs}
         for entry in sorted(self.model.inputs, key=lambda entry: self._place_among_boxes(entry.name) is not None):
             base = entry.name.removesuffix(LENGTHS)
             try:
                 if base != entry.name and base in names:
-                    self.meanings[entry.name] = Lengths(((self._batch(entry.axes[0] if entry.axes else None),),))
+                    self.values[entry.name] = SequenceLengths(((self._batch(entry.axes[0] if entry.axes else None),),))
                 else:
                     self._entry(entry, sequence=entry.name + LENGTHS in names)
             except NotSupported as reason:
                 self.refused.append(f"input {shown(entry.name)}: {reason}")
         return self
 
-    def _entry(self, entry: Entry, *, sequence: bool) -> None:
+    def _entry(self, entry: GraphInput, *, sequence: bool) -> None:
         if entry.axes is None or not entry.axes:
             raise NotSupported("the model does not declare its shape")
         if f"{entry.name}.sub_lengths" in {one.name for one in self.model.inputs}:
@@ -80,30 +90,30 @@ class Entries:
         only = len(places) == 1 and all(node.operator in BOXES for node in readers)
         return places.pop() if only and places <= {1, 2} else None
 
-    def _boxes(self, entry: Entry, place: int) -> None:
+    def _boxes(self, entry: GraphInput, place: int) -> None:
         """Boxes become sequences, one for each image, and the numbers of the images go."""
         if self.batch is None:
             raise NotSupported("boxes without an image input are not supported")
         layout: Layout = ((self.batch, self.steps.setdefault(BOXES_STEPS, Atom(BOXES_STEPS, "T"))),)
         if place == 2:
-            self.meanings[entry.name] = Images(layout)
+            self.values[entry.name] = BoxImageIndices(layout)
             self.notes.append(f"input {shown(entry.name)}: left out, the boxes of an image are a sequence")
             return
         layer = self._data(entry, Type.dense(4, level=1), {"shape": [4]}, level=1)
         inside = axis_for(4)
-        self.meanings[entry.name] = View((*layout, inside), value=layer.outputs[0], order=(*layout[0], *inside))
+        self.values[entry.name] = View((*layout, inside), value=layer.outputs[0], order=(*layout[0], *inside))
         self.notes.append(f"input {shown(entry.name)}: feed one sequence of boxes (4 coordinates each) per image")
 
-    def _ids(self, entry: Entry, axes: tuple[int | str | None, ...]) -> None:
+    def _ids(self, entry: GraphInput, axes: tuple[int | str | None, ...]) -> None:
         if len(axes) > 2:
             raise NotSupported(f"ids with {len(axes)} axes are not supported, expected [N] or [N, T]")
         single = len(axes) == 2 and axes[1] == 1 and self.reading == "rows"
         layout, rows = self._rows(axes, sequence=len(axes) == 2 and not single)
         layer = self._data(entry, Type("INT", (), 1, len(rows) - 1), {"data_type": "INT"}, level=len(rows) - 1)
         inside: Layout = ((),) if single else ()
-        self.meanings[entry.name] = View((*layout, *inside), value=layer.outputs[0], order=rows)
+        self.values[entry.name] = View((*layout, *inside), value=layer.outputs[0], order=rows)
 
-    def _numbers(self, entry: Entry, axes: tuple[int | str | None, ...], *, sequence: bool) -> None:
+    def _numbers(self, entry: GraphInput, axes: tuple[int | str | None, ...], *, sequence: bool) -> None:
         steps = sequence or (len(axes) == 3 and self.reading != "rows" and not self.says_axes)
         first = self.reading == "time-major"
         if steps and first:
@@ -129,7 +139,7 @@ class Entries:
         settings = {"shape": list(shape)} if shape else {}
         layer = self._data(entry, Type.dense(*shape, level=len(rows) - 1), settings, level=len(rows) - 1)
         view = View((*layout, *inside), value=layer.outputs[0], order=(*rows, *atoms_of(order)))
-        self.meanings[entry.name] = view
+        self.values[entry.name] = view
 
     def _read_as_ids(self, name: str) -> bool:
         """Whether floats are cast to integers at once: Keras' inputs are float32 by default."""
@@ -171,7 +181,7 @@ class Entries:
             known = other
         return self.steps.setdefault(known, Atom(known, "T"))
 
-    def _data(self, entry: Entry, type_: Type, settings: Mapping[str, object], *, level: int) -> Layer:
+    def _data(self, entry: GraphInput, type_: Type, settings: Mapping[str, object], *, level: int) -> Layer:
         levels = {"seq_nested_level": level} if level else {}
         layer = Layer("data", (), {**settings, **levels}, {}, (), name=entry.name)
         layer.outputs = (Value(layer, 0, type_),)

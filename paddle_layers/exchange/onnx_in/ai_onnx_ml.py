@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .layers import weight
-from .meanings import Anything, Label, View
 from .operators import Step, operator
 from .rows import fc_of
+from .symbolic_values import Operand, PredictedClass, View
 
 ML = "ai.onnx.ml"
 AFTER = {"NONE": "", "SOFTMAX": "softmax", "LOGISTIC": "sigmoid"}
@@ -19,11 +19,11 @@ AFTER = {"NONE": "", "SOFTMAX": "softmax", "LOGISTIC": "sigmoid"}
 def linear_classifier(step: Step, x: Any) -> Any:
     """Scores; the names of classes are left to `predict`."""
     found = _linear(step, step.view(x), "coefficients", "intercepts", None)
-    return Label(found.layout[:1]), found
+    return PredictedClass(found.layout[:1]), found
 
 
 @operator("LinearRegressor", domain=ML)
-def linear_regressor(step: Step, x: Any) -> Anything:
+def linear_regressor(step: Step, x: Any) -> Operand:
     """A linear map."""
     return _linear(step, step.view(x), "coefficients", "intercepts", step.attribute("targets", 1))
 
@@ -57,7 +57,7 @@ def _linear(step: Step, x: View, name: str, other: str, rows: int | None) -> Vie
 
 
 @operator("Normalizer", domain=ML)
-def normalizer(step: Step, x: Any) -> Anything:
+def normalizer(step: Step, x: Any) -> Operand:
     """Rows divided by their norm; probabilities that sum to one are unchanged."""
     view, norm = step.view(x), step.attribute("norm", "MAX")
     rows = step.rows(view, 1)
@@ -71,7 +71,7 @@ def normalizer(step: Step, x: Any) -> Anything:
 
 
 @operator("Scaler", domain=ML)
-def scaler(step: Step, x: Any) -> Anything:
+def scaler(step: Step, x: Any) -> Operand:
     """Columns brought to one size, by constants."""
     rows = step.rows(step.view(x), 1)
     width = rows.value.dims[0]
@@ -86,6 +86,6 @@ def scaler(step: Step, x: Any) -> Anything:
 
 
 @operator("Cast", domain=ML)
-def cast(step: Step, x: Any) -> Anything:
+def cast(step: Step, x: Any) -> Operand:
     """Nothing happens."""
     return step.view(x)

@@ -9,61 +9,61 @@ from typing import Any
 import numpy as np
 
 from .layers import weight
-from .meanings import (
-    Anything,
-    Constant,
-    Filled,
-    IdNumbers,
-    Known,
-    Layout,
-    Mask,
-    Normal,
-    PlaceRows,
-    Places,
-    Scores,
-    Statistic,
-    View,
-)
 from .normalizations import norm_of, squared
 from .operators import Step
 from .sequence_rows import broadcast, causal_of
+from .symbolic_values import (
+    AttentionScores,
+    Constant,
+    ConstantMask,
+    DynamicConstant,
+    ErrorFunction,
+    IdArithmetic,
+    Layout,
+    Mask,
+    Operand,
+    PositionEmbedding,
+    Statistic,
+    StepPositions,
+    View,
+)
 
 
-def part_of_sum(step: Step, one: Any, other: Any) -> Anything | None:
+def part_of_sum(step: Step, one: Any, other: Any) -> Operand | None:
     """The meaning of a sum with a partial pattern; None for an ordinary sum."""
     number = other.number if isinstance(other, Constant) else None
-    if isinstance(one, Normal) and number is not None and one.factor == 1.0:
+    if isinstance(one, ErrorFunction) and number is not None and one.factor == 1.0:
         return replace(one, added=one.added + number)
     if isinstance(one, Statistic):
         return _sum_of_statistics(step, one, other)
-    if isinstance(one, View) and isinstance(other, PlaceRows):
+    if isinstance(one, View) and isinstance(other, PositionEmbedding):
         return _with_places(step, one, other)
-    if isinstance(one, Scores) and not one.soft:
+    if isinstance(one, AttentionScores) and not one.soft:
         return _masked(step, one, other)
     if _of_ids(one) and number is not None and number >= 0:
-        return IdNumbers(one.layout)
-    if isinstance(one, Filled) and one.number == 0:
+        return IdArithmetic(one.layout)
+    if isinstance(one, DynamicConstant) and one.number == 0:
         if isinstance(other, Constant):
             return Constant(np.atleast_2d(other.array), other.source)
-        return other if isinstance(other, Places) else step.view(other)
+        return other if isinstance(other, StepPositions) else step.view(other)
     return None
 
 
-def part_of_product(step: Step, one: Any, other: Any) -> Anything | None:
+def part_of_product(step: Step, one: Any, other: Any) -> Operand | None:
     """The meaning of a product with a partial pattern, or of a value with a function of itself."""
     number = other.number if isinstance(other, Constant) else None
-    if isinstance(one, Known):  # a choice, written as a product with 0 or 1
-        return _kept(one, other) if one.truth else Filled(broadcast(one, other))
-    if isinstance(one, Normal):
+    if isinstance(one, ConstantMask):  # a choice, written as a product with 0 or 1
+        return _kept(one, other) if one.truth else DynamicConstant(broadcast(one, other))
+    if isinstance(one, ErrorFunction):
         return _product_of_normal(step, one, other, number)
-    if isinstance(one, Scores) and number is not None and not one.soft:
+    if isinstance(one, AttentionScores) and number is not None and not one.soft:
         return replace(one, factor=one.factor * number)
-    if isinstance(other, Scores) and not other.soft and (hidden := _hidden(one)) is not None:
+    if isinstance(other, AttentionScores) and not other.soft and (hidden := _hidden(one)) is not None:
         return replace(other, zeroed=hidden)
     if isinstance(one, Mask):
         return _product_of_mask(step, one, other, number)
-    if isinstance(one, Filled) and one.number == 0 and isinstance(other, View):
-        return Filled(broadcast(one, other))
+    if isinstance(one, DynamicConstant) and one.number == 0 and isinstance(other, View):
+        return DynamicConstant(broadcast(one, other))
     if isinstance(one, Statistic):
         return _product_of_statistics(step, one, other)
     if isinstance(one, View) and isinstance(other, View):
@@ -71,7 +71,7 @@ def part_of_product(step: Step, one: Any, other: Any) -> Anything | None:
     return None
 
 
-def _sum_of_statistics(step: Step, one: Statistic, other: Any) -> Anything | None:
+def _sum_of_statistics(step: Step, one: Statistic, other: Any) -> Operand | None:
     number = other.number if isinstance(other, Constant) else None
     if one.kind in ("variance", "mean") and number is not None:
         return replace(one, epsilon=one.epsilon + number)
@@ -82,7 +82,7 @@ def _sum_of_statistics(step: Step, one: Statistic, other: Any) -> Anything | Non
     return None
 
 
-def _product_of_statistics(step: Step, one: Statistic, other: Any) -> Anything | None:
+def _product_of_statistics(step: Step, one: Statistic, other: Any) -> Operand | None:
     if isinstance(other, Statistic):
         if one.kind == "centred" == other.kind and one.view is other.view:
             return replace(one, kind="square")
@@ -99,15 +99,15 @@ def _product_of_statistics(step: Step, one: Statistic, other: Any) -> Anything |
     return None
 
 
-def _product_of_mask(step: Step, mask: Mask, other: Any, number: float | None) -> Anything | None:
+def _product_of_mask(step: Step, mask: Mask, other: Any, number: float | None) -> Operand | None:
     if mask.turned and number is not None and number < -1e4:
         return replace(mask, turned=False)  # to be added: 0 for what is seen, very little for the rest
-    if isinstance(other, Filled) and other.number == 1:
+    if isinstance(other, DynamicConstant) and other.number == 1:
         return replace(mask, layout=broadcast(mask, other))
     if mask.causal or mask.end:
         return None
     if mask.turned:
-        return Filled(broadcast(mask, other))  # a padding mask; there is no padding
+        return DynamicConstant(broadcast(mask, other))  # a padding mask; there is no padding
     if not isinstance(other, View):
         return None
     axes = zip(reversed(mask.layout), reversed(other.layout), strict=False)
@@ -116,7 +116,7 @@ def _product_of_mask(step: Step, mask: Mask, other: Any, number: float | None) -
     return other  # there is no padding here that could be made zero
 
 
-def _product_of_normal(step: Step, normal: Normal, other: Any, number: float | None) -> Anything | None:
+def _product_of_normal(step: Step, normal: ErrorFunction, other: Any, number: float | None) -> Operand | None:
     if number is not None:
         return replace(normal, factor=normal.factor * number)
     return _gelu(step, other, normal) if isinstance(other, View) else None
@@ -124,7 +124,7 @@ def _product_of_normal(step: Step, normal: Normal, other: Any, number: float | N
 
 def _of_ids(given: Any) -> bool:
     """Whether something are ids, or the numbers of rows, which choose rows of a table as ids do."""
-    return isinstance(given, Places) or (isinstance(given, View) and given.value.type.kind == "INT")
+    return isinstance(given, StepPositions) or (isinstance(given, View) and given.value.type.kind == "INT")
 
 
 def same(x: View, y: View) -> bool:
@@ -132,7 +132,7 @@ def same(x: View, y: View) -> bool:
     return x.value is y.value and x.factor == y.factor
 
 
-def _gelu(step: Step, x: View, normal: Normal) -> Anything:
+def _gelu(step: Step, x: View, normal: ErrorFunction) -> Operand:
     """`x` times the probability: the view may have a factor, of which 2 make the probability of the error function."""
     fits = x.value is normal.view.value and normal.added == 1.0
     step.refuse_unless(fits, "Erf is only supported in `gelu`")
@@ -146,14 +146,14 @@ def _wide(one: Statistic, numbers: Constant) -> Layout:
     return (*((),) * (rank - len(one.layout)), *one.layout[:-1], one.view.layout[-1])
 
 
-def layer_norm_of(step: Step, first: Statistic, other: Statistic) -> Anything:
+def layer_norm_of(step: Step, first: Statistic, other: Statistic) -> Operand:
     """Of what is centerd and its deviation, or of both halves; of both, the gain is the same one."""
     fits = same(first.view, other.view) and (first.gain is other.gain or first.kind == "centred")
     step.refuse_unless(fits, "normalization divides by the standard deviation of another value")
     return norm_of(step, "layer_norm", first.view, first.over, other.epsilon, other.gain, other.bias)
 
 
-def rms_norm_of(step: Step, x: View, root: Statistic) -> Anything:
+def rms_norm_of(step: Step, x: View, root: Statistic) -> Operand:
     """Of a value and the root of the mean of its squares."""
     step.refuse_unless(
         squared(root.view) is x.value and x.factor == 1.0,
@@ -162,7 +162,7 @@ def rms_norm_of(step: Step, x: View, root: Statistic) -> Anything:
     return norm_of(step, "rms_norm", x, root.over, root.epsilon)
 
 
-def _gated(step: Step, x: View, gate: View) -> Anything | None:
+def _gated(step: Step, x: View, gate: View) -> Operand | None:
     """A value times a function of itself."""
     layer = gate.value.layer
     if layer.type not in ("sigmoid", "hard_sigmoid") or gate.factor != 1.0 or "act" in layer.attributes:
@@ -184,11 +184,11 @@ def _gated(step: Step, x: View, gate: View) -> Anything | None:
     return None
 
 
-def _masked(step: Step, scores: Scores, other: Any) -> Anything:
+def _masked(step: Step, scores: AttentionScores, other: Any) -> Operand:
     """Scores plus 0 or minus infinity: a causal mask; a padding mask is dropped, since there is no padding."""
-    if isinstance(other, (Mask, Known)):
+    if isinstance(other, (Mask, ConstantMask)):
         causal: bool | None = isinstance(other, Mask) and other.causal
-    elif isinstance(other, Filled) and other.number == 0:
+    elif isinstance(other, DynamicConstant) and other.number == 0:
         causal = False
     else:
         causal = causal_of(step.numbers(other, "mask").array, 0.0)
@@ -196,7 +196,7 @@ def _masked(step: Step, scores: Scores, other: Any) -> Anything:
     return replace(scores, causal=scores.causal or bool(causal), zeroed=scores.zeroed and not causal)
 
 
-def _kept(known: Known, other: Any) -> Any:
+def _kept(known: ConstantMask, other: Any) -> Any:
     return other if isinstance(other, Constant) else replace(other, layout=broadcast(known, other))
 
 
@@ -209,7 +209,7 @@ def _hidden(given: Any) -> bool | None:
     return None
 
 
-def _with_places(step: Step, x: View, places: PlaceRows) -> Anything:
+def _with_places(step: Step, x: View, places: PositionEmbedding) -> Operand:
     """A learned row for each place."""
     rows = step.rows(x, 1)
     atoms = [axis for axis in places.layout if axis]

@@ -20,9 +20,9 @@ import numpy as np
 
 from .columns import Array, GapColumn, Rows, SequenceColumn, WordColumn
 from .dataset import Dataset
+from .lazy_columns import StoredColumn
 from .names import aligned, check_same_names, listed_names
 from .problems import DataError
-from .stored import StoredColumn
 
 FILE = "data.json"
 """Its name, in the folder of the weights."""
@@ -36,7 +36,7 @@ MOST_NAMES = 1 << 21
 
 
 @dataclass(frozen=True)
-class Learned:
+class FittedPreprocessing:
     """The words of fields in the order of their ids; the means of the columns of fields, and the columns' names.
 
     `firm`: a training goes on with them, so that no source may list other words.
@@ -50,15 +50,15 @@ class Learned:
     def __bool__(self) -> bool:
         return bool(self.words or self.means or self.columns)
 
-    def without(self, fields: Container[str]) -> Learned:
+    def without(self, fields: Container[str]) -> FittedPreprocessing:
         """The fitted preprocessing of the other fields."""
-        return Learned(
+        return FittedPreprocessing(
             {name: words for name, words in self.words.items() if name not in fields},
             {name: means for name, means in self.means.items() if name not in fields},
             {name: columns for name, columns in self.columns.items() if name not in fields},
         )
 
-    def as_firm(self) -> Learned:
+    def as_firm(self) -> FittedPreprocessing:
         """The same for a training that goes on with them."""
         return replace(self, firm=True)
 
@@ -74,10 +74,10 @@ class Learned:
         return {"words": self.words, "means": self.means, "columns": self.columns}
 
 
-NOTHING = Learned()
+NOTHING = FittedPreprocessing()
 
 
-def read_learned(path: Path) -> Learned:
+def read_learned(path: Path) -> FittedPreprocessing:
     """The fitted preprocessing of an earlier training; empty without a file. `DataError` for a damaged one."""
     try:
         if path.exists() and not path.is_file():
@@ -102,7 +102,7 @@ def _too_long(origin: str) -> DataError:
     return DataError(f"cannot read {origin}: the names exceed {MOST_BYTES} bytes")
 
 
-def parse_learned(text: str, origin: str) -> Learned:
+def parse_learned(text: str, origin: str) -> FittedPreprocessing:
     """Parse the output of `text` and `line`. Raises `DataError`, which begins with the `origin`, for anything else."""
     if len(text) > MOST_BYTES:
         raise _too_long(origin)
@@ -118,7 +118,7 @@ def parse_learned(text: str, origin: str) -> Learned:
         raise DataError(
             f"{origin} is not fitted preprocessing of a training: expected `words`, `means` and `columns` by field"
         )
-    learned = Learned(facts["words"], facts["means"], facts["columns"])
+    learned = FittedPreprocessing(facts["words"], facts["means"], facts["columns"])
     if _count(learned) > MOST_NAMES:
         raise DataError(f"cannot read {origin}: more than {MOST_NAMES} names")
     return learned
@@ -135,7 +135,7 @@ def _no_number(text: str) -> float:
     raise ValueError(f"{text} is not a number")
 
 
-def _count(learned: Learned) -> int:
+def _count(learned: FittedPreprocessing) -> int:
     return sum(map(len, (*learned.words.values(), *learned.columns.values(), *learned.means.values())))
 
 
@@ -165,14 +165,16 @@ def _are_numbers(items: list[Any]) -> bool:
     return all(type(item) in (int, float) and -LARGEST <= item <= LARGEST for item in items)
 
 
-def learn(dataset: Dataset, rows: Rows, known: Learned = NOTHING, labels: Container[str] = ()) -> Learned:
+def learn(
+    dataset: Dataset, rows: Rows, known: FittedPreprocessing = NOTHING, labels: Container[str] = ()
+) -> FittedPreprocessing:
     """As `learn_together`, of one data set."""
     return learn_together([(dataset, rows)], known, labels)
 
 
 def learn_together(
-    parts: Sequence[tuple[Dataset, Rows]], known: Learned = NOTHING, labels: Container[str] = ()
-) -> Learned:
+    parts: Sequence[tuple[Dataset, Rows]], known: FittedPreprocessing = NOTHING, labels: Container[str] = ()
+) -> FittedPreprocessing:
     """Words and means of rows of data sets, each row counted once; the columns of a field are those of the first.
 
     Fields that are `known` already, from the weights to start from, stay as they are; only `labels` whose source lists
@@ -197,10 +199,10 @@ def learn_together(
             found = _sorted(texts)
             _check_known(raw[0][0], name, found, words.setdefault(name, found), label=name in labels)
         elif name not in means:
-            order = Learned(columns=columns)
+            order = FittedPreprocessing(columns=columns)
             gaps = [(_in_order(one, name, c, order), rows) for one, c, rows in raw if isinstance(c, GapColumn)]
             means[name] = _means(raw[0][0], gaps)
-    learned = Learned(words, means, columns)
+    learned = FittedPreprocessing(words, means, columns)
     if _count(learned) > MOST_NAMES or len(learned.text().encode()) > MOST_BYTES:
         most = max(words, key=lambda name: len(words[name]), default="")
         raise DataError(f"{parts[0][0].origin}: too many names to store with the weights; `{most}` has the most")
@@ -243,7 +245,7 @@ def _means(dataset: Dataset, parts: Sequence[tuple[GapColumn, Rows]]) -> list[fl
     return list(map(float, totals / counts))
 
 
-def encoded(dataset: Dataset, learned: Learned, origin: str) -> Dataset:
+def encoded(dataset: Dataset, learned: FittedPreprocessing, origin: str) -> Dataset:
     """The encoded data set: ids instead of words, means for missing values; an unknown word gets the id after the last.
 
     Ids get those that their names have in the training data; a name that a source lists must be among them. Columns
@@ -288,7 +290,7 @@ def encoded(dataset: Dataset, learned: Learned, origin: str) -> Dataset:
     )
 
 
-def _in_order(dataset: Dataset, name: str, column: GapColumn, learned: Learned) -> GapColumn:
+def _in_order(dataset: Dataset, name: str, column: GapColumn, learned: FittedPreprocessing) -> GapColumn:
     wanted = learned.columns.get(name, column.names)
     if name not in dataset.columns or tuple(wanted) == dataset.columns[name]:
         return column

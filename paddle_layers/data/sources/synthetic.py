@@ -22,7 +22,7 @@ MOST = 2**31
     elsewhere={"Caffe": "DummyData"},
     terms=("synthetic", "random data", "dummy data"),
 )
-class MadeUp:
+class Synthetic:
     """Synthetic random data of given types, the same in every run: to try or measure a network before there are data.
 
     A field is its name and its type, written as in `validate` and `show`: `"image: 3x32x32"`, `"label: ids<10"`,

@@ -17,7 +17,7 @@ P = TypeVar("P")
 M = TypeVar("M")
 
 
-def made_ahead(
+def prefetched(
     make: Callable[[P], M], places: Iterable[P], size: Callable[[M], int], *, workers: int, memory: int
 ) -> Generator[M]:
     """Results of `make(place)` for each place, in order, for any number of `workers`; with 0 nothing is prefetched.
