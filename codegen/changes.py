@@ -214,7 +214,7 @@ INPUT: dict[str, Rule] = {
     "axes": Rule("axes changed", lambda a: a.axes, _axes_narrower, "other shapes are accepted than before"),
     "differentiable": Rule(
         "gradient changed", lambda a: "gradient" if a.differentiable else "no gradient",
-        lambda o, _: o.differentiable, "what lies before it does not learn any more",
+        lambda o, _: o.differentiable, "layers before it are no longer trained",
     ),
     "low": Rule("smallest meant value changed", lambda a: f"{a.low:g}" if a.HasField("low") else "none", never, ""),
     "high": Rule("largest meant value changed", lambda a: f"{a.high:g}" if a.HasField("high") else "none", never, ""),
@@ -229,7 +229,7 @@ OUTPUT: dict[str, Rule] = {
     "axes": Rule("axes changed", lambda a: a.axes, _axes_narrower, "inferred shapes change"),
     "differentiable": Rule(
         "gradient changed", lambda a: "gradient" if a.differentiable else "no gradient",
-        lambda o, _: o.differentiable, "what lies before it does not learn any more",
+        lambda o, _: o.differentiable, "layers before it are no longer trained",
     ),
     "loss": Rule("part in the loss changed", lambda a: "a cost" if a.loss else "no cost", always, "the loss changes"),
     "size": Rule("number of ids changed", lambda a: a.size or "none", always, "inferred types change"),
@@ -272,7 +272,7 @@ def _initializer(parameter: pb.LayerDef.ParameterDef) -> str:
 PARAMETER: dict[str, Rule] = {
     "axes": Rule("axes changed", lambda p: p.axes, always, "weight files do not fit any more"),
     "input": Rule("input that it belongs to changed", lambda p: p.input or "none", always, "weight files name it anew"),
-    "initializer": Rule("initializer changed", _initializer, always, "training starts elsewhere"),
+    "initializer": Rule("initializer changed", _initializer, always, "training starts from other values"),
     "optional": Rule(
         "need changed", lambda p: "optional" if p.optional else "always there", lambda o, _: o.optional,
         "old weight files may lack it",

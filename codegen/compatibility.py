@@ -51,7 +51,7 @@ DEFINITION: dict[str, Rule] = {
 FACTS: dict[str, Rule] = {
     "can_do_bp": Rule(
         "gradient changed", lambda f: "gradient" if f.can_do_bp else "no gradient", lambda o, _: o.can_do_bp,
-        "what lies before it does not learn any more",
+        "layers before it are no longer trained",
     ),
     "devices": Rule(
         "devices changed", lambda f: ", ".join(f.devices), lambda o, n: not {*o.devices} <= {*n.devices},
@@ -94,7 +94,7 @@ IRRELEVANT = {
     "AttributeDef.fields": "groups are settings of parameters",
     "ArgumentDef.name": "matches the arguments",
     "ArgumentDef.description": "words",
-    "ArgumentDef.seq_nested_level": "of an output it follows from the inputs, of a statistic there is none",
+    "ArgumentDef.seq_nested_level": "inferred for outputs, absent for statistics",
     "ArgumentDef.optional": "an attribute decides of an output, statistics are never optional",
     "ArgumentDef.min_count": "an input's",
     "ArgumentDef.kinks": "for the conformance kit",
@@ -164,14 +164,14 @@ def _with_places(old: pb.LayerDef, new: pb.LayerDef, arguments: Iterable[pb.Argu
         copy.CopyFrom(argument)
         placed = _PLACED.fullmatch(argument.axes)
         if placed and usual.get(placed["first"]) == 1 and (not placed["last"] or usual.get(placed["last"]) == -1):
-            behind = placed["behind"] if not placed["last"] else ""
-            copy.axes = f"{placed['rows']} {placed['axis']}{behind}"
+            after = placed["after"] if not placed["last"] else ""
+            copy.axes = f"{placed['rows']} {placed['axis']}{after}"
         found.append(copy)
     return found
 
 
 _PLACED = re.compile(
-    r"(?P<rows>\w+)\.\.\. (?P<axis>\w+(?:\.\.\.)?)@(?P<first>\w+)(?::(?P<last>\w+))?(?P<behind>(?: \.\.\.)?)"
+    r"(?P<rows>\w+)\.\.\. (?P<axis>\w+(?:\.\.\.)?)@(?P<first>\w+)(?::(?P<last>\w+))?(?P<after>(?: \.\.\.)?)"
 )
 """Axes of which an attribute says which one is which."""
 

@@ -70,17 +70,17 @@ _OPERATOR = re.compile(r'graph\.([A-Z]\w+)\(|graph, "([A-Z]\w+)"')
 def _onnx(layer: LayerDefinition) -> str:
     """Description of the ONNX export."""
     if layer.is_composite:
-        return "the export writes its parts"
+        return "exported as its parts"
     if not layer.inputs:
-        return "the export makes it an input of the model"
+        return "exported as an input of the model"
     if layer.name in BY_THE_EXPORT:
-        return f"the export writes {BY_THE_EXPORT[layer.name]}"
+        return f"exported as {BY_THE_EXPORT[layer.name]}"
     if layer.onnx is None:
-        return f"it is not exported{f': {WITHOUT_FORM[layer.name]}' if layer.name in WITHOUT_FORM else ''}"
+        return f"not exported{f': {WITHOUT_FORM[layer.name]}' if layer.name in WITHOUT_FORM else ''}"
     found = dict.fromkeys(one or other for one, other in _OPERATOR.findall(source_text(layer.onnx.call)))
-    nodes = ", ".join(f"`{name}`" for name in found) or "nothing, values pass as they are"
-    rules = "".join(f"; refused unless `{rule.condition}`" for rule in rules_of([layer.onnx.call]))
-    return f"the export writes {nodes}{rules}"
+    nodes = ", ".join(f"`{name}`" for name in found) or "nothing (identity)"
+    rules = "".join(f"; rejected unless `{rule.condition}`" for rule in rules_of([layer.onnx.call]))
+    return f"exported as {nodes}{rules}"
 
 
 def _made_of(layer: LayerDefinition) -> Iterator[Ingredient]:
@@ -139,11 +139,11 @@ def _shown(layer: LayerDefinition, function: Function, formulas: bool) -> Shown:
         kinds = {f.kind for f in layer.functions if f.target_names == function.target_names and f.role == function.role}
         title += f" that is {KINDS[function.kind]}" if len(kinds) > 1 else ""
         if function.along is not None:
-            title += f", side by side along `{function.along}`"
+            title += f", concatenated along `{function.along}`"
         elif function.role == "each":
-            title += ", added up"
+            title += ", summed"
     if function.role == "update":
-        title += ", after a step of training"
+        title += ", after a training step"
     return Shown(title, formula(layer, function) if formulas else None, source_text(function.call))
 
 

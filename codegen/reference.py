@@ -31,14 +31,14 @@ FOLDERS = {
 CODES = "diagnostics"
 
 ABOUT = {
-    "layer": "what a network is made of",
-    "optimizer": "how parameters move",
-    "schedule": "how the learning rate changes",
-    "regularizer": "what keeps parameters small",
-    "initializer": "how parameters start",
-    "source": "where data come from",
-    "transform": "what is done to data",
-    "callback": "what is called at every step",
+    "layer": "building blocks of networks",
+    "optimizer": "update rules for parameters",
+    "schedule": "learning rates over the steps of a training",
+    "regularizer": "penalties on parameters",
+    "initializer": "initial values of parameters",
+    "source": "data sources",
+    "transform": "preprocessing and data augmentation",
+    "callback": "actions at every step or epoch of a training",
 }
 
 SourceLink = Callable[[Definition, Path], str]
@@ -84,9 +84,9 @@ def _indexes() -> Iterator[tuple[str, str]]:
             sections.append((folder.capitalize(), f"{folder}/index.md", len(definitions), ABOUT[kind]))
     rows = [(name, f"{name}.md", explanation.title) for name, explanation in EXPLANATIONS.items()]
     yield f"{CODES}/index.md", _list("Diagnostics", {"": rows})
-    sections.append(("Diagnostics", f"{CODES}/index.md", len(rows), "what `validate` may find"))
+    sections.append(("Diagnostics", f"{CODES}/index.md", len(rows), "error and warning codes of `validate`"))
     yield "elsewhere.md", render("elsewhere.md.j2", rows=sorted(_elsewhere(), key=lambda row: (row[0].lower(), row)))
-    yield "by-input.md", _list("Layers by what they take", _by_input())
+    yield "by-input.md", _list("Layers by input type", _by_input())
     yield "index.md", render("index.md.j2", sections=sections)
 
 
