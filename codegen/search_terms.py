@@ -1,8 +1,8 @@
 """Search terms of the site's pages, as entries of Sphinx's index, which its search ranks above titles and text.
 
-A guide lists its terms in a comment, `<!-- search: custom loss, loss function -->`; a definition's are its search terms
-and its names in other frameworks. A term leads to one page: to the guide that lists it, else to the definition with this
-search term, else to the one with this name in PyTorch or Keras. Other pages with the term follow it in the results.
+A guide lists its terms in comments, `<!-- search: custom loss, loss function -->`; those of a definition are its search
+terms and its names in other frameworks. A term leads to one page: to the guide that lists it, else to the definition
+with this search term, else to the one with this name in PyTorch or Keras. Other pages follow it in the results.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ SECTIONS = {
 """Guides by section, after Diataxis, in the order of reading; other pages of a folder follow."""
 SIDEBAR = [
     *("sidebar/brand.html", "sidebar/search.html", "sidebar/scroll-start.html", "sidebar/siblings.html"),
-    *("sidebar/navigation.html", "sidebar/scroll-end.html"),
+    *("sidebar/navigation.html", "sidebar/scroll.html", "sidebar/scroll-end.html"),
 ]
 ORPHAN = "---\norphan: true\n---\n\n"
 """Begins a page that is not in the tree of contents."""

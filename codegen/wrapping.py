@@ -11,7 +11,14 @@ from typing import NamedTuple
 
 WIDTH = 88
 """Columns of a code block that fit beside the sidebars of the site."""
-_OPERATORS = {"+", "-", "*", "/", "//", "@", "%", "and", "or", "if", "else", "for", "<", ">", "<=", ">=", "==", "|", "&"}
+_OPERATORS = {
+    *("+", "-", "*", "/", "//", "@", "%", "|", "&", "<", ">", "<=", ">=", "=="),
+    "and",
+    "or",
+    "if",
+    "else",
+    "for",
+}
 _ASSIGNMENT = re.compile(r"(\s*)(return|[^\s=].*? [-+*/]?=) (?=\S)")
 
 
@@ -41,26 +48,30 @@ def _python_lines(lines: list[str], tokens: list[tokenize.TokenInfo]) -> Iterato
     comments = {token.start[0]: token for token in tokens if token.type == tokenize.COMMENT}
     breaks, continued = _python_breaks(tokens)
     for number, line in enumerate(lines, 1):
-        comment = comments.get(number)
+        comment, code = comments.get(number), line
         if len(line) > WIDTH and comment is not None:
-            indent = line[: len(line) - len(line.lstrip())]
+            mark = f"{_indent(line)}# "
             words = comment.string.lstrip("# ")
-            yield from textwrap.wrap(words, WIDTH, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ")
-            line = line[: comment.start[1]].rstrip()
-            if not line:
-                continue
-        found = breaks.get(number, [])
-        assignment = _ASSIGNMENT.match(line)
-        if len(line) > WIDTH and assignment and any(not stop.depth for stop in found) and line[-1] not in "([{,":
-            indent, head, start = assignment[1], assignment[2], assignment.end()
-            yield f"{indent}{head} ("
-            inner = [Break(stop.column - start + len(indent) + 4, stop.depth + 1) for stop in found if stop.column > start]
-            yield from _wrap_line(f"{indent}    {line[start:]}", inner, hanging=0)
-            yield f"{indent})"
-        else:
-            inside = [stop for stop in found if stop.depth]
-            hanging = 8 if line.lstrip().startswith("def ") else 0 if number in continued else 4
-            yield from _wrap_line(line, inside, hanging=hanging)
+            yield from textwrap.wrap(words, WIDTH, initial_indent=mark, subsequent_indent=mark)
+            code = line[: comment.start[1]].rstrip()
+        if code or not line:
+            hanging = 8 if code.lstrip().startswith("def ") else 0 if number in continued else 4
+            yield from _wrap_statement(code, breaks.get(number, []), hanging)
+
+
+def _wrap_statement(line: str, breaks: list[Break], hanging: int) -> Iterator[str]:
+    """The line; a long right-hand side that is an operation gets parentheses."""
+    assignment = _ASSIGNMENT.match(line)
+    is_operation = any(not stop.depth for stop in breaks) and line[-1] not in "([{,"
+    if len(line) <= WIDTH or assignment is None or not is_operation:
+        yield from _wrap_line(line, [stop for stop in breaks if stop.depth], hanging)
+        return
+    indent, head, start = assignment[1], assignment[2], assignment.end()
+    shift = len(indent) + 4 - start
+    inside = [Break(stop.column + shift, stop.depth + 1) for stop in breaks if stop.column > start]
+    yield f"{indent}{head} ("
+    yield from _wrap_line(f"{indent}    {line[start:]}", inside, hanging=0)
+    yield f"{indent})"
 
 
 def _python_breaks(tokens: Iterable[tokenize.TokenInfo]) -> tuple[dict[int, list[Break]], set[int]]:
@@ -94,12 +105,12 @@ def _gaps(line: str) -> list[Break]:
     return breaks
 
 
-def _wrap_line(line: str, breaks: list[Break], *, hanging: int = 4) -> Iterator[str]:
+def _wrap_line(line: str, breaks: list[Break], hanging: int = 4) -> Iterator[str]:
     """The line, broken at the outermost brackets that suffice, as late as possible."""
-    indent = " " * (len(line) - len(line.lstrip()) + hanging)
+    indent = _indent(line) + " " * hanging
     start = 0
     while len(line) > WIDTH:
-        earliest = len(line) - len(line.lstrip()) + 16
+        earliest = len(_indent(line)) + 16
         fitting = [stop for stop in breaks if earliest < stop.column - start <= WIDTH]
         if not fitting:
             break
@@ -109,3 +120,7 @@ def _wrap_line(line: str, breaks: list[Break], *, hanging: int = 4) -> Iterator[
         line = indent + line[cut:]
         start = stop.column - len(indent)
     yield line
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]

@@ -1,7 +1,7 @@
 """Trains a generator of digits against a discriminator: `python train.py [--seed 0] [--steps 6000]`.
 
-It prints the distance of generated images from the held-out digits, and writes the weights of the generator and an image
-of its digits to `--output`. The image needs Pillow.
+It prints the distance of generated images from the held-out digits, and writes the weights of the generator and an
+image of its digits to `--output`. The image needs Pillow.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
 `pixels` are grayscale images of 48 by 48 pixels, from 0 to 1. The objects of an image are a sequence: `classes` has the
 classes of the digits (1 is a zero, 10 a nine; 0 is the background), `boxes` the corners x1, y1, x2, y2 relative to the
-image size, both with `.starts`. The digits of the package are scaled to sides of 12 to 24 pixels and placed on noise and
-strokes, at least one pixel apart. Digits of the test set are not in the training set. `--train` and `--test` are the
-numbers of images, `--seed` is the random seed, `--folder` the output folder.
+image size, both with `.starts`. The digits of the package are scaled to sides of 12 to 24 pixels and placed on noise
+and strokes, at least one pixel apart. Digits of the test set are not in the training set. `--train` and `--test` are
+the numbers of images, `--seed` is the random seed, `--folder` the output folder.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Writes binarized digits to this folder or another one: `python make_data.py FOLDER`.
 
-`train.npz` and `test.npz` have `image`, N x 64 values that are 0 or 1; the latter has the digits that the set holds out.
+`train.npz` and `test.npz` have `image`, N x 64 values that are 0 or 1; the latter has the held-out digits of the set.
 It prints the negative log-likelihood of simple models of the digits on them, in nats per image.
 """
 

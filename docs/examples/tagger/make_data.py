@@ -1,6 +1,6 @@
 """Writes train.npz and test.npz: lines of Python's standard library, with the token type of each character.
 
-`characters` are lines as sequences of codes (with `characters.starts`), `tags` the ground truth by `tokenize`: `2 * kind`
+`characters` are lines as sequences of codes (with `characters.starts`), `tags` the targets by `tokenize`: `2 * kind`
 at the start of a token, `2 * kind + 1` inside one, for the kinds below, and `2 * len(KINDS)` outside of tokens. Lines
 that are part of a longer token are left out. Every tenth file is held out. `--files` limits the number of files.
 """
