@@ -27,8 +27,15 @@ COLORS = ("#1f6feb", "#d1570a")
 STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #1f2933; }
 .title { font-weight: bold; }
+.page { fill: #ffffff; }
+path { stroke: #1f2933; stroke-dasharray: 4 3; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #cfd0d0; }
+  .page { fill: #131416; }
+  path { stroke: #cfd0d0; }
+}
 """
-LABELS, WIDTH, BAR, TOP = 170, 520, 14, 54
+LABELS, WIDTH, BAR, TOP = 190, 500, 14, 54
 """Pixels: space for the names, width of the longest bar, height of a bar, top of the first one."""
 
 
@@ -146,7 +153,7 @@ def chart(results: Sequence[Result], title: str) -> str:
         f' role="img">',
         f"<title>{xml_text(title)}</title>",
         f"<style>{STYLE}</style>",
-        '<rect width="100%" height="100%" fill="#ffffff"/>',
+        '<rect class="page" width="100%" height="100%"/>',
         f'<text class="title" x="10" y="20">{xml_text(title)}</text>',
     ]
     for at, library in enumerate(libraries):
@@ -164,5 +171,5 @@ def chart(results: Sequence[Result], title: str) -> str:
             parts.append(f'<rect x="{LABELS}" y="{top + 1}" {size} fill="{COLORS[at]}"/>')
             labels.append(f'<text x="{LABELS + ratio * scale + 5:.1f}" y="{top + BAR - 3}">{ratio:.2f}</text>')
     one = f"{LABELS + scale:.1f}"
-    parts.append(f'<path d="M{one},{TOP - 6} V{height - 8}" stroke="#1f2933" stroke-dasharray="4 3"/>')
+    parts.append(f'<path d="M{one},{TOP - 6} V{height - 8}"/>')
     return "\n".join([*parts, *labels, "</svg>"]) + "\n"

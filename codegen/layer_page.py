@@ -72,14 +72,14 @@ def _onnx(layer: LayerDefinition) -> str:
     if layer.is_composite:
         return "exported as its parts"
     if not layer.inputs:
-        return "exported as a model input"
+        return "exported as an input of the model"
     if layer.name in BY_THE_EXPORT:
         return f"exported as {BY_THE_EXPORT[layer.name]}"
     if layer.onnx is None:
         return f"not exported{f': {WITHOUT_FORM[layer.name]}' if layer.name in WITHOUT_FORM else ''}"
     found = dict.fromkeys(one or other for one, other in _OPERATOR.findall(source_text(layer.onnx.call)))
-    nodes = ", ".join(f"`{name}`" for name in found) or "the identity (no node)"
-    rules = "".join(f"; requires `{rule.condition}`" for rule in rules_of([layer.onnx.call]))
+    nodes = ", ".join(f"`{name}`" for name in found) or "nothing (identity)"
+    rules = "".join(f"; rejected unless `{rule.condition}`" for rule in rules_of([layer.onnx.call]))
     return f"exported as {nodes}{rules}"
 
 

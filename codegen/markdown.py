@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from .line_breaks import broken
 from .notation import written_formulas
+from .wrapping import wrap
 
 _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)(?:(?!\n\s*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _SPECIAL = re.compile(r"[\\`<>&\[\]*|{]|(?<!\w)_|_(?!\w)")
@@ -87,9 +88,9 @@ def codes(texts: Iterable[object]) -> Markdown:
 
 
 def block(text: str, language: str = "") -> Markdown:
-    """A fenced block; the fence is longer than any run of backticks inside."""
+    """A fenced block of wrapped code; the fence is longer than any run of backticks inside."""
     fence = "`" * max(3, 1 + max((len(run) for run in _RUN.findall(text)), default=0))
-    return Markdown(f"{fence}{language}\n{text.rstrip()}\n{fence}")
+    return Markdown(f"{fence}{language}\n{wrap(text.rstrip(), language)}\n{fence}")
 
 
 def math(latex: str) -> Markdown:

@@ -9,16 +9,44 @@ from typing import Any
 
 FOLDER = "python"
 GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
-    "Networks": {"paddle_layers": ("load", "loads", "dumps", "Network", "ConfigError")},
+    "Networks": {"paddle_layers": ("load", "loads", "dumps", "Network", "ConfigError", "ConfigWarning")},
     "Running": {
         "paddle_layers": ("Net", "Sequences"),
         "paddle_layers.runtime": ("Parameter", "Csr", "LoadReport", "FeedError", "DeviceError", "WeightsError"),
     },
-    "Training": {
-        "paddle_layers": ("train", "make_training", "load_training", "Optimizer", "Schedule"),
-        "paddle_layers.training": ("Report", "Run", "TrainingError"),
+    "Training, evaluation and inference": {
+        "paddle_layers": ("train", "evaluate", "predict", "generate", "make_training", "load_training"),
+        "paddle_layers.training": ("Report", "Run", "Evaluation", "Prediction", "Generation", "TrainingError"),
     },
-    "Data": {"paddle_layers.data": ("Dataset", "SequenceColumn", "SparseColumn", "DataError")},
+    "Custom training loops": {"paddle_layers": ("Optimizer", "Schedule")},
+    "Data": {"paddle_layers.data": ("Dataset", "SequenceColumn", "SparseColumn", "StoredColumn", "DataError")},
+    "ONNX": {"paddle_layers": ("export_onnx", "import_onnx")},
+    "Decorators: definitions": {
+        "paddle_layers": (
+            *("layer", "optimizer", "schedule", "initializer", "regularizer", "source", "transform", "callback"),
+            *("register_layer", "load_plugin"),
+        ),
+    },
+    "Fields of definitions": {
+        "paddle_layers": (
+            *("Input", "Output", "Param", "Bias", "State", "Stat", "Temp"),
+            *("Int", "Float", "Bool", "String", "Choice", "Ints", "Floats", "Strings"),
+            *("Numbers", "Example", "Type", "Entries"),
+        ),
+    },
+    "Decorators: functions of layers": {
+        "paddle_layers": (
+            *("each", "gradient", "direction", "update", "fill", "prepare", "entries", "starts", "python", "helper"),
+            *("infer", "output_types", "require", "body", "result", "onnx", "tuned", "real", "double"),
+        ),
+    },
+    "Decorators: functions of optimizers and other definitions": {
+        "paddle_layers": ("step", "AdaptiveStep", "lazy_update", "penalty", "linear_penalty"),
+    },
+    "Errors of definitions": {"paddle_layers": ("DefinitionError", "ShapeError")},
+    "Tests of layers": {
+        "paddle_layers.testing": ("check_layer", "check_plugin", "check_lazy_update", "check_linear_penalty"),
+    },
 }
 """Names by group and module; each has a page."""
 SETTINGS: dict[str, object] = {

@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 import paddle_layers as pl
 from paddle_layers.config import render_text
 from paddle_layers.config.checking import examine
-from paddle_layers.define import Definition, registries, terms_of
+from paddle_layers.define import Definition, registries
 from paddle_layers.define.output_folders import copy_files
 from paddle_layers.runtime.plan.footprint import footprint
 
@@ -29,6 +29,7 @@ from .python_pages import FOLDER as PYTHON
 from .python_pages import SETTINGS as PYTHON_SETTINGS
 from .python_pages import write_python_pages
 from .reference import CODES, FOLDERS, write_reference
+from .search_terms import add_search_terms
 from .sphinx_extension import THEME
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -61,8 +62,8 @@ SECTIONS = {
 }
 """Guides by section, after Diataxis, in the order of reading; other pages of a folder follow."""
 SIDEBAR = [
-    *("sidebar/brand.html", "sidebar/search.html", "sidebar/scroll-start.html", "sidebar/navigation.html"),
-    *("sidebar/siblings.html", "sidebar/scroll-end.html"),
+    *("sidebar/brand.html", "sidebar/search.html", "sidebar/scroll-start.html", "sidebar/siblings.html"),
+    *("sidebar/navigation.html", "sidebar/scroll.html", "sidebar/scroll-end.html"),
 ]
 ORPHAN = "---\norphan: true\n---\n\n"
 """Begins a page that is not in the tree of contents."""
@@ -92,6 +93,7 @@ def build_site(folder: Path) -> list[str]:
         write_python_pages(pages / PYTHON)
         _write_guides(pages)
         siblings = _write_navigation(pages)
+        add_search_terms(pages)
         _write_sources(extra / "source")
         warnings = io.StringIO()
         app = Sphinx(
@@ -188,15 +190,11 @@ def _write_navigation(pages: Path) -> dict[str, list[str]]:
     index = (reference / "index.md").read_text(encoding="utf-8")
     index += _tree([*FILES, *(f"{name}/index" for name in folders), "by-input", "elsewhere"])
     (reference / "index.md").write_text(index, encoding="utf-8")
-    siblings, found_by = {}, _search_terms()
+    siblings = {}
     for folder in folders:
         files = sorted(path for path in (reference / folder).glob("*.md") if path.stem != "index")
         for file in files:
-            text = file.read_text(encoding="utf-8")
-            title, _, rest = text.partition("\n")
-            terms = ", ".join(f"! {term}" for term in found_by.get(f"{folder}/{file.stem}", ()))
-            index = f"\n```{{index}} {terms}\n```\n" if terms else ""
-            file.write_text(f"{ORPHAN}{title}\n{index}{rest}", encoding="utf-8")
+            file.write_text(ORPHAN + file.read_text(encoding="utf-8"), encoding="utf-8")
         siblings[f"reference/{folder}"] = [file.stem for file in files]
     return siblings
 
@@ -206,19 +204,6 @@ def _pages_of(pages: Path, folder: str, order: tuple[str, ...]) -> list[str]:
     found = {path.stem for path in (pages / folder).glob("*.md")}
     names = [*(name for name in order if name in found), *sorted(found - set(order))]
     return [f"{folder}/{name}" for name in names]
-
-
-def _search_terms() -> dict[str, list[str]]:
-    """By page of a definition, the search terms: its terms and names in other systems, also split into words."""
-    terms = {}
-    for kind, folder in FOLDERS.items():
-        for definition in registries[kind].values():
-            names = terms_of(definition)
-            words = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in (definition.name, *names)]
-            spoken = [word.replace("_", " ").replace("-", " ").lower() for word in words]
-            plain = [term for term in (*names, *spoken) if re.fullmatch(r"[\w .-]+", term)]
-            terms[f"{folder}/{definition.name}"] = list(dict.fromkeys(plain))
-    return terms
 
 
 def _tree(names: list[str], caption: str = "") -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from paddle_layers.config.binding.steps import GROUP
+from paddle_layers.config.building.builder import HEADERS
 from paddle_layers.define.definitions.elementwise import Elementwise
 from paddle_layers.define.messages.layer_def import read_value
 from paddle_layers.schema import layer_def_pb2 as pb
 
 from .markdown import Markdown, code
+from .wrapping import WIDTH
 
 KINDS = {"DENSE": "dense", "INT": "ids", "SPARSE_INT": "sparse ids", "SPARSE": "sparse"}
 LEVELS = ("rows", "sequences", "nested sequences")
@@ -27,23 +29,21 @@ FAMILIES = {
 """Titles of the families, in the order of the index; each begins with the name of its folder in `layers/`."""
 
 FACTS = {
-    "is_source": "It has no inputs: the network's data enter here.",
-    "is_sink": "Its outputs need no reader: it has none, or only costs.",
-    "has_param": "It has trainable parameters.",
-    "has_neuron": "It applies the elementwise layer that `act` names to its output.",
+    "is_source": "It has no inputs; it feeds data into the network.",
+    "is_sink": "No layer needs to read it: it has no outputs, or only losses.",
+    "has_param": "It has trained parameters.",
+    "has_neuron": "It applies an activation to its output (`act`).",
     "can_do_bp": "Gradients flow back through it.",
-    "is_inplace": "It can run in-place: its output may overwrite its input.",
-    "has_loss": "It has a cost among its outputs; the network's loss is the weighted sum of the mean costs.",
-    "has_stats": "It reports metrics, accumulated over batches.",
-    "has_phase": "It behaves differently in training and in test.",
-    "is_random": "It is random in training; the random numbers depend only on the seed and the step.",
+    "is_inplace": "Its output may be computed in place, in the memory of its input.",
+    "has_loss": "It has a loss among its outputs; the network's loss is the weighted sum of the mean losses.",
+    "has_stats": "It reports statistics, accumulated over batches.",
+    "has_phase": "It behaves differently in the phases `train` and `test`.",
+    "is_random": "It generates random numbers in training; they depend only on the seed and the step.",
     "has_state": "It has states: values that are saved with the weights, but not trained.",
     "rows_independent": "A sample's result does not depend on the other samples of its batch.",
     "is_composite": "It is composed of other layers.",
 }
 """Descriptions of the facts of a layer."""
-
-WIDTH = 100
 
 
 def family_title(family: str) -> str:
@@ -122,7 +122,7 @@ def facts_text(facts: pb.FactsDef) -> list[str]:
     if facts.devices:
         sentences.append(f"Devices: {', '.join(facts.devices)}.")
     else:
-        sentences.append("It has no functions: configs are checked, but it does not run.")
+        sentences.append("It has no functions: its declarations are checked, but it does not run.")
     return sentences
 
 
@@ -144,13 +144,14 @@ def signature(layer: pb.LayerDef) -> str:
     words += [_input_word(argument) for argument in layer.inputs]
     words += ["*"] if layer.layer_attr and not any(a.repeatable for a in layer.inputs) else []
     words += [f"{a.name}{_default_word(a)}" for a in sorted(layer.layer_attr, key=lambda a: not a.required)]
-    words.append("name=None")
+    taken = {field.name for field in (*layer.inputs, *layer.layer_attr)}
+    words += [f"{name}=None" for name in HEADERS if name not in taken]
     head = f"nn.{layer.type}("
     if len(head) + len(", ".join(words)) < WIDTH:
         return head + ", ".join(words) + ")"
     lines, line = [], ""
     for word in words:
-        if line and len(line) + len(word) + 6 > WIDTH:
+        if line and len(line) + len(word) + 2 > WIDTH:
             lines.append(line)
             line = ""
         line += f"{' ' if line else '    '}{word},"

@@ -30,7 +30,7 @@ class BadRecords(DataError):
 class StoredColumn:
     """A lazy field of `count` rows of a shape, such as the images of a folder.
 
-    `read(rows)` returns an array of shape (rows, *shape), or sequences as a `SequenceColumn` where the `level` is 1, or
+    `read(rows)` returns an array of shape `(rows, *shape)`, or sequences as a `SequenceColumn` if the `level` is 1, or
     strings as a list. Threads call it concurrently. It raises `BadRecords`, and `DataError` for an error that affects
     all records. `remedy(wanted, result, shape)` returns the fix for a data layer whose shape differs from that of the
     rows after the transforms.

@@ -61,7 +61,7 @@ def test_a_network_segments(folder, monkeypatch):
 @pytest.mark.slow
 def test_a_network_draws_digits(folder, monkeypatch, capsys):
     run(monkeypatch, "make_data.py")
-    plain = float(capsys.readouterr().out.split("pixels by themselves: ")[1].split()[0])
+    plain = float(capsys.readouterr().out.split("independent pixels: ")[1].split()[0])
     report = train("generation", "epochs: 200", 600)
     assert report.results["loss"] < plain - 2
     run(monkeypatch, "sample.py", str(report.weights), "drawn.svg")

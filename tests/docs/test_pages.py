@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,10 +23,12 @@ from paddle_layers.codegen.pages import code_page, page, terminal_page
 from paddle_layers.codegen.python_pages import write_python_pages
 from paddle_layers.codegen.reference import FOLDERS, write_reference
 from paddle_layers.codegen.words import FAMILIES
+from paddle_layers.codegen.wrapping import WIDTH, wrap
 
 import paddle_layers as pl
 from paddle_layers.cli.terminal import print_markdown
 from paddle_layers.config.binding.headers import spec
+from paddle_layers.config.building.builder import HEADERS
 from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
 from paddle_layers.define import registries
 
@@ -291,9 +294,27 @@ def test_examples_in_python_give_the_types_that_the_page_says(name: str) -> None
 def test_a_page_begins_with_the_use() -> None:
     text = page(pl.registry["conv"])
     headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
-    assert headings[:5] == ["Use", "What it does", "Inputs", "Outputs", "Attributes"]
+    assert headings[:5] == ["Use", "Attributes", "Inputs", "Outputs", "Parameters"]
     assert "y = nn.conv(x, num_filters=4, filter_size=3)  # 4x4x5" in text
-    assert re.findall("<summary>(.*)</summary>", text) == ["Gradients", "Definition", "More examples"]
+    assert re.findall("<summary>(.*)</summary>", text) == ["Example values", "Gradients", "Definition", "More examples"]
+
+
+@pytest.mark.parametrize("name", ["conv1d_trans", "crf", "gelu", "transformer_block"])
+def test_wrapped_code_is_the_same_code(name: str) -> None:
+    source = Path(pl.registry[name].file).read_text(encoding="utf-8")
+    wrapped = wrap(source, "python")
+    assert ast.dump(ast.parse(wrapped)) == ast.dump(ast.parse(source))
+    config = (
+        'layer { name: "a b: {" type: "fc" input: "x" fc { size: 10 act: "relu" bias: false init: [1, 2, 3] } }  # x: {'
+    )
+    assert wrap(config, "textproto").split() == config.split()
+    assert max(map(len, wrap(config, "textproto").splitlines())) <= WIDTH
+
+
+def test_helpers_are_listed_with_all_keyword_arguments() -> None:
+    text = page(pl.registry["conv"])
+    for name in ("num_filters", *HEADERS):
+        assert re.search(rf"\b{name}\b[=,]", text.partition("## Attributes")[0]), name
 
 
 def test_equal_choices_have_one_table() -> None:

@@ -1,7 +1,7 @@
 """Trains a generator of digits against a discriminator: `python train.py [--seed 0] [--steps 6000]`.
 
-It prints how far what is drawn is from the held-out digits, and writes the generator's weights and a picture of its
-digits into `--output`. The picture needs Pillow.
+It prints the distance of generated images from the held-out digits, and writes the weights of the generator and an
+image of its digits to `--output`. The image needs Pillow.
 """
 
 import argparse
@@ -88,14 +88,14 @@ def samples(generator: pl.Net, count: int, seed: int) -> np.ndarray:
 
 
 def by_digit(images: np.ndarray, label: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Images of a plain model: a digit, and each pixel from a normal distribution of its own."""
+    """Images of a baseline: a digit, and each pixel from a separate normal distribution."""
     means, spreads = (np.stack([of(images[label == one], 0) for one in range(10)]) for of in (np.mean, np.std))
     chosen = random.integers(10, size=COUNT)
     return random.normal(means[chosen], spreads[chosen]).clip(0, 1)
 
 
 def picture(images: np.ndarray, rows: int = 6, larger: int = 5) -> str:
-    """The images side by side, with a line between them, as SVG."""
+    """A row of images, separated by lines, as SVG."""
     columns = len(images) // rows
     framed = np.pad(1 - images.reshape(-1, 8, 8), ((0, 0), (1, 0), (1, 0)), constant_values=1)
     sheet = framed.reshape(rows, columns, 9, 9).transpose(0, 2, 1, 3).reshape(rows * 9, columns * 9)

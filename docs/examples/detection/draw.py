@@ -1,7 +1,7 @@
-"""Draws the boxes that `predict` found into pictures: `python draw.py test.npz boxes.npz found.png`.
+"""Plots predicted bounding boxes on images: `python draw.py test.npz boxes.npz found.png`.
 
-The first file has the `pixels` of the pictures, the second what `predict --output boxes.npz` wrote of them. Boxes less
-sure than `--least` are left out. Needs Pillow: `pip install 'paddle-layers[images]'`.
+The first file has the `pixels` of the images, the second is the output of `predict --output boxes.npz`. Boxes with a
+confidence below `--least` are left out. Needs Pillow: `pip install 'paddle-layers[images]'`.
 """
 
 import argparse
@@ -16,7 +16,7 @@ COLOUR = "orange"
 
 
 def drawn(pixels: np.ndarray, boxes: np.ndarray, classes: np.ndarray) -> Image.Image:
-    """A picture, enlarged, with its boxes and the digits in them."""
+    """An enlarged image with its boxes and their classes."""
     side = pixels.shape[-1] * TIMES
     grey = Image.fromarray((pixels.reshape(pixels.shape[-2:]) * 255).astype(np.uint8))
     picture = grey.resize((side, side), Image.Resampling.NEAREST).convert("RGB")
@@ -30,7 +30,7 @@ def drawn(pixels: np.ndarray, boxes: np.ndarray, classes: np.ndarray) -> Image.I
 
 
 def sheet(pictures: list[Image.Image]) -> Image.Image:
-    """The pictures side by side, in rows."""
+    """A grid of images."""
     width, height = pictures[0].size
     rows = -(-len(pictures) // COLUMNS)
     whole = Image.new("RGB", (width * min(COLUMNS, len(pictures)), height * rows))
@@ -40,7 +40,7 @@ def sheet(pictures: list[Image.Image]) -> Image.Image:
 
 
 def main() -> None:
-    """Draw the first pictures onto one sheet."""
+    """Draw the first images as a grid."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("boxes", type=Path)

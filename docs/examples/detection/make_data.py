@@ -1,10 +1,10 @@
-"""Writes train.npz and test.npz: pictures with one to four handwritten digits, and where these are.
+"""Writes train.npz and test.npz: images with one to four handwritten digits, and their classes and bounding boxes.
 
-`pixels` are grey pictures of 48 by 48, from 0 to 1. The boxes of a picture are a sequence: `classes` has the digits
-from 1 on (1 is a zero, 10 a nine; 0 stands for the background), `boxes` the corners x1, y1, x2, y2 as shares of the
-picture's size, both with `.starts`. The digits of the package are enlarged to sides of 12 to 24 pixels and put on noise
-and strokes, a pixel apart or more. Those in the test are digits that the training never saw. `--train` and `--test` say
-how many pictures, `--seed` draws others, `--folder` writes elsewhere.
+`pixels` are grayscale images of 48 by 48 pixels, from 0 to 1. The objects of an image are a sequence: `classes` has the
+classes of the digits (1 is a zero, 10 a nine; 0 is the background), `boxes` the corners x1, y1, x2, y2 relative to the
+image size, both with `.starts`. The digits of the package are scaled to sides of 12 to 24 pixels and placed on noise
+and strokes, at least one pixel apart. Digits of the test set are not in the training set. `--train` and `--test` are
+the numbers of images, `--seed` is the random seed, `--folder` the output folder.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def background(rng: np.random.Generator) -> np.ndarray:
 
 
 def picture(rng: np.random.Generator, images: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, list, list]:
-    """A picture with the classes and boxes of its digits."""
+    """An image with the classes and boxes of its digits."""
     canvas, taken = background(rng), np.zeros((SIDE, SIDE), bool)
     classes, boxes = [], []
     for _ in range(rng.integers(1, MOST + 1)):
@@ -77,7 +77,7 @@ def picture(rng: np.random.Generator, images: np.ndarray, labels: np.ndarray) ->
 
 
 def pictures(rng: np.random.Generator, part: str, count: int) -> dict[str, np.ndarray]:
-    """Pictures and what is in them, the boxes of all pictures end to end."""
+    """Images with their classes and boxes; the boxes of all images are concatenated."""
     images, labels = digits(part)
     made = [picture(rng, images, labels) for _ in range(count)]
     starts = np.cumsum([0, *(len(classes) for _, classes, _ in made)])

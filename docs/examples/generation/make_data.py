@@ -1,7 +1,7 @@
-"""Writes the digits in black and white into this folder, or into another one: `python make_data.py FOLDER`.
+"""Writes binarized digits to this folder or another one: `python make_data.py FOLDER`.
 
-`train.npz` and `test.npz` have `image`, N x 64 numbers that are 0 or 1; the second those that the digit set holds out.
-It prints what plain models of the digits cost on these, in nats an image.
+`train.npz` and `test.npz` have `image`, N x 64 values that are 0 or 1; the latter has the held-out digits of the set.
+It prints the negative log-likelihood of simple models of the digits on them, in nats per image.
 """
 
 import sys
@@ -34,14 +34,14 @@ def shares(image: np.ndarray) -> np.ndarray:
 
 
 def main(folder: Path) -> None:
-    """Write the files, and print what is known without a network."""
+    """Write the files, and print the baselines without a network."""
     (image, label), (held_out, _) = digits("train"), digits("test")
     np.savez_compressed(folder / "train.npz", image=image)
     np.savez_compressed(folder / "test.npz", image=held_out)
-    print(f"pixels by themselves: {cost(held_out, shares(image)).mean():.2f} nats")
+    print(f"independent pixels: {cost(held_out, shares(image)).mean():.2f} nats")
     by_digit = np.stack([cost(held_out, shares(image[label == digit])) for digit in range(10)])
     mixed = -np.logaddexp.reduce(-by_digit - np.log(10))
-    print(f"pixels by themselves, in ten models, one for each digit: {mixed.mean():.2f} nats")
+    print(f"independent pixels, mixture of ten models, one per digit: {mixed.mean():.2f} nats")
 
 
 if __name__ == "__main__":

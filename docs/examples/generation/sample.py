@@ -1,6 +1,6 @@
-"""Draws digits that nobody wrote: `python sample.py output/generation/weights.safetensors samples.svg`.
+"""Generates digits with the trained decoder: `python sample.py output/generation/weights.safetensors samples.svg`.
 
-Codes are drawn at random, and the second half of the autoencoder makes images of them. It needs Pillow.
+Codes are sampled from a normal distribution; the decoder computes images from them. Needs Pillow.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import paddle_layers as pl
 
 ROWS, COLUMNS = 6, 16
 LARGER = 5
-"""How many times as large a pixel is drawn."""
+"""Scale of a pixel."""
 
 
 def samples(weights: str, count: int, seed: int) -> np.ndarray:
@@ -23,13 +23,13 @@ def samples(weights: str, count: int, seed: int) -> np.ndarray:
     decoder = pl.load(Path(__file__).parent / "decoder.textproto")
     size = decoder["code"].outputs[0].size
     with pl.Net(decoder) as net:
-        net.load(weights, leave_out=["seen.*", "mean.*", "deviation.*"])
+        net.load(weights, leave_out=["encoder.*", "mean.*", "deviation.*"])
         code = np.random.default_rng(seed).standard_normal((count, size))
         return net.forward({"code": code}, phase="test")["pixels"].reshape(count, 8, 8)
 
 
 def picture(images: np.ndarray) -> str:
-    """The images side by side, with a line between them, as SVG."""
+    """A row of images, separated by lines, as SVG."""
     framed = np.pad(1 - images, ((0, 0), (1, 0), (1, 0)), constant_values=1)
     sheet = framed.reshape(ROWS, COLUMNS, 9, 9).transpose(0, 2, 1, 3).reshape(ROWS * 9, COLUMNS * 9)
     stream = io.BytesIO()
@@ -44,7 +44,7 @@ def picture(images: np.ndarray) -> str:
 
 
 def main() -> None:
-    """Write the picture."""
+    """Write the SVG file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("weights")
     parser.add_argument("picture", type=Path)

@@ -1,4 +1,4 @@
-"""Writes on: characters drawn from what a trained network predicts, each from the characters before it.
+"""Samples text from a trained language model, character by character.
 
 python sample.py transformer.textproto output/transformer/weights.safetensors "The "
 """

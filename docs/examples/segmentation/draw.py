@@ -1,7 +1,6 @@
-"""Draws what a network found: `python draw.py found.npz found.svg`.
+"""Plots predicted label maps: `python draw.py found.npz found.svg`.
 
-Above the pictures of `test.npz`, in the middle what was found, below what is there; a colour for each digit. It needs
-Pillow.
+Top: images of `test.npz`; middle: predictions; bottom: ground truth, one color per digit. Needs Pillow.
 """
 
 import argparse
@@ -13,9 +12,9 @@ import numpy as np
 from PIL import Image
 
 SHOWN = 8
-"""Pictures that are drawn."""
+"""Number of images."""
 LARGER = 3
-"""How many times as large a pixel is drawn."""
+"""Scale of a pixel."""
 COLOURS = np.array(
     [
         (0, 0, 0), (230, 25, 75), (60, 180, 75), (255, 225, 25), (0, 130, 200), (245, 130, 48),
@@ -27,7 +26,7 @@ COLOURS = np.array(
 
 
 def picture(images: np.ndarray, found: np.ndarray, label: np.ndarray) -> str:
-    """Three rows of pictures, as SVG."""
+    """Three rows of images, as SVG."""
     grey = np.repeat(images[:, 0, :, :, None], 3, axis=3)
     rows = (grey, COLOURS[found], COLOURS[label])
     framed = [np.pad(row, ((0, 0), (0, 2), (0, 2), (0, 0)), constant_values=255) for row in rows]
@@ -44,7 +43,7 @@ def picture(images: np.ndarray, found: np.ndarray, label: np.ndarray) -> str:
 
 
 def main() -> None:
-    """Write the picture."""
+    """Write the SVG file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("found", type=Path)
     parser.add_argument("picture", type=Path)

@@ -1,7 +1,7 @@
-"""Writes pictures of several digits with a class for each pixel: `python make_data.py [FOLDER] [--train N] [--test N]`.
+"""Writes images of several digits with a class per pixel: `python make_data.py [FOLDER] [--train N] [--test N]`.
 
-`train.npz` and `test.npz` have `image`, N x 1 x 32 x 32 grey values, and `label`, N x 32 x 32 classes: 0 is the canvas,
-1 to 10 are the digits 0 to 9. The digits of `test.npz` are those that the digit set holds out.
+`train.npz` and `test.npz` have `image`, N x 1 x 32 x 32 gray values, and `label`, N x 32 x 32 classes: 0 is the
+background, 1 to 10 are the digits 0 to 9. The digits of `test.npz` are those that the digit set holds out.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def enlarged(image: np.ndarray, rows: int, columns: int) -> np.ndarray:
 
 
 def canvas(images: np.ndarray, numbers: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """One picture, from 0 to 1, and the class of each of its pixels."""
+    """An image, from 0 to 1, and the class of each pixel."""
     picture, label = np.zeros((SIDE, SIDE)), np.zeros((SIDE, SIDE), np.uint8)
     free = np.full((SIDE, SIDE), True)
     left = rng.integers(2, MOST + 1)
@@ -58,7 +58,7 @@ def canvas(images: np.ndarray, numbers: np.ndarray, rng: np.random.Generator) ->
 
 
 def pictures(part: str, count: int, seed: int) -> dict[str, np.ndarray]:
-    """So many pictures as the fields of a data set."""
+    """Images as the fields of a dataset."""
     rng = np.random.default_rng(seed)
     images, numbers = digits(part)
     drawn = [canvas(images, numbers, rng) for _ in range(count)]

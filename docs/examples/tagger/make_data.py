@@ -1,8 +1,8 @@
-"""Writes train.npz and test.npz: lines of Python's standard library, with the kind of token that each character is in.
+"""Writes train.npz and test.npz: lines of Python's standard library, with the token type of each character.
 
-`characters` are lines as sequences of codes (with `characters.starts`), `tags` the truth by `tokenize`: `2 * kind`
-where a token begins, `2 * kind + 1` inside of one, for the kinds below, and `2 * len(KINDS)` elsewhere. Lines that are
-part of a longer token are left out. Every tenth file is held out. `--files` takes fewer files.
+`characters` are lines as sequences of codes (with `characters.starts`), `tags` the targets by `tokenize`: `2 * kind`
+at the start of a token, `2 * kind + 1` inside one, for the kinds below, and `2 * len(KINDS)` outside of tokens. Lines
+that are part of a longer token are left out. Every tenth file is held out. `--files` limits the number of files.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def tagged_lines(path: Path) -> list[tuple[str, list[int]]]:
 
 
 def columns(lines: list[tuple[str, list[int]]]) -> dict[str, np.ndarray]:
-    """Characters, by their codes, and tags, end to end."""
+    """Characters as codes, and tags, both concatenated."""
     starts = np.cumsum([0, *(len(line) for line, _ in lines)])
     characters = np.frombuffer("".join(line for line, _ in lines).encode("ascii"), np.uint8).astype(np.int64)
     tags = np.array([tag for _, line in lines for tag in line], np.int64)

@@ -1,7 +1,7 @@
-"""Writes train.npz and test.npz: made-up sentences about four subjects, as word numbers.
+"""Writes train.npz and test.npz: synthetic sentences about four topics, as word ids.
 
-Each file has the sentences twice: `words` as sequences of ids (with `words.starts`), and `bag` as sparse rows that name
-the different words of a sentence (`bag.ids`, `bag.starts`). `label` is the subject. Run it again and nothing changes.
+Each file has the sentences twice: `words` as sequences of ids (with `words.starts`), and `bag` as sparse rows with the
+distinct words of a sentence (`bag.ids`, `bag.starts`). `label` is the topic. The files are the same on every run.
 """
 
 import sys

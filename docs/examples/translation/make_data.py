@@ -1,8 +1,8 @@
-"""Writes train.npz, test.npz and words.txt: numbers below a million in digits, and how they are read in English.
+"""Writes train.npz, test.npz and words.txt: numbers below a million in digits, and their English names.
 
-`digits` are ids 0 to 9. `words` are the words with the end behind them, `before` the word before each, with the
-beginning first; all are in sequences. A line of words.txt is a word, its number from 0 is the id. The numbers of the
-test are none of those that are learned from: nine of ten are. `--numbers` draws more or fewer, `--seed` others.
+`digits` are ids 0 to 9. `words` are the words followed by the end token, `before` the previous word of each, beginning
+with the start token; all are sequences. Each line of words.txt is a word; its line number from 0 is the id. Nine of ten
+numbers are for training, the others for the test. `--numbers` is the number of samples, `--seed` the random seed.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def spelled(number: int) -> list[str]:
 
 
 def columns(numbers: list[int]) -> dict[str, np.ndarray]:
-    """Sequences end to end, each with where its sequences start."""
+    """Concatenated sequences, each field with the starts of its sequences."""
     ids = {word: number for number, word in enumerate(WORDS)}
     digits = [[int(digit) for digit in str(number)] for number in numbers]
     words = [[ids[word] for word in spelled(number)] for number in numbers]

@@ -39,7 +39,7 @@ class Prediction(Values):
     weights: Path | None = None
     """The file they were computed with."""
     left_out: Mapping[int, str] = field(default_factory=dict)
-    """Records that could not be read, by number, where the source says `on_error: "skip"`; of `records`, the others."""
+    """Errors of unreadable records by record number, if the source skips them; `records` has the others."""
 
 
 def predict(

@@ -12,9 +12,9 @@ class Pinball:
     """
 
     x = pl.Input("N C...", "forecast")
-    target = pl.Input("N C...", "what came")
-    cost = pl.Output("N", "cost of every row", loss=True)
-    quantile = pl.Float("share of outcomes that are to lie below the forecast", default=0.5, above=0, below=1)
+    target = pl.Input("N C...", "target: the outcome")
+    cost = pl.Output("N", "per-sample loss", loss=True)
+    quantile = pl.Float("quantile: fraction of the outcomes below the forecast", default=0.5, above=0, below=1)
     examples = (pl.Example(x="4", target="4"), pl.Example(x="2x3", target="2x3", quantile=0.9))
 
 

@@ -12,16 +12,16 @@ PERIOD = 12
 
 @pl.source("series_waves")
 class Waves:
-    """Made-up monthly series: a trend, a yearly wave and noise, each drawn anew for every row.
+    """Synthetic monthly series: a trend, a yearly wave and noise, each sampled per row.
 
     Fields: `past` and `future`, what follows it.
     """
 
-    rows = pl.Int("how many series", default=1000, min=1)
-    past = pl.Int("months that are known", default=96, min=1)
+    rows = pl.Int("number of series", default=1000, min=1)
+    past = pl.Int("months of the past", default=96, min=1)
     future = pl.Int("months to forecast", default=12, min=1)
     noise = pl.Float("standard deviation of the noise", default=0.3, min=0)
-    seed = pl.Int("another seed, other series", default=0, min=0)
+    seed = pl.Int("random seed", default=0, min=0)
 
     def open(self, _base: Path) -> Dataset:
         """The series, the same for the same settings. Nothing is read from the training file's folder."""
@@ -31,4 +31,4 @@ class Waves:
         wave = height * np.sin(2 * np.pi * (month / PERIOD + phase))
         series = slope * month / len(month) + wave + self.noise * random.standard_normal((self.rows, len(month)))
         past, future = np.split(series.astype(np.float32), [self.past], axis=1)
-        return Dataset({"past": past, "future": future}, origin=f"{self.rows} made-up series")
+        return Dataset({"past": past, "future": future}, origin=f"{self.rows} synthetic series")

@@ -1,0 +1,126 @@
+"""Line wrapping of code on the pages: Python inside brackets, textproto between fields."""
+
+from __future__ import annotations
+
+import io
+import re
+import textwrap
+import tokenize
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+WIDTH = 88
+"""Columns of a code block that fit beside the sidebars of the site."""
+_OPERATORS = {
+    *("+", "-", "*", "/", "//", "@", "%", "|", "&", "<", ">", "<=", ">=", "=="),
+    "and",
+    "or",
+    "if",
+    "else",
+    "for",
+}
+_ASSIGNMENT = re.compile(r"(\s*)(return|[^\s=].*? [-+*/]?=) (?=\S)")
+
+
+class Break(NamedTuple):
+    """A column before which a line may be broken, and its bracket depth."""
+
+    column: int
+    depth: int
+
+
+def wrap(text: str, language: str) -> str:
+    """Code whose lines have at most `WIDTH` columns, where the syntax permits; other languages are unchanged."""
+    if not any(len(line) > WIDTH for line in text.splitlines()):
+        return text
+    if language == "textproto":
+        return "\n".join(line for long in text.split("\n") for line in _wrap_line(long, _gaps(long)))
+    if language != "python":
+        return text
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return text
+    return "\n".join(_python_lines(text.split("\n"), tokens))
+
+
+def _python_lines(lines: list[str], tokens: list[tokenize.TokenInfo]) -> Iterator[str]:
+    comments = {token.start[0]: token for token in tokens if token.type == tokenize.COMMENT}
+    breaks, continued = _python_breaks(tokens)
+    for number, line in enumerate(lines, 1):
+        comment, code = comments.get(number), line
+        if len(line) > WIDTH and comment is not None:
+            mark = f"{_indent(line)}# "
+            words = comment.string.lstrip("# ")
+            yield from textwrap.wrap(words, WIDTH, initial_indent=mark, subsequent_indent=mark)
+            code = line[: comment.start[1]].rstrip()
+        if code or not line:
+            hanging = 8 if code.lstrip().startswith("def ") else 0 if number in continued else 4
+            yield from _wrap_statement(code, breaks.get(number, []), hanging)
+
+
+def _wrap_statement(line: str, breaks: list[Break], hanging: int) -> Iterator[str]:
+    """The line; a long right-hand side that is an operation gets parentheses."""
+    assignment = _ASSIGNMENT.match(line)
+    is_operation = any(not stop.depth for stop in breaks) and line[-1] not in "([{,"
+    if len(line) <= WIDTH or assignment is None or not is_operation:
+        yield from _wrap_line(line, [stop for stop in breaks if stop.depth], hanging)
+        return
+    indent, head, start = assignment[1], assignment[2], assignment.end()
+    shift = len(indent) + 4 - start
+    inside = [Break(stop.column + shift, stop.depth + 1) for stop in breaks if stop.column > start]
+    yield f"{indent}{head} ("
+    yield from _wrap_line(f"{indent}    {line[start:]}", inside, hanging=0)
+    yield f"{indent})"
+
+
+def _python_breaks(tokens: Iterable[tokenize.TokenInfo]) -> tuple[dict[int, list[Break]], set[int]]:
+    """By line: breaks after commas and before binary operators. Also the lines that begin inside brackets."""
+    breaks: dict[int, list[Break]] = {}
+    continued = set()
+    depth, before = 0, ""
+    for token in tokens:
+        row, column = token.start
+        if token.string in (")", "]", "}") and token.type == tokenize.OP:
+            depth -= 1
+        if (before == "," and depth) or (token.string in _OPERATORS and before not in ("", "(", "[", "{", ",", "=")):
+            breaks.setdefault(row, []).append(Break(column, depth))
+        if token.string in ("(", "[", "{") and token.type == tokenize.OP:
+            depth += 1
+        if token.type == tokenize.NL and depth:
+            continued.add(row + 1)
+        before = token.string
+    return breaks, continued
+
+
+def _gaps(line: str) -> list[Break]:
+    """Breaks of a line of textproto: the spaces before field names and braces, outside strings and comments."""
+    depth, breaks = 0, []
+    for match in re.finditer(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|#.*|[{}\[\]]|(?<= )(?=\w+ ?[:{])", line):
+        if match[0].startswith("#"):
+            break
+        if not match[0]:
+            breaks.append(Break(match.start(), depth))
+        depth += (match[0] in ("{", "[")) - (match[0] in ("}", "]"))
+    return breaks
+
+
+def _wrap_line(line: str, breaks: list[Break], hanging: int = 4) -> Iterator[str]:
+    """The line, broken at the outermost brackets that suffice, as late as possible."""
+    indent = _indent(line) + " " * hanging
+    start = 0
+    while len(line) > WIDTH:
+        earliest = len(_indent(line)) + 16
+        fitting = [stop for stop in breaks if earliest < stop.column - start <= WIDTH]
+        if not fitting:
+            break
+        stop = min(fitting, key=lambda stop: (stop.depth, -stop.column))
+        cut = stop.column - start
+        yield line[:cut].rstrip()
+        line = indent + line[cut:]
+        start = stop.column - len(indent)
+    yield line
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
