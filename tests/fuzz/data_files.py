@@ -76,5 +76,7 @@ def check_message(error: Exception, name: str) -> None:
 
 def _ran_out(error: BaseException) -> bool:
     """Whether memory ran out. Python's parser says the same of brackets that are too deep for it."""
+    if not isinstance(error, MemoryError):
+        return False
     frames = traceback.extract_tb(error.__traceback__)
-    return isinstance(error, MemoryError) and not (frames and frames[-1].filename.endswith("ast.py"))
+    return not (frames and frames[-1].filename.endswith("ast.py"))

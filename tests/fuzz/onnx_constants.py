@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -50,6 +51,7 @@ class OnnxConstants(Onnx):
         return bytes(helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString(deterministic=True))
 
 
+@cache
 def _takes(operator: str, name: str, opset: int) -> bool:
     """Whether an operator has an attribute: others are refused before anything is computed."""
     import onnx

@@ -37,6 +37,8 @@ def main() -> int:
     except Baseline as error:
         print(error, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(f"interrupted, {len(mutants) - len(outcomes)} mutants are left out", file=sys.stderr)
     print(f"{len(outcomes)} mutants in {time.perf_counter() - begin:.0f} s", file=sys.stderr)
     print(text(outcomes))
     return 0 if share_killed(outcomes) >= WANTED else 1

@@ -48,8 +48,11 @@ def run(choice: Choice, jobs: int) -> Iterator[tuple[int, Verdict]]:
     for number, mutant in enumerate(choice.mutants()):
         rows.setdefault(mutant.source.definitions[0].name, []).append(number)
     with ProcessPoolExecutor(jobs, initializer=_begin, initargs=(choice,)) as pool:
-        for done in as_completed([pool.submit(_try_all, row) for row in rows.values()]):
-            yield from done.result()
+        try:
+            for done in as_completed([pool.submit(_try_all, row) for row in rows.values()]):
+                yield from done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)  # where the caller is interrupted, or a check fails without a mutant
 
 
 _MUTANTS: list[Mutant] = []
