@@ -87,7 +87,7 @@ def adaptive_pool(
     size_y: output height (>= 1, same as size)
     pool_type: type of pooling (MAX)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -116,7 +116,7 @@ def adaptive_pool1d(
     size: output length (>= 1, required)
     pool_type: type of pooling (MAX)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -146,7 +146,7 @@ def adaptive_pool3d(
     size: output size along each axis (1 to 3 values, each >= 1, required)
     pool_type: type of pooling (MAX)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -175,7 +175,7 @@ def add(
     x: feature vectors or images
     other: the same shape, or size 1 for the channels, for the other axes, or for both
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -200,7 +200,7 @@ def addto(
 
     x: terms
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -371,7 +371,7 @@ def batch_norm(
     synchronised: synchronize the statistics across processes (SyncBatchNorm) (false)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -743,7 +743,7 @@ def concat(
     x: values to concatenate
     axis: concatenation axis: 1 is the first after the batch axis, -1 the last (1)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -805,7 +805,7 @@ def context(
     x: sequences of feature vectors
     length: window length (>= 1 and <= 1024, required)
     start: start of the window relative to the current step; if absent, centered (>= -1024 and <= 1024, none)
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -901,7 +901,7 @@ def conv(
     groups: number of groups of channels and filters (>= 1, 1)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -945,7 +945,7 @@ def conv1d(
     groups: number of groups of channels and filters (>= 1, 1)
     bias: add `conv.bias`, one value per filter (true)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -989,7 +989,7 @@ def conv1d_trans(
     groups: number of groups of channels and filters (>= 1, 1)
     bias: add `conv_trans.bias`, one value per filter (true)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -1040,7 +1040,7 @@ def conv3d(
     groups: number of groups of channels and filters (>= 1, 1)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -1089,7 +1089,7 @@ def conv3d_trans(
     groups: number of groups of channels and filters (>= 1, 1)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -1138,7 +1138,7 @@ def conv_operator(
     padding_y: vertical zero padding: rows added at the top and at the bottom (>= 0, same as padding)
     trans: transposed convolution, as `conv_trans` (false)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -1225,7 +1225,7 @@ def conv_trans(
     groups: number of groups of channels and filters (>= 1, 1)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -1637,7 +1637,7 @@ def div(
     x: dividend
     other: divisor: the same shape, or size 1 for the channels, for the other axes, or for both
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -1716,7 +1716,7 @@ def eltwise(
     operation: elementwise operation of the inputs (SUM)
     coefficients: coefficient of each operand of a sum; if absent, all are 1 (none)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -1767,7 +1767,7 @@ def embedding(
     ids: integer ids to look up
     size: embedding size (>= 1, required)
     padding_id: padding id: its embedding is zero and has no gradient (>= 0, none)
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -1842,7 +1842,7 @@ def expand(
     like: sequences that determine the number of repetitions
     level: level of `x` (SEQUENCE)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -1872,7 +1872,7 @@ def factorization_machine(
     x: feature vectors: samples, tokens, images
     factor_size: rank of the factorization: length of the vectors (>= 1, required)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -1908,7 +1908,7 @@ def fc(
     axis: first axis of the input features: 1 is the first after the batch axis, -1 the last (1)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -2103,7 +2103,7 @@ def group_norm(
     epsilon: epsilon for numerical stability, added to the variance (> 0, 1e-05)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -2470,7 +2470,7 @@ def instance_norm(
     epsilon: epsilon for numerical stability, added to the variance (> 0, 1e-05)
     bias: add `norm.bias`, one value per channel (true)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -2585,7 +2585,7 @@ def layer_norm(
     epsilon: epsilon for numerical stability, added to the variance (> 0, 1e-05)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -3026,7 +3026,7 @@ def mixed(
     context_start: start of the window of `context` relative to the current step; if absent, centered (none)
     bias: add `bias.offset`, a learned value per column (false)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -3056,7 +3056,7 @@ def mul(
     x: feature vectors or images
     other: the same shape, or size 1 for the channels, for the other axes, or for both
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -3231,7 +3231,7 @@ def mvn(
     normalize_variance: divide by the standard deviation (true)
     epsilon: epsilon for numerical stability, added to the standard deviation (> 0, 1e-09)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -3384,7 +3384,7 @@ def padded_context(
     x: sequences of feature vectors
     length: window length (>= 2 and <= 1024, required)
     start: start of the window relative to the current step; if absent, centered (>= -1024 and <= 1024, none)
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -3550,7 +3550,7 @@ def pool(
     divisor: divisor of average pooling (VALID)
     global_pooling: global pooling: one window of the size of the image (false)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -3591,7 +3591,7 @@ def pool1d(
     rounding: treatment of a last window that exceeds the input (CEIL)
     divisor: divisor of average pooling (VALID)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -3635,7 +3635,7 @@ def pool3d(
     rounding: treatment of a last window that exceeds the input (CEIL)
     divisor: divisor of average pooling (VALID)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -3660,7 +3660,7 @@ def position_embedding(
 
     x: sequences of feature vectors
     max_length: maximum sequence length (>= 1, required)
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     """
 
 def power(
@@ -3991,7 +3991,7 @@ def reduction(
     axes: reduced axes, from 1 on or from -1 backwards; if absent, all (at least 1 values, none)
     keep_dims: keep the reduced axes with size 1 (false)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -4097,7 +4097,7 @@ def repeat(
     as_row_vector: repeat the whole axis (true, tile) or each element (false, interleave) (true)
     axis: repeated axis: 1 is the first after the batch axis, -1 the last (1)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -4202,7 +4202,7 @@ def rms_norm(
     x: rows
     epsilon: epsilon for numerical stability, added to the mean square (> 0, 1e-05)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -4354,7 +4354,7 @@ def row_conv(
     x: sequences of feature vectors
     length: window length, including the current step (>= 1, required)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -4671,7 +4671,7 @@ def seq_avg_pool(
     strategy: divisor of the sum (AVERAGE)
     level: pooling level (SEQUENCE)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -4720,7 +4720,7 @@ def seq_concat(
     x: first sequences
     z: second sequences
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -4770,7 +4770,7 @@ def seq_first(
     x: sequences of feature vectors
     level: pooling level (SEQUENCE)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -4798,7 +4798,7 @@ def seq_last(
     x: sequences of feature vectors
     level: pooling level (SEQUENCE)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -4827,7 +4827,7 @@ def seq_max_pool(
     x: sequences of feature vectors
     level: pooling level (SEQUENCE)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -4856,7 +4856,7 @@ def seq_reshape(
     x: sequences of feature vectors
     size: embedding size (>= 1, required)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -4917,7 +4917,7 @@ def seq_window_pool(
     stride: rows of a window (>= 1, required)
     strategy: type of pooling (AVERAGE)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -4971,7 +4971,7 @@ def sequence_softmax(
     is computed over the steps of each sub-sequence. In Paddle it is an activation of values of width one.
 
     x: score per step
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -5156,7 +5156,7 @@ def sinusoidal_position(
 
     x: sequences of feature vectors
     first: position of the first step of each sequence
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     """
 
 def slice(
@@ -5563,7 +5563,7 @@ def stochastic_pool(
     stride_y: vertical stride (>= 1, same as stride)
     rounding: treatment of a last window that exceeds the input (CEIL)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -5591,7 +5591,7 @@ def sub(
     x: feature vectors or images
     other: subtrahend: the same shape, or size 1 for the channels, for the other axes, or for both
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -5643,7 +5643,7 @@ def sub_seq(
     offset: first step of the slice, from 0
     length: length of the slice
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -5752,7 +5752,7 @@ def tensor(
     size: number of outputs (>= 1, required)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
@@ -5854,7 +5854,7 @@ def trans_fc(
     size: number of outputs (>= 1, required)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
-    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
