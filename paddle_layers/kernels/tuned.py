@@ -95,7 +95,7 @@ def tuned(
     scratch_per_chunk: bool = False,
     pass_name: str = "",
     prepared: Callable[..., int] | None = None,
-    behind: Any = None,
+    after: Any = None,
 ) -> Callable[[Any], Any]:
     """Registers a tuned kernel: a faster implementation of the point function `function` of `layer`.
 
@@ -117,7 +117,7 @@ def tuned(
     while it is in the cache. `in_place` promises that a target may alias an input of the same size. With both, item i
     reads no other runs of such an input than it writes.
 
-    A kernel registered with `behind` another one, with its `items`, `threads` and `runs`, runs after that one on the
+    A kernel registered `after` another one, with its `items`, `threads` and `runs`, runs after that one on the
     same scratch buffer: a two-step reduction. `pass_name` is the pass of `runtime.passes` without which it is not
     selected. With `prepared` the first of two requests parameters only and fills `prepared`, an array of
     `prepared(...)` elements that the second one reads, such as transformed weights. In the test phase that is done
@@ -137,13 +137,13 @@ def tuned(
         in_place: Whether a target may alias an input of the same size.
         runs: Number of consecutive runs that the items write.
         threads: Threads per block, on `"cuda"`.
-        scratch_of_pieces: Whether the scratch buffer is per piece of the items, on `"cpu"`.
+        scratch_per_chunk: Whether the scratch buffer is per chunk of the items, on `"cpu"`.
         pass_name: Graph optimization pass without which the kernel is not selected.
         prepared: Number of prepared elements.
-        behind: Kernel after which this one runs, on the same scratch buffer.
+        after: Kernel after which this one runs, on the same scratch buffer.
 
     Raises:
-        DefinitionError: The module is not called `kernels` (it is imported when a layer first runs), or `behind` is
+        DefinitionError: The module is not called `kernels` (it is imported when a layer first runs), or `after` is
             invalid.
     """
 
@@ -157,15 +157,15 @@ def tuned(
             prepared,
         )  # fmt: skip
         kernels = _TUNED.setdefault((layer, function, device), [])
-        if behind is None:
+        if after is None:
             kernels.append(entry)
             return call
-        places = [at for at, kernel in enumerate(kernels) if kernel.call is behind]
+        places = [at for at, kernel in enumerate(kernels) if kernel.call is after]
         if not places:
-            raise _error(plain, f'`behind` names a kernel for "{device}" that replaces `{function}` of `{layer}`, too')
+            raise _error(plain, f'`after` names a kernel for "{device}" that replaces `{function}` of `{layer}`, too')
         if work is not _no_work or least or when is not None or scratch is not None or in_place:
             raise _error(
-                plain, "a kernel `behind` another one has `items`, `threads` and `runs`; the first one decides the rest"
+                plain, "a kernel `after` another one has `items`, `threads` and `runs`; the first one decides the rest"
             )
         kernels[places[0]] = kernels[places[0]]._replace(then=entry)
         return call

@@ -169,7 +169,7 @@ def registers(cubin):
     return max(int.from_bytes(count, "little") for count in re.findall(rb"\x04\x2f\x08\0.{4}(.{4})", cubin, re.DOTALL))
 
 
-def test_a_kernel_behind_another_one_is_checked(monkeypatch):
+def test_a_kernel_after_another_one_is_checked(monkeypatch):
     monkeypatch.setattr(kernels_tuned, "_TUNED", {})
 
     def first(y, scratch): ...
@@ -177,11 +177,11 @@ def test_a_kernel_behind_another_one_is_checked(monkeypatch):
     def second(y, scratch): ...
 
     first.__module__ = second.__module__ = "some.kernels"
-    with pytest.raises(DefinitionError, match="second: `behind` names a kernel"):
-        kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, behind=first)(second)
+    with pytest.raises(DefinitionError, match="second: `after` names a kernel"):
+        kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, after=first)(second)
     kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, scratch=lambda: 4)(first)
     with pytest.raises(DefinitionError, match="the first one decides the rest"):
-        kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, least=5, behind=first)(second)
-    kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, behind=first)(second)
+        kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, least=5, after=first)(second)
+    kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, after=first)(second)
     (entry,) = kernels_tuned.tuned_kernels("fc", "fc_y", "cuda")
     assert (entry.call, entry.then.call) == (first, second)

@@ -227,7 +227,7 @@ def test_parts_of_two_layers_share_a_parameter():
     with pl.Net(pl.loads(X + one.format("a", 2, share) + one.format("b", 2, share))) as net:
         assert [name for name in net.parameters if "gates" in name] == ["a.gates.weight"]
     text, _ = message(X + one.format("a", 2, share) + one.format("b", 3, share))
-    assert text.startswith("E212: `gates.weight` of layer `b` has the shape 6x12, but `w` is 6x8")
+    assert text.startswith("E212: shared parameter `w` has shape 6x12 as `gates.weight` of layer `b`, but 6x8 as")
 
 
 @pytest.mark.parametrize("name", ['name: "l.gates"', 'name: "l.other"', 'name: "other" output: "l.gates"'])

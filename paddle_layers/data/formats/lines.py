@@ -24,7 +24,7 @@ _UNKNOWN = "; add it to the dictionary, or set the out-of-vocabulary word with `
 
 
 class Lines:
-    """Words of a text file as ids; `lines[row]` is the line in the file. Empty lines are skipped.
+    """Words of a file as ids; `lines[row]` is the line in the file. Empty lines are skipped.
 
     Without `ids` the words stay words: their ids come from the training data. `unknown` is the id of out-of-vocabulary
     words; without it they raise `DataError`, with file and line. With a `tokenizer` the ids are those of the tokens of

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 class LayerDefinition(Definition, ABC):
     """A layer type: fields by role in the order of declaration, functions in the order of definition.
 
-    `networks` are sources of whole networks: the examples of a layer that is useful only among others, since the
-    framework does its work. A layer with `from_message` may have no functions.
+    `networks` are examples of a layer that is only useful among others; one with `from_message` may have no functions.
     """
 
     def __init__(

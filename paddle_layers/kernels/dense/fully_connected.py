@@ -133,7 +133,7 @@ def parts_y(first, last, x, weight, scratch):
         )  # fmt: skip
 
 
-@tuned("fc", "fc_y", items=tiles_of_y, runs=numbers_of_row, behind=parts_y)
+@tuned("fc", "fc_y", items=tiles_of_y, runs=numbers_of_row, after=parts_y)
 @compiled
 def row_y(first, last, y, scratch, accumulate):
     K = y.shape[1]

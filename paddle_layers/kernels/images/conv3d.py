@@ -28,7 +28,6 @@ from .conv_tiling import (
     forward_runs,
     forward_scratch,
     input_planes,
-    mirrored,
     multiplications,
     output_planes,
     outputs,
@@ -43,6 +42,7 @@ from .conv_tiling import (
     weight_items,
     weight_scratch,
 )
+from .convolution_axes import mirrored
 from .patchify_conv import (
     col2im_gemm,
     col2im_items,
@@ -78,7 +78,7 @@ def winograd_filters(first, last, prepared, weight, scratch):
     transform_weight(first, last, prepared, weight, scratch)
 
 
-@tuned("conv3d", "conv3d_y", items=winograd_items, behind=winograd_filters)
+@tuned("conv3d", "conv3d_y", items=winograd_items, after=winograd_filters)
 @compiled
 def winograd_y(first, last, y, x, prepared, scratch, E, ahead):
     convolve_volumes(first, last, y, x, prepared, OVERWRITE, NO_EPILOGUE, scratch, E, ahead)
@@ -93,7 +93,7 @@ def winograd_filters_back(first, last, prepared, weight, scratch):
     transform_weight_back(first, last, prepared, weight, scratch)
 
 
-@tuned("conv3d", "conv3d_dx", items=winograd_items_back, behind=winograd_filters_back)
+@tuned("conv3d", "conv3d_dx", items=winograd_items_back, after=winograd_filters_back)
 @compiled
 def winograd_dx(first, last, dx, dy, prepared, adding, scratch, E, ahead):
     back = (E - 1 - ahead[0], 2 - ahead[1], 2 - ahead[2])
@@ -118,7 +118,7 @@ def transpose_filters(first, last, prepared, weight):
     transpose_weight(first, last, prepared, weight)
 
 
-@tuned("conv3d", "conv3d_y", items=vector_items, behind=transpose_filters)
+@tuned("conv3d", "conv3d_y", items=vector_items, after=transpose_filters)
 @compiled
 def vectors_y(first, last, y, x, prepared, scratch, E, A, B, step, ahead, gap):
     vectors_of_volumes(first, last, y, x, prepared, False, scratch, (E, A, B), step, ahead, gap)
@@ -142,7 +142,7 @@ def transpose_filters_back(first, last, prepared, weight):
     transpose_weight_back(first, last, prepared, weight)
 
 
-@tuned("conv3d", "conv3d_dx", items=vector_items_back, behind=transpose_filters_back)
+@tuned("conv3d", "conv3d_dx", items=vector_items_back, after=transpose_filters_back)
 @compiled
 def vectors_dx(first, last, dx, dy, prepared, accumulate, scratch, E, A, B, step, ahead, gap):
     vectors_of_volumes_back(first, last, dx, dy, prepared, accumulate, scratch, (E, A, B), step, ahead, gap)
@@ -213,7 +213,7 @@ def trans_transpose_filters(first, last, prepared, weight):
     transpose_weight_back(first, last, prepared, weight)
 
 
-@tuned("conv3d_trans", "conv3d_trans_y", items=mirrored(vector_items_back), behind=trans_transpose_filters)
+@tuned("conv3d_trans", "conv3d_trans_y", items=mirrored(vector_items_back), after=trans_transpose_filters)
 @compiled
 def trans_vectors_y(first, last, y, x, prepared, scratch, E, A, B, step, ahead, gap):
     vectors_of_volumes_back(first, last, y, x, prepared, False, scratch, (E, A, B), step, ahead, gap)
@@ -239,7 +239,7 @@ def trans_transpose_filters_back(first, last, prepared, weight):
     transpose_weight(first, last, prepared, weight)
 
 
-@tuned("conv3d_trans", "conv3d_trans_dx", items=mirrored(vector_items), behind=trans_transpose_filters_back)
+@tuned("conv3d_trans", "conv3d_trans_dx", items=mirrored(vector_items), after=trans_transpose_filters_back)
 @compiled
 def trans_vectors_dx(first, last, dx, dy, prepared, accumulate, scratch, E, A, B, step, ahead, gap):
     vectors_of_volumes(first, last, dx, dy, prepared, accumulate, scratch, (E, A, B), step, ahead, gap)

@@ -30,7 +30,6 @@ from .conv_tiling import (
     forward_scratch,
     input_planes,
     multiplications,
-    of_images,
     output_planes,
     outputs,
     prepared_vectors,
@@ -45,6 +44,7 @@ from .conv_tiling import (
     weight_items,
     weight_scratch,
 )
+from .convolution_axes import of_images
 from .depthwise import (
     add_planes,
     correlate_each,
@@ -111,7 +111,7 @@ def winograd_filters(first, last, prepared, weight, scratch):
     transform_weight(first, last, prepared, volumes(weight), scratch)
 
 
-@tuned("conv", "conv_y", items=of_images(winograd_items), behind=winograd_filters)
+@tuned("conv", "conv_y", items=of_images(winograd_items), after=winograd_filters)
 @compiled
 def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y, epilogue):
     convolve_volumes(
@@ -129,7 +129,7 @@ def winograd_filters_back(first, last, prepared, weight, scratch):
     transform_weight_back(first, last, prepared, volumes(weight), scratch)
 
 
-@tuned("conv", "conv_dx", items=of_images(winograd_items_back), behind=winograd_filters_back)
+@tuned("conv", "conv_dx", items=of_images(winograd_items_back), after=winograd_filters_back)
 @compiled
 def winograd_dx(first, last, dx, dy, prepared, adding, scratch, padding, padding_y):
     convolve_volumes(
@@ -155,7 +155,7 @@ def packed_filters(first, last, prepared, weight):
     pack_filters(first, last, prepared, weight)
 
 
-@tuned("conv", "conv_y", items=packed_items, runs=packed_runs, behind=packed_filters)
+@tuned("conv", "conv_y", items=packed_items, runs=packed_runs, after=packed_filters)
 @compiled
 def small_y(first, last, y, x, prepared, scratch, epilogue):
     pointwise_conv_small(first, last, y, x, prepared, scratch, epilogue)
@@ -205,7 +205,7 @@ def pack_x(
     )  # fmt: skip
 
 
-@tuned("conv", "conv_y", items=filter_runs, runs=output_planes, behind=pack_x)
+@tuned("conv", "conv_y", items=filter_runs, runs=output_planes, after=pack_x)
 @compiled
 def packed_y(
     first, last, y, weight, scratch, H, W, stride, stride_y, padding, padding_y, dilation, dilation_y, groups, epilogue
@@ -226,7 +226,7 @@ def transpose_filters(first, last, prepared, weight):
     transpose_weight(first, last, prepared, weight)
 
 
-@tuned("conv", "conv_y", items=of_images(vector_items), behind=transpose_filters)
+@tuned("conv", "conv_y", items=of_images(vector_items), after=transpose_filters)
 @compiled
 def vectors_y(
     first, last, y, x, prepared, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
@@ -287,7 +287,7 @@ def transpose_filters_back(first, last, prepared, weight):
     transpose_weight_back(first, last, prepared, weight)
 
 
-@tuned("conv", "conv_dx", items=of_images(vector_items_back), behind=transpose_filters_back)
+@tuned("conv", "conv_dx", items=of_images(vector_items_back), after=transpose_filters_back)
 @compiled
 def vectors_dx(
     first, last, dx, dy, prepared, adding, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y

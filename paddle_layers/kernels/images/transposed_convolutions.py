@@ -34,9 +34,7 @@ from .conv_tiling import (
     forward_runs,
     forward_scratch,
     input_planes,
-    mirrored,
     multiplications,
-    of_images,
     output_planes,
     outputs,
     prepared_vectors,
@@ -51,6 +49,7 @@ from .conv_tiling import (
     weight_items,
     weight_scratch,
 )
+from .convolution_axes import mirrored, of_images
 from .depthwise import add_planes, filter_items, plane_scratch
 from .patchify_conv import (
     col2im_gemm,
@@ -134,7 +133,7 @@ def winograd_filters(first, last, prepared, weight, scratch):
     transform_weight_back(first, last, prepared, volumes(weight), scratch)
 
 
-@tuned("conv_trans", "conv_trans_y", items=mirrored(of_images(winograd_items_back)), behind=winograd_filters)
+@tuned("conv_trans", "conv_trans_y", items=mirrored(of_images(winograd_items_back)), after=winograd_filters)
 @compiled
 def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y):
     convolve_volumes(
@@ -153,7 +152,7 @@ def winograd_filters_back(first, last, prepared, weight, scratch):
     transform_weight(first, last, prepared, volumes(weight), scratch)
 
 
-@tuned("conv_trans", "conv_trans_dx", items=mirrored(of_images(winograd_items)), behind=winograd_filters_back)
+@tuned("conv_trans", "conv_trans_dx", items=mirrored(of_images(winograd_items)), after=winograd_filters_back)
 @compiled
 def winograd_dx(first, last, dx, dy, prepared, adding, scratch, padding, padding_y):
     convolve_volumes(
@@ -182,7 +181,7 @@ def transpose_filters(first, last, prepared, weight):
     transpose_weight_back(first, last, prepared, weight)
 
 
-@tuned("conv_trans", "conv_trans_y", items=mirrored(of_images(vector_items_back)), behind=transpose_filters)
+@tuned("conv_trans", "conv_trans_y", items=mirrored(of_images(vector_items_back)), after=transpose_filters)
 @compiled
 def vectors_y(
     first, last, y, x, prepared, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
@@ -227,7 +226,7 @@ def transpose_filters_back(first, last, prepared, weight):
     transpose_weight(first, last, prepared, weight)
 
 
-@tuned("conv_trans", "conv_trans_dx", items=mirrored(of_images(vector_items)), behind=transpose_filters_back)
+@tuned("conv_trans", "conv_trans_dx", items=mirrored(of_images(vector_items)), after=transpose_filters_back)
 @compiled
 def vectors_dx(
     first, last, dx, dy, prepared, accumulate, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y

@@ -28,7 +28,7 @@ from .workspace import Workspace
 
 
 class Schedule:
-    """The launches of one phase. The backward pass starts at `output_gradients`; if empty, there is none.
+    """The launches of one phase. The backward pass starts at `output_gradients`; if empty, there is no backward pass.
 
     Output gradients without a weight are written by the caller; the others are losses with their weight. With
     `updates` the backward pass changes the parameters, whose gradients cannot be read then. With `divisors_only` the

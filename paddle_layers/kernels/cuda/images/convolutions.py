@@ -236,7 +236,7 @@ def conv_dweight(scratch, weight, dy, x, stride, stride_y, padding, padding_y, d
     keep(scratch, tile, cuda.blockIdx.x, thread, bits)
 
 
-@tuned("conv", "conv_dweight", device="cuda", items=blocks_of_sum, threads=THREADS, behind=conv_dweight)
+@tuned("conv", "conv_dweight", device="cuda", items=blocks_of_sum, threads=THREADS, after=conv_dweight)
 def conv_dweight_sum(dweight, scratch, dy, accumulate, groups):
     N, K, P, Q = dy.shape
     _, D, A, B = dweight.shape
