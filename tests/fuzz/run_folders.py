@@ -268,7 +268,7 @@ def _other_value(line: str, rng: Random) -> str:
         "Infinity",
         '""',
     )
-    if key == "distribution" and rng.random() < 0.7:
+    if key == "distribution" and isinstance(found[key], str) and rng.random() < 0.7:
         text = changed_text(found[key], rng)
         found[key] = text.replace("0.01", "0.02") if rng.random() < 0.3 else text
         return json.dumps(found)
