@@ -242,7 +242,7 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert run("net.binpb", "net.yaml") == 2
     capsys.readouterr()
     assert run("net.binpb", "nowhere/net.json") == 1
-    assert capsys.readouterr().err == "nowhere: there is no such folder\n"
+    assert capsys.readouterr().err == "nowhere: no such folder\n"
     Path("wrong.textproto").write_text(RESIDUAL.replace('input: "x"', 'input: "z"', 1))
     assert run("wrong.textproto", "wrong.json") == 1
     assert "E203" in capsys.readouterr().err
