@@ -105,7 +105,7 @@ def test_commands_print_through_one_place() -> None:
     found = {
         path.name for path in (PACKAGE / "cli").rglob("*.py") if re.search(r"click\.echo|\bprint\(", path.read_text())
     }
-    assert found == {"terminal.py", "fmt.py"}
+    assert found == {"terminal.py", "configs.py"}
     for path in (PACKAGE / "training").glob("*.py"):
         assert not re.search(r"\bprint\((?!printable\()", path.read_text()), path
 

@@ -55,7 +55,7 @@ def test_every_link_leads_to_a_place_on_the_page(show: Show) -> None:
     found = Found(text)
     assert all(link.startswith("#") for link in found.links)
     assert {unquote(link[1:]) for link in found.links} <= set(found.ids)
-    assert {"layer-block.heads", "layer-y", "type-fc", "type-multi_head_attention"} <= set(found.ids)
+    assert {"layer-block.attention", "layer-y", "type-fc", "type-multi_head_attention"} <= set(found.ids)
     assert len(found.ids) == len(set(found.ids))
     assert "link" not in found.tags
 

@@ -51,7 +51,7 @@ def test_an_existing_folder_is_left_alone(project: Path) -> None:
     (project / "train.csv").write_text("mine")
     result = CliRunner().invoke(commands, ["new", str(project)])
     assert result.exit_code == 1
-    assert "nothing is overwritten" in result.stderr
+    assert "already exists and is not an empty folder" in result.stderr
     assert (project / "train.csv").read_text() == "mine"
 
 

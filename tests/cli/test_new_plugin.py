@@ -110,7 +110,7 @@ def test_the_kernel_of_the_guide(installed: Path) -> None:
         ("class", "invalid prefix `class`"),
         ("3", "invalid prefix `3`"),
         ("../up", "invalid prefix `../up`: expected lowercase words joined by `_`, such as `up`"),
-        ("batch", "the built-in layer `batch_norm` uses the prefix `batch`; choose another"),
+        ("batch", "the built-in layer `batch_reindex` uses the prefix `batch`; choose another"),
         ("relu", "the built-in layer `relu` uses the prefix `relu`; choose another"),
     ],
 )
@@ -125,7 +125,7 @@ def test_an_existing_folder_is_left_alone(package: Path) -> None:
     (package / "README.md").write_text("mine")
     result = CliRunner().invoke(commands, ["new-plugin", "my_own"])
     assert result.exit_code == 1
-    assert "nothing is overwritten" in result.stderr
+    assert "already exists and is not an empty folder" in result.stderr
     assert (package / "README.md").read_text() == "mine"
 
 

@@ -89,7 +89,7 @@ def test_rows_bear_the_numbers_of_their_records(folder):
 def test_files_bear_them_too_and_the_command_counts(folder, ending):
     done = run("predict", "skip.textproto", "--output", f"found.{ending}")
     assert done.exit_code == 0
-    assert done.stderr.startswith("note: 5 records were left out: test.csv:3: column 1 (`a`): 'x' is not a number")
+    assert done.stderr.startswith("note: 5 records were skipped: test.csv:3: column 1 (`a`): 'x' is not a number")
     path = folder / f"found.{ending}"
     if ending == "csv":
         rows = [int(row["row"]) for row in csv.DictReader(path.read_text().splitlines())]
@@ -111,8 +111,8 @@ def test_evaluate_tests_the_others_and_says_so(folder):
         pl.evaluate("stop.textproto", "good.csv", weights="w.safetensors"),
     )
     assert (found.rows, found.results) == (len(GOOD), wanted.results)
-    assert [note for note in found.notes if note.startswith("5 records were left out: test.csv:3")]
-    assert "note: 5 records were left out" in run("evaluate", "skip.textproto").stderr
+    assert [note for note in found.notes if note.startswith("5 records were skipped: test.csv:3")]
+    assert "note: 5 records were skipped" in run("evaluate", "skip.textproto").stderr
 
 
 def test_data_of_which_nothing_can_be_read(folder):

@@ -232,7 +232,7 @@ def test_the_training_says_how_many_records_it_left_out(pictures, tmp_path):
     skipping = SOURCE.replace("workers", 'on_error: "skip" workers')
     report, losses, _ = trained(tmp_path, 1, tmp_path / "output", skipping)
     assert len(losses) == 30
-    assert "1 record was left out: " in str(report)
+    assert "1 record was skipped: " in str(report)
     assert "b/1.png: cannot read the image: not an image, or corrupt" in str(report)
     with pytest.raises(
         Exception, match=r"b/1\.png: cannot read the image: .*; set `on_error: \"skip\"` in the source to skip"
