@@ -134,7 +134,7 @@ class Optimizer:
         """
         rate = float(learning_rate)
         if not 0 <= rate < math.inf:
-            raise ValueError(f"learning_rate is {rate:g}, must be >= 0")
+            raise ValueError(f"learning_rate is {rate:g}, must be a finite number >= 0")
         try:
             self._updater.step(rate, self.steps + 1)
         except NonFiniteGradients as error:

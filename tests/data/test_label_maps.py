@@ -132,7 +132,7 @@ def test_labels_of_pixels_for_a_layer_of_single_labels_are_told_of_the_shape():
 def test_places_that_the_scores_do_not_have_are_a_mistake_of_the_config():
     with pytest.raises(pl.ConfigError) as error:
         pl.loads(NETWORK.replace("shape: [3, 4] ", "shape: [6, 8] "))
-    assert "is 3x3x4, but input `label` is 6x8" in str(error.value)
+    assert "is 3x3x4, but input `label` has axes 6x8: expected C before these axes" in str(error.value)
 
 
 def test_images_of_another_size_take_their_labels_along():

@@ -397,7 +397,7 @@ def test_a_norm_of_what_is_computed_is_refused(houses, tmp_path):
             '  layer { name: "raised" type: "power" input: "features" }\n  layer { name: "plain"',
         )
     )
-    with pytest.raises(ConfigError, match="`raised` is computed by a layer, but a `data_norm` is measured on the data"):
+    with pytest.raises(ConfigError, match="`raised` is computed by a layer, but `data_norm` computes its statistics"):
         train(path)
 
 

@@ -133,7 +133,7 @@ A, B = "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"
         ({"fc1.weight": "a\\b.safetensors"}, "not the name of a safetensors file next to the index"),
         ({"fc1.weight": ".hidden.safetensors"}, "not the name of a safetensors file next to the index"),
         ({"fc1.weight": "weights.pth"}, "not the name of a safetensors file next to the index"),
-        ({"fc1.weight": 3}, "'3' is no name of a safetensors file"),
+        ({"fc1.weight": 3}, "'3' is not the name of a safetensors file next to the index"),
         ({"fc1.weight": "absent.safetensors"}, "file not found: .*absent.safetensors"),
         ({"fc1.weight": A, "fc1.bias": A, "fc2.weight": B}, "`fc1.bias` is not in "),
         ({"fc1.weight": A, "fc2.weight": B}, "`fc1.bias` in .* is not in the index"),
@@ -166,12 +166,12 @@ def test_transposed_matrices_are_noticed_and_read_when_it_is_said(tmp_path, net)
     with pytest.raises(WeightsError) as caught:
         net.load(path)
     assert "`fc1.weight` is (3x4), but (4x3) in the file: transposed, as in PyTorch" in str(caught.value)
-    assert 'say layout: "torch" in `weights { }` of the training file, or' in str(caught.value)
+    assert 'set layout: "torch" in `weights { }` of the training file, or' in str(caught.value)
     net.load(path, layout="torch")
     same(values(net), tensors)
-    with pytest.raises(WeightsError, match=r"`fc1.weight` is \(3x4\), and \(4x3\) in the file"):
+    with pytest.raises(WeightsError, match=r"`fc1.weight` is \(3x4\), but \(4x3\) in the file"):
         net.load(path, layout="paddle_layers")
-    with pytest.raises(WeightsError, match="`layout` is 'keras'; there are `paddle_layers`, `torch`"):
+    with pytest.raises(WeightsError, match="unknown `layout` 'keras'; available: `paddle_layers`, `torch`"):
         net.load(path, layout="keras")
 
 
@@ -184,7 +184,7 @@ def test_a_square_matrix_alone_is_refused_until_somebody_says_how_it_lies(tmp_pa
         with pytest.raises(WeightsError) as caught:
             squares.load(path)
         assert "`fc1.weight` is (4x4), and 1 more are square: a row is an input" in str(caught.value)
-        assert 'say layout: "paddle_layers" or layout: "torch"' in str(caught.value)
+        assert 'Set layout: "paddle_layers" or layout: "torch"' in str(caught.value)
         same(values(squares), before)
         squares.load(path, layout="paddle_layers")
         same(values(squares), tensors)
@@ -287,9 +287,8 @@ def test_the_command_writes_ours_and_theirs(tmp_path, monkeypatch):
     given = ("weights", "net.textproto", "theirs.safetensors", "-o", "ours.safetensors", "--rename", "a.0.*=fc1.*")
     assert "transposed, as in PyTorch" in run(*given, status=1)
     shown = run(*given, "--from", "torch")
-    assert (
-        "3 weights read from theirs.safetensors, bfloat16 converted to float32 exactly\nwrote ours.safetensors" in shown
-    )
+    assert "loaded 3 weights from theirs.safetensors, bfloat16 converted to float32 exactly\n" in shown
+    assert "wrote ours.safetensors" in shown
     kept = {name: (array.view(np.uint32) & 0xFFFF0000).view(np.float32) for name, array in tensors.items()}
     same(read_tensors("ours.safetensors")[0], kept)
     run(
@@ -306,7 +305,7 @@ def test_the_command_writes_ours_and_theirs(tmp_path, monkeypatch):
     same(read_tensors("back.safetensors")[0], {name.replace("fc1", "a.0"): one for name, one in turned(kept).items()})
     assert "already exists" in run(*given, "--from", "torch", status=1)
     for wrong, message in [
-        (("--rename", "a"), "write OLD=NEW"),
+        (("--rename", "a"), "expected OLD=NEW"),
         (("-o", "w.pth"), "unsupported extension; expected .safetensors"),
         (("--from", "torch", "--to", "torch"), "exclude each other"),
     ]:
@@ -334,8 +333,8 @@ def test_a_training_says_the_layout_and_what_became_of_the_numbers(tmp_path, cap
     path.write_text(TRAINING)
     data = {"x": np.zeros((4, 3)), "label": np.zeros(4, int)}
     report = pl.train(path, output=tmp_path / "out", datasets={"train": data})
-    assert "3 weights read from" in (shown := capsys.readouterr().err)
-    assert "w.safetensors, float16 made float32 exactly\n" in shown
+    assert "loaded 3 weights from" in (shown := capsys.readouterr().err)
+    assert "w.safetensors, float16 converted to float32 exactly\n" in shown
     found, facts = read_tensors(report.weights)
     assert facts == {"format": "paddle_layers"}
     np.testing.assert_allclose(found["fc1.weight"], tensors["fc1.weight"], atol=1e-6)

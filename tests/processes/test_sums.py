@@ -71,7 +71,7 @@ def test_memory_that_mpi_is_handed(card, kinds, handed_over, noted):
             for name, parameter in alone.parameters.items():
                 np.testing.assert_allclose(net.parameters[name].gradient, 2 * parameter.gradient, atol=1e-6)
     assert bool(mpi.on_card) == handed_over
-    assert ("does not know cards" in sums.note) == noted
+    assert ("is not CUDA-aware" in sums.note) == noted
 
 
 def _device(card):
@@ -105,7 +105,7 @@ import os, sys
 import paddle_layers.training.processes.mpi_allreduce as sums
 from paddle_layers.cli import main
 del os.memfd_create
-if sys.argv.pop(1) == "knows cards":  # the memory of a simulated card is the machine's: any MPI can take it
+if sys.argv.pop(1) == "CUDA-aware":  # the memory of a simulated card is the machine's: any MPI can take it
     sums.knows_cards = lambda mpi: True
 main()
 """
@@ -128,10 +128,10 @@ def test_processes_that_share_no_memory(tmp_path):
             text=True, timeout=300, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        assert ("does not know cards" in done.stderr) == (way == "copies")
+        assert ("is not CUDA-aware" in done.stderr) == (way == "copies")
         return load_file(tmp_path / f"{way}-{device}" / "weights.safetensors")
 
     alone = weights(1, "alone", "cpu")
-    for way, device in (("plain", "cpu"), ("copies", "cuda"), ("knows cards", "cuda")):
+    for way, device in (("plain", "cpu"), ("copies", "cuda"), ("CUDA-aware", "cuda")):
         for name, value in weights(2, way, device).items():
             np.testing.assert_allclose(value, alone[name], atol=1e-6, err_msg=f"{way} {name}")

@@ -116,7 +116,7 @@ def test_what_a_process_that_was_ended_has_made_is_not_damaged(folder):
 
 def test_a_driver_that_can_be_written_nowhere_is_named(folder, monkeypatch):
     monkeypatch.setattr(cache, "keep_file", full)
-    with pytest.warns(RuntimeWarning, match="temporary one"), pytest.raises(OSError, match="No space") as caught:
+    with pytest.warns(RuntimeWarning, match="using the temporary folder"), pytest.raises(OSError, match="No space") as caught:
         load("nowhere")
     assert caught.value.filename.startswith(str(folder.parent / "temporary"))
     assert user_message(caught.value) == f"{caught.value.filename}: No space left on device"
@@ -144,7 +144,7 @@ def test_the_command_of_the_warning_mends_folders_and_blesses_no_file(folder):
     for path in (folder, *folder.rglob("*")):
         write_access(path, 0o777 if path.is_dir() else 0o666)
     forget()
-    with pytest.warns(RuntimeWarning, match="others may write") as told:
+    with pytest.warns(RuntimeWarning, match="other users may write to it") as told:
         load()
     subprocess.run(str(told[0].message).split("`")[1], shell=True, check=True)
     cache._REPLACED.clear()

@@ -142,7 +142,7 @@ def test_the_command_says_what_is_kept(tmp_path: Path) -> None:
         [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    assert "\n0 of " in done.stderr
+    assert "\ncompiled and cached 0 of " in done.stderr
     assert "compiled and cached " in done.stderr
     assert "Traceback" not in done.stderr
 

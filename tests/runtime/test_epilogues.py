@@ -55,7 +55,7 @@ def kernels(phase: str = "test", device: str = "cpu") -> dict[str, str]:
 def test_what_follows_a_convolution_is_its_own() -> None:
     norm, bias = "batch_norm_y + batch_norm_bias", "conv_bias"
     assert kernels() == {
-        "first": f"laid_y + {norm} + relu_y, tuned",
+        "first": f"packed_y + {norm} + relu_y, tuned",
         "norm1": "batch_norm_moments, once",
         "each": f"conv_y + {norm} + relu6_y, tuned",
         "norm2": "batch_norm_moments, once",

@@ -46,7 +46,7 @@ NAMES: dict[str, tuple[Callable[[pl.Net], object], type[Exception], str]] = {
         "rename must be a dict from old to new names, with strings as keys",
     ),
     "renamed": (lambda net: net.save("w", rename={"a": 1}), TypeError, "with strings as values, not 1"),
-    "fields": (lambda _: Dataset({1: [2]}), DataError, "has the field 1; fields have names"),
+    "fields": (lambda _: Dataset({1: [2]}), DataError, "names of fields must be strings, got 1"),
 }
 
 

@@ -110,7 +110,7 @@ def test_same_bits(text: str, feeds: Any, last_first: bool, results: set[str]) -
 def test_same_bits_compiled() -> None:
     with without("rematerialization"):
         expected = passes(IMAGES, images, "float32")
-    for left_out in ((), ("kernel fusion",), ("cache-blocked fusion", "in place"), ("buffer reuse", "copies")):
+    for left_out in ((), ("kernel fusion",), ("cache-blocked fusion", "in place"), ("buffer reuse", "copy elision")):
         with everything_again() as again, without(*left_out):
             assert_same(expected, passes(IMAGES, images, "float32"))
         assert again

@@ -396,5 +396,5 @@ def test_no_lock_of_the_package_is_lost_by_a_fork() -> None:
         "define/fork_locks.py",
         "runtime/devices/cpu/pool.py",  # the pool is renewed as a whole
         "runtime/devices/cuda/round_robin.py",  # the simulator; a device does not outlive a fork
-        "training/processes/watch.py",  # its thread is that of a training
+        "training/processes/watchdog.py",  # its thread is that of a training
     }

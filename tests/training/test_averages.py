@@ -79,7 +79,7 @@ def test_to_resume_is_the_same_bits(tmp_path):
     for name, values in weights_of(expected).items():
         np.testing.assert_array_equal(weights_of(found)[name], values)
     path.write_text(path.read_text().replace("accumulate: 4", "accumulate: 2"))
-    with pytest.raises(pl.training.TrainingError, match="accumulate was 4 and is 2"):
+    with pytest.raises(pl.training.TrainingError, match="accumulate changed from 4 to 2"):
         train(path, output=tmp_path / "parts", resume=True)
 
 

@@ -127,7 +127,7 @@ def test_data_that_change_while_it_trains(tmp_path):
     data, content = tmp_path / "train.npz", (tmp_path / "train.npz").read_bytes()
     for changed in (content[: len(content) // 2], b"x" * len(content)):
         data.write_bytes(content)
-        with pytest.raises(DataError, match=r"train\.npz was changed while it was in use"):
+        with pytest.raises(DataError, match=r"train\.npz was modified while in use"):
             train(path, overwrite=True, callbacks=[Touch(lambda changed=changed: data.write_bytes(changed))])
 
     def replace():

@@ -68,7 +68,7 @@ def test_runs_that_go_on_or_were_killed(output, tmp_path):
         facts.write_text(json.dumps({**json.loads(facts.read_text()), "ended": ""}))
     with claimed_folder(tmp_path / "output" / "run-9"):
         states = [one.state for one in compare([tmp_path / "output"])[0]]
-    assert states == ["running", "not at its end", "finished"]
+    assert states == ["running", "incomplete", "finished"]
 
 
 def test_one_without_tests_and_one_of_an_earlier_version(tmp_path):
@@ -122,7 +122,7 @@ def test_hostile_folders(output, tmp_path):
     done = run(folder, "--svg", tmp_path / "runs.svg")
     assert done.exit_code == 0, done.output
     assert "\x1b" not in done.output
-    assert "log.csv has more than 64 MiB" in done.stderr
+    assert "log.csv: larger than 64 MiB" in done.stderr
     ET.parse(tmp_path / "runs.svg")
 
 

@@ -37,7 +37,9 @@ def started(folder, words, more=""):
 def test_new_classes_are_not_taken_for_one_class(tmp_path):
     started(tmp_path, ["cat", "dog"])
     for words, first in ((["car", "bus", "van"], "bus"), (["cat", "dog", "van"], "van")):
-        with pytest.raises(ConfigError, match=f"has '{first}', but .* trained with cat, dog; .*`label` and `classes`"):
+        with pytest.raises(
+            ConfigError, match=f"unknown '{first}' in .* trained with cat, dog; .*`label` and `classes`"
+        ):
             started(tmp_path, words, KEPT)
     assert started(tmp_path, ["dog", "cat"], KEPT).steps == 2
 

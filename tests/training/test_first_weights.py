@@ -278,7 +278,9 @@ def test_weights_that_do_not_fit_point_into_the_training_file(tmp_path, trained)
 
 
 def test_a_training_in_which_nothing_learns_is_refused(tmp_path):
-    with pytest.raises(TrainingError, match="nothing learns"):
+    with pytest.raises(
+        TrainingError, match="nothing to train: the network has no parameters in the train phase, or all are frozen"
+    ):
         train(write(tmp_path, TEXT + 'param { of: "*" frozen: true }'))
 
 

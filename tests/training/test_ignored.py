@@ -64,10 +64,10 @@ WEIGHED = TEXT.replace('input: "label" softmax', 'input: "label" input: "weight"
 def test_the_layer_that_does_not_ignore_a_label_is_named(tmp_path, monkeypatch):
     """Of data of a training, and of feeds."""
     monkeypatch.setitem(globals(), "TEXT", WEIGHED)
-    named = "another layer ignores it, but `weight` (class_weight) does not: set its `ignore_label: -1`"
+    named = "another layer ignores it, but `weight` (class_weight) does not: set `ignore_label: -1` there, too"
     with pytest.raises(pl.ConfigError) as caught:
         train(tmp_path, [0, -1, 1])
-    assert f"takes 0 to 2; {named}" in str(caught.value)
+    assert f"expects 0 to 2; {named}" in str(caught.value)
     network = pl.load_training(tmp_path / "train.textproto", sources_needed=False).network
     with (
         pl.Net(network) as net,

@@ -134,16 +134,17 @@ def one_line(kind: type[Exception], message: str, call: Callable[[], object]) ->
 def test_wrong_arguments() -> None:
     network = pl.loads(TEXT)
     with pl.Net(network) as net:
-        one_line(
-            TypeError, "write Optimizer(Net(network), 'adam'), not a Network", lambda: pl.Optimizer(network, "adam")
-        )
+        message = "expected a Net, got a Network: write Optimizer(Net(network), 'adam')"
+        one_line(TypeError, message, lambda: pl.Optimizer(network, "adam"))
         one_line(UnknownName, "unknown optimizer `adm`; did you mean `adam`?", lambda: pl.Optimizer(net, "adm"))
         one_line(InvalidAttributes, "no attribute `beta`", lambda: pl.Optimizer(net, "adam", beta=0.9))
         one_line(ValueError, "clip_norm is -1, must be > 0", lambda: pl.Optimizer(net, "adam", clip_norm=-1))
         optimizer = pl.Optimizer(net, "adam")
         for rate in (-1, math.nan, math.inf):
             one_line(
-                ValueError, f"learning_rate is {rate}, must be a number >= 0", lambda rate=rate: optimizer.step(rate)
+                ValueError,
+                f"learning_rate is {rate}, must be a finite number >= 0",
+                lambda rate=rate: optimizer.step(rate),
             )
         assert optimizer.steps == 0
         one_line(UnknownName, "`l3`", lambda: pl.Optimizer(net, "adam", regularizer="l3"))
@@ -196,11 +197,11 @@ def test_make_training_tells_every_fault() -> None:
     assert len(codes) == 3, str(error.value)
     assert "did you mean `adam`" in str(error.value)
     assert "<training built in Python>:1:" in str(error.value)
-    message = "not 'net.textproto': write make_training(load('net.textproto'), ...)"
+    message = "network must be a Network, got 'net.textproto': write make_training(load('net.textproto'), ...)"
     one_line(TypeError, message, lambda: pl.make_training("net.textproto", optimizer=ADAM, steps=1))  # type: ignore[arg-type]
 
 
 def test_without_data_there_is_an_error_that_says_so(tmp_path: Path) -> None:
     training = pl.make_training(pl.loads(TEXT), optimizer=ADAM, steps=1)
-    with pytest.raises(ConfigError, match="there is no source for the train phase"):
+    with pytest.raises(ConfigError, match="missing source for the train phase"):
         pl.train(training, output=tmp_path / "out", progress=Lines(io.StringIO()))

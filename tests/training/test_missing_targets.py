@@ -80,7 +80,7 @@ def test_an_empty_target_is_an_error_or_leaves_its_row_out(tmp_path, monkeypatch
     assert "empty: mean" not in str(caught.value).splitlines()[0]
     file.write_text(file.read_text().replace('on_error: "stop"', 'on_error: "skip"'))
     report = train(file, overwrite=True)[0]
-    assert report.left_out.startswith("1 record was left out: ")
+    assert report.left_out.startswith("1 record was skipped: ")
     assert "d.csv:4: column 2 (`y`): empty cell" in report.left_out
 
 
@@ -129,7 +129,7 @@ def test_an_empty_label_is_no_class(tmp_path, monkeypatch, limit, label):
         train(file)
     file.write_text(file.read_text().replace('on_error: "stop"', 'on_error: "skip"'))
     report = train(file, overwrite=True)[0]
-    assert report.left_out.startswith("1 record was left out: ")
+    assert report.left_out.startswith("1 record was skipped: ")
     if "ids" in label:
         assert '"label": [\n   "a",\n   "b"\n  ]' in (report.folder / "data.json").read_text()
 
@@ -189,7 +189,7 @@ def test_missing_targets_of_other_files(tmp_path, kind, label):
     with pytest.raises((ConfigError, ValueError), match="row 1: "):
         train(file)
     file.write_text(file.read_text().replace('on_error: "stop"', 'on_error: "skip"'))
-    assert train(file, overwrite=True)[0].left_out.startswith("1 record was left out: ")
+    assert train(file, overwrite=True)[0].left_out.startswith("1 record was skipped: ")
 
 
 def test_a_null_leaves_out_its_row_and_no_other(tmp_path):
@@ -209,7 +209,7 @@ def test_a_null_leaves_out_its_row_and_no_other(tmp_path):
         on_error="skip",
     )
     report = train(file)[0]
-    assert report.left_out.startswith("1 record was left out: ")
+    assert report.left_out.startswith("1 record was skipped: ")
     assert "d.parquet, row 17: column `label` has a missing value" in report.left_out
 
 
@@ -217,7 +217,7 @@ def test_records_are_counted_and_not_messages(tmp_path):
     (tmp_path / "d.csv").write_text("x,y\n" + "1,\n" * 3 + "1,2\n")
     settings = 'file: "d.csv" columns: "features = x" columns: "label = y"'
     report = train(training(tmp_path, settings=settings, on_error="skip"))[0]
-    assert report.left_out.startswith("3 records were left out: ")
+    assert report.left_out.startswith("3 records were skipped: ")
 
 
 def test_nothing_but_empty_targets_is_an_error(tmp_path):
@@ -236,7 +236,7 @@ def test_bad_rows_of_mixed_sources_are_counted_once(tmp_path):
     second = 'source { type: "csv" csv { file: "d.csv" columns: "features = x" columns: "label = y" } ratio: 3 }'
     file.write_text(text + second)
     report = train(file)[0]
-    assert report.left_out.startswith("2 records were left out: ")
+    assert report.left_out.startswith("2 records were skipped: ")
 
 
 def test_a_norm_is_measured_without_bad_rows(tmp_path):
@@ -266,11 +266,11 @@ def test_words_for_numbers_are_told_before_the_data_are_opened(tmp_path, kind, s
     file = training(tmp_path, kind=kind, settings=settings)
     done = CliRunner().invoke(commands, ["validate", str(file)])
     assert done.exit_code == 1
-    message = f"{kind}: field `{field}` holds words, whose ids are no quantities, but the data layer `{field}` takes"
+    message = f"{kind}: field `{field}` contains words, but the data layer `{field}` expects 1; set `data_type: INT` "
     assert message in done.output
     file.write_text(
         file.read_text()
         .replace("data { shape: 1 }", "data { data_type: INT size: 2 }")
         .replace('"features" type: "data" data { data_type: INT size: 2 }', '"features" type: "data" data { shape: 1 }')
     )
-    assert "holds words" not in CliRunner().invoke(commands, ["validate", str(file)]).output
+    assert "contains words" not in CliRunner().invoke(commands, ["validate", str(file)]).output

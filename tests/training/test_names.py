@@ -407,7 +407,7 @@ def test_weights_without_names_warn_once(trained):
     path, report = trained
     without_names(report)
     with pytest.warns(
-        DataWarning, match="no names for `label`, the columns of `features`: those of .* by position"
+        DataWarning, match="no names for `label`, the columns of `features`: the values of .* are matched by position"
     ) as all_:
         pl.predict(path)
     assert len(all_) == 1
@@ -455,7 +455,7 @@ def test_new_scores_of_other_classes_have_their_names(trained, tmp_path):
 def test_a_dictionary_in_another_order_than_the_classes_is_refused(trained, tmp_path):
     path, _ = trained
     (tmp_path / "words.txt").write_text("rose\ntulip\nlily\n")
-    with pytest.raises(TrainingError, match=r"words\.txt has 'rose' for class 0, which is 'tulip'"):
+    with pytest.raises(TrainingError, match=r"words\.txt has 'rose' for class 0 instead of 'tulip'"):
         pl.predict(path, dictionary=tmp_path / "words.txt")
     (tmp_path / "words.txt").write_text("Tulpe\nRose\nLilie\n")
     assert pl.predict(path, dictionary=tmp_path / "words.txt").texts["scores"][:2] == ["Tulpe", "Rose"]
@@ -465,8 +465,8 @@ def test_validate_compares_the_names_that_sources_list(tmp_path):
     train = csv_classes(tmp_path, "train", NAMES, NAMES)
     for names, said in (
         (("rose", "daisy"), "unknown name 'daisy' of field `label`, expected tulip, rose, lily as in the training"),
-        (("rose", "rose"), "have 'rose' twice"),
-        (("rose", "tulip", "lily", "daisy"), "has 4 words, but the data layer `label` takes ids<3"),
+        (("rose", "rose"), "duplicate name 'rose' of field `label`"),
+        (("rose", "tulip", "lily", "daisy"), "has 4 words, but the data layer `label` expects ids<3"),
         ((), "contains numbers, but its ids have names in the training"),
     ):
         (fault,) = source_faults(

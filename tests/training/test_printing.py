@@ -92,7 +92,7 @@ def test_values_and_gradients_are_those_of_the_step(folder, capfd):
     [
         (
             'values: "score"',
-            "Print looks at `score`: no such value in the phase train; did you mean `scores`?",
+            "Print reads `score`: no such value in the phase train; did you mean `scores`?",
         ),
         ('values: "words" dictionary: "word.txt"', "word.txt"),
     ],
@@ -139,7 +139,7 @@ def test_a_long_row_is_cut_in_its_middle():
     (line,) = value_text(np.arange(1000.0)[None], 3, None, ()).splitlines()
     assert line.split()[:3] == ["0", "1", "2"]
     assert line.endswith("998 999")
-    assert "(1000 in all)" in line
+    assert "(1000 in total)" in line
     assert len(line.split()) <= LONGEST + 6
 
 

@@ -259,7 +259,7 @@ def test_other_parameters_that_learn_are_said(tmp_path):
     facts = max(tmp_path.glob("output/checkpoints/*/state.json"))
     known = json.loads(facts.read_text())
     facts.write_text(json.dumps(known | {"trained": 3}))
-    with pytest.raises(TrainingError, match="`trained` is 3; it has to be a list of names"):
+    with pytest.raises(TrainingError, match="`trained` is 3, expected a list of names"):
         small.train(path, resume=True)
     path.write_text(text)
     facts.write_text(json.dumps({name: value for name, value in known.items() if name != "trained"}))

@@ -56,7 +56,10 @@ def test_a_resumed_training_writes_the_same_files(tmp_path):
     ("text", "message"),
     [
         (TESTED + SCORES.replace("scores.npz", "../scores.npz"), "expected a name without folders"),
-        (TESTED + SCORES.replace("scores.npz", "scores.xls"), "values are written to files that end in .csv"),
+        (
+            TESTED + SCORES.replace("scores.npz", "scores.xls"),
+            r"scores\.xls: unknown output format; supported extensions: \.csv",
+        ),
         (TESTED + SCORES.replace('"fc2"', '"fc3"'), "`fc3`: no such value in the phase test; did you mean `fc"),
         (TESTED.replace("test { every: 10 }", "").replace('phase: "test"', 'phase: "train"', 1) + SCORES, ""),
     ],

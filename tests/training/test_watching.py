@@ -97,7 +97,7 @@ def test_the_first_one_has_no_name(tmp_path):
 
 def test_a_name_that_results_have(tmp_path):
     layers = NETWORK.replace('name: "accuracy"', 'name: "noisy.loss"')
-    with pytest.raises(pl.ConfigError, match=r"`noisy\.loss` is a result of the network already"):
+    with pytest.raises(pl.ConfigError, match=r"`noisy\.loss` is already a result of the network"):
         train(with_noise(tmp_path, layers + SOURCES + SETTINGS + NOISY))
 
 
@@ -132,7 +132,7 @@ def test_plateau_goes_back_to_the_best_weights(tmp_path):
             expected[step], worse = best, 0
     assert expected
     for step, origin in expected.items():
-        assert f"step {step}: goes on from the weights of step {origin}" in shown
+        assert f"step {step}: restored the weights of step {origin}" in shown
         assert all(np.array_equal(notes.weights[step][name], one) for name, one in notes.weights[origin].items())
     for stop in (step + 1 for step in list(expected)[:2]):
         parts, _ = tmp_path / str(stop), train(path, output=tmp_path / str(stop), stop_after=stop)

@@ -12,7 +12,7 @@ from paddle_layers.define import Strings
 
 from ..columns import Rows
 from ..dataset import Dataset
-from ..problems import DataError
+from ..problems import DataError, missing_file
 from .listed_files import LIST, inside, names_of
 from .positioned_files import check_regular
 from .text_lines import read_lines
@@ -78,5 +78,5 @@ def several_files(base: Path, names: Sequence[str]) -> list[Path]:
     for path in paths:
         check_regular(path)
         if not path.is_file():
-            raise DataError(f"there is no file {path}; paths are relative to the training file, in a list to the list")
+            raise missing_file(path, "paths are relative to the training file, in a list to the list")
     return paths

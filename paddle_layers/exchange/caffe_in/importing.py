@@ -164,7 +164,7 @@ class _Import:
         file = next((one for one in candidates if os.path.isfile(one)), None)
         if file is None:
             help_ = f"copy it to {path.parent / Path(given).name}, beside the solver"
-            report.add("E302", f"there is no file `{given}`", solver.place(key), help=help_)
+            report.add("E302", f"network file `{given}` not found", solver.place(key), help=help_)
             return None, report
         net_report = Report(Source(str(file), read_prototxt(file)))
         self.reports.insert(0, net_report)
