@@ -80,8 +80,8 @@ def test_files_are_written_whole_and_never_over_another() -> None:
     assert first["text"] == " ".join(map(str, first["words"])), "without a dictionary, words are ids"
     run("train.textproto", "topics.npz", "--output", "texts.csv")
     assert Path("texts.csv").read_text().startswith("row,score,text\n0,")
-    assert "nothing is overwritten" in run("train.textproto", "topics.npz", "--output", "texts.csv", status=1).stderr
-    assert "end in .csv (a table), .jsonl" in run("train.textproto", "--output", "texts.npz", status=2).stderr
+    assert "already exists" in run("train.textproto", "topics.npz", "--output", "texts.csv", status=1).stderr
+    assert "unsupported extension; expected .csv (CSV), .jsonl" in run("train.textproto", "--output", "texts.npz", status=2).stderr
 
 
 def test_what_is_drawn_depends_on_the_seed() -> None:
@@ -103,7 +103,7 @@ def test_texts_go_on_from_the_data() -> None:
     alone = pl.generate("train.textproto", {"topic": np.zeros((1, 2))})
     assert found.texts[1][0] == alone.texts[0][0]
     data["before.starts"] = np.array([0, 3, 3])
-    with pytest.raises(TrainingError, match="sample 1 of a batch has no `before`"):
+    with pytest.raises(TrainingError, match="sample 1 of a batch has an empty prompt `before`"):
         pl.generate("train.textproto", data, begin=None)
 
 
@@ -153,7 +153,7 @@ def test_a_network_that_needs_the_whole_text_is_refused_where_it_does() -> None:
     Path("back.textproto").write_text(text)
     shown = run("back.textproto", "topics.npz", status=1).stderr
     assert "back.textproto:9:17: error[E313]" in shown
-    assert "through layer `states`: it runs backward over the sequence" in shown
+    assert "layer `states` cannot generate word by word: it runs backward over the sequence" in shown
 
 
 def test_the_value_of_the_scores_is_named_where_it_is_not_clear() -> None:

@@ -291,37 +291,37 @@ def test_what_is_drawn_has_the_score_of_the_whole_pass() -> None:
 WRONG = {
     "attention to words that are still to be written": (
         'layer { name: "h" type: "transformer_block" input: "m" }',
-        "layer `h`: it attends to words that are not generated yet",
+        "layer `h` cannot generate word by word: it attends to words that are not generated yet",
     ),
     "the source up to the place of the word": (
         """layer { name: "s" type: "data" data { shape: 12 seq_nested_level: 1 } }
         layer { name: "h" type: "multi_head_attention" input: "m" input: "s" input: "s"
                 multi_head_attention { causal: true } }""",
-        "layer `h`: with `causal`, a word attends only to a prefix of the source",
+        "layer `h` cannot generate word by word: with `causal`, a word attends only to a prefix of the source",
     ),
     "keys of the source with values of the text": (
         """layer { name: "s" type: "data" data { shape: 12 seq_nested_level: 1 } }
         layer { name: "h" type: "multi_head_attention" input: "m" input: "s" input: "m" }""",
-        "layer `h`: its keys and values belong to different sequences",
+        "layer `h` cannot generate word by word: its keys and values belong to different sequences",
     ),
     "places that are given": (
         """layer { name: "p" type: "data" data { data_type: INT size: 9 } }
         layer { name: "h" type: "rotary_position" input: "m" input: "p" }""",
-        "layer `h`: `first` sets the start position of its sequences",
+        "layer `h` cannot generate word by word: `first` sets the start position of its sequences",
     ),
     "a layer of the whole text": (
         'layer { name: "l" type: "seq_last" input: "m" } layer { name: "h" type: "expand" input: "l" input: "m" }',
-        "layer `l`: `seq_last` needs more than one position",
+        "layer `l` cannot generate word by word: `seq_last` needs more than one position",
     ),
     "backwards": (
         'layer { name: "h" type: "grumemory" input: "m" grumemory { reverse: true } }',
-        "layer `h`: it runs backward over the sequence",
+        "layer `h` cannot generate word by word: it runs backward over the sequence",
     ),
     "a group over something else": (
         """layer { name: "s" type: "data" data { shape: 2 seq_nested_level: 1 } }
         layer { name: "h" type: "recurrent_group" input: "m" input: "s" step {
         layer { name: "z" type: "fc" input: "m" input: "s" fc { size: 3 } } output: "z" } }""",
-        "layer `h`: it steps through `s`, which does not depend on the words `before`",
+        "layer `h` cannot generate word by word: it steps through `s`, which does not depend on the words `before`",
     ),
 }
 

@@ -11,8 +11,8 @@ from paddle_layers.define import registries, search, terms_of
 
 from .vocabulary import ROOT, check
 
-CLEAN = ("paddle_layers/layers", "codegen", "docs", "README.md", "SECURITY.md")
-"""Files and folders without avoided words; the others follow."""
+CLEAN = ("paddle_layers", "schema", "codegen", "docs", "README.md", "SECURITY.md")
+"""Files and folders of texts that users and contributors read."""
 SUFFIXES = (".py", ".md", ".j2", ".textproto", ".proto")
 
 

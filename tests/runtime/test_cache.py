@@ -116,7 +116,10 @@ def test_what_a_process_that_was_ended_has_made_is_not_damaged(folder):
 
 def test_a_driver_that_can_be_written_nowhere_is_named(folder, monkeypatch):
     monkeypatch.setattr(cache, "keep_file", full)
-    with pytest.warns(RuntimeWarning, match="using the temporary folder"), pytest.raises(OSError, match="No space") as caught:
+    with (
+        pytest.warns(RuntimeWarning, match="using the temporary folder"),
+        pytest.raises(OSError, match="No space") as caught,
+    ):
         load("nowhere")
     assert caught.value.filename.startswith(str(folder.parent / "temporary"))
     assert user_message(caught.value) == f"{caught.value.filename}: No space left on device"

@@ -193,7 +193,10 @@ def test_another_spatial_size_is_planned_anew_or_refused(caplog):
         assert [record.getMessage() for record in caplog.records] == ["rebuilt the plan: `x` is 2x9x7"]
         with pytest.raises(FeedError, match="does not fit into 2 rows"):
             net.forward({"x": np.ones((2, 2, 2, 7)), "label": np.zeros(2, int)})
-    with pl.Net(pl.loads(FAN_OUT)) as net, pytest.raises(FeedError, match=r"parameter `scores\.weight_0` requires shape"):
+    with (
+        pl.Net(pl.loads(FAN_OUT)) as net,
+        pytest.raises(FeedError, match=r"`scores\.weight_0` requires shape"),
+    ):
         net.forward(feeds)
 
 

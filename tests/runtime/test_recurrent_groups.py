@@ -331,7 +331,10 @@ def test_sequences_of_two_inputs_must_be_equally_long() -> None:
     text = FLAT.replace('group" input: "x"', 'group" input: "x" input: "z"')
     text += 'layer { name: "z" type: "data" data { shape: 1 seq_nested_level: 1 } }'
     x, z = pl.Sequences(np.ones((3, 4)), starts_of([1, 2])), pl.Sequences(np.ones((3, 1)), starts_of([2, 1]))
-    with pl.Net(pl.loads(text)) as net, pytest.raises(pl.FeedError, match="equal sequence lengths: rows of z and rows of x first differ in sequence 0"):
+    with (
+        pl.Net(pl.loads(text)) as net,
+        pytest.raises(pl.FeedError, match="equal sequence lengths: rows of z"),
+    ):
         net.forward({"x": x, "z": z})
 
 
