@@ -65,6 +65,6 @@ def ending_of(name: str | None, kinds: Mapping[str, str]) -> str:
 def check_new(path: Path) -> None:
     """Check before a long computation that a new file can be written. Raises `OSError`."""
     if path.exists():
-        raise FileExistsError(errno.EEXIST, "already exists", str(path))
+        raise FileExistsError(errno.EEXIST, "already exists; choose another name", str(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))

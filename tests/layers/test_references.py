@@ -38,7 +38,7 @@ ORACLES = {
         "static": "runtime/test_recurrent_groups.test_every_step_may_attend_to_a_whole_sequence",
         "reverse": "runtime/test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
     },
-    "sampling_id": {"x": "layers/test_draws.test_ids_are_drawn_with_the_probabilities_of_their_row"},
+    "sampling_id": {"x": "layers/test_sampling.test_ids_are_drawn_with_the_probabilities_of_their_row"},
     "nce": {
         "x": "layers/test_vocabularies.test_nce_is_its_formula",
         "label": "layers/test_vocabularies.test_rows_with_several_labels_have_a_term_for_each",
@@ -67,7 +67,7 @@ ORACLES = {
 NO_EFFECT = {
     "batch_norm": {"synchronised": "it counts in several processes; tests/processes/test_joined.py has that"},
     "gradient_clip": {"threshold": "it limits the gradient, which is compared, too"},
-    "random_crop": {"mirror": "it counts while training; tests/layers/test_random_parts.py has that"},
+    "random_crop": {"mirror": "it counts while training; tests/layers/test_random_crop.py has that"},
     "transformer_block": {"hidden": "columns between two maps of a part: those of the parameters, which are given"},
 }
 """Attributes that make no difference in what is compared, and why."""

@@ -50,5 +50,5 @@ def test_members_that_unpack_to_more_than_the_file_are_not_read(tmp_path, monkey
     with zipfile.ZipFile(tmp_path / "w.pth", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("w/data.pkl", b"\0" * (1 << 20))
     monkeypatch.setattr(torch, "load", None)  # nothing is loaded
-    with pl.Net(pl.loads(FC)) as net, pytest.raises(WeightsError, match="would become 1048576 in memory"):
+    with pl.Net(pl.loads(FC)) as net, pytest.raises(WeightsError, match="would decompress to 1048576"):
         net.load(tmp_path / "w.pth")

@@ -185,7 +185,7 @@ def test_no_code_of_a_pickle_runs(tmp_path, net, monkeypatch):
     monkeypatch.chdir(tmp_path)
     torch.save({"y.weight": Evil()}, "w.pth")
     with pytest.raises(
-        WeightsError, match=r"w.pth contains more than weights, or is corrupt; it was not loaded"
+        WeightsError, match=r"w.pth contains more than weights, or is corrupt; not loaded"
     ) as caught:
         net.load("w.pth")
     assert "\n" not in str(caught.value)
@@ -233,7 +233,7 @@ layer { name: "x" type: "data" data { shape: 3 } }
 layer { name: "code" type: "fc" input: "x" fc { size: 3 } param { of: "weight" share: "w" } }
 layer { name: "again" type: "trans_fc" input: "code" trans_fc { size: 3 } param { of: "weight" share: "w" } }
 """,
-    "the gates of PyTorch's GRU are sigmoids": """
+    "the gates of PyTorch's GRU use sigmoid": """
 layer { name: "x" type: "data" data { shape: 6 seq_nested_level: 1 } }
 layer { name: "gru" type: "grumemory" input: "x" grumemory { reset_after: true gate_act: "tanh" } }
 """,

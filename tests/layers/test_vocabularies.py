@@ -203,7 +203,7 @@ def test_labels_that_the_network_computes_are_refused() -> None:
     layer { name: "best" type: "maxid" input: "x" }
     layer { name: "cost" type: "nce" input: "x" input: "best" }
     """)
-    with pytest.raises(pl.ShapeError, match="layer `cost`: `label` has to be a data layer"):
+    with pytest.raises(pl.ShapeError, match="layer `cost`: `label` must be a data layer"):
         pl.Net(net)
 
 
