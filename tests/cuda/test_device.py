@@ -119,7 +119,7 @@ def test_too_little_memory_is_told_before_it_is_taken():
 
 
 def test_a_device_that_is_not_there_says_what_to_do(monkeypatch):
-    with pytest.raises(pl.DeviceError, match="'tpu'; there is 'cpu', 'cuda', 'auto'"):
+    with pytest.raises(pl.DeviceError, match="unknown device 'tpu'; available: 'cpu', 'cuda', 'auto'"):
         devices.open_device("tpu")
     monkeypatch.setattr(cuda, "can_compile", lambda: False)
     with pytest.raises(pl.DeviceError, match=r"needs numba-cuda: pip install 'paddle-layers\[cuda\]'"):

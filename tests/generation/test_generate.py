@@ -81,7 +81,10 @@ def test_files_are_written_whole_and_never_over_another() -> None:
     run("train.textproto", "topics.npz", "--output", "texts.csv")
     assert Path("texts.csv").read_text().startswith("row,score,text\n0,")
     assert "already exists" in run("train.textproto", "topics.npz", "--output", "texts.csv", status=1).stderr
-    assert "unsupported extension; expected .csv (CSV), .jsonl" in run("train.textproto", "--output", "texts.npz", status=2).stderr
+    assert (
+        "unsupported extension; expected .csv (CSV), .jsonl"
+        in run("train.textproto", "--output", "texts.npz", status=2).stderr
+    )
 
 
 def test_what_is_drawn_depends_on_the_seed() -> None:

@@ -319,7 +319,7 @@ def test_planes_that_are_laid_out_once_give_the_same(rows, capacity, shape, attr
         actual, used = results(network, x, capacity)
     with tuned.point_functions_only():
         expected, _ = results(network, x)
-    assert "laid_y" in used
+    assert "packed_y" in used
     assert largest_error({"y": expected["y"]}, actual) < 1e-5
 
 

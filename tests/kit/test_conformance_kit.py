@@ -44,7 +44,7 @@ def test_zeros_may_be_off_by_the_rounding_of_one_and_no_more(dtype: str) -> None
     rounding = np.finfo(dtype).eps
     assert close(np.zeros(3), np.full(3, rounding / 2), dtype, "") is None
     assert close(np.full(3, 1e-9), np.full(3, 1e-9 + rounding / 2), dtype, "") is None
-    assert "expected 0, found" in (close(np.zeros(3), np.full(3, 2 * rounding), dtype, "") or "")
+    assert "expected 0, got" in (close(np.zeros(3), np.full(3, 2 * rounding), dtype, "") or "")
 
 
 # ---- what point functions cannot get wrong: the framework derives or refuses it
@@ -70,7 +70,7 @@ def test_a_function_that_writes_what_is_not_its_own_is_refused() -> None:
         examples = (Example(x="4"),)
 
     try:
-        with pytest.raises(pl.DefinitionError, match="writes into `x`, which is not its own; it may only write y"):
+        with pytest.raises(pl.DefinitionError, match="writes into `x`, which is not its target; it may only write y"):
 
             @fill(Guest.y, per="N")
             def guest_y(n, x, y, C):
@@ -79,7 +79,7 @@ def test_a_function_that_writes_what_is_not_its_own_is_refused() -> None:
                     x[n, c] = 0.0
 
         with pytest.raises(
-            pl.DefinitionError, match="writes into `y`, which is not its own; it returns the value of its"
+            pl.DefinitionError, match="writes into `y`, which is not its target; it returns the value of its"
         ):
 
             @each(Guest.y)

@@ -184,9 +184,7 @@ class Evil:
 def test_no_code_of_a_pickle_runs(tmp_path, net, monkeypatch):
     monkeypatch.chdir(tmp_path)
     torch.save({"y.weight": Evil()}, "w.pth")
-    with pytest.raises(
-        WeightsError, match=r"w.pth contains more than weights, or is corrupt; not loaded"
-    ) as caught:
+    with pytest.raises(WeightsError, match=r"w.pth contains more than weights, or is corrupt; not loaded") as caught:
         net.load("w.pth")
     assert "\n" not in str(caught.value)
     assert not os.path.exists("owned")

@@ -164,8 +164,8 @@ def test_steps_by_the_rows_of_all_parts():
 @pytest.mark.parametrize(
     ("targets", "when", "args", "message"),
     [
-        (["mean"], "togehter", "mean, add_up", "asks for `togehter`, which it is not given; did you mean `together`?"),
-        (["mean"], "together", "maen, add_up", "asks for `maen`, which it is not given; did you mean `mean`?"),
+        (["mean"], "togehter", "mean, add_up", "unknown argument `togehter`; did you mean `together`?"),
+        (["mean"], "together", "maen, add_up", "unknown argument `maen`; did you mean `mean`?"),
         (["y"], "together", "y", "`y` is not a Temp"),
     ],
 )

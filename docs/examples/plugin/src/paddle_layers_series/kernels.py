@@ -7,7 +7,7 @@ from numba import njit
 import paddle_layers as pl
 
 SLICES = 8
-WORTH_IT = 1 << 17
+MIN_WORK = 1 << 17
 """Operations below which the point function stays: what a step gains does not pay the compiler."""
 
 
@@ -26,7 +26,7 @@ def wide(width: int) -> bool:
     return width >= 7
 
 
-@pl.tuned("series_average", "average_y", items=row_slices, work=numbers, least=WORTH_IT, when=wide)
+@pl.tuned("series_average", "average_y", items=row_slices, work=numbers, least=MIN_WORK, when=wide)
 @njit(error_model="numpy")
 def average_y(first, last, y, x, width, N, C):
     parts, half = min(N, SLICES), width // 2
@@ -43,7 +43,7 @@ def average_y(first, last, y, x, width, N, C):
                 y[n, c] = total / count
 
 
-@pl.tuned("series_average", "average_dx", items=row_slices, work=numbers, least=WORTH_IT, when=wide)
+@pl.tuned("series_average", "average_dx", items=row_slices, work=numbers, least=MIN_WORK, when=wide)
 @njit(error_model="numpy")
 def average_dx(first, last, dx, dy, width, accumulate, N, C):
     parts, half = min(N, SLICES), width // 2
