@@ -21,6 +21,7 @@ from paddle_layers.runtime.profile.step import _counted
 from paddle_layers.testing.cases.case import Case, cases
 from paddle_layers.testing.cases.trial import Trial, as_python, guarded
 from tests.references.counted_numbers import counted_operations
+from tests.rotation import is_later
 
 # Every layer takes two minutes; these have all kinds of loops, conditions and indices.
 LOOPS = (
@@ -36,6 +37,10 @@ LOOPS = (
     "seq_filter",
     "pad",
 )
+
+
+def _marks(name: str) -> tuple[pytest.MarkDecorator, ...]:
+    return (pytest.mark.slow, pytest.mark.later) if is_later(name) else (pytest.mark.slow,)
 
 
 def value_of(plan: Plan, argument: Any) -> Any:
@@ -82,7 +87,7 @@ def check_case(case: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [*LOOPS, *(pytest.param(n, marks=pytest.mark.slow) for n in sorted(pl.registry) if n not in LOOPS)]
+    "name", [*LOOPS, *(pytest.param(n, marks=_marks(n)) for n in sorted(pl.registry) if n not in LOOPS)]
 )
 def test_counts_are_between_the_distinct_operations_and_those_of_the_text(name: str) -> None:
     for case in cases(pl.registry[name]):
