@@ -262,7 +262,7 @@ def same_dx(i, dy):
 BROKEN = {
     "failing": ("import no_such_module", "paddle-layers", "ModuleNotFoundError"),
     "taken": (LAYER.format(name="relu"), "paddle-layers", "layer `relu`: the name is already registered at "),
-    "unnamed": (LAYER.format(name="gate"), "paddle-layers", "call it `unnamed_gate`"),
+    "unnamed": (LAYER.format(name="gate"), "paddle-layers", "rename it to `unnamed_gate`"),
     "future": (LAYER.format(name="future_gate"), "paddle-layers>=99", "it needs paddle-layers>=99, this is "),
     "series": (
         LAYER.format(name="series_gate"),
@@ -319,4 +319,4 @@ def test_uninstalling_removes_them_all(environment: Environment) -> None:
         assert not set(LAYERS) & known(environment), check
     told = environment.cli("validate", "network.textproto", fails=True)
     assert "error[E111]: unknown layer type `series_filter`" in told
-    assert environment.cli("plugins").startswith("no plugins are installed")
+    assert environment.cli("plugins").startswith("no plugins installed")
