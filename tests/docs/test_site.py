@@ -51,7 +51,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     (folder / "hostile.py").write_text(PLUGIN)
     command = [sys.executable, "-m", "paddle_layers", "docs", "site", "--html", "--plugins", "hostile.py"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=900)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return folder / "site"
 

@@ -51,7 +51,7 @@ class Environment:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=300,
+            timeout=900,
             check=False,
         )
         assert done.returncode == int(fails), done.stdout
