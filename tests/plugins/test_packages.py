@@ -263,7 +263,7 @@ BROKEN = {
     "failing": ("import no_such_module", "paddle-layers", "ModuleNotFoundError"),
     "taken": (LAYER.format(name="relu"), "paddle-layers", "layer `relu`: the name is already registered at "),
     "unnamed": (LAYER.format(name="gate"), "paddle-layers", "rename it to `unnamed_gate`"),
-    "future": (LAYER.format(name="future_gate"), "paddle-layers>=99", "it needs paddle-layers>=99, this is "),
+    "future": (LAYER.format(name="future_gate"), "paddle-layers>=99", "it requires paddle-layers>=99, but "),
     "series": (
         LAYER.format(name="series_gate"),
         "paddle-layers",
