@@ -110,7 +110,9 @@ def _errors_as_messages() -> Iterator[None]:
         if str(stop):
             echo(str(stop), err=True)
         raise
-    except Exception as error:  # internal errors are raised again; the classes of user errors are slow to import
+    except (
+        Exception
+    ) as error:  # bugs are raised again below; to name the classes of user errors would import numba on every start
         from .problems import user_message
 
         message = user_message(error)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from ..diagnostics.diagnostic import Fix
 
-_QUOTES = "“”„‟«»‹›‘’‚`"  # noqa: RUF001  typographic quotes, which people paste instead of `"`
+_QUOTES = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a\u2018\u2019\u201a`"
+"""Typographic quotes, which word processors write instead of `"`, and the backtick."""
 _COMMENT = re.compile(r"//[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?|--[^\n]*|;[^\n]*")
 _OTHER_SPACES = re.compile(r"[\x1c-\x1f\x85\xa0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]+")
 _QUOTED = re.compile(rf'[{_QUOTES}]([^{_QUOTES}"\n]*)[{_QUOTES}]')

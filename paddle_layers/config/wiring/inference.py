@@ -93,7 +93,9 @@ class Inference:
             raise
         except DefinitionError as error:
             self._crash(draft, definition, str(error))
-        except Exception as error:  # a plugin's function may raise anything; it is reported as an error at the layer
+        except (
+            Exception
+        ) as error:  # third-party `@infer` code: its bug is an error at this layer, not the end of the check
             self._crash(draft, definition, f"{type(error).__name__}: {error}", _origin(error))
         return found
 

@@ -90,7 +90,7 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
                 return None
             try:
                 result = known[setup, given] = types_of(setup, given), inside_of(setup, given)
-            except Exception:  # a plugin's function may raise anything; `Resolver` calls it again and reports it
+            except Exception:  # third-party `@infer` code; `Resolver` repeats the call and reports its error
                 return None
             if unknown_parameter(setup, result[1]):
                 return None

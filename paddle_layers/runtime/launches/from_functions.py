@@ -14,7 +14,7 @@ from paddle_layers.kernels.selection import find_tuned, has_tuned
 from paddle_layers.kernels.tuned import Tuned
 from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
-from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
+from paddle_layers.runtime.graph.domains import Extent, rows_of
 
 from .arguments import Argument, Ref, last_ones, refs_of, spec_of, split_constants, uses
 from .choices import choose
@@ -46,15 +46,15 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     if "which" in lead:
         args["which"] = Extent(item or 0)
     sizes = _index_sizes(scope, function, item, sequence_index, args)
-    computation = Computation(
-        function, program, sizes, args, accumulate, _grouped_rows(scope, function, sequence_index)
-    )
+    row = _grouped_axis(scope, function, sequence_index)
+    sequence = None if row is None else (sequence_index or "", scope.op.rows[row], scope.op.group_of(row))
+    computation = Computation(function, program, sizes, args, accumulate, sequence)
     tuned = _tuned_kernel(scope, function, item)
     if tuned is not None:
         launches = tuned_launches(scope, function, item, tuned, args, accumulate)
         launches[0].computes = (computation,)
         return launches
-    kernel, extra = _kernel(scope, function, item, program, args, sequence_index, accumulate)
+    kernel, extra = _kernel(scope, function, item, program, args, row, accumulate)
     args |= extra
     if function.role == "bias":
         kernel, args = _with_long_rows(scope, kernel, args)
@@ -100,12 +100,12 @@ def _kernel(
     item: int | None,
     program: Program,
     args: Mapping[str, Argument],
-    sequence_index: str | None,
+    row: str | None,
     accumulate: bool,
 ) -> tuple[Kernel, dict[str, Argument]]:
     """The kernel of the driver, and the arguments that it takes besides those that the function requests."""
     layer, used_rows = scope.op.layer, None
-    sequence, extra = _sequence(scope, function, sequence_index)
+    sequence, extra = _sequence(scope, function, row)
     extra = {name: value for name, value in extra.items() if name not in args}
     if function.scan:
         extra["reverse_"] = Extent(int(bool(scope.op.attributes.get("reverse"))))
@@ -135,22 +135,17 @@ def _kernel(
     return kernel, extra
 
 
-def _grouped_rows(scope: Scope, function: Function, sequence_index: str | None) -> tuple[str, Domain, Domain] | None:
-    """The sequence index, the rows that it groups and their groups: those of the target, of several row axes."""
+def _grouped_axis(scope: Scope, function: Function, sequence_index: str | None) -> str | None:
+    """The row axis of the target, if its sequences are needed; a layer may have several row axes with one group."""
     row = function.targets[0].axes[0].name if function.targets[0].axes else ""
-    if row not in scope.op.layer.groups or not (function.scan or sequence_index):
-        return None
-    return sequence_index or "", scope.op.rows[row], scope.op.group_of(row)
+    return row if row in scope.op.layer.groups and (function.scan or sequence_index) else None
 
 
-def _sequence(
-    scope: Scope, function: Function, sequence_index: str | None
-) -> tuple[tuple[str, str] | None, dict[str, Argument]]:
+def _sequence(scope: Scope, function: Function, row: str | None) -> tuple[tuple[str, str] | None, dict[str, Argument]]:
     """Grouping of rows into sequences: the sequence index and the name of an array by which a driver finds it."""
-    row = function.targets[0].axes[0].name if function.targets[0].axes else ""
-    group = scope.op.layer.groups.get(row)
-    if group is None or not (function.scan or sequence_index):
+    if row is None:
         return None, {}
+    group = scope.op.layer.groups[row]
     name, kind = (f"{group}_start", "starts") if function.scan else (f"{row}_map", "map")
     return (group.lower(), name), {name: scope.sequence(kind, row)}
 
