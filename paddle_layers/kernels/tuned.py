@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
-from paddle_layers.define.errors import DefinitionError
+from paddle_layers.define.errors import DefinitionError, suggestion
 from paddle_layers.define.switching import switched
 
 from .constants import MAX_CHUNKS
@@ -175,7 +175,15 @@ def tuned(
 
 def call_by_name(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     """Calls a host function with the values that it requests by parameter name."""
-    return function(*(given[name] for name in _names_of(function)))
+    names = _names_of(function)
+    if unknown := next((name for name in names if name not in given), None):
+        raise unknown_argument(function, unknown, given)
+    return function(*(given[name] for name in names))
+
+
+def unknown_argument(function: Any, name: str, known: Iterable[str]) -> DefinitionError:
+    """The error for a kernel or host function that requests a name which its layer does not have."""
+    return _error(getattr(function, "py_func", function), f"unknown argument `{name}`{suggestion(name, known)}")
 
 
 @functools.cache

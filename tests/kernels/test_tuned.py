@@ -112,6 +112,38 @@ def test_a_kernel_for_a_function_that_does_not_exist_is_refused(monkeypatch):
         check_names({"fc": {"fc_y"}})
 
 
+def unknown_argument(y, x, C_out):  # a kernel that asks for what `relu` does not have
+    raise AssertionError("never called")
+
+
+def unknown_size(y, x):
+    raise AssertionError("never called")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "work", "message"),
+    [
+        (unknown_argument, lambda: 1, "test_tuned.py:[0-9]+: unknown_argument: unknown argument `C_out`"),
+        (unknown_size, lambda pitch: pitch, "test_tuned.py:[0-9]+: <lambda>: unknown argument `pitch`"),
+    ],
+)
+def test_a_kernel_that_requests_an_unknown_name_is_the_authors_error(monkeypatch, kernel, work, message):
+    names = tuple(inspect.signature(kernel).parameters)
+    kernel.__module__ = "some.kernels"
+    entry = tuned._TUNED["fc", "fc_y", "cpu"][0]._replace(
+        call=kernel, names=names, when=None, least=0, items=lambda: 1, work=work, scratch=None, prepared=None,
+        runs=None, then=None,
+    )  # fmt: skip
+    monkeypatch.setitem(tuned._TUNED, ("relu", "relu_y", "cpu"), [entry])
+    text = 'layer { name: "x" type: "data" data { shape: 4 } } layer { name: "y" type: "relu" input: "x" }'
+    with (
+        tuned.tuned_at_every_size(),
+        pl.Net(pl.loads(text)) as net,
+        pytest.raises(DefinitionError, match=message),
+    ):
+        net.forward({"x": np.ones((2, 4))})
+
+
 @pytest.mark.parametrize(
     ("edited", "anew"),
     [

@@ -17,6 +17,10 @@ from .arguments import Argument, Key, Ref, plain_argument
 from .index_arrays import IndexArrays, SequenceKey
 
 
+class UnknownArgument(LookupError):
+    """A tuned kernel requests a name that its layer does not have; point functions are checked when registered."""
+
+
 class Scope:
     """The meaning of names in one operation of one plan."""
 
@@ -103,6 +107,8 @@ class Scope:
         if stem in self.op.layer.inputs or stem in self.op.entries:
             return self.index_arrays.used(self.value(stem, item), part)
         stem, _, part = name.rpartition("_")
+        if stem not in self.op.layer.inputs:
+            raise UnknownArgument(name)
         return self.index_arrays.sparse(self.value(stem, item), part)
 
     def sequence(self, kind: str, row: str, *, reverse: bool = False) -> Ref:

@@ -7,14 +7,14 @@ from typing import Any
 
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.kernels.constants import NO_EPILOGUE
-from paddle_layers.kernels.tuned import Tuned, call_by_name
+from paddle_layers.kernels.tuned import Tuned, call_by_name, unknown_argument
 from paddle_layers.runtime.generate.drivers import TunedCall
 from paddle_layers.runtime.graph.domains import Extent, ScratchSize
 
 from .arguments import Argument, Ref, spec_of, split_constants, uses
 from .buffers import Buffer
 from .launch import Launch
-from .scope import Scope, host_sizes
+from .scope import Scope, UnknownArgument, host_sizes
 
 
 def tuned_launches(
@@ -62,7 +62,12 @@ def _tuned_launch(
     args: dict[str, Argument] = {**known, "adding": Extent(int(accumulate))}
     args = {name: value for name, value in args.items() if name in tuned.names}
     asked = [name for name in tuned.names if name not in args and name not in (*constants, "scratch", "prepared")]
-    folded, resolved = split_constants({name: scope.resolve(name, function, item) for name in asked})
+    try:
+        folded, resolved = split_constants({name: scope.resolve(name, function, item) for name in asked})
+    except UnknownArgument as error:
+        layer = scope.op.layer
+        known = (*layer.fields, *layer.axis_names, *layer.attributes)
+        raise unknown_argument(tuned.call, str(error), known) from None
     constants |= folded
     args |= resolved
     if tuned.prepared is not None:  # targets come first
