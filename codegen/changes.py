@@ -251,7 +251,7 @@ def argument_changes(old: Any, new: Any, role: str, rules: Mapping[str, Rule]) -
             f"{role} `{part.name}`",
             "removed",
             True,
-            REFUSED if role == "input" else "layers that read it are rejected",
+            {"input": REFUSED, "output": "layers that read it are rejected"}.get(role, "it is no longer logged"),
             part.name,
         )
     for part in added:

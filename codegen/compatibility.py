@@ -44,7 +44,7 @@ class Difference(NamedTuple):
 DEFINITION: dict[str, Rule] = {
     "number": Rule("number changed", lambda d: str(d.number), always, BINARY),
     "version": Rule(
-        "version increased", lambda d: str(d.version), lambda o, n: n.version < o.version, "versions never decrease"
+        "version changed", lambda d: str(d.version), lambda o, n: n.version < o.version, "versions never decrease"
     ),
 }
 

@@ -87,7 +87,7 @@ def python_text(layer: LayerDefinition, example: Example, worked: Worked) -> str
     result = f"nn.{layer.name}({', '.join(arguments)})"
     calls.append((", ".join(outputs), result, " and ".join(type_ for _, type_ in worked.outputs)))
     lines = [f"{name} = {call}" for name, call, _ in calls]
-    width = min(max(map(len, lines)), 60)  # comments of short lines stay beside them
+    width = min(max(map(len, lines)), 60)  # a longer line does not shift the comments of the others
     rows = [f"{line:{width}}  # {type_}" for line, (_, _, type_) in zip(lines, calls, strict=True)]
     return "\n".join(["from paddle_layers import nn", "", *rows])
 

@@ -127,7 +127,8 @@ def network_text(text: str) -> str:
 def source_text(call: Callable[..., Any] | None) -> str:
     """The source of a function; empty without source, as for one typed at a prompt."""
     try:
-        return inspect.getsource(call) if call is not None else ""
+        text = inspect.getsource(call) if call is not None else ""
+        return re.sub(r"  # fmt: (skip|off|on)$", "", text, flags=re.MULTILINE)
     except OSError:
         return ""
 
@@ -171,7 +172,8 @@ def _bias(layer: LayerDefinition) -> str:
 def _sizes(layer: LayerDefinition) -> Iterator[tuple[str, str]]:
     """Axes of the outputs, and where their sizes come from."""
     made = {attribute.axis: name for name, attribute in layer.attributes.items() if attribute.axis}
-    inputs = {axis.name: name for name, field in reversed(layer.inputs.items()) for axis in field.axes}
+    required = {name: field for name, field in reversed(layer.inputs.items()) if not field.optional}
+    inputs = {axis.name: name for name, field in required.items() for axis in field.axes}
     groups = {group: name for name, field in layer.inputs.items() for a in field.axes if (group := a.group)}
     seen = set()
     for axis in (axis for field in layer.outputs.values() for axis in field.axes):

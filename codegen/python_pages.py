@@ -21,7 +21,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     "Custom training loops": {"paddle_layers": ("Optimizer", "Schedule")},
     "Data": {"paddle_layers.data": ("Dataset", "SequenceColumn", "SparseColumn", "StoredColumn", "DataError")},
     "ONNX": {"paddle_layers": ("export_onnx", "import_onnx")},
-    "Decorators: definitions": {
+    "Definitions": {
         "paddle_layers": (
             *("layer", "optimizer", "schedule", "initializer", "regularizer", "source", "transform", "callback"),
             *("register_layer", "load_plugin"),
@@ -34,13 +34,13 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             *("Numbers", "Example", "Type", "Entries"),
         ),
     },
-    "Decorators: functions of layers": {
+    "Functions of layers": {
         "paddle_layers": (
             *("each", "gradient", "direction", "update", "fill", "prepare", "entries", "starts", "python", "helper"),
             *("infer", "output_types", "require", "body", "result", "onnx", "tuned", "real", "double"),
         ),
     },
-    "Decorators: functions of optimizers and other definitions": {
+    "Functions of optimizers and other definitions": {
         "paddle_layers": ("step", "AdaptiveStep", "lazy_update", "penalty", "linear_penalty"),
     },
     "Errors of definitions": {"paddle_layers": ("DefinitionError", "ShapeError")},
@@ -80,8 +80,6 @@ def write_python_pages(folder: Path) -> list[str]:
                 (folder / f"{name}.md").write_text(_page(module, name, found), encoding="utf-8")
                 index.append(f"| [`{name}`]({name}.md) | {_summary(found)} |")
                 names.append(name)
-    tree = "\n".join(names)
-    index.append(f"\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n")
     (folder / "index.md").write_text("\n".join(index), encoding="utf-8")
     return ["index", *names]
 

@@ -33,24 +33,24 @@ def add_search_terms(pages: Path) -> None:
     owners: dict[str, Path] = {}
     for path in sorted(pages.rglob("*.md")):
         text = path.read_text(encoding="utf-8")
-        terms = {comment[0]: list(_entries(comment[1].split(","))) for comment in _COMMENT.finditer(text)}
-        for comment, found in terms.items():
-            text = text.replace(comment, _index([term for term in found if owners.setdefault(term, path) == path], []))
-        if terms:
+        if comments := list(_COMMENT.finditer(text)):
+            for comment in comments:
+                text = text.replace(comment[0], _index(owners, path, _entries(comment[1].split(","))))
             path.write_text(text, encoding="utf-8")
-    names = list(_names(pages))
-    for path, term in names:
+    terms: dict[Path, list[str]] = {}
+    for path, term in _names(pages):
         owners.setdefault(term, path)
-    for path in dict.fromkeys(path for path, _ in names):
-        found = dict.fromkeys(term for page, term in names if page == path)
-        index = _index([t for t in found if owners[t] == path], [t for t in found if owners[t] != path])
+        terms.setdefault(path, []).append(term)
+    for path, found in terms.items():
+        index = _index(owners, path, dict.fromkeys(found))
         head, title, rest = re.split(r"^(# .*\n)", path.read_text(encoding="utf-8"), maxsplit=1, flags=re.MULTILINE)
         path.write_text(f"{head}{title}\n{index}\n{rest}", encoding="utf-8")
 
 
-def _index(main: list[str], others: list[str]) -> str:
-    """A directive; the search ranks main entries above all other results, and other entries below them."""
-    return f"```{{index}} {', '.join([*(f'! {term}' for term in main), *others])}\n```\n"
+def _index(owners: dict[str, Path], path: Path, terms: Iterable[str]) -> str:
+    """A directive; the search ranks main entries above all other results, and other entries after them."""
+    words = [f"! {term}" if owners.setdefault(term, path) == path else term for term in terms]
+    return f"```{{index}} {', '.join(sorted(words, key=lambda word: not word.startswith('!')))}\n```\n"
 
 
 def _names(pages: Path) -> Iterator[tuple[Path, str]]:

@@ -191,11 +191,11 @@ def _write_navigation(pages: Path) -> dict[str, list[str]]:
     index += _tree([*FILES, *(f"{name}/index" for name in folders), "by-input", "elsewhere"])
     (reference / "index.md").write_text(index, encoding="utf-8")
     siblings = {}
-    for folder in folders:
-        files = sorted(path for path in (reference / folder).glob("*.md") if path.stem != "index")
+    for folder in (*(f"reference/{name}" for name in folders), PYTHON):
+        files = sorted(path for path in (pages / folder).glob("*.md") if path.stem != "index")
         for file in files:
             file.write_text(ORPHAN + file.read_text(encoding="utf-8"), encoding="utf-8")
-        siblings[f"reference/{folder}"] = [file.stem for file in files]
+        siblings[folder] = [file.stem for file in files]
     return siblings
 
 

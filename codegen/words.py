@@ -134,7 +134,7 @@ def lazy_text(definition: Elementwise) -> str:
         return f"The penalty is {supports} lazy updates of embedding tables."
     if lazy is None:
         return "Each step updates a whole embedding table, even if a batch uses few of its rows."
-    condition = "also with a linear regularizer" if "penalty" in lazy.args else "without a regularizer"
+    condition = "also with a linear regularizer" if "penalty" in lazy.args else "but only without a regularizer"
     return f"Lazy updates: unused rows of an embedding table are updated when they are next used, {condition}."
 
 
@@ -142,7 +142,7 @@ def signature(layer: pb.LayerDef) -> str:
     """The call of the Python helper, wrapped."""
     words = ["step"] if layer.type == GROUP else []
     words += [_input_word(argument) for argument in layer.inputs]
-    words += ["*"] if layer.layer_attr and not any(a.repeatable for a in layer.inputs) else []
+    words += ["*"] if not any(a.repeatable for a in layer.inputs) else []
     words += [f"{a.name}{_default_word(a)}" for a in sorted(layer.layer_attr, key=lambda a: not a.required)]
     taken = {field.name for field in (*layer.inputs, *layer.layer_attr)}
     words += [f"{name}=None" for name in HEADERS if name not in taken]

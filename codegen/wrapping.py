@@ -11,22 +11,20 @@ from typing import NamedTuple
 
 WIDTH = 88
 """Columns of a code block that fit beside the sidebars of the site."""
-_OPERATORS = {
-    *("+", "-", "*", "/", "//", "@", "%", "|", "&", "<", ">", "<=", ">=", "=="),
-    "and",
-    "or",
-    "if",
-    "else",
-    "for",
-}
-_ASSIGNMENT = re.compile(r"(\s*)(return|[^\s=].*? [-+*/]?=) (?=\S)")
+_PRECEDENCE = (
+    *(("for", "if", "else"), ("or",), ("and",), ("<", ">", "<=", ">=", "=="), ("|",), ("&",)),
+    *(("+", "-"), ("*", "/", "//", "@", "%")),
+)
+_RANKS = {operator: rank for rank, operators in enumerate(_PRECEDENCE, 1) for operator in operators}
+_ASSIGNMENT = re.compile(r"(\s*)(return|[^\s=\"'(][^=\"'(]*? [-+*/]?=) (?=\S)")
 
 
 class Break(NamedTuple):
-    """A column before which a line may be broken, and its bracket depth."""
+    """A column before which a line may be broken, its bracket depth, and the operator's precedence (0: a comma)."""
 
     column: int
     depth: int
+    rank: int = 0
 
 
 def wrap(text: str, language: str) -> str:
@@ -55,40 +53,43 @@ def _python_lines(lines: list[str], tokens: list[tokenize.TokenInfo]) -> Iterato
             yield from textwrap.wrap(words, WIDTH, initial_indent=mark, subsequent_indent=mark)
             code = line[: comment.start[1]].rstrip()
         if code or not line:
-            hanging = 8 if code.lstrip().startswith("def ") else 0 if number in continued else 4
-            yield from _wrap_statement(code, breaks.get(number, []), hanging)
+            hanging = 8 if code.lstrip().startswith("def ") else 4
+            yield from _wrap_statement(code, breaks.get(number, []), hanging, continued.get(number, 0))
 
 
-def _wrap_statement(line: str, breaks: list[Break], hanging: int) -> Iterator[str]:
-    """The line; a long right-hand side that is an operation gets parentheses."""
+def _wrap_statement(line: str, breaks: list[Break], hanging: int, inside: int) -> Iterator[str]:
+    """The line, which begins inside so many brackets; a long right-hand side that is an operation gets parentheses."""
     assignment = _ASSIGNMENT.match(line)
     is_operation = any(not stop.depth for stop in breaks) and line[-1] not in "([{,"
     if len(line) <= WIDTH or assignment is None or not is_operation:
-        yield from _wrap_line(line, [stop for stop in breaks if stop.depth], hanging)
+        yield from _wrap_line(line, [stop for stop in breaks if stop.depth], hanging, inside)
         return
     indent, head, start = assignment[1], assignment[2], assignment.end()
     shift = len(indent) + 4 - start
-    inside = [Break(stop.column + shift, stop.depth + 1) for stop in breaks if stop.column > start]
+    stops = [Break(stop.column + shift, stop.depth + 1, stop.rank) for stop in breaks if stop.column > start]
     yield f"{indent}{head} ("
-    yield from _wrap_line(f"{indent}    {line[start:]}", inside, hanging=0)
+    yield from _wrap_line(f"{indent}    {line[start:]}", stops, 4, 1)
     yield f"{indent})"
 
 
-def _python_breaks(tokens: Iterable[tokenize.TokenInfo]) -> tuple[dict[int, list[Break]], set[int]]:
-    """By line: breaks after commas and before binary operators. Also the lines that begin inside brackets."""
+def _python_breaks(tokens: Iterable[tokenize.TokenInfo]) -> tuple[dict[int, list[Break]], dict[int, int]]:
+    """By line: breaks after commas and before binary operators; and the brackets in which a line begins."""
     breaks: dict[int, list[Break]] = {}
-    continued = set()
-    depth, before = 0, ""
+    continued: dict[int, int] = {}
+    depth, strings, before = 0, 0, ""
     for token in tokens:
         row, column = token.start
-        if token.string in (")", "]", "}") and token.type == tokenize.OP:
-            depth -= 1
-        if (before == "," and depth) or (token.string in _OPERATORS and before not in ("", "(", "[", "{", ",", "=")):
-            breaks.setdefault(row, []).append(Break(column, depth))
-        if token.string in ("(", "[", "{") and token.type == tokenize.OP:
-            depth += 1
+        kind = tokenize.tok_name[token.type]  # since Python 3.12, the fields of f-strings are tokens
+        strings += kind.endswith("STRING_START") - kind.endswith("STRING_END")
+        if strings:
+            continue
+        is_operator = token.string in _RANKS and before not in ("", "(", "[", "{", ",", "=")
+        depth -= token.type == tokenize.OP and token.string in (")", "]", "}")
+        if (before == "," and depth) or is_operator:
+            breaks.setdefault(row, []).append(Break(column, depth, 0 if before == "," else _RANKS[token.string]))
+        depth += token.type == tokenize.OP and token.string in ("(", "[", "{")
         if token.type == tokenize.NL and depth:
-            continued.add(row + 1)
+            continued[row + 1] = depth
         before = token.string
     return breaks, continued
 
@@ -105,17 +106,20 @@ def _gaps(line: str) -> list[Break]:
     return breaks
 
 
-def _wrap_line(line: str, breaks: list[Break], hanging: int = 4) -> Iterator[str]:
-    """The line, broken at the outermost brackets that suffice, as late as possible."""
-    indent = _indent(line) + " " * hanging
-    start = 0
+def _wrap_line(line: str, breaks: list[Break], hanging: int = 4, inside: int = 0) -> Iterator[str]:
+    """The line, broken at the outermost brackets and the weakest operators that suffice, as late as possible.
+
+    What follows a break is indented, except in the brackets in which the line itself begins, if it begins in any.
+    """
+    own, start = _indent(line), 0
     while len(line) > WIDTH:
         earliest = len(_indent(line)) + 16
         fitting = [stop for stop in breaks if earliest < stop.column - start <= WIDTH]
         if not fitting:
             break
-        stop = min(fitting, key=lambda stop: (stop.depth, -stop.column))
+        stop = min(fitting, key=lambda stop: (stop.depth, stop.rank, -stop.column))
         cut = stop.column - start
+        indent = own if inside and stop.depth <= inside else own + " " * hanging
         yield line[:cut].rstrip()
         line = indent + line[cut:]
         start = stop.column - len(indent)

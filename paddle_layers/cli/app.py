@@ -110,9 +110,7 @@ def _errors_as_messages() -> Iterator[None]:
         if str(stop):
             echo(str(stop), err=True)
         raise
-    except (
-        Exception
-    ) as error:  # bugs are raised again below; to name the classes of user errors would import numba on every start
+    except Exception as error:  # bugs are raised again; naming the classes of user errors here would import numba
         from .problems import user_message
 
         message = user_message(error)

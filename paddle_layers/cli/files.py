@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,7 +48,7 @@ def replace_file(path: Path, content: bytes) -> None:
         raise
 
 
-def ending_of(name: str | None, kinds: Mapping[str, str]) -> str:
+def ending_of(name: str | None, kinds: Collection[str]) -> str:
     """The extension of an output file, which selects the format; the first of `kinds` without a file.
 
     Raises a usage error for an unsupported extension.
@@ -57,14 +57,13 @@ def ending_of(name: str | None, kinds: Mapping[str, str]) -> str:
         return next(iter(kinds))
     ending = Path(name).suffix.lower()
     if ending not in kinds:
-        known = ", ".join(f"{known} ({kind})" for known, kind in kinds.items())
-        raise click.UsageError(f"{name}: unsupported extension; expected {known}")
+        raise click.UsageError(f"{name}: unsupported extension; expected {', '.join(kinds)}")
     return ending
 
 
-def check_new(path: Path) -> None:
+def check_new(path: Path, advice: str = "choose another name") -> None:
     """Check before a long computation that a new file can be written. Raises `OSError`."""
     if path.exists():
-        raise FileExistsError(errno.EEXIST, "already exists; choose another name", str(path))
+        raise FileExistsError(errno.EEXIST, f"already exists; {advice}", str(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))

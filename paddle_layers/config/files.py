@@ -95,12 +95,12 @@ class Examined(NamedTuple):
         return any(fault.severity == "error" for fault in self.faults)
 
 
-def examine_network(text: str, name: str = "<text>", given: Sequence[str] = ()) -> Examined:
+def examine_network(text: str, name: str = "<text>", overrides: Sequence[str] = ()) -> Examined:
     """The valid part of a network file and all errors and warnings, for editors, where the input is incomplete.
 
-    `given` are overrides from the command line, such as "net.layer[fc1].fc.size=20".
+    `overrides` are those of the command line, such as "net.layer[fc1].fc.size=20".
     """
-    source = Source(name, text, given)
+    source = Source(name, text, overrides)
     wired, faults = wire_text(source)
     return Examined(Network.checked(*wired) if wired is not None else None, faults)
 

@@ -84,8 +84,12 @@ class Network:
             level: Level for the rules.
             stages: Stages for the rules.
 
+        Returns:
+            The network in this state; the same object if no layer has rules.
+
         Raises:
             ConfigError: The remaining layers are not a valid network.
+            ValueError: Another phase.
         """
         if phase not in ("train", "test"):
             raise ValueError(f'phase must be "train" or "test", not {phase!r}')
@@ -97,13 +101,19 @@ class Network:
         return self._states[state]
 
     def error(self, layer: str, message: str, *, code: str = "E209", help: str = "") -> ConfigError:
-        """Returns an error at the position of a layer, for packages that detect it later.
+        """An error at the position of a layer, for packages that detect it later.
 
         Args:
             layer: Name of the layer.
             message: Description of the error.
             code: Diagnostic code.
             help: How to fix it.
+
+        Returns:
+            The error, to be raised.
+
+        Raises:
+            KeyError: Unknown layer.
         """
         node = self[layer]
         return ConfigError([Diagnostic(code, message, self._source, *node.span, help=help)])

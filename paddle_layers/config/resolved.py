@@ -25,12 +25,12 @@ NETWORK = "network.textproto"
 """Name of the network file beside the training file."""
 
 
-def resolved_texts(training: Training, folder: Path, given: Iterable[str] = ()) -> tuple[str, str]:
+def resolved_texts(training: Training, folder: Path, overrides: Iterable[str] = ()) -> tuple[str, str]:
     """The text of the training and that of its network, which is empty if the training contains it.
 
-    The field `base` makes paths of data relative to the folder of the new file. `given` are overrides as in `--set`.
+    The field `base` makes paths of data relative to the folder of the new file. `overrides` are as in `--set`.
     """
-    source = Source(training.file.name, training.file.own, (*training.file.overrides, *given))
+    source = Source(training.file.name, training.file.own, (*training.file.overrides, *overrides))
     apart = training.network_path is not None
     fields = _fields(source, "Training", without="net." if apart else "")
     inside = any(name == "net" for name, *_ in fields)

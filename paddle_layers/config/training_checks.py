@@ -86,7 +86,7 @@ def check_test_name(source: Bound, first: Mapping[str, Bound], named: dict[str, 
         help_ = "remove it; the results of the first test source have no prefix"
         report.add("E304", "the first test source cannot have a `name`", place, help=help_)
     elif isinstance(name, str) and not _NAME.fullmatch(name):
-        message = "`name` must be a letter followed by letters, digits, `_` and `-`"
+        message = "`name` must be a letter followed by letters, digits, `_` and `-`, at most 64 characters"
         report.add("E304", message, place, help='for example, `name: "noisy"`')
     elif isinstance(name, str) and named.setdefault(name, source) is not source:
         note = report.note("the other one is here", named[name].start)
@@ -119,5 +119,5 @@ def check_split(source: Bound, report: Report) -> None:
         help_ = "`stratify` divides the samples of each value, `group` keeps them together"
         report.add("E307", message, split.place("stratify"), help=help_)
     elif get_field(source, "phase", "Source") == "test":
-        message = "`phase` is not allowed with `split`, which feeds both phases"
+        message = '`phase: "test"` is not allowed with `split`, which feeds both phases'
         report.add("E307", message, source.place("phase"), help="remove it")

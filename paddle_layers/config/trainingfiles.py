@@ -111,7 +111,7 @@ def read_training(
     training = gc_paused(reader.run)
     if fault := of_another_kind(report):
         return None, Examined(None, [fault])
-    return training, Examined(reader.sound, [*reader.elsewhere, *report.sorted()])
+    return training, Examined(reader.valid_network, [*reader.network_diagnostics, *report.sorted()])
 
 
 def acts_on_tests(owner: type) -> bool:
@@ -121,12 +121,12 @@ def acts_on_tests(owner: type) -> bool:
 
 class _TrainingReader:
     def __init__(self, report: Report, base: Path, given: Network | None, *, sources_needed: bool) -> None:
-        self.report, self.base, self.given, self.sources_needed = report, base, given, sources_needed
+        self.report, self.base, self.network_argument, self.sources_needed = report, base, given, sources_needed
         self.binder = Binder(report)
-        self.elsewhere: list[Any] = []
+        self.network_diagnostics: list[Any] = []
         """Diagnostics of the network file."""
         self.network_path: Path | None = None
-        self.sound: Network | None = None
+        self.valid_network: Network | None = None
         """The valid layers of the network."""
 
     def run(self) -> Training | None:
@@ -201,11 +201,11 @@ class _TrainingReader:
 
     def _network(self, bound: Bound) -> Network | None:
         path, block = bound.values.get("network"), bound.places.get("net")
-        if self.given is not None:
+        if self.network_argument is not None:
             if block:
                 self.report.add("E301", "`net` conflicts with the network argument", block[0][3])
-            self.sound = self.given
-            return self.given
+            self.valid_network = self.network_argument
+            return self.network_argument
         if path is not None and block:
             note = self.report.note("`network` is here", bound.place("network"))
             self.report.add("E301", "`network` and `net` are mutually exclusive", block[0][3], notes=(note,))
@@ -220,8 +220,8 @@ class _TrainingReader:
             if net is None:  # no block, which was reported
                 return None
             before = self.report.errors
-            self.sound = Network.checked(*wire_fields([], self.report, net))
-            return None if self.report.errors > before or net.broken else self.sound
+            self.valid_network = Network.checked(*wire_fields([], self.report, net))
+            return None if self.report.errors > before or net.broken else self.valid_network
         self.network_path = self.base / str(path)
         if not os.path.isfile(self.network_path):
             self.report.add("E302", f"network file `{self.network_path}` not found", bound.place("network"))
@@ -229,9 +229,9 @@ class _TrainingReader:
         try:
             found = examine_network(read_file(self.network_path), str(self.network_path), self.report.source.overrides)
         except ConfigError as error:
-            self.elsewhere = error.diagnostics
+            self.network_diagnostics = error.diagnostics
             return None
-        self.sound, self.elsewhere = found.network, found.faults
+        self.valid_network, self.network_diagnostics = found.network, found.faults
         return None if found.failed else found.network
 
     # ---- checks between fields

@@ -139,7 +139,9 @@ class Dataset:
         for name, before in self._mapped.items():
             now = _state(name)
             if now != before and now[:1] == before[:1]:
-                raise DataError(f"{name} was modified while in use; write a new file and rename it instead")
+                raise DataError(
+                    f"{name} was modified while in use; write a new file and rename it over this one instead"
+                )
 
     def place(self, row: int) -> str:
         """The origin of a row, for messages."""

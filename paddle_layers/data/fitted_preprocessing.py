@@ -77,7 +77,7 @@ class FittedPreprocessing:
 NOTHING = FittedPreprocessing()
 
 
-def read_learned(path: Path) -> FittedPreprocessing:
+def read_fitted(path: Path) -> FittedPreprocessing:
     """The fitted preprocessing of an earlier training; empty without a file. `DataError` for a damaged one."""
     try:
         if path.exists() and not path.is_file():
@@ -93,7 +93,7 @@ def read_learned(path: Path) -> FittedPreprocessing:
     if len(content) > MOST_BYTES:
         raise _too_long(str(path))
     try:
-        return parse_learned(content.decode(), str(path))
+        return parse_fitted(content.decode(), str(path))
     except UnicodeDecodeError as error:
         raise DataError(f"cannot read {path}: {error}") from None
 
@@ -102,7 +102,7 @@ def _too_long(origin: str) -> DataError:
     return DataError(f"cannot read {origin}: the names exceed {MOST_BYTES} bytes")
 
 
-def parse_learned(text: str, origin: str) -> FittedPreprocessing:
+def parse_fitted(text: str, origin: str) -> FittedPreprocessing:
     """Parse the output of `text` and `line`. Raises `DataError`, which begins with the `origin`, for anything else."""
     if len(text) > MOST_BYTES:
         raise _too_long(origin)
@@ -327,7 +327,7 @@ def _renamed(column: str, new: Sequence[str]) -> str:
 def _known(learned: Mapping[str, Sequence[Any]], name: str, dataset: Dataset, origin: str) -> Sequence[Any]:
     if name not in learned:
         raise DataError(
-            f"{dataset.origin}: the ids of field `{name}` are defined by the training data, but {origin} has "
+            f"{dataset.origin}: the ids or means of field `{name}` are those of the training data, but {origin} has "
             "none; read the field as in the training, or train with words"
         )
     return learned[name]

@@ -54,24 +54,24 @@ class LayerTransform(NamedTuple):
     also: tuple[str, ...] = ()
 
 
-def checked_change(
-    change: LayerTransform, types: Mapping[str, Type], ignored: Mapping[str, IgnoredLabels]
+def check_transform(
+    transform: LayerTransform, types: Mapping[str, Type], ignored: Mapping[str, IgnoredLabels]
 ) -> LayerTransform:
-    """The change, for the data layers that are there. Raises `DataError` for one that takes no images' own."""
-    layer = change.layer
+    """The transform, restricted to existing data layers. Raises `DataError` if it does not fit its layer or `also`."""
+    layer = transform.layer
     if layer not in types or types[layer].kind != "DENSE":
         reason = "takes ids or sparse rows" if layer in types else f"does not exist; available: {quoted(types)}"
         raise DataError(f"invalid transform of the data layer `{layer}`, which {reason}")
-    change = change._replace(also=tuple(name for name in change.also if name in types))
-    boxes = [name for name in change.also if are_boxes(types[name])]
-    for name in change.also:
+    transform = transform._replace(also=tuple(name for name in transform.also if name in types))
+    boxes = [name for name in transform.also if are_boxes(types[name])]
+    for name in transform.also:
         wanted, is_map = types[name], _is_map(types[name])
         where = f"transform of `{layer}` with `{name}` in `also`"
         needed = "apply_boxes" if wanted.level else "apply_labels" if is_map else "apply"
-        moves = hasattr(change.transform, "apply_boxes") or hasattr(change.transform, "apply_labels")
+        moves = hasattr(transform.transform, "apply_boxes") or hasattr(transform.transform, "apply_labels")
         if types[layer].level or name == layer:
             raise DataError(f"{where}: the images must not be sequences, and `also` must not include the layer itself")
-        if not moves or not hasattr(change.transform, needed):
+        if not moves or not hasattr(transform.transform, needed):
             raise DataError(f"{where}: this transform does not move pixels; remove `also`")
         if wanted.level == 1 and len(boxes) != 1:
             raise DataError(
@@ -83,12 +83,12 @@ def checked_change(
                 f"{where}, of type {wanted}; allowed are label maps (`data_type: INT shape: [height, "
                 "width]`), images, boxes (`shape: 4 seq_nested_level: 1`) and other rows per box"
             )
-        fill = getattr(change.transform, "label_fill", 0)
+        fill = getattr(transform.transform, "label_fill", 0)
         if is_map and not 0 <= fill < wanted.size and fill not in ignored.get(name, NONE_IGNORED).legal:
             raise DataError(
                 f"{where}: `label_fill` is {fill}, expected 0 to {wanted.size - 1}, or the `ignore_label` of all losses"
             )
-    return change
+    return transform
 
 
 def _is_map(wanted: Type) -> bool:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define import Choice, Float, Floats, Int, String, transform
+from paddle_layers.define.fields.types import shape_text
 
 from .columns import Rows
 from .formats.arrays import read_npy
@@ -71,9 +72,9 @@ class Mean:
         """The same; `ValueError` when the mean does not fit."""
         needed = self._array.shape
         if self.file and needed != shape:
-            raise ValueError(f"`{self.file}` has shape {_times(needed)}, but the samples have {_times(shape)}")
+            raise ValueError(f"`{self.file}` has shape {shape_text(needed)}, but the samples have {shape_text(shape)}")
         if not self.file and needed[0] not in (1, *shape[:1]):
-            raise ValueError(f"`value` has {needed[0]} values, but the samples have shape {_times(shape)}")
+            raise ValueError(f"`value` has {needed[0]} values, but the samples have shape {shape_text(shape)}")
         return shape
 
     def apply(self, batch: Array, rng: RowRandom | None) -> Array:
@@ -271,7 +272,7 @@ class Color:
         """The same; `ValueError` unless the rows are images, of three channels where the saturation changes."""
         _image(shape)
         if self.saturation and (len(shape) != 3 or shape[0] != 3):
-            raise ValueError(f"`saturation` requires images of 3 channels, got shape {_times(shape)}")
+            raise ValueError(f"`saturation` requires images of 3 channels, got shape {shape_text(shape)}")
         return shape
 
     def apply(self, batch: Array, rng: RowRandom | None) -> Array:
@@ -297,9 +298,7 @@ def _grey(batch: Array) -> Array:
 
 def _image(shape: Shape) -> tuple[int, int]:
     if len(shape) not in (2, 3):
-        raise ValueError(f"images must have 2 axes (height, width) or 3 (channels first), got shape {_times(shape)}")
+        raise ValueError(
+            f"images must have 2 axes (height, width) or 3 (channels first), got shape {shape_text(shape)}"
+        )
     return shape[-2], shape[-1]
-
-
-def _times(shape: Shape) -> str:
-    return "x".join(map(str, shape)) or "scalar"

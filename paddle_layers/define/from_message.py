@@ -163,7 +163,7 @@ def _input(message: pb.ArgumentDef) -> Input:
 
 def _divisors(message: pb.LayerDef) -> dict[str, Temp]:
     """The temporaries that outputs name: a number for every row."""
-    doc = "per-sample divisor of the loss"
+    doc = "per-sample weights by whose sum the loss is divided"
     return {one.divisor: Temp(one.axes, doc) for one in message.outputs if one.divisor}
 
 
@@ -226,7 +226,7 @@ def _parameter(message: pb.LayerDef.ParameterDef, per: str | None) -> Param:
 def _bias(message: pb.LayerDef.ParameterDef) -> Bias:
     _check_settings(message)
     if message.input or message.optional:
-        raise ValueError("a bias has no `input` and is always optional (attribute `bias`)")
+        raise ValueError("a bias takes neither `input` nor `optional`: the attribute `bias` makes it optional")
     doc = {"doc": message.description} if message.description else {}
     return Bias(message.axes, **doc, **_init(message))
 
@@ -249,7 +249,7 @@ def _init(message: pb.LayerDef.ParameterDef) -> dict[str, Any]:
 
 
 def _check_settings(message: pb.LayerDef.ParameterDef) -> None:
-    """What a parameter understands is the same for all: the framework's."""
+    """Check that the settings of a parameter are those that every parameter has. Raises `ValueError`."""
     for attribute in message.attributes:
         if attribute.name not in PARAMETER_SETTINGS:
             known = ", ".join(PARAMETER_SETTINGS)

@@ -105,7 +105,7 @@ class _Binder:
             )
         if type_.level not in field.seq:
             raise LevelError(
-                f"{label} of `{self.layer.name}` is {LEVEL_WORDS[type_.level]} ({type_}); "
+                f"{label} of `{self.layer.name}` is {_level(type_.level)} ({type_}); "
                 f"it takes {' or '.join(LEVEL_WORDS[level] for level in field.seq)}",
                 input=place,
                 levels=field.seq,
@@ -119,7 +119,7 @@ class _Binder:
         expected = self.levels.setdefault(row.name, type_.level)
         first = self.bound_by.setdefault("level " + row.name, label)
         if expected != type_.level:
-            message = f"{label} is {LEVEL_WORDS[type_.level]}, but {first} is {LEVEL_WORDS[expected]}"
+            message = f"{label} is {_level(type_.level)}, but {first} is {_level(expected)}"
             raise LevelError(message, input=place, levels=[expected])
         if row.group:
             self._group(row.group, type_.level, label, place)
@@ -129,7 +129,7 @@ class _Binder:
 
     def _group(self, group: str, level: int, label: str, place: int) -> None:
         if self.choice == "SUBSEQUENCE" and level < 2:
-            raise LevelError(f"{label} is {LEVEL_WORDS[level]}; it has no sub-sequences", input=place, levels=[2])
+            raise LevelError(f"{label} is {_level(level)}; it has no sub-sequences", input=place, levels=[2])
         outer = 0 if self.choice == "SEQUENCE" else level - 1
         if self.levels.setdefault(group, outer) != outer:
             raise LevelError(
@@ -231,11 +231,16 @@ class _Binder:
             if self.merged.setdefault(axis.name, size) != size and axis.name in self.levels:
                 return False
             size = product(size)
-        kndynamic_rows = axis.name != REST and axis.name in self.levels
-        return kndynamic_rows or bool(self.sizes.setdefault(axis.name, size) == size)
+        known_rows = axis.name != REST and axis.name in self.levels
+        return known_rows or bool(self.sizes.setdefault(axis.name, size) == size)
 
 
 _KIND_WORDS = {"DENSE": "dense", "INT": "ids", "SPARSE": "sparse with values", "SPARSE_INT": "sparse"}
+
+
+def _level(level: int) -> str:
+    """What a value of this level is."""
+    return LEVEL_WORDS[level] if level else "not a sequence"
 
 
 def _show(size: Any) -> str:

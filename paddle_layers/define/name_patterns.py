@@ -32,7 +32,7 @@ def renamed(name: str, old: str, new: str) -> str | None:
 
 
 def check_names(argument: str, given: Any, meaning: str) -> None:
-    """Raises `TypeError` for an argument that is no dict whose keys are names."""
+    """Check that an argument is a dict with strings as keys. Raises `TypeError`."""
     if not isinstance(given, Mapping):
         raise TypeError(f"{argument} must be a dict {meaning}, not {brief(given)}")
     if wrong := [key for key in given if not isinstance(key, str)]:

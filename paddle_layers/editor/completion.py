@@ -62,7 +62,7 @@ def _settings(document: Document, at: Place, offset: int) -> Iterator[tuple[Plac
     end = min((place for place in (text.find(mark, offset, at.end) for mark in ",=") if place >= 0), default=at.end)
     end = max(offset, start + len(text[start:end].rstrip()))
     piece = at._replace(start=start, end=end, closed=True)
-    for value in settings(document, at.block, behind=equals >= 0):
+    for value in settings(document, at.block, after_equals=equals >= 0):
         continued = text[end : at.end].lstrip().startswith("=")
         yield piece, value._replace(text=value.text.removesuffix(" = ")) if continued else value
 

@@ -10,6 +10,7 @@ from paddle_layers.config import Node
 from paddle_layers.config.binding.headers import HeaderField
 from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import Definition, LayerDefinition, Type, registries
+from paddle_layers.define.fields.types import shape_text
 
 from .block_schema import BlockSchema, header_field, schema_of
 from .descriptions import attribute_facts, attribute_text, definition_text, header_facts, header_text
@@ -120,16 +121,12 @@ def _inferred(node: Node) -> Markdown:
     outputs = _types(zip(node.output_names, node.output_types, strict=True))
     lines = [f"{inputs} → {outputs}".lstrip()]
     if shapes := parameter_shapes(node):
-        lines.append("parameters " + ", ".join(f"{name} {_shape(shape)}" for name, shape in shapes.items()))
+        lines.append("parameters " + ", ".join(f"{name} {shape_text(shape)}" for name, shape in shapes.items()))
     return block("\n".join(lines), "text")
 
 
 def _types(pairs: Iterable[tuple[str, Type]]) -> str:
     return ", ".join(f"{name} {type_}" for name, type_ in pairs)
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape)) or "scalar"
 
 
 def _output(document: Document, token: Token, name: str) -> str:
@@ -157,7 +154,7 @@ def _parameter(document: Document, token: Token, name: str) -> str:
     if param is None:
         return ""
     shape = parameter_shapes(layer.node).get(name) if layer.node is not None else None
-    shown = f": {_shape(shape)}" if shape is not None else ""
+    shown = f": {shape_text(shape)}" if shape is not None else ""
     return f"**{escape(name)}**{shown}, axes {code(param.text)}\n\n{escape(param.doc)}"
 
 

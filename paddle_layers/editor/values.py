@@ -46,7 +46,7 @@ def values(document: Document, block: Block, name: str, found: BlockSchema) -> I
     if name == "output" and message in ("Step", "Block"):
         return _outputs(document, block)
     if name == "set" and message == "Layer":
-        return settings(document, block, behind=False)
+        return settings(document, block, after_equals=False)
     if name == "input" and message != "Block":
         return _data(document)
     if name == "of":
@@ -65,14 +65,14 @@ def types(registry: str, *, activations: bool = False) -> Iterator[Value]:
             yield Value(definition.name, "type", True, definition.summary, definition_text(definition), search)
 
 
-def settings(document: Document, block: Block, *, behind: bool) -> Iterator[Value]:
+def settings(document: Document, block: Block, *, after_equals: bool) -> Iterator[Value]:
     """Completions for a `set`: attributes, or, after `=`, the settings of the enclosing block."""
     layer = document.layer_of.get(id(block))
     definition: Definition | None = layer.definition if layer is not None else None
-    if behind:
+    if after_equals:
         definition = document.blocks.get(document.tree.first(net_of(block), "name"))
     for attribute in definition.attributes.values() if definition is not None else ():
-        text = attribute.name if behind else f"{attribute.name} = "
+        text = attribute.name if after_equals else f"{attribute.name} = "
         yield Value(text, "field", True, attribute_facts(attribute), attribute_text(attribute))
 
 

@@ -10,7 +10,7 @@ from paddle_layers.runtime import Net
 from paddle_layers.runtime.memory.weights import TORCH, converted
 
 
-def write_in_another_way(
+def convert_weights(
     file: str,
     source: str,
     output: str,

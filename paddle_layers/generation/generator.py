@@ -134,7 +134,7 @@ class Generator:
                 layer = name.rpartition("/")[0]
                 raise FeedError(
                     f"sequences of {longest} words exceed the {count} positions of layer `{layer}`; with a prompt of "
-                    f"{known}, set max_length to at most {max(count - known + 1, 0)}"
+                    f"{known} words, set max_length to at most {max(count - known + 1, 0)}"
                 )
         return longest
 

@@ -70,6 +70,6 @@ def _load_plugin(plugin: Plugin) -> None:
 def _check(plugin: Plugin, module: str) -> None:
     for layer, function in registered(module):
         if layer not in plugin.names.get("layer", ()):
-            raise DefinitionError(f"a tuned kernel of `{layer}`, which is no layer of this plugin")
+            raise DefinitionError(f"tuned kernel of `{layer}`, which is not a layer of this plugin")
         if function not in {own.name for own in registries["layer"][layer].complete().functions}:
-            raise DefinitionError(f"a tuned kernel of `{function}`, which is no function of layer `{layer}`")
+            raise DefinitionError(f"tuned kernel of `{function}`, which is not a function of layer `{layer}`")

@@ -162,10 +162,12 @@ def tuned(
             return call
         places = [at for at, kernel in enumerate(kernels) if kernel.call is after]
         if not places:
-            raise _error(plain, f'`after` names a kernel for "{device}" that replaces `{function}` of `{layer}`, too')
+            what = f"`after` must be a kernel of `{function}` of `{layer}`, registered earlier"
+            raise _error(plain, f'{what} for "{device}"')
         if work is not _no_work or least or when is not None or scratch is not None or in_place:
             raise _error(
-                plain, "a kernel `after` another one has `items`, `threads` and `runs`; the first one decides the rest"
+                plain,
+                "a kernel `after` another one takes only `items`, `threads` and `runs`; set the rest on the first",
             )
         kernels[places[0]] = kernels[places[0]]._replace(then=entry)
         return call
@@ -175,10 +177,11 @@ def tuned(
 
 def call_by_name(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     """Calls a host function with the values that it requests by parameter name."""
-    names = _names_of(function)
-    if unknown := next((name for name in names if name not in given), None):
-        raise unknown_argument(function, unknown, given)
-    return function(*(given[name] for name in names))
+    try:
+        values = [given[name] for name in _names_of(function)]
+    except KeyError as error:
+        raise unknown_argument(function, error.args[0], given) from None
+    return function(*values)
 
 
 def unknown_argument(function: Any, name: str, known: Iterable[str]) -> DefinitionError:

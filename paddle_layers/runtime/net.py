@@ -188,10 +188,8 @@ class Net(PassEffects):
         """The forward pass, repeated with larger buffers if rows created during the pass exceed the capacity."""
         kept = self.arena.copy_states() if any(made.late for made in phase.graph.dynamic_rows) else {}
         while True:
-            output_gradients, self._last = (
-                self._usual_output_gradients(phase),
-                None,
-            )  # a plan may need the memory of the last one
+            output_gradients = self._usual_output_gradients(phase)
+            self._last = None  # a plan may need the memory of the last one
             plan = phase.plan(output_gradients)
             self._states_before = {state.name: state.stored.copy() for state in plan.moving_states}
             try:
@@ -356,7 +354,7 @@ class Net(PassEffects):
         return self._phases[phase].plan(self._usual_output_gradients(self._phases[phase]))
 
     def _usual_output_gradients(self, phase: Phase) -> OutputGradients:
-        """The output_gradients of the last pass, if it was of this phase: a plan for output gradients is reused."""
+        """Those of the last pass if it was of this phase, so that its plan is reused; else those of the losses."""
         output_gradients = phase.output_gradients_of(self._last.plan) if self._last is not None else None
         return phase.loss_gradients() if output_gradients is None else output_gradients
 

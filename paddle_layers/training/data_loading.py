@@ -21,8 +21,8 @@ from paddle_layers.data.fitted_preprocessing import (
     FittedPreprocessing,
     encoded,
     learn_together,
-    parse_learned,
-    read_learned,
+    parse_fitted,
+    read_fitted,
 )
 from paddle_layers.data.names import check_same_names, unnamed_fields
 from paddle_layers.data.problems import warn_of_data
@@ -257,10 +257,10 @@ def learned_for(weights: Path) -> tuple[FittedPreprocessing, Path]:
     if not weights.name.lower().endswith((INDEX, *ENDINGS)):
         _, facts = read_header(weights)
         if text := facts.get(DATA):
-            return parse_learned(text, str(weights)), weights
+            return parse_fitted(text, str(weights)), weights
     folder = weights.absolute().parent
     file = (folder.parent.parent if folder.parent.name == CHECKPOINTS else folder) / FILE
-    return read_learned(file), file
+    return read_fitted(file), file
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.training import Training, WeightsSettings
 from paddle_layers.data.fitted_preprocessing import FittedPreprocessing
 from paddle_layers.define.escaping import printable_line
+from paddle_layers.define.fields.types import shape_text
 from paddle_layers.define.name_patterns import matching
 from paddle_layers.runtime.graph.building import parameter_shapes, parameter_shapes_and_forms
 from paddle_layers.runtime.memory.tensorfiles import WeightsError
@@ -117,10 +118,12 @@ def what_became(net: Net, training: Training, settings: WeightsSettings | None, 
         return f"loaded {len(report.loaded)} weights from {settings.file}{note}"
     if report is None and not training.param:
         return ""
-    rows = [(one.name, _shape(one.shape), _origin(one.name, report), _rate(one)) for one in net.arena.by_name.values()]
+    rows = [
+        (one.name, shape_text(one.shape), _origin(one.name, report), _rate(one)) for one in net.arena.by_name.values()
+    ]
     if settings is not None and report is not None:
         shapes = open_weights(settings.file).shapes
-        rows += [(name, _shape(shapes[name]), "in the file, skipped", "") for name in report.unexpected]
+        rows += [(name, shape_text(shapes[name]), "in the file, skipped", "") for name in report.unexpected]
     head = f"initial weights, from {settings.file}{note}:" if settings is not None else "parameters:"
     return "\n".join([head, *_aligned(rows)])
 
@@ -146,7 +149,3 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
     return [f"  {line}".rstrip() for line in lines]
-
-
-def _shape(shape: Sequence[int]) -> str:
-    return "x".join(map(str, shape)) or "scalar"

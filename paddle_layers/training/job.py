@@ -270,7 +270,7 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
         watched = getattr(listener, "watch", "loss")
         if watched not in results:
             there = ", ".join(f"`{name}`" for name in sorted(results))
-            message = f"`watch` is `{watched}`, expected one of the test results {there}{suggestion(watched, results)}"
+            message = f"unknown test result `{watched}` in `watch`; available: {there}{suggestion(watched, results)}"
             raise training.error(f"callback[{number}]", message)
         better = best.get(watched)
         if better is not None and getattr(listener, "mode", better) in {"min", "max"} - {better}:
@@ -284,7 +284,7 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
                 keep += matching(name, sorted(known))
                 continue
             if name not in known:
-                message = f"{type(listener).__name__} reads `{name}`: no such value in the phase {phase}"
+                message = f"{type(listener).__name__} reads `{name}`: no such value in the {phase} phase"
                 if name in _readable(training, phase, sparse=True):
                     message = f"{type(listener).__name__} reads `{name}`, but cannot read sparse rows"
                 raise training.error(f"callback[{number}]", message + suggestion(name, known))

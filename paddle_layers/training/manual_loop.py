@@ -89,7 +89,8 @@ class Optimizer:
     Raises:
         UnknownName: No such optimizer or regularizer.
         InvalidAttributes: Attributes are unknown or out of range.
-        TypeError: `net` is not a `Net`.
+        TypeError: `net` is not a `Net`, or the learning rate is among `settings`.
+        ValueError: `clip_norm` or `clip_value` is not above 0.
 
     Example::
 
@@ -124,13 +125,16 @@ class Optimizer:
         )
 
     def step(self, learning_rate: float) -> None:
-        """Change the parameters once. `net.backward()` has to come before: its gradients are those of the step.
+        """Updates the parameters with the gradients of the last backward pass.
+
+        Args:
+            learning_rate: Learning rate of this step, >= 0.
 
         Raises:
-            ValueError: the learning rate is negative or not a number.
-            RuntimeError: another thread made the last backward pass, or an interrupt ended it.
-            TrainingError: a gradient holds NaN or infinity; parameters and states of the optimizer are unchanged, so
-                a loop may go on with the next batch.
+            ValueError: The learning rate is negative, infinite or NaN.
+            RuntimeError: Another thread ran the last backward pass, or an interrupt ended it.
+            TrainingError: A gradient contains NaN or infinity; parameters and states of the optimizer are unchanged,
+                so the loop may continue with the next batch.
         """
         rate = float(learning_rate)
         if not 0 <= rate < math.inf:
@@ -144,17 +148,25 @@ class Optimizer:
         self.steps += 1  # last: a step that is refused or interrupted does not count
 
     def save(self, path: str | Path) -> None:
-        """Write what the optimizer remembers, and its number of steps, as safetensors. Raises `SaveError`.
+        """Saves the optimizer state and the number of steps as safetensors; save the net as well.
 
-        Save the net as well: both belong together.
+        Args:
+            path: File to write.
+
+        Raises:
+            SaveError: The file cannot be written.
         """
         self._updater.catch_up()
         write_tensors(path, self._updater.saved(), {"optimizer": self.name, "steps": str(self.steps)})
 
     def load(self, path: str | Path) -> None:
-        """Go on from what `save` wrote, after `net.load`. Raises `WeightsError` for another optimizer or network.
+        """Loads the state that `save` wrote; call it after `net.load`. Steps are then those of an uninterrupted loop.
 
-        Steps are then those that an uninterrupted loop would make.
+        Args:
+            path: File to read.
+
+        Raises:
+            WeightsError: The file cannot be read, or belongs to another optimizer or network.
         """
         arrays, facts = read_tensors(path)
         if facts.get("optimizer") != self.name:

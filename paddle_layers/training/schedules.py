@@ -207,7 +207,7 @@ class Piecewise(_Rising):
 
     def __init__(self) -> None:
         if len(self.at) != len(self.factor):
-            problem = f"expected {len(self.at)} factors, one per step in `at`, got {len(self.factor)}"
+            problem = f"expected one factor per step in `at`, {len(self.at)}, got {len(self.factor)}"
             raise InvalidAttributes("schedule `piecewise`", {"factor": problem})
         if any(later <= first for first, later in zip(self.at, self.at[1:], strict=False)):
             raise InvalidAttributes("schedule `piecewise`", {"at": "steps must be in ascending order"})

@@ -24,10 +24,10 @@ from paddle_layers.define import registries
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.optimise.updater import Updater
-from paddle_layers.runtime.profile.feeds import made_up_feeds
+from paddle_layers.runtime.profile.feeds import synthetic_feeds
 
 network = network_of(sys.argv[1])
-feeds = made_up_feeds(build_graph(network.select("train"), ParameterSet("float32"), {}), int(sys.argv[2]))
+feeds = synthetic_feeds(build_graph(network.select("train"), ParameterSet("float32"), {}), int(sys.argv[2]))
 net = pl.Net(network)
 sgd = registries["optimizer"]["sgd"]
 updater = Updater(sgd, sgd.bind({"momentum": 0.9}), net)

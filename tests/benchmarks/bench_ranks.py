@@ -33,11 +33,11 @@ def worker(file: str, rows: int, rounds: int) -> dict[str, Any]:
     from paddle_layers.runtime.graph.building import build_graph
     from paddle_layers.runtime.memory.parameters import ParameterSet
     from paddle_layers.runtime.optimise.updater import Updater
-    from paddle_layers.runtime.profile.feeds import made_up_feeds
+    from paddle_layers.runtime.profile.feeds import synthetic_feeds
     from paddle_layers.training.processes.ranks import join
 
     ranks, network = join(), network_of(file)
-    feeds = made_up_feeds(build_graph(network.select("train"), ParameterSet("float32"), {}), rows)
+    feeds = synthetic_feeds(build_graph(network.select("train"), ParameterSet("float32"), {}), rows)
     net = pl.Net(network, gradient_memory=ranks.gradient_memory)
     ranks.share(net)
     sgd = registries["optimizer"]["sgd"]

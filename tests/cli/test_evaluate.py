@@ -143,7 +143,7 @@ def test_files_are_written_as_their_endings_say(trained):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--output", "a.pdf"), "a.pdf: unsupported extension; expected .txt (text), .json (json), .csv"),
+        (("--output", "a.pdf"), "a.pdf: unsupported extension; expected .txt, .json, .csv"),
         (("--output", "a.csv", "--format", "json"), "--format json contradicts the extension of a.csv"),
         (("--svg", "a.png"), "a.png: unsupported extension; expected .svg"),
     ],

@@ -180,7 +180,7 @@ def test_labels_and_all_other_fields_may_be_missing(trained):
     [
         (("--value", "fc"), 1, "the network has no value `fc` in the test phase; did you mean `fc2`?"),
         (("--value", "qqq"), 1, "expected one of `x`, `label`, `fc1`, `fc2`, `cost`"),
-        (("--output", "a.json"), 2, "a.json: unsupported extension; expected .csv (table), .jsonl"),
+        (("--output", "a.json"), 2, "a.json: unsupported extension; expected .csv, .jsonl"),
         (("--output", "no/a.csv"), 1, "no such folder"),
         (("data.bin",), 1, "data.bin"),
     ],

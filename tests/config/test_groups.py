@@ -241,7 +241,7 @@ def test_values_stay_in_their_step():
 
 def test_inputs_that_have_no_common_steps():
     x, rows = nn.data(shape=[3], seq_nested_level=1), nn.data(shape=[3])
-    with pytest.raises(LevelError, match="is not a sequence"):
+    with pytest.raises(LevelError, match=r"is not a sequence .*pass it in `static`"):
         nn.recurrent_group(nn.relu, rows)
     with pytest.raises(LevelError, match="different sequence levels"):
         nn.recurrent_group(nn.addto, x, nn.data(shape=[3], seq_nested_level=2))

@@ -110,7 +110,7 @@ def test_too_little_memory_is_told_before_it_is_taken():
         pl.Net(pl.loads(NETWORK), device=device, batch_size=64)
     message = str(told.value)
     assert message.startswith("a batch of 64 needs ")
-    assert "on 'cuda', but 39.1 KiB are free; " in message
+    assert "on 'cuda', but at most 39.1 KiB can be allocated; " in message
     assert "the largest tensors are x (18.0 KiB), conv1.y (16.0 KiB)" in message
     fits = int(message.rpartition("a batch of ")[2].split()[0])
     pl.Net(pl.loads(NETWORK), device=device, batch_size=fits).close()

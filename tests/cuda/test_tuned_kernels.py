@@ -177,10 +177,10 @@ def test_a_kernel_after_another_one_is_checked(monkeypatch):
     def second(y, scratch): ...
 
     first.__module__ = second.__module__ = "some.kernels"
-    with pytest.raises(DefinitionError, match="second: `after` names a kernel"):
+    with pytest.raises(DefinitionError, match="second: `after` must be a kernel of `fc_y` of `fc`, registered earlier"):
         kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, after=first)(second)
     kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, scratch=lambda: 4)(first)
-    with pytest.raises(DefinitionError, match="the first one decides the rest"):
+    with pytest.raises(DefinitionError, match="takes only `items`, `threads` and `runs`; set the rest on the first"):
         kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, least=5, after=first)(second)
     kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, after=first)(second)
     (entry,) = kernels_tuned.tuned_kernels("fc", "fc_y", "cuda")

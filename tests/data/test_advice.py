@@ -26,7 +26,7 @@ SETTING = re.compile(r"`(?:[a-z0-9_]+ \{ )?([a-z_]+): |^([a-z_]+): ")
 GENERAL = {"on_error", "shape", "size", "data_type", "seq_nested_level"}
 """Settings of every source, and of data layers."""
 NOT_SETTINGS = {"image", "label", "words"}
-"""Names of fields in examples of `made_up`."""
+"""Names of fields in examples of `synthetic`."""
 
 
 @cache
@@ -76,7 +76,7 @@ def test_messages_name_settings_that_the_source_has(source):
         for text in messages(module):
             for match in SETTING.finditer(text):
                 setting = match[1] or match[2]
-                known = {*own, *GENERAL} | (NOT_SETTINGS if source == "made_up" else set())
+                known = {*own, *GENERAL} | (NOT_SETTINGS if source == "synthetic" else set())
                 assert setting in known, f"{module}: {text!r} names `{setting}`"
 
 

@@ -189,7 +189,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path, ending):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("v.xlsx", r"v.xlsx: unknown output format; supported extensions: .csv \(table\), .jsonl"),
+        ("v.xlsx", r"v.xlsx: unsupported extension; expected .csv \(table\), .jsonl"),
         ("v.h5", r".h5 files require h5py: pip install 'paddle-layers\[hdf5\]'"),
         ("v.parquet", r".parquet files require pyarrow: pip install 'paddle-layers\[arrow\]'"),
     ],

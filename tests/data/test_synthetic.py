@@ -22,14 +22,14 @@ net {
 }
 steps: 2
 batch_size: 5
-source { type: "made_up" made_up { fields: "words: sequence of ids<30" fields: "label: ids<4" rows: 7 length: 3 } }
+source { type: "synthetic" synthetic { fields: "words: sequence of ids<30" fields: "label: ids<4" rows: 7 length: 3 } }
 optimizer { type: "sgd" learning_rate: 0.1 }
 output: "out"
 """
 
 
 def opened(*fields: str, **attributes: object) -> pl.data.Dataset:
-    return registries["source"]["made_up"].create({"fields": fields, **attributes}).open(Path())
+    return registries["source"]["synthetic"].create({"fields": fields, **attributes}).open(Path())
 
 
 def test_fields_have_their_types():

@@ -15,7 +15,7 @@ from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError
 from paddle_layers.data import DataError, Dataset, make_feeds
 from paddle_layers.data.columns import GapColumn, WordColumn
-from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded, learn, read_learned
+from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded, learn, read_fitted
 from paddle_layers.data.splitting import split_by_field, split_by_group, split_by_share
 from paddle_layers.define import Type, registries
 from paddle_layers.runtime.memory.tensorfiles import read_tensors, write_tensors
@@ -173,8 +173,8 @@ def test_fields_that_nobody_wants_are_not_read(tmp_path):
 def test_what_was_learned_reads_back(tmp_path):
     learned = FittedPreprocessing({"district": ["näh", "fern\x1b"]}, {"x": [0.1, 1e-30]}, {"x": ["a"]})
     (tmp_path / "data.json").write_text(learned.text())
-    assert read_learned(tmp_path / "data.json") == learned
-    assert not read_learned(tmp_path / "none.json")
+    assert read_fitted(tmp_path / "data.json") == learned
+    assert not read_fitted(tmp_path / "none.json")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_what_was_learned_reads_back(tmp_path):
 def test_what_is_no_such_file_is_refused(tmp_path, text):
     (tmp_path / "data.json").write_text(text, encoding="latin-1")
     with pytest.raises(DataError, match=r"data\.json"):
-        read_learned(tmp_path / "data.json")
+        read_fitted(tmp_path / "data.json")
 
 
 # ---- splits
@@ -358,7 +358,7 @@ def test_predictions_use_the_words_and_means_of_the_training(houses, tmp_path):
     weights = Path("output/weights.safetensors")
     write_tensors(weights, read_tensors(weights)[0])
     shown = run("predict", "train.textproto", "new.csv", status=1).stderr
-    assert "the ids of field `features` are defined by the training data, but " in shown
+    assert "the ids or means of field `features` are those of the training data, but " in shown
 
 
 def test_a_size_that_is_too_small_is_answered_with_the_number_of_words(houses, tmp_path):

@@ -173,7 +173,7 @@ MISTAKES = {
     "common": (("family:", 'common: "acts" family:'), "unknown common attribute `acts`"),
     "bias axis": (
         ("family:", 'bias_attr { name: "b" axes: "N D" optional: true } family:'),
-        "a bias has no `input`",
+        "a bias takes neither `input` nor `optional`",
     ),
     "output's levels": (
         ("outputs {", "outputs { seq_nested_level: 1 "),

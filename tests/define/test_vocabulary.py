@@ -183,7 +183,7 @@ WRONG = {
             "field": 'parts = Output("N C", "p", when="shown")',
             "tail": PARTS.format(options="", args="n, c"),
         },
-        "output `parts`: `when` must name a Bool, not `shown`; not for the first output",
+        "output `parts`: `when` must name a Bool, not `shown`",
     ),
     "no description": ({"field": 't = Int("", default=1)'}, "needs a description"),
 }

@@ -43,7 +43,7 @@ def says(message, call, kind):
         (lambda n: pl.Net(n, batch_size=0), ValueError, "batch_size must be an integer from 1 to 2**63 - 1, not 0"),
         (lambda n: pl.Net(n, seed=-1), ValueError, "seed must be an integer from 0 to 2**63 - 1, not -1"),
         (lambda n: pl.Net(n, seed=0.5), TypeError, "seed must be an integer >= 0, not 0.5"),
-        (lambda n: pl.Net(n, dtype="float16"), ValueError, "not 'float16'"),
+        (lambda n: pl.Net(n, dtype="float16"), ValueError, 'must be "float32" or "float64", not'),
         (
             lambda n: pl.Net(n, dtype=np.float32),
             ValueError,
@@ -61,7 +61,7 @@ def test_nets(net, call, kind, message):
         (lambda: pl.load(None), TypeError, "path must be a string or a Path, got None"),
         (lambda: pl.loads(None), TypeError, "loads expects the text of a network file, got None"),
         (lambda: pl.dumps("net"), TypeError, "dumps expects a Network, got 'net'"),
-        (lambda: pl.load_training("x.textproto", settings="epochs=3"), TypeError, "settings must be a list of strings"),
+        (lambda: pl.load_training("x.textproto", settings="epochs=3"), TypeError, "strings: write ['epochs=3']"),
         (lambda: pl.train("x.textproto", callbacks=print), TypeError, "must be a list of callback objects, not"),
         (lambda: pl.train("x.textproto", callbacks=[print]), TypeError, "not a callback: it has none of the methods"),
         (lambda: pl.train("x.textproto", callbacks=[Watcher]), TypeError, "objects, not classes: write Watcher(...)"),
@@ -125,10 +125,10 @@ def test_a_hint_is_given_only_where_it_fits(net):
     [
         (np.zeros((3, 4)), "`scores.weight` has shape (4, 3); cannot assign shape (3, 4); assign array.T"),
         (np.zeros(3), "`scores.weight` has shape (4, 3); cannot assign shape (3,)"),
-        ("a", "`scores.weight` requires floats, not dtype <U1"),
+        ("a", "`scores.weight` requires a numeric dtype, not <U1"),
         (
             np.zeros((4, 3), complex),
-            "`scores.weight` requires floats, not dtype complex128",
+            "`scores.weight` requires a numeric dtype, not complex128",
         ),
         ([[1, 2], [3]], "`scores.weight`: cannot convert to an array: setting an array element with a sequence"),
     ],
@@ -207,7 +207,7 @@ def test_settings_are_not_inputs_and_data_are_no_arrays_alone(tmp_path):
     text = f'net {{ {TEXT} }} {data} output: "{tmp_path}/out"'
     meant = "data must be a file or arrays by field, {'field': array}, not a ndarray"
     says(meant, lambda: pl.predict(text, X, weights="w.safetensors"), TypeError)
-    wrong = "is a config, not data: expected a file for the source, or one of .csv, .npz, .npy"
+    wrong = "is a config, not data: expected a file that the source can read, or .csv, .npz, .npy"
     says(wrong, lambda: pl.predict(text, "net.textproto", weights="w.safetensors"), pl.data.DataError)
     whole = "datasets must map phases to arrays by field, {'train': {...}}, not a tuple"
     says(whole, lambda: pl.train(text, datasets=(X, Y)), pl.training.TrainingError)

@@ -139,7 +139,7 @@ class Page:
             found = shown_warm(done.stdout) if COMPILING not in shown else done.stdout
             same = doctest.OutputChecker().check_output(shown, found, FLAGS)
             assert same, f"{place}\nshown:\n{shown}\nfound:\n{found}"
-        errors = ("error[", "breaking:", " faults found", "does not match the network", ": unsupported operator")
+        errors = ("error[", "breaking:", "layers, 6 errors", "does not match the network", ": unsupported operator")
         refused = any(word in shown for word in ("already exists", *errors))
         assert done.returncode == int(refused), f"{place}\n{done.stdout}"
 

@@ -303,7 +303,10 @@ def test_a_page_begins_with_the_use() -> None:
 def test_wrapped_code_is_the_same_code(name: str) -> None:
     source = Path(pl.registry[name].file).read_text(encoding="utf-8")
     wrapped = wrap(source, "python")
+    assert wrapped != source
     assert ast.dump(ast.parse(wrapped)) == ast.dump(ast.parse(source))
+    message = f'    raise ValueError(f"{"x" * 60} {{a + b}} is not {{map(str, order)}}")'
+    assert wrap(message, "python") == message, "a string is not broken inside, nor are its fields"
     config = (
         'layer { name: "a b: {" type: "fc" input: "x" fc { size: 10 act: "relu" bias: false init: [1, 2, 3] } }  # x: {'
     )
@@ -315,6 +318,7 @@ def test_helpers_are_listed_with_all_keyword_arguments() -> None:
     text = page(pl.registry["conv"])
     for name in ("num_filters", *HEADERS):
         assert re.search(rf"\b{name}\b[=,]", text.partition("## Attributes")[0]), name
+    assert "nn.crf(x, label, weight=None, *, name=None" in " ".join(page(pl.registry["crf"]).split())
 
 
 def test_equal_choices_have_one_table() -> None:

@@ -47,7 +47,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a plugin whose texts are hostile: a site takes a minute, so that there is one for all tests."""
+    """Site with a plugin of hostile texts; built once, since a build takes minutes of CPU."""
     folder = tmp_path_factory.mktemp("site")
     (folder / "hostile.py").write_text(PLUGIN)
     command = [sys.executable, "-m", "paddle_layers", "docs", "site", "--html", "--plugins", "hostile.py"]

@@ -167,7 +167,7 @@ def every_second(model):
         (lambda model: setattr(nodes_of(model, "Sigmoid")[0], "op_type", "Tanh"), "is not a supported cell"),
         (lambda model: constant(model, "sub/x:0", 2.0), r"unsupported node in the loop body: .*\(Sub\)"),
         (lambda model: constant(model, "add/y:0", 2), r"unsupported node in the loop body: .*\(Less\)"),
-        (every_second, "conditions and steps other than 1"),
+        (every_second, "early exit and counter increments other than 1"),
         (lambda model: swap(nodes_of(model, "Less")[0]), r"unsupported node in the loop body: .*\(Less\)"),
         (lambda model: input_of(model, 0, np.int64(4)), "trip count must be the number of steps"),
         (lambda model: input_of(model, 1, np.array(False)), "initial condition must be true"),

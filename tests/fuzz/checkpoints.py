@@ -16,7 +16,7 @@ import numpy as np
 import paddle_layers as pl
 from paddle_layers.config import load_training, network_of
 from paddle_layers.data import DataError, Dataset
-from paddle_layers.data.fitted_preprocessing import FILE, FittedPreprocessing, encoded, parse_learned, read_learned
+from paddle_layers.data.fitted_preprocessing import FILE, FittedPreprocessing, encoded, parse_fitted, read_fitted
 from paddle_layers.runtime import DeviceError, WeightsError
 from paddle_layers.runtime.memory.tensorfiles import write_tensors
 from paddle_layers.runtime.memory.weightfiles import DATA
@@ -151,11 +151,11 @@ class DataNames(Target):
         """Both places are read alike or refused; what is read is written as it was, and other data are aligned."""
         self.path.write_bytes(case)
         try:
-            learned = read_learned(self.path)
+            learned = read_fitted(self.path)
         except DataError as error:
             check_message(error, str(self.path))
             return
-        demand(parse_learned(learned.line(), "here") == learned or not learned, "it is written otherwise than read")
+        demand(parse_fitted(learned.line(), "here") == learned or not learned, "it is written otherwise than read")
         write_tensors(self.weights, {"w": np.zeros(2)}, {DATA: case.decode()} if case else {})
         demand(learned_for(self.weights)[0] == learned, "the header says something else than the file")
         try:

@@ -13,7 +13,7 @@ from unittest import mock
 from paddle_layers.config import load_training
 from paddle_layers.data import DataError
 from paddle_layers.data.fitted_preprocessing import FILE as LEARNED
-from paddle_layers.data.fitted_preprocessing import read_learned
+from paddle_layers.data.fitted_preprocessing import read_fitted
 from paddle_layers.define.output_folders import LinkError
 from paddle_layers.runtime import SaveError
 from paddle_layers.training import TrainingError
@@ -126,7 +126,7 @@ class RunFolder(Target):
         place = claimed_place(self.output, self.facts, resume=mode == "resume", overwrite=mode == "overwrite")
         with place as found:
             if found.resume:
-                read_learned(found.folder / LEARNED)
+                read_fitted(found.folder / LEARNED)
                 points = checkpoints(found.folder / CHECKPOINTS)
                 for point in points[-1:]:
                     restore_state_files(found.folder, point, NAMES)

@@ -82,7 +82,7 @@ def test_files_are_written_whole_and_never_over_another() -> None:
     assert Path("texts.csv").read_text().startswith("row,score,text\n0,")
     assert "already exists" in run("train.textproto", "topics.npz", "--output", "texts.csv", status=1).stderr
     assert (
-        "unsupported extension; expected .csv (CSV), .jsonl"
+        "unsupported extension; expected .csv, .jsonl"
         in run("train.textproto", "--output", "texts.npz", status=2).stderr
     )
 

@@ -337,7 +337,7 @@ def test_what_needs_more_than_a_position_is_refused(wrong: str) -> None:
 
 def test_texts_that_are_longer_than_the_places_of_the_network_are_refused() -> None:
     network = pl.loads(BODY.format(body=BODIES["a transformer"], act="linear"))
-    message = "exceed the 4 positions of layer `placed`; with a prompt of 2, set max_length to at most 3"
+    message = "exceed the 4 positions of layer `placed`; with a prompt of 2 words, set max_length to at most 3"
     generator = Generator(part_for(network, ["scores"]), settings(max_length=4), "scores")
     with generator, pytest.raises(pl.FeedError, match=message):
         generator.write({"x": np.zeros((2, 2))}, [[0, 2], [0]])

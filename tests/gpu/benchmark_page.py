@@ -14,7 +14,7 @@ by trying them; with TF32, which keeps 10 bits of the factors, it is shown for i
 over PyTorch's: below 1, this library is faster. Both sides have the same parameters, and their outputs were compared.
 """
 RATES = """
-The card's rates, by PyTorch: a copy of 1 GiB from the card to itself, bytes read and written; a product of two
+The rates of the GPU, by PyTorch: a copy of 1 GiB within the GPU memory, bytes read and written; a product of two
 matrices of 8192 by 8192.
 """
 ALONE = """

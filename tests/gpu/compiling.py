@@ -16,9 +16,9 @@ from .sizes import LAYERS, NETWORKS, find
 
 TRAINING = "digits, "
 ABOUT = f"""
-The training below and every network and layer of the benchmark are run for one step, {os.cpu_count()} processes side by
-side, so that their kernels lie compiled in the cache. The time is that from the text to the end of the first step, with
-the card's context if the process had none; what another process compiled in the meantime is not compiled again.
+The training below and every network and layer of the benchmark are run for one step, in {os.cpu_count()} concurrent
+processes, so that their compiled kernels are in the cache. The time is that from the text to the end of the first step,
+with the GPU context if the process had none; what another process compiled in the meantime is not compiled again.
 """
 
 

@@ -30,7 +30,7 @@ both phases where the phase matters, with the same parameters and data. Outputs,
 may differ by {TOLERANCE["float32"]:.0e} of the largest number of the tensor in float32, by {TOLERANCE["float64"]:.0e}
 in float64; where terms cancel out, in float32, by {CANCELLED} times what the CPU's own float32 is off float64, but no
 more than {MOST:.0e}. Ids must be equal. The table has the largest difference of each layer: plain, where every thread
-computes an element by itself, and tuned, where thread blocks share loops and tuned kernels run at every size that they
+computes one element, and tuned, where thread blocks share loops and tuned kernels run at every size that they
 take.
 """
 

@@ -46,7 +46,7 @@ def facts() -> list[tuple[str, str]]:
     """What can be found out; what cannot says so."""
     query = "--query-gpu=name,memory.total,driver_version,compute_cap"
     readings: dict[str, Callable[[], str]] = {
-        "Card": lambda: output("nvidia-smi", query, "--format=csv,noheader"),
+        "GPU": lambda: output("nvidia-smi", query, "--format=csv,noheader"),
         "CUDA": cuda_versions,
         "Processor": lambda: f"{processor()}, {os.cpu_count()} cores",
         "Python": lambda: f"{platform.python_version()}, {platform.platform()}",

@@ -18,11 +18,11 @@ from .parts import Facts, Part, Setup, message
 SLACK = 512 << 20
 """Bytes that the driver may take beside those that it is asked for: kernels, their stacks, whole pages."""
 ABOUT = """
-The footprint, which `paddle-layers show --device cuda` prints without a card, against what the plans and parameters of
+The footprint, which `paddle-layers show --device cuda` prints without a GPU, against what the plans and parameters of
 a net take, and what the driver has less after a step of training (in MiB; the driver also counts kernels, and gives
 memory by pages).
 """
-TOO_BIG = "A batch for which the card has too little memory is refused with this message:"
+TOO_BIG = "A batch for which the GPU has too little memory is rejected with this message:"
 
 
 def works(tiny: bool) -> dict[str, Workload]:
@@ -104,7 +104,7 @@ def page(facts: dict[str, Facts]) -> list[str]:
         for name, found in facts.items()
         if "bytes" in found
     ]
-    blocks = [paragraph(ABOUT), table(["Network", "Foretold", "Held by the net", "Gone from the card"], rows)]
+    blocks = [paragraph(ABOUT), table(["Network", "Estimate", "Held by the net", "Device memory used"], rows)]
     told = facts.get(TOO_BIG, {}).get("told")
     return [*blocks, TOO_BIG, code(told)] if told else blocks
 

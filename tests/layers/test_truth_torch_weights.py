@@ -193,7 +193,7 @@ def test_no_code_of_a_pickle_runs(tmp_path, net, monkeypatch):
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no archive", b"\x80\x04."])
 def test_what_is_no_file_of_pytorch_is_said_to_be_none(tmp_path, net, content):
     (tmp_path / "w.pt").write_bytes(content)
-    with pytest.raises(WeightsError, match=r"w.pt (is no file that PyTorch can load|holds)") as caught:
+    with pytest.raises(WeightsError, match=r"w.pt (is not a file that PyTorch can load|holds)") as caught:
         net.load(tmp_path / "w.pt")
     assert "\n" not in str(caught.value)
 

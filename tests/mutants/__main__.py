@@ -28,7 +28,7 @@ def main() -> int:
     mutants = choice.mutants()
     if not mutants:
         parser.error("there is nothing to change")
-    begin, outcomes = time.perf_counter(), {}
+    begin, outcomes, interrupted = time.perf_counter(), {}, False
     try:
         for number, verdict in run(choice, options.jobs):
             outcomes[mutants[number]] = verdict
@@ -38,9 +38,12 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"interrupted, {len(mutants) - len(outcomes)} mutants are left out", file=sys.stderr)
+        interrupted = True
+        print(f"interrupted: {len(mutants) - len(outcomes)} mutants were not tested", file=sys.stderr)
     print(f"{len(outcomes)} mutants in {time.perf_counter() - begin:.0f} s", file=sys.stderr)
     print(text(outcomes))
+    if interrupted:
+        return 130
     return 0 if share_killed(outcomes) >= WANTED else 1
 
 

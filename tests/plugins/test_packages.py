@@ -51,7 +51,7 @@ class Environment:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=900,
+            timeout=900,  # the site takes minutes beside other work
             check=False,
         )
         assert done.returncode == int(fails), done.stdout

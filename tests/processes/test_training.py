@@ -316,7 +316,7 @@ def test_a_process_that_dies_or_hangs_ends_the_job(folder, tmp_path, number):
         # mpiexec's word: the process could say nothing, and mpiexec kills the others before they notice
         assert re.search("signal:? 9", shown, re.IGNORECASE)
     else:
-        assert "process 0 of 2 waited 8 s for the other processes" in shown
+        assert "error: process 0 of 2 waited 8 s for the other processes" in shown
     last = max(int(path.name.removeprefix("step-")) for path in output.glob("checkpoints/step-*"))
     (folder / f"long{number}.textproto").write_text(text.replace("steps: 1000000", f"steps: {last + 3}"))
     again = [part.replace("train.textproto", f"long{number}.textproto") for part in command(1, "--resume")]

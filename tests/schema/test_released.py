@@ -63,5 +63,9 @@ def _plain(message: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
+def test_a_release_is_frozen() -> None:
+    assert RELEASED or pl.__version__ == "0.1.0", "export the released registry to schema/released"
+
+
 def test_an_export_names_its_version(path: Path) -> None:
     assert read_registry(path).version == path.stem

@@ -130,7 +130,7 @@ def test_nothing_to_compare(tmp_path):
     with pytest.raises(TrainingError, match=r"no runs in .*; a run is an output folder"):
         compare([tmp_path])
     done = run(tmp_path / "none")
-    assert (done.exit_code, done.stderr) == (1, f"there is no folder {tmp_path / 'none'}\n")
+    assert (done.exit_code, done.stderr) == (1, f"no such folder: {tmp_path / 'none'}\n")
 
 
 def test_many_runs_have_a_legend_and_few_points(output, tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paddle_layers.config import ConfigError
-from paddle_layers.data.fitted_preprocessing import NOTHING, read_learned
+from paddle_layers.data.fitted_preprocessing import NOTHING, read_fitted
 from paddle_layers.training import evaluate
 from tests.training.helpers import train
 
@@ -48,12 +48,12 @@ def test_new_classes_are_not_taken_for_one_class(tmp_path):
 def test_new_scores_have_the_classes_of_their_own_training(tmp_path, words):
     started(tmp_path, ["cat", "dog"])
     report = started(tmp_path, words, ANEW)
-    assert read_learned(report.folder / "data.json").words == {"label": sorted(words)}
+    assert read_fitted(report.folder / "data.json").words == {"label": sorted(words)}
 
 
 def test_somebody_elses_file_beside_the_weights_is_left_alone(tmp_path):
     (tmp_path / "data.json").write_text('{"mine": 1}')
-    assert read_learned(tmp_path / "data.json") == NOTHING
+    assert read_fitted(tmp_path / "data.json") == NOTHING
 
 
 NORM = """

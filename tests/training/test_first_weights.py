@@ -75,9 +75,9 @@ def test_what_the_words_advise_makes_it_work(tmp_path, trained):
         ),
         (
             {"rename": {"fc3.*": "head.*"}},
-            "no name in the file matches `rename` from `fc3.\\*`; did you mean `fc2",
+            "no name matches `rename` from `fc3.\\*`; did you mean `fc2",
         ),
-        ({"rename": {"fc?.weight": "head.weight"}}, "no name in the file matches"),
+        ({"rename": {"fc?.weight": "head.weight"}}, "no name matches"),
         ({"rename": {"fc2.*": "head.*.*"}}, "has more `\\*` than"),
         ({"rename": {"*.weight": "head.weight"}}, "both `fc1.weight` and `fc2.weight` map to `head.weight`"),
         (

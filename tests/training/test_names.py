@@ -12,7 +12,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import ConfigError
 from paddle_layers.data import DataError, Dataset, DataWarning, StoredColumn
-from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded, learn, parse_learned, read_learned
+from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded, learn, parse_fitted, read_fitted
 from paddle_layers.define import registries
 from paddle_layers.runtime.memory.tensorfiles import read_header, read_tensors, write_tensors
 from paddle_layers.runtime.memory.weightfiles import DATA, MARK
@@ -135,7 +135,7 @@ SOURCES: Mapping[str, Sequence[Maker]] = {
     "parquet": [parquet],
     "npz": [npz],
 }
-NUMBERS_ONLY = {"npy", "hdf5", "lmdb", "digits", "made_up", "window_list"}
+NUMBERS_ONLY = {"npy", "hdf5", "lmdb", "digits", "synthetic", "window_list"}
 """Sources of arrays, as npz is."""
 LISTING = {csv_classes, text, text_dictionary, image_folder_classes, image_list_classes}
 UNNAMED = {csv_numbers, npz}
@@ -434,7 +434,7 @@ def test_strings_in_arrays_are_names(trained):
             pl.evaluate(path, data | {"label": np.array([NAMES.index(row) for row in TEST])}).results["accuracy"] == 1
         )
     made = pl.train(path, datasets={"train": data}, output=path.parent / "arrays")
-    assert read_learned(made.folder / "data.json").words == {"label": sorted(NAMES)}
+    assert read_fitted(made.folder / "data.json").words == {"label": sorted(NAMES)}
 
 
 def test_new_scores_of_other_classes_have_their_names(trained, tmp_path):
@@ -495,7 +495,7 @@ def test_names_in_weights_are_not_trusted(trained, text, said):
     with pytest.raises(DataError, match=re.escape(f"{report.weights}") + f" .*{said}|{said}"):
         pl.predict(path)
     with pytest.raises(DataError, match="here"):
-        parse_learned(text, "here")
+        parse_fitted(text, "here")
 
 
 def test_too_many_names_are_an_error_at_the_start(monkeypatch):

@@ -92,7 +92,7 @@ def test_values_and_gradients_are_those_of_the_step(folder, capfd):
     [
         (
             'values: "score"',
-            "Print reads `score`: no such value in the phase train; did you mean `scores`?",
+            "Print reads `score`: no such value in the train phase; did you mean `scores`?",
         ),
         ('values: "words" dictionary: "word.txt"', "word.txt"),
     ],

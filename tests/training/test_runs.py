@@ -308,7 +308,7 @@ def test_callbacks_of_the_file(tmp_path):
     assert report.steps < 30
     assert "has not improved" in report.stopped
     assert (tmp_path / "output" / "best.safetensors").exists()
-    with pytest.raises(ConfigError, match="`watch` is `speed`, expected one of the test results `accuracy`, `loss`"):
+    with pytest.raises(ConfigError, match="unknown test result `speed` in `watch`; available: `accuracy`, `loss`"):
         train(write(tmp_path, text.replace('"accuracy" mode', '"speed" mode')), overwrite=True)
 
 

@@ -58,9 +58,9 @@ def test_a_resumed_training_writes_the_same_files(tmp_path):
         (TESTED + SCORES.replace("scores.npz", "../scores.npz"), "expected a name without folders"),
         (
             TESTED + SCORES.replace("scores.npz", "scores.xls"),
-            r"scores\.xls: unknown output format; supported extensions: \.csv",
+            r"scores\.xls: unsupported extension; expected \.csv",
         ),
-        (TESTED + SCORES.replace('"fc2"', '"fc3"'), "`fc3`: no such value in the phase test; did you mean `fc"),
+        (TESTED + SCORES.replace('"fc2"', '"fc3"'), "`fc3`: no such value in the test phase; did you mean `fc"),
         (TESTED.replace("test { every: 10 }", "").replace('phase: "test"', 'phase: "train"', 1) + SCORES, ""),
     ],
 )

@@ -95,7 +95,7 @@ def by_digit(images: np.ndarray, label: np.ndarray, random: np.random.Generator)
 
 
 def picture(images: np.ndarray, rows: int = 6, larger: int = 5) -> str:
-    """A row of images, separated by lines, as SVG."""
+    """A grid of images, separated by lines, as SVG."""
     columns = len(images) // rows
     framed = np.pad(1 - images.reshape(-1, 8, 8), ((0, 0), (1, 0), (1, 0)), constant_values=1)
     sheet = framed.reshape(rows, columns, 9, 9).transpose(0, 2, 1, 3).reshape(rows * 9, columns * 9)

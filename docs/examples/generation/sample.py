@@ -29,7 +29,7 @@ def samples(weights: str, count: int, seed: int) -> np.ndarray:
 
 
 def picture(images: np.ndarray) -> str:
-    """A row of images, separated by lines, as SVG."""
+    """A grid of images, separated by lines, as SVG."""
     framed = np.pad(1 - images, ((0, 0), (1, 0), (1, 0)), constant_values=1)
     sheet = framed.reshape(ROWS, COLUMNS, 9, 9).transpose(0, 2, 1, 3).reshape(ROWS * 9, COLUMNS * 9)
     stream = io.BytesIO()

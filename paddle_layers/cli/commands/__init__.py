@@ -1,1 +1,1 @@
-"""The commands, one file each."""
+"""The commands, grouped by purpose; `app.MODULES` maps names to modules."""

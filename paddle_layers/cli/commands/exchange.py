@@ -14,6 +14,9 @@ from ..terminal import echo
 if TYPE_CHECKING:
     from paddle_layers.define import Type
 
+ONNX, CAFFE, MEAN, MODEL = ".onnx", (".prototxt", ".pbtxt", ".txt"), ".binaryproto", ".caffemodel"
+OVERWRITE = "add --force to overwrite it"
+
 
 @click.command()
 @click.argument("file", metavar="NET")
@@ -37,14 +40,11 @@ def export(file: str, weights: str | None, output: str, values: tuple[str, ...],
     if target.suffix != ".onnx":
         raise click.UsageError(f"{output}: unsupported extension; expected .onnx")
     if not force:
-        check_new(target)
+        check_new(target, OVERWRITE)
     from paddle_layers.exchange.onnx_out.files import export_file
 
     for path in export_file(file, weights, target, values):
         echo(f"wrote {path}", err=True)
-
-
-ONNX, CAFFE, MEAN, MODEL = ".onnx", (".prototxt", ".pbtxt", ".txt"), ".binaryproto", ".caffemodel"
 
 
 @click.command()
@@ -74,7 +74,7 @@ def import_(
     found = _onnx(file, (weights, mean, shapes)) if _ending(file) == ONNX else _caffe(file, weights, mean, given)
     if output.is_dir() and not force:
         for name in found.names:
-            check_new(output / name)
+            check_new(output / name, OVERWRITE)
     paths = found.write(output)
     echo(found.summary.rstrip("\n"))
     for path in paths:
@@ -85,7 +85,7 @@ def _ending(file: Path) -> str:
     ending = file.suffix.lower()
     if ending == MODEL:
         raise click.UsageError(
-            f"{file} contains only weights; run `paddle-layers import NET.prototxt --weights {file}`"
+            f"{file} contains only weights; run `paddle-layers import NET.prototxt --weights {file} -o DIR`"
         )
     if ending not in (ONNX, *CAFFE, MEAN):
         raise click.UsageError(f"{file}: unsupported extension; expected {ONNX}, {CAFFE[0]} or {MEAN}")
@@ -161,10 +161,10 @@ def weights(
         raise click.UsageError(f"{output}: unsupported extension; expected .safetensors")
     names = dict(map(_renamed, rename))
     if not force:
-        check_new(Path(output))
-    from paddle_layers.exchange.weights import write_in_another_way
+        check_new(Path(output), OVERWRITE)
+    from paddle_layers.exchange.weights import convert_weights
 
-    for line in write_in_another_way(
+    for line in convert_weights(
         file, source, output, origin=origin, target=target or "paddle_layers", rename=names, leave_out=leave_out
     ):
         echo(line, err=True)

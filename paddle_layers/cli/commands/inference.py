@@ -68,7 +68,7 @@ def evaluate(
     recall, F1 and support per class and the confusion matrix; for regression MAE, RMSE and R2.
     """
     style = _report_format(style, output)
-    ending_of(svg, {".svg": "SVG"})
+    ending_of(svg, (".svg",))
     if output is not None:
         check_new(Path(output))
     from paddle_layers.training.inference.evaluation_report import evaluate
@@ -139,8 +139,9 @@ def predict(
     DATA is read with the settings of the source in FILE or, by extension, as CSV, NPZ, NPY, HDF5 or Parquet; it needs
     no labels. By default it is the source of the test phase in FILE.
 
-    The outputs are values that only costs and metrics read; --value selects others. One line per sample:
-    classifiers write the class and its probabilities, sequences of ids take one line each.
+    The outputs are values that only costs and metrics read; --value selects others. CSV has one line per row: a step
+    for values in sequences, a whole sequence for ids; classifiers write the class and its probabilities. JSON Lines
+    (.jsonl) has one line per sample.
     """
     from paddle_layers.data.sinks.opening import KINDS, check_sink, open_sink, text_sink
 
@@ -177,7 +178,7 @@ class Shown(io.StringIO):
         self.truncate()
 
 
-SEQUENCES = {".csv": "CSV", ".jsonl": "JSON Lines"}
+SEQUENCES = (".csv", ".jsonl")
 
 
 @click.command()

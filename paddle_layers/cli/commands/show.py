@@ -62,11 +62,11 @@ def show(
     if plan + timed + (svg is not None and not timed) + (html is not None) > 1:
         raise click.UsageError("--plan, --time, --svg and --html are mutually exclusive, except --time with --svg")
     if html is not None:
-        ending_of(str(html), {".html": "HTML", ".htm": "HTML"})
+        ending_of(str(html), (".html", ".htm"))
         _write_page(file, html, phase, batch_size, device)
         return
     if svg is not None:
-        ending_of(str(svg), {".svg": "SVG"})
+        ending_of(str(svg), (".svg",))
     if plan:
         _print_plan(file, phase or "train", batch_size, device)
     elif timed:

@@ -89,7 +89,9 @@ SHOWN = 10
 @click.option("--trials", type=IntRange(min=1), default=20, show_default=True, help="Total number of trials.")
 @click.option("--watch", metavar="NAME", default="loss", show_default=True, help="Test result to optimize.")
 @click.option(
-    "--mode", type=click.Choice(["min", "max"]), help="Minimize or maximize the result, if this is not known."
+    "--mode",
+    type=click.Choice(["min", "max"]),
+    help="Whether smaller (min) or larger (max) results are better; only needed if it is unknown for this result.",
 )
 @click.option(
     "--processes", type=IntRange(min=1, max=1024), default=1, show_default=True, help="Number of trials in parallel."
@@ -170,7 +172,7 @@ def runs(folders: tuple[str, ...], svg: str | None) -> None:
 
     DIR is a folder of runs, such as `output`, or a run.
     """
-    ending_of(svg, {".svg": "SVG"})
+    ending_of(svg, (".svg",))
     from paddle_layers.training.results.comparison import MOST_LINES, compare, comparison_picture
 
     runs, notes = compare(folders)

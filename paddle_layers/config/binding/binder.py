@@ -240,14 +240,14 @@ class Binder:
 
     def _set(self, bound: Bound, definition: Definition) -> None:
         """Add the assignments of `set` to the attribute block."""
-        given = bound.places.get("set", [])
-        if not given:
+        if not (given := bound.places.get("set", [])):
             return
         if self.within is None and not isinstance(definition, BlockDefinition):
             bound.broken = True
             if all(block.name != definition.name for block in self.blocks):  # else its name is reported
-                help_ = f"write its attributes in `{definition.name} {{ ... }}`"
-                self.report.add("E121", "`set` is only allowed on a block or inside one", given[0][3], help=help_)
+                what = "`set` is only allowed on a layer that uses a block or inside a block"
+                help_ = f"`{definition.name}` is a layer type: write its attributes in `{definition.name} {{ ... }}`"
+                self.report.add("E121", what, given[0][3], help=help_)
             return
         fields, bound.pending, sound = assignments(given[:1], definition, self.within, self.report)
         bound.block = [*bound.block, *fields]

@@ -10,7 +10,7 @@ from paddle_layers.define.bodies.activations import activation_problem
 from paddle_layers.define.escaping import CONTROL, printable_line
 
 from ..diagnostics.report import Report
-from ..diagnostics.suggestions import nearest
+from ..diagnostics.suggestions import name_hint
 from .binder import Binder, Bound
 from .drafts import LINEAR, Draft, Setup, Step
 from .settings import ParamSettings, StateRule
@@ -146,14 +146,7 @@ def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
             ok = False
         seen[name] = place
         if not _is_param(name, made):
-            near = nearest(name, known)
-            hint = (
-                f"did you mean `{near}`?"
-                if near
-                else f"available: {', '.join(known)}"
-                if known
-                else "it has no parameters"
-            )
+            hint = name_hint(name, known, "it has no parameters")
             if is_a(made.definition, GROUP):
                 hint = "write `param` in the layer that has the parameter, inside the step"
             report.add("E112", f"`{made.definition.name}` has no parameter `{name}`", place, help=hint)

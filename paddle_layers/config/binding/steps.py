@@ -15,7 +15,6 @@ from .drafts import Draft
 GROUP, MEMORY, DATA_NORM = "recurrent_group", "memory", "data_norm"
 NETWORK, STEP, BLOCK = "network", "step", "block"
 """The context of a layer."""
-_STEP_ONLY = "it belongs in the `step` of a `recurrent_group`"
 _MEMORY_HELP = "a memory holds a value of the previous time step"
 
 
@@ -53,7 +52,7 @@ def check_times(bound: Bound, report: Report) -> bool:
     if "times" not in bound.places or definition is None:
         return True
     if not isinstance(definition, BlockDefinition):
-        message = f"`times` is only allowed on a block, and `{definition.name}` is a layer type"
+        message = f"`times` is only allowed on a layer that uses a block, and `{definition.name}` is a layer type"
         report.add("E121", message, start, help="move the layer into a block")
         return False
     if bound.values.get("times", 1) > 1 and (len(definition.outputs) != 1 or not definition.inputs):
@@ -105,7 +104,7 @@ def _rules_outside(draft: Draft, bound: Bound, report: Report, where: str) -> bo
 
 def _reason_in_block(definition: LayerDefinition) -> tuple[str, str] | None:
     if definition.name == MEMORY:
-        return _STEP_ONLY, _MEMORY_HELP
+        return "it belongs in the `step` of a `recurrent_group`", _MEMORY_HELP
     if not definition.inputs and not isinstance(definition, BlockDefinition):
         return "it has no inputs", "move it out, and pass its output to the block as an `input`"
     if definition.name == DATA_NORM:

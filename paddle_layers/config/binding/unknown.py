@@ -81,4 +81,4 @@ def _hint(registry: str, name: str, known: Sequence[str]) -> tuple[str, str | No
     available = f"available: {', '.join(known)}"
     if len(known) > _LISTED:
         available = "`paddle-layers layers` lists all types"
-    return f"{available}; for a type of a plugin, install it or pass `--plugins FILE.py`", None
+    return f"{available}; if a plugin provides it, install the plugin or pass `--plugins FILE.py`", None

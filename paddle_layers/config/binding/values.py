@@ -121,7 +121,7 @@ def _wrong_kind(attribute: Attribute[Any], field: Field, report: Report) -> None
         help_ = f"write `{attribute.name}: ...`"
     elif kind == WORD and value.lower() in ("none", "null", "nil"):
         help_ = f"remove it; {_meaning(attribute) or f'`{attribute.name}` needs a value'}"
-    report.add("E102", f"`{attribute.name}` must be {wanted}, found {shown(field)}", field[4], help=help_, fix=fix)
+    report.add("E102", f"{attribute.subject} must be {wanted}, found {shown(field)}", field[4], help=help_, fix=fix)
 
 
 def _in_expression(field: Field) -> bool:

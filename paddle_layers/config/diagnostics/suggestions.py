@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 
@@ -15,6 +15,13 @@ _NEIGHBOURS = 50
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The known name that is most similar to `name`, or None."""
     return Vocabulary(known).nearest(name, cutoff=cutoff)
+
+
+def name_hint(name: str, known: Sequence[str], none: str) -> str:
+    """The nearest known name, else all of them; `none` if there are none."""
+    if near := nearest(name, known):
+        return f"did you mean `{near}`?"
+    return f"available: {', '.join(known)}" if known else none
 
 
 class Vocabulary:

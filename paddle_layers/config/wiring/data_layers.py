@@ -75,7 +75,7 @@ NONE_IGNORED = IgnoredLabels()
 
 
 def common_labels(readers: Iterable[LabelReader]) -> dict[str, IgnoredLabels]:
-    """By the name of the value."""
+    """Ignored labels by value name."""
     by_value: dict[str, list[LabelReader]] = {}
     for reader in readers:
         for name in reader.inputs:

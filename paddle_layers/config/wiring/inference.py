@@ -93,9 +93,7 @@ class Inference:
             raise
         except DefinitionError as error:
             self._crash(draft, definition, str(error))
-        except (
-            Exception
-        ) as error:  # third-party `@infer` code: its bug is an error at this layer, not the end of the check
+        except Exception as error:  # third-party `@infer` code: its bug is an error at this layer
             self._crash(draft, definition, f"{type(error).__name__}: {error}", _origin(error))
         return found
 

@@ -49,9 +49,8 @@ def _too_large(nodes: Sequence[Node], report: Report) -> None:
     memory = memory_bytes()
     if memory is None:
         return
-    kinds = {
-        id(node.output_types): node for node in reversed(nodes)
-    }  # layers with equal text and input types share their types
+    # Layers with equal text and input types share their types.
+    kinds = {id(node.output_types): node for node in reversed(nodes)}
     for node in kinds.values():
         sides = (node.input_types, node.output_types)
         most = math.prod(max((type_.size for type_ in types), default=1) for types in sides)

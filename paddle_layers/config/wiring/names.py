@@ -215,9 +215,11 @@ class Names:
             if name is not None:
                 outer = inner[name]
                 note = self.report.note(f"layer `{outer.name}` is here", outer.span[0])
-                message = f"layer `{node.name}` and a part of layer `{outer.name}` have the same name: `{name}`"
+                message = f"name `{name}` of layer `{node.name}` is also the name of a part of layer `{outer.name}`"
                 start = self.drafts[index].offset
-                self.report_once("E201", message, start, index, help="layer names must be unique", notes=(note,))
+                self.report_once(
+                    "E201", message, start, index, help="names of layers and outputs must be unique", notes=(note,)
+                )
 
     def needs(self, present: list[int], producers: dict[str, int], state: State) -> list[list[int]]:
         """Positions of the layers that each layer reads; unknown names are reported."""

@@ -10,7 +10,7 @@ from paddle_layers.define.fields.tensors import Param
 
 from ..binding.drafts import Setup
 from ..binding.settings import ParamSettings, StateRule
-from ..diagnostics.suggestions import nearest
+from ..diagnostics.suggestions import name_hint
 
 if TYPE_CHECKING:
     from paddle_layers.schema.layer_def_pb2 import LayerOutputDef
@@ -239,6 +239,4 @@ def unknown_parameter(setup: Setup, inside: Inside | None) -> str | None:
 
 def parameter_hint(name: str, inside: Inside) -> str:
     """A suggestion for an unknown parameter of the parts."""
-    known = list(parameter_names(inside))
-    near = nearest(name, known)
-    return f"did you mean `{near}`?" if near else f"available: {', '.join(known)}" if known else "it has no parameters"
+    return name_hint(name, list(parameter_names(inside)), "it has no parameters")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from paddle_layers.define import Attributes, ShapeError, Type
+from paddle_layers.define.fields.types import shape_text
 
 from ..binding.blocks import BlockDefinition
 from ..binding.drafts import Draft, Step
@@ -37,8 +38,8 @@ def check_shared(
             seen.add(("E212", start, 0))
             report.add(
                 "E212",
-                f"shared parameter `{settings.share}` has shape {_show(shape)} as `{name}` of layer `{node.name}`, "
-                f"but {_show(other_shape)} as `{other_name}` of layer `{other.name}`",
+                f"shared parameter `{settings.share}` has shape {shape_text(shape)} as `{name}` of layer `{node.name}`"
+                f", but {shape_text(other_shape)} as `{other_name}` of layer `{other.name}`",
                 start,
                 help="shared parameters must have the same shape",
                 notes=(report.note(f"layer `{other.name}` is here", other.span[0]),),
@@ -60,10 +61,6 @@ def parameter_shape(node: Node, name: str) -> tuple[int, ...]:
         return node.definition.bind_axes(node.input_types, node.attributes).dims(params[name], item)
     except (ShapeError, IndexError, KeyError):  # an item that does not exist; the layer itself was checked before
         return ()
-
-
-def _show(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape)) or "a scalar"
 
 
 # ---- wiring

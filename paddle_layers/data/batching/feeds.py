@@ -13,12 +13,12 @@ from numpy.typing import DTypeLike, NDArray
 
 from paddle_layers.config.wiring.data_layers import NONE_IGNORED, IgnoredLabels
 from paddle_layers.define import Type
-from paddle_layers.define.fields.types import channels_last
+from paddle_layers.define.fields.types import channels_last, shape_text
 
 from ..boxes import Boxes, Step
 from ..columns import Column, Rows, SequenceColumn, SparseColumn, sparse_part
 from ..dataset import Dataset
-from ..layer_transforms import LayerTransform, MovesPixels, Transform, are_boxes, checked_change, quoted, streams_of
+from ..layer_transforms import LayerTransform, MovesPixels, Transform, are_boxes, check_transform, quoted, streams_of
 from ..lazy_columns import BadRecords, StoredColumn
 from ..problems import DataError
 from ..random import RowRandom
@@ -109,7 +109,7 @@ class Feed:
             if math.prod(stored) != 1:
                 declare = f"; set `shape: [{', '.join(map(str, stored))}]` in the data layer for one id per position"
                 raise DataError(
-                    f"{self._where()} has samples of shape {_times(stored)}, {self._target()}: one id per "
+                    f"{self._where()} has samples of shape {shape_text(stored)}, {self._target()}: one id per "
                     f"sample{declare if len(stored) > 1 else ''}"
                 )
             return ()
@@ -117,14 +117,15 @@ class Feed:
         shape = self.wanted.dims if flat_fits else stored
         result = self._changed_shape(shape)
         if result != self.wanted.dims:
-            changed = f", {_times(result)} after the transforms" if result != stored else ""
+            changed = f", {shape_text(result)} after the transforms" if result != stored else ""
             if channels_last(result, self.wanted.dims):
                 raise DataError(
-                    f"{self._where()} has samples of shape {_times(stored)}{changed}, {self._target()}; move "
+                    f"{self._where()} has samples of shape {shape_text(stored)}{changed}, {self._target()}; move "
                     f"channels first: store {self.name}.transpose(0, 3, 1, 2)"
                 )
             raise DataError(
-                f"{self._where()} has samples of shape {_times(stored)}{changed}, {self._target()}; {self._fit(result)}"
+                f"{self._where()} has samples of shape {shape_text(stored)}{changed}, {self._target()}; "
+                f"{self._fit(result)}"
             )
         return shape
 
@@ -168,12 +169,12 @@ def make_feeds(
 ) -> tuple[Feed, ...]:
     """A feed for each data layer in `types`, from the field that `fields` names or the field with the layer's name.
 
-    `transforms` are pairs of a data layer and a transform, or `Change`s, in order; `ignored` are ids that are legal
-    besides those of the layer's range. With `skip` rows with missing values are bad records, which batches skip. Raises
-    `DataError` for a missing field, for shapes, kinds and values that do not fit, and for a transform of a layer that
-    is not fed floats, or that does not fit its images.
+    `transforms` are pairs of a data layer and a transform, or `LayerTransform`s, in order; `ignored` are ids that are
+    legal besides those of the layer's range. With `skip` rows with missing values are bad records, which batches skip.
+    Raises `DataError` for a missing field, for shapes, kinds and values that do not fit, and for a transform of a layer
+    that is not fed floats, or that does not fit its images.
     """
-    changes = [checked_change(LayerTransform(*one), types, ignored or {}) for one in transforms]
+    changes = [check_transform(LayerTransform(*one), types, ignored or {}) for one in transforms]
     named = {layer: (fields or {}).get(layer, layer) for layer in types}
     for layer, name in named.items():
         if name not in dataset.fields:
@@ -206,8 +207,8 @@ def _go_together(feeds: Mapping[str, Feed], changes: Sequence[LayerTransform], s
             if not feed.wanted.level and shapes[name][-2:] != image[-2:]:
                 raise DataError(
                     f"{feed.dataset.origin}: field `{feed.name}` has samples of shape "
-                    f"{_times(shapes[name])}, but its images `{feeds[change.layer].name}` have shape "
-                    f"{_times(image)}"
+                    f"{shape_text(shapes[name])}, but its images `{feeds[change.layer].name}` have shape "
+                    f"{shape_text(image)}"
                 )
             if are_boxes(feed.wanted) and name != change.layer:
                 steps.setdefault(name, []).append(Step(change.transform, stream, image))
@@ -250,7 +251,3 @@ def _missing(dataset: Dataset, layer: str, name: str, types: Mapping[str, Type])
         return f'{message}; write feed {{ input: "{layer}" field: "{near[0]}" }} in the training file'
     remedy = dataset.remedies.get("label" if types[layer].kind == "INT" and name not in dataset.remedies else name)
     return f"{message}; {remedy}" if remedy else message
-
-
-def _times(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape)) or "scalar"

@@ -138,7 +138,7 @@ def _numbered(sources: Sequence[Mixed]) -> list[_Numbered]:
         if not 0.5 < share < MOST_ROWS:
             raise DataError(
                 f"{source.dataset.origin}: with the ratios {sources[0].ratio:g} and {source.ratio:g}, an "
-                f"epoch of {whole:,} rows of {sources[0].dataset.origin} takes {share:.3g} of its rows; "
+                f"epoch of {whole:,} rows of {sources[0].dataset.origin} would need {share:.3g} rows of this source; "
                 "change the ratios, or list another source first"
             )
         rows, length = round(share), len(source.part)

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.define.fields.types import shape_text
+
 from ..columns import Rows, SequenceColumn, checked_starts, gather, joined_starts
 from ..dataset import Dataset
 from ..lazy_columns import BadRecords, StoredColumn
@@ -152,7 +154,7 @@ class Hdf5Files(FileRows):
         for path, item in zip(self.paths, items, strict=True):
             if item.shape[1:] != shape:
                 raise DataError(
-                    f"{path}: samples of `{name}` have shape {_times(item.shape[1:])}, but {_times(shape)} "
+                    f"{path}: samples of `{name}` have shape {shape_text(item.shape[1:])}, but {shape_text(shape)} "
                     f"in {self.paths[0]}"
                 )
             dtype = np.promote_types(dtype, item.dtype)
@@ -229,7 +231,3 @@ def _check_chunks(item: Any, size: int, place: str) -> None:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def _times(shape: Sequence[int]) -> str:
-    return "x".join(map(str, shape)) or "scalar"

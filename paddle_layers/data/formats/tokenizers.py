@@ -45,7 +45,7 @@ class Tokenizer:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._none = f"{path} is not a tokenizer file; write it with `Tokenizer.save` of the library tokenizers"
+        self._none = f"{path} is not a tokenizer file as written by `Tokenizer.save` of the library tokenizers"
         library = optional_module("tokenizers", "tokenizers", "tokenizers", "text")
         facts = _read(path)
         try:

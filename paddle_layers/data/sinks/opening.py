@@ -43,7 +43,7 @@ def check_sink(path: Path) -> None:
     ending = path.suffix.lower()
     if ending not in KINDS:
         known = ", ".join(f"{known} ({kind})" for known, kind in KINDS.items())
-        raise DataError(f"{path}: unknown output format; supported extensions: {known}")
+        raise DataError(f"{path}: unsupported extension; expected {known}")
     module, extra = _NEEDED.get(ending, ("", ""))
     if module and importlib.util.find_spec(module) is None:
         raise DataError(f"{path}: {ending} files require {module}: pip install 'paddle-layers[{extra}]'")

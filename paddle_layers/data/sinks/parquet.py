@@ -9,7 +9,7 @@ from typing import Any
 from .values import Values
 
 _ROWS, _BYTES = 1 << 16, 1 << 24
-"""Maximum size of a row group, in rows and in bytes."""
+"""Number of rows, or of bytes, from which waiting rows are written as a row group."""
 
 
 class Parquet:

@@ -18,7 +18,7 @@ MOST = 2**31
 
 
 @source(
-    "made_up",
+    "synthetic",
     elsewhere={"Caffe": "DummyData"},
     terms=("synthetic", "random data", "dummy data"),
 )

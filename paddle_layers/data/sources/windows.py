@@ -166,7 +166,7 @@ def _window(path: Path, line: int, words: list[str], size: Size) -> tuple[int, f
     overlap = number_of(words[1])
     if overlap is None or not 0 <= overlap <= 1:
         raise DataError(f"{path}:{line}: invalid overlap {words[1][:40]!r}, expected a number from 0 to 1")
-    label, *box = (_whole(path, line, word, "an integer of a window") for word in (words[0], *words[2:]))
+    label, *box = (_whole(path, line, word, "a value of a window") for word in (words[0], *words[2:]))
     if not (box[0] <= box[2] < size.width and box[1] <= box[3] < size.height):
         raise DataError(f"{path}:{line}: the window {' '.join(words[2:])} exceeds its image of {size} pixels")
     return label, overlap, tuple(box)

@@ -67,10 +67,10 @@ def _check_absent_outputs(layer: LayerDefinition) -> None:
         if field.when is None:
             if any(one.when is not None for one in fields[:place]):
                 raise layer.error(f"output `{field.name}` is unconditional: declare it before the outputs with `when`")
-        elif not isinstance(layer.attributes.get(field.when), Bool) or place == 0:
-            raise layer.error(
-                f"output `{field.name}`: `when` must name a Bool, not `{field.when}`; not for the first output"
-            )
+        elif place == 0:
+            raise layer.error(f"output `{field.name}`: the first output cannot have `when`")
+        elif not isinstance(layer.attributes.get(field.when), Bool):
+            raise layer.error(f"output `{field.name}`: `when` must name a Bool, not `{field.when}`")
 
 
 def _check_entries(layer: LayerDefinition) -> None:

@@ -71,6 +71,11 @@ class Attribute(ABC, Generic[T]):
         value: T = instance.__dict__[self.name]
         return value
 
+    @property
+    def subject(self) -> str:
+        """What a message about one item begins with."""
+        return f"every value of `{self.name}`" if self.repeated else f"`{self.name}`"
+
     def check(self, value: object) -> str | None:
         """Why `value` is not legal here, or None when it is."""
         if self.repeated:
@@ -156,7 +161,7 @@ class Int(_Ranged[int]):
     def check_item(self, value: object) -> str | None:
         """Why one item is not legal here, or None."""
         if isinstance(value, bool) or not isinstance(value, int):
-            return f"`{self.name}` must be an integer, found {value!r}"
+            return f"{self.subject} must be an integer, found {value!r}"
         if not -(2**63) <= value < 2**63:
             return f"`{self.name}` is {value}, which exceeds 64 bits"
         return self.range_problem(value)
@@ -180,7 +185,7 @@ class Float(_Ranged[float]):
     def check_item(self, value: object) -> str | None:
         """Why one item is not legal here, or None."""
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            return f"`{self.name}` must be a number, found {value!r}"
+            return f"{self.subject} must be a number, found {value!r}"
         return self.range_problem(value)
 
     def convert_item(self, value: Any) -> float:
@@ -200,7 +205,7 @@ class Bool(Attribute[bool]):
 
     def check_item(self, value: object) -> str | None:
         """Why one item is not legal here, or None."""
-        return None if isinstance(value, bool) else f"`{self.name}` must be true or false, found {value!r}"
+        return None if isinstance(value, bool) else f"{self.subject} must be true or false, found {value!r}"
 
 
 class String(Attribute[str]):
@@ -215,7 +220,7 @@ class String(Attribute[str]):
 
     def check_item(self, value: object) -> str | None:
         """Why one item is not legal here, or None."""
-        return None if isinstance(value, str) else f"`{self.name}` must be a quoted string, found {value!r}"
+        return None if isinstance(value, str) else f"{self.subject} must be a quoted string, found {value!r}"
 
 
 class Choice(Attribute[str]):

@@ -24,6 +24,11 @@ ENOUGH = 2**200
 """A product that is larger is not computed any further: nothing is so large."""
 
 
+def shape_text(shape: Iterable[int]) -> str:
+    """A shape as types are written: `3x8x8`, or `scalar`."""
+    return "x".join(map(str, shape)) or "scalar"
+
+
 def product(sizes: Iterable[int]) -> int:
     """The product of sizes from 1 on, or some number beyond `ENOUGH`: that of a million factors takes seconds."""
     size = 1
@@ -85,9 +90,9 @@ class Type(NamedTuple):
 
     def __str__(self) -> str:
         if self.kind == "INT":
-            text = " ".join([*filter(None, ["x".join(map(str, self.dims))]), f"ids<{self.size}"])
+            text = " ".join([*([shape_text(self.dims)] if self.dims else []), f"ids<{self.size}"])
         elif self.kind == "DENSE":
-            text = "x".join(map(str, self.dims)) or "scalar"
+            text = shape_text(self.dims)
         else:
             text = f"sparse {'ids ' if self.kind == 'SPARSE_INT' else ''}{self.size}"
         return _LEVELS[self.level] + text

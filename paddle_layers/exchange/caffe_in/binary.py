@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from paddle_layers.define.escaping import message_line, printable_line
-from paddle_layers.define.fields.types import product
+from paddle_layers.define.fields.types import product, shape_text
 
 LARGEST = (1 << 31) - 1
 """Maximum file size in bytes: the limit of protobuf."""
@@ -110,10 +110,10 @@ def _parsed(kind: str, content: bytes, path: Path, what: str) -> Any:
 
 def _blob(content: bytes, path: Path, what: str) -> Blob:
     """One array. Its shape has to hold as many numbers as there are."""
-    message = _parsed("Blob", content, path, "a Caffe BlobProto file")
+    message = _parsed("Blob", content, path, "a file of Caffe blobs")
     numbers = _numbers(content, message, path, what)
     if message.HasField("shape"):
-        shape = tuple(_parsed("Shape", message.shape, path, "a Caffe BlobProto file").dim)
+        shape = tuple(_parsed("Shape", message.shape, path, "a file of Caffe blobs").dim)
     elif any(message.HasField(name) for name in ("num", "channels", "height", "width")):
         shape = (message.num, message.channels, message.height, message.width)
     else:
@@ -130,7 +130,7 @@ def _numbers(content: bytes, message: Any, path: Path, what: str) -> NDArray[np.
             raise CaffeError(f"{path}: {what} is truncated: its length is not a multiple of the item size")
         if data:
             return _single(np.frombuffer(data, kind))
-    plain = _parsed("UnpackedBlob", content, path, "a Caffe BlobProto file")
+    plain = _parsed("UnpackedBlob", content, path, "a file of Caffe blobs")
     return _single(np.array(plain.data or plain.double_data, np.float64))
 
 
@@ -140,7 +140,7 @@ def _single(numbers: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def _shown(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape[:MOST_AXES])) or "scalar"
+    return shape_text(shape[:MOST_AXES])
 
 
 @cache

@@ -201,7 +201,7 @@ def report_text(origins: list[str], whole: Conversion, weights: Weights | None) 
     lines = [f"{', '.join(origins)}, imported by `paddle-layers import`", "", "Layers"]
     lines += [f"  {name:{width}}  {', '.join(made)}" for name, made in whole.became.items()]
     if whole.notes:
-        lines += ["Notes", *(f"  {note}" for note in whole.notes)]
+        lines += ["", "Notes", *(f"  {note}" for note in whole.notes)]
     if weights is not None:
         lines += ["", f"Weights: {len(weights.arrays)} parameters and states"]
         lines += [f"  missing in the caffemodel: {name}" for name in weights.missing]

@@ -81,7 +81,7 @@ def slice_(use: Use) -> None:
         return
     ends = [0, *points, use.dims()[axis - 1]]
     if any(end <= start for start, end in pairwise(ends)):
-        text = f"slice points must increase and be below the axis size {ends[-1]}, got {', '.join(map(str, points))}"
+        text = f"slice points must increase, from 1 to {ends[-1] - 1}, got {', '.join(map(str, points))}"
         use.refuse("slice_point", text, code="E209")
         return
     use.add("slice", {"sizes": [end - start for start, end in pairwise(ends)], "axis": axis})
@@ -105,7 +105,7 @@ def _behind_rows(use: Use, field: str) -> int:
     """An axis of the settings. Raises `Unresolved` for that of the batch, after a report."""
     axis = use.axis(field)
     if axis == 0:
-        use.refuse(field, "axis 0, the batch, cannot be sliced, concatenated or cropped here", "use an axis >= 1")
+        use.refuse(field, f"axis 0, the batch, is not supported for {use.layer.type}", "use an axis >= 1")
         raise Unresolved
     return axis
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.config import Network
 from paddle_layers.define.escaping import message_line
+from paddle_layers.define.fields.types import shape_text
 from paddle_layers.runtime.graph.building import parameter_shapes
 
 from .binary import Blob, CaffeError
@@ -73,7 +74,7 @@ def _problem(blobs: list[Blob], stored: Stored) -> str:
         return f"expected {len(stored.shapes)} blobs, got {len(blobs)}"
     for at, (blob, shape) in enumerate(zip(blobs, stored.shapes, strict=True)):
         if _core(blob.shape) != _core(shape):
-            return f"expected shape {_times(shape)} for blob {at}, got {_times(blob.shape)}"
+            return f"expected shape {shape_text(shape)} for blob {at}, got {shape_text(blob.shape)}"
     return ""
 
 
@@ -82,7 +83,3 @@ def _core(shape: tuple[int, ...]) -> tuple[int, ...]:
     while shape and shape[0] == 1:
         shape = shape[1:]
     return shape
-
-
-def _times(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape)) or "scalar"

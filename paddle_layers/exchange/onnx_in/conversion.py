@@ -51,7 +51,6 @@ from .symbolic_values import (
 class Outcome:
     """Result of a conversion, for one interpretation of the inputs."""
 
-    entries: GraphInputs
     outputs: list[tuple[str, Value]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     folded: list[Node] = field(default_factory=list)
@@ -96,9 +95,7 @@ class _Conversion:
         self.graph_inputs = GraphInputs(model, reading).read()
         self.known: dict[Any, Any] = {}
         self.budget = Budget(model)
-        self.outcome = Outcome(
-            self.graph_inputs, refused=list(self.graph_inputs.refused), notes=list(self.graph_inputs.notes)
-        )
+        self.outcome = Outcome(refused=list(self.graph_inputs.refused), notes=list(self.graph_inputs.notes))
         self.values: dict[str, SymbolicValue | Constant | None] = {
             **{
                 name: Constant(array, (name,) if array.dtype.kind == "f" else ())

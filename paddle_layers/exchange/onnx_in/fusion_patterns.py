@@ -147,7 +147,7 @@ def _wide(one: Statistic, numbers: Constant) -> Layout:
 
 
 def layer_norm_of(step: Step, first: Statistic, other: Statistic) -> Operand:
-    """Of what is centerd and its deviation, or of both halves; of both, the gain is the same one."""
+    """Of what is centered and its deviation, or of both halves; of both, the gain is the same one."""
     fits = same(first.view, other.view) and (first.gain is other.gain or first.kind == "centred")
     step.refuse_unless(fits, "normalization divides by the standard deviation of another value")
     return norm_of(step, "layer_norm", first.view, first.over, other.epsilon, other.gain, other.bias)

@@ -102,7 +102,7 @@ class _Body:
             fault = fault_of(node, self.step.opset)
             unknown = [name for name in node.inputs if name and self.values.get(name) is None]
             if fault is not None or unknown:
-                raise NotSupported(f"loop body, {node.label}: {fault or f'`{shown(unknown[0])}` is not supported'}")
+                raise NotSupported(f"loop body, {node.label}: {fault or f'unsupported input `{shown(unknown[0])}`'}")
             inputs = [self.values.get(name) if name else None for name in node.inputs]
             results = self._node(node, inputs)
             self.values |= dict(zip(node.outputs, results, strict=False))
@@ -111,7 +111,7 @@ class _Body:
         counters = [name for name in self.body.inputs[2:] if isinstance(self.values[name], Counter)]
         by_one = [self.body.outputs[self.body.inputs.index(name) - 1] for name in counters]
         going = going and all(self.values.get(name) == Counter(1) for name in by_one)
-        self.step.refuse_unless(going, f"conditions and steps other than 1 are not supported; {WHOLE}")
+        self.step.refuse_unless(going, f"early exit and counter increments other than 1 are not supported; {WHOLE}")
         return found
 
     def _node(self, node: Node, inputs: list[Any]) -> list[Any]:

@@ -149,9 +149,11 @@ class Step:
         for count in range(len(view.layout) + 1):
             seen = atoms_of(view.layout[:count])
             if needed <= set(seen):
-                self.refuse_unless(len(seen) == len(needed), "the batch axis must be first")
+                self.refuse_unless(
+                    len(seen) == len(needed), "the batch axis, and the time axis of sequences, must come first"
+                )
                 return count
-        raise NotSupported("the batch axis is missing")
+        raise NotSupported("the batch or time axis is missing")
 
     def rows(self, view: View, rank: int | None = None) -> Rows:
         """The value with rows of the shape that the node sees."""
@@ -159,7 +161,7 @@ class Step:
         count = self.lead(plain)
         rest = plain.layout[count:]
         self.refuse_unless(
-            rank is None or len(rest) == rank, f"input has {len(rest)} axes after the batch, expected {rank}"
+            rank is None or len(rest) == rank, f"input has {len(rest)} axes besides batch and time, expected {rank}"
         )
         if atoms_of(rest) != plain.inside:
             plain = self._permuted(plain, atoms_of(rest))

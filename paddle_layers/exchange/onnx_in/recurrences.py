@@ -107,7 +107,8 @@ def _initial(step: Step, given: dict[str, Any], *, first: bool, directions: int)
         view = step.view(one, name)
         place = 1 if first else 0
         step.refuse_unless(
-            len(view.layout) == 3 and not view.layout[place], f"`{name}` must have 3 axes, the first of them of size 1"
+            len(view.layout) == 3 and not view.layout[place],
+            f"`{name}` must have 3 axes, and axis {place}, that of the directions, must have size 1",
         )
         rows = step.rows(replace(view, layout=(*view.layout[:place], *view.layout[place + 1 :])), 1)
         names = [[atom.name for atom in axis] for axis in rows.lead]

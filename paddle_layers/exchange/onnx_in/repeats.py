@@ -13,7 +13,7 @@ Fields = dict[str, Any]
 LONGEST, MOST_LAYERS = 48, 2000
 """Maximum number of layers of a pattern and of a network: the time of the search is proportional to the product."""
 OVERHEAD = 8
-"""Lines of a block in addition to its layers, and the line for a wrapped one."""
+"""Lines that a block adds to its layers, including one for a statement that is wrapped."""
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ def _output_size(step: Step, given: tuple[Any, ...], dims: tuple[int, ...]) -> l
         )
         last = [dims[axis - 1] * float(by_axis.get(axis, 1.0)) for axis in (2, 3)]
     known = all(isinstance(one, (int, float)) and float(one).is_integer() and one >= 1 for one in last)
-    step.refuse_unless(known, f"output size {last} must be positive integers")
+    step.refuse_unless(known, f"output sizes must be positive integers, got {last}")
     return [int(one) for one in last]
 
 
@@ -145,7 +145,7 @@ def _positions(step: Step, size: int, count: int, kind: Any) -> Any:
 
 
 _HALF_PIXELS = ("half_pixel", "pytorch_half_pixel", "half_pixel_symmetric")
-"""Linear interpolation uses the scale itself: only an integral output size has the same positions here."""
+"""Modes with the same positions: the offset of `half_pixel_symmetric` is 0, up to rounding, for integral sizes."""
 
 
 def _samples_nearest(step: Step, size: int, count: int) -> bool:

@@ -183,12 +183,15 @@ def split(step: Step, x: Any, sizes: Any = None) -> Any:
     axis = step.axis(step.attribute("axis", 0), len(view.layout))
     count = len(step.node.outputs)
     total = size_of(view.layout[axis])
+    step.refuse_unless(isinstance(total, int), "Split along the batch or time axis is not supported")
     given = step.listed("split", sizes)
     if given is None:
-        part = -(-whole(total) // count) if isinstance(total, int) else 0
-        given = [part] * (count - 1) + [whole(total) - part * (count - 1)] if part else []
+        part = -(-whole(total) // count)
+        given = [part] * (count - 1) + [whole(total) - part * (count - 1)]
     fits = len(given) == count and all(isinstance(one, int) and one > 0 for one in given)
-    step.refuse_unless(fits and sum(given) == total, f"split sizes {given} do not add up to {total}")
+    step.refuse_unless(
+        fits and sum(given) == total, f"split sizes {given} do not match {count} outputs of an axis of size {total}"
+    )
     return tuple(cut(step, view, axis, given))
 
 
@@ -305,7 +308,7 @@ def _place_rows(step: Step, x: Constant, starts: Any, ends: Any, places: Any) ->
     before: Layout = tuple(() for size in x.array.shape[:axis])
     step.refuse_unless(
         all(size == 1 for size in x.array.shape[:axis]),
-        "only one dynamic slice from 0 along one axis of a constant is supported",
+        "axes of a constant before its dynamic slice must have size 1",
     )
     table: Any = x.array.reshape(x.array.shape[axis:])
     if table.ndim == 1 and (table == np.arange(table.size)).all():

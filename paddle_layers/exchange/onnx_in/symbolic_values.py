@@ -51,7 +51,7 @@ class View(SymbolicValue):
     value: Value = field(kw_only=True)
     order: tuple[Atom, ...] = field(kw_only=True)
     factor: float = field(default=1.0, kw_only=True)
-    """Factor between tensor and value."""
+    """The ONNX tensor is `factor` times the value of the layer."""
     scaled_by: int = field(default=-1, kw_only=True)
     """The index of the node that multiplied it."""
 
@@ -174,7 +174,7 @@ class PaddedView(SymbolicValue):
 
 @dataclass(frozen=True, eq=False)
 class Statistic(SymbolicValue):
-    """A part of layer normalization of `view`, over its last axes: mean, centerd, square, variance, deviation.
+    """A part of layer normalization of `view`, over its last axes: mean, centered, square, variance, deviation.
 
     TensorFlow writes `x * (gain / deviation) + (bias - mean * (gain / deviation))`: scaled and moved are its halves.
     """

@@ -29,7 +29,7 @@ WITHOUT_FORM: dict[str, str] = {
     "detection_output": "`NonMaxSuppression` does not return the detections of an image as a sequence",
     "mdlstmemory": "ONNX has no multi-dimensional LSTM",
     "random_normal": "its values depend on the seed and the step",
-    "selected_scores": "it reads only the rows of its weights that the sampled classes select",
+    "selected_scores": "the number of its scores and the weight rows it reads depend on the values of `selected`",
     "sampling_id": "the sampled ids depend on the seed and the step",
     "seq_slice": "the number of sub-sequences depends on the values of its inputs",
     "sub_nested_seq": "the selected sub-sequences depend on the values of its inputs",

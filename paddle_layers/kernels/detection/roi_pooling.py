@@ -17,6 +17,7 @@ MIN_WORK = 1 << 12
 time.
 """
 MAX_TILES = 16
+"""Maximum number of work items; a constant, so that the division does not depend on threads."""
 FAR, MOST = 1e6, 1024
 """As in the layers: a coordinate outside of any image, and the maximum number of samples per bin."""
 EXACT = 1 << 24

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paddle_layers.kernels.constants import MAX_TILES
 from paddle_layers.kernels.primitives.compile_options import compiled, reordered
 from paddle_layers.kernels.primitives.elementary import exp, maximum
 from paddle_layers.kernels.primitives.scratch import part
@@ -10,7 +11,6 @@ from paddle_layers.kernels.tuned import tuned
 
 MIN_WORK = 1 << 15
 """Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
-MAX_TILES = 8
 PIXELS = 256
 """Pixels whose channels are computed together."""
 

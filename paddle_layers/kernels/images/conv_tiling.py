@@ -6,7 +6,7 @@ one plane. `step`, `ahead` and `gap` are stride, padding and dilation along thes
 
 from __future__ import annotations
 
-from paddle_layers.kernels.constants import MAX_CHUNKS
+from paddle_layers.kernels.constants import MAX_CHUNKS, MAX_TILES
 from paddle_layers.kernels.primitives.compile_options import also_in_python
 from paddle_layers.kernels.primitives.microkernels import LANES, ROWS, rounded
 
@@ -40,7 +40,7 @@ TILE_PIXELS = 1 << 8
 # 1 MiB of float32: the result of an item should still be in the L2 cache when a fused bias and activation follow.
 LARGEST = 1 << 18
 """Maximum number of elements of an item's result, if it has more filters than `SHORTEST`."""
-# Transposed pixels of a band have one row per channel: with more, they no longer stay in the cache.
+# `MAX_TRANSPOSED` bounds pixels times channels of a band: with more channels, bands have fewer rows and overlap more.
 CHANNELS = 64
 """Maximum number of channels of an item of the filter gradient."""
 # Flattened, all pixels of a small image share one pass of the transposition; a large image is transposed row by row
@@ -51,7 +51,6 @@ ONE_ROW = 1 << 10
 # less.
 FEW = 4
 """Number of items of a batch of small images, if they have that many runs of filters."""
-MAX_TILES = 8
 # Sums vectorized over filters have to be transposed before they are stored, which takes as long for a short sum as for
 # a long one.
 LONG_SUM = 256
@@ -89,8 +88,7 @@ def image_parts(N, images, rows, numbers):
     They are split where there are few items, or where a run would not stay in a core's cache, but not into short runs:
     each of them packs the other operand's planes again.
     """
-    # The divisor is searched upward, so the result is the smallest number of runs that suffices. It must not depend on
-    # the number of threads: sums would be divided differently and bits would change.
+    # The divisor is searched upward, so the result is the smallest number of runs that suffices.
     parts, wanted = 1, MAX_CHUNKS if images == 1 else FEW
     for count in range(2, min(MOST_RUNS, rows // (SHORTEST * min(images, 2))) + 1):
         few = N // images * parts < wanted or images * rows // parts * numbers > LARGEST
@@ -315,10 +313,9 @@ def weight_parts(K, D, E, groups):
     Each run of the filters transposes the images again, so that channels are split first, and filters into long runs.
     """
     filters, channels, runs = K // groups, max(1, (D + CHANNELS - 1) // CHANNELS), 1
+    # Measured: 4x4 transposed convolution, stride 2, 128 to 64 channels, from 82 to 99 GFLOP/s.
     while groups * channels * E < MAX_CHUNKS and D % (2 * channels * SHORTEST) == 0:
         channels *= 2
-    # Channels are split before filters, since each run of filters transposes all images again: 4x4 transposed
-    # convolution, stride 2, 128 to 64 channels: 82 to 99 GFLOP/s.
     if groups * channels * E == 1 and filters >= 2 * ROWS:
         runs = 2  # one item would leave all threads but one idle
     while groups * channels * E * runs < MAX_CHUNKS and filters >= 8 * runs * ROWS:
@@ -328,8 +325,8 @@ def weight_parts(K, D, E, groups):
 
 @also_in_python
 def run_start(filters, run, runs):
-    """The first filter of a run, aligned to register tiles."""
-    # Half a tile: a run that begins inside one would leave a remainder of 1, 2 and 4 rows at both ends.
+    """The first filter of a run, aligned to half a register tile."""
+    # The remainder of a run is then one tile of ROWS / 2 rows, instead of tiles of 4, 2 and 1.
     half = max(1, ROWS // 2)
     return min(filters, (filters * run // runs + half - 1) // half * half)
 
@@ -357,7 +354,7 @@ def weight_scratch(
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
     channels, runs = weight_parts(K, D, E, groups)
     rows, columns, geometry = weight_shape(H, W, P, Q, geometry)
-    # The begin of a run is rounded to a register tile, so that the longest one may be a tile longer than the average.
+    # `run_start` rounds to half a register tile, so the longest run exceeds the average; ROWS is a safe margin.
     filters = -(-K // groups // runs) + ROWS
     return int(weight_numbers(max(N, R), filters, -(-D // channels), rows, columns, geometry))
 

@@ -29,8 +29,8 @@ PIXELS = 1 << 12
 # Filters that do not stay in the cache are read once per band; several small images in one band share that.
 RUN = 1 << 9
 """Elements of a plane of small images that are processed together, so that filters are read less often."""
-# The elements of a filter that contribute to one remainder are `stride` apart in memory, each in another cache line.
-# Packing them costs one pass, which pays if many vectors use them.
+# Of each filter only the elements of one remainder are used at a time. Packing them costs one pass, which pays if many
+# vectors use them.
 PACKED = 12
 """Minimum number of vectors per row of sums for packing the factors of a tile, if few factors belong to a pixel."""
 
@@ -328,8 +328,6 @@ def pointwise_conv(filters, sums, x, weight, weight_steps, y, y_step, pixels, ad
     filter_step, channel_step = weight_steps
     channels, x_step, elements, table = sums
     lanes = VECTOR // size
-    # Without the prefetch each channel begins with a cache miss: a tile reads only `VECTORS` vectors of it before it
-    # goes on to the next, one image plane away.
     fetched = channels if elements == 1 else 0
     most = max(1, BAND // (channels * elements + fetched) // (lanes * VECTORS)) * lanes * VECTORS
     tiles = (filters + ROWS - 1) // ROWS

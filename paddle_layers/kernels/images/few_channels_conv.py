@@ -3,6 +3,7 @@
 With few products per sum, packing pixels and unpacking sums of padded planes takes half as long as the products. So
 each filter column has separate packed planes, as wide as the output: the windows of a band of rows are contiguous for
 each element, sums are stored as whole vectors, and an item packs its band once for all filters.
+Measured from 3 to 32 channels, 224x224 pixels: 326 us before, 277 us this way.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .padded_planes import pack_plane
 # First layers have 1 to 4 channels. With more, packing per tap of the general kernel is a small share of the products.
 CHANNELS = 4
 """Maximum number of channels."""
-# Measured for 3 to 32 channels of 224x224: 326 to 277 us. With few filters the packed columns are not reused enough.
+# With fewer filters the packed columns are not reused enough.
 FILTERS = 16
 """Minimum number of filters that share the packed band."""
 # AlexNet's 11x11 filters with stride 4 are slower this way: 1351 to 1467 us.

@@ -15,7 +15,7 @@ from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTOR, 
 from .direct_conv import BAND, MOST_RUNS, divisor
 from .padded_planes import pack_plane, take_pairs, take_rows
 
-# 32 KiB of float32, an L1 cache: each factor is used for every row of the band before the next ones are loaded.
+# 32 KiB of float32.
 FACTORS = 1 << 13
 """Elements of transposed filters that are read for all rows of a band before the next ones, from the L1 cache."""
 # Sums of a pixel are a row of filters, transposed when a band is complete; 512 rows of two or three vectors stay in the

@@ -20,8 +20,8 @@ from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 
 from .direct_conv import BAND, pointwise_conv
 
-# The matrix is written once and read by every tile of filters. LeNet's second convolution (12x12 pixels, 8x8 windows,
-# 50 filters): 70 to 85 GFLOP/s forward, 45 to 67 for the input gradient.
+# The matrix is written once and read by every tile of filters. LeNet's second convolution (12x12 pixels, 8x8 outputs,
+# 50 filters): from 70 to 85 GFLOP/s forward, from 45 to 67 for the input gradient.
 FILTERS = 32
 """Minimum number of filters for im2col."""
 

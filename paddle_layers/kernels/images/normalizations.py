@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from paddle_layers.kernels.constants import MAX_TILES
 from paddle_layers.kernels.primitives.compile_options import compiled, inlined, reordered
 from paddle_layers.kernels.primitives.elementary import exp, log
 from paddle_layers.kernels.primitives.scratch import part as memory_of
@@ -19,10 +20,8 @@ from paddle_layers.kernels.tuned import tuned
 
 MIN_WORK = 1 << 17
 """Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
-# Without pixels, the point function reads a column with a stride of a whole row, so that the tuned kernel pays earlier.
 MIN_ROWS_WORK = 1 << 15
 """The same for rows without pixels."""
-MAX_TILES = 8
 
 
 def numbers(N: int, C: int, rest: int) -> int:

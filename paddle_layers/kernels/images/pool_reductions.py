@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from paddle_layers.kernels.constants import MAX_TILES
 from paddle_layers.kernels.primitives.compile_options import inlined
 
 MIN_WORK = 1 << 15
@@ -15,7 +16,6 @@ MIN_WORK = 1 << 15
 # Lower than `MIN_WORK`: a batch of one of LeNet spent a third of its kernels' time in the point functions of two pools.
 MIN_MAXIMA_WORK = 1 << 13
 """The same for maxima, whose point function computes each argmax first, though only the gradient needs it."""
-MAX_TILES = 8
 # 8 KiB of float32: a band of values, one of indices and one of results together fit into an L1 cache of 32 KiB.
 BAND = 2048
 """Elements of a band, which fits into the L1 cache."""

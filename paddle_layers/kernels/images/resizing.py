@@ -17,6 +17,7 @@ from paddle_layers.kernels.tuned import tuned
 MIN_WORK = 1 << 17
 """Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
 MAX_TILES = 16
+"""Maximum number of work items; a constant, so that the division does not depend on threads."""
 
 
 def numbers(N: int, C: int, H: int, W: int, P: int, Q: int) -> int:

@@ -25,10 +25,9 @@ from .winograd import gather
 from .winograd_tiling import SKEW, line_numbers
 
 # More tiles per block would amortize the loop over 36 points better, but pixels and gradients of all channels and
-# filters of an item times 36 points have to stay in the L2 cache.
+# filters of an item times 36 points have to stay in a cache.
 TILES = 4 * LANES
 """Tiles of a block."""
-# An item transforms its filters and channels itself, so more items mean more transforms for the same products.
 ITEMS = 4
 """Number of items, if each has `LEAST` filters times channels; with more than `MOST` their sums would not stay in a
 cache.
@@ -36,8 +35,7 @@ cache.
 # 36 sums of 2^14 float32 are 2.25 MiB.
 LEAST, MOST = 1 << 11, 1 << 14
 ELEMENTS = 9
-# An item transforms its filters and channels itself; the model declines images of 7x7 and 13x13, where the transforms
-# outweigh the saved products.
+# The model declines images of 7x7 and 13x13, where the transforms outweigh the saved products.
 TRANSFORM, RUN = 600, 6500
 """Cost, in products, of transforming a tile of a channel, and of packing a run of them into a row."""
 

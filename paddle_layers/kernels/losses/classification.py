@@ -12,6 +12,7 @@ import math
 from numba import njit, types
 from numba.extending import overload
 
+from paddle_layers.kernels.constants import MAX_TILES
 from paddle_layers.kernels.primitives.compile_options import INNER, compiled
 from paddle_layers.kernels.primitives.elementary import INLINED, maximum
 from paddle_layers.kernels.primitives.vector_functions import f32, octave_and_rest
@@ -19,7 +20,6 @@ from paddle_layers.kernels.tuned import tuned
 
 MIN_WORK = 1 << 15
 """Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
-MAX_TILES = 8
 # Scores minus their maximum are not positive, so the exponential cannot overflow and needs no test for it; results
 # below the smallest normal float32 are set to 0 instead of being denormal, which processors handle slowly.
 LOWEST, NOTHING = f32(-87), f32(0)

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from paddle_layers.kernels.constants import MAX_TILES
 from paddle_layers.kernels.primitives.blas import matrix_product
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, contracted
 from paddle_layers.kernels.primitives.vector_functions import add_to, copy
-
-MAX_TILES = 8
 
 
 def tile_count(T: int) -> int:

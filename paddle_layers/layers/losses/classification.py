@@ -5,7 +5,7 @@ import math
 from paddle_layers.define import Example, Float, Input, Int, Output, Temp, each, gradient, infer, layer, real
 from paddle_layers.layers.checks import check_labels_or_ignored
 
-from .binary_cross_entropy import (
+from .loss_helpers import (
     counted_label,
     excess,
     ignored_label,

@@ -5,7 +5,7 @@ import math
 from paddle_layers.define import Example, Input, Output, Param, Temp, each, gradient, helper, infer, layer, onnx
 from paddle_layers.layers.checks import check_labels
 
-from .binary_cross_entropy import excess
+from .loss_helpers import excess
 
 
 @layer(

@@ -22,7 +22,7 @@ from paddle_layers.define import (
     require,
 )
 
-from .binary_cross_entropy import logistic_cost, logistic_derivative
+from .loss_helpers import logistic_cost, logistic_derivative
 from .sampled_softmax import chosen_dbias, chosen_dweight, chosen_dx, chosen_score
 
 

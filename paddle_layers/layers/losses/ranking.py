@@ -6,7 +6,7 @@ from paddle_layers.define import Example, Input, Int, Output, Temp, each, gradie
 from paddle_layers.layers.checks import check_answers
 from paddle_layers.layers.helpers import exceeds, sigmoid
 
-from .binary_cross_entropy import logistic_cost, logistic_derivative
+from .loss_helpers import logistic_cost, logistic_derivative
 
 LN2 = math.log(2.0)
 

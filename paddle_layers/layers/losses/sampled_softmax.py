@@ -28,7 +28,7 @@ from paddle_layers.define import (
 )
 from paddle_layers.layers.helpers import sigmoid
 
-from .binary_cross_entropy import logistic_cost, logistic_derivative
+from .loss_helpers import logistic_cost, logistic_derivative
 
 NOISE = {
     "UNIFORM": "uniform distribution",
@@ -65,7 +65,7 @@ def frequency(classes, V, noise, shares):
 @helper
 def log_sigmoid(v):
     """Logarithm of the logistic function, without overflow."""
-    # log(sigmoid(v)) without overflow, and without the logarithm of a rounded 0 for very negative values.
+    # log(sigmoid(v)) would take the logarithm of a rounded 0 for very negative values.
     return min(v, 0.0) - math.log1p(math.exp(-abs(v)))
 
 

@@ -19,7 +19,7 @@ from paddle_layers.define import (
 from paddle_layers.layers.checks import check_labels_or_ignored
 from paddle_layers.layers.helpers import times
 
-from .binary_cross_entropy import counted_label, excess, ignored_label, normalization_choice
+from .loss_helpers import counted_label, excess, ignored_label, normalization_choice
 
 
 @helper

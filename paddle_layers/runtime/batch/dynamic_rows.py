@@ -129,7 +129,7 @@ def _checked(batch: BatchRows, op: Op, name: str, array: Array) -> Array:
         sequence, place = np.argwhere(wrong)[0]
         last = lengths[sequence] - 1
         there = (
-            f"valid indices are 0 to {last}, or -1 for none"
+            f"valid indices are 0 to {last}; -1 ends the list"
             if last >= 0
             else "the sequence is empty; use -1 for no index"
         )

@@ -107,7 +107,7 @@ class Scope:
         if stem in self.op.layer.inputs or stem in self.op.entries:
             return self.index_arrays.used(self.value(stem, item), part)
         stem, _, part = name.rpartition("_")
-        if stem not in self.op.layer.inputs:
+        if stem not in self.op.layer.inputs and stem not in self.op.entries:
             raise UnknownArgument(name)
         return self.index_arrays.sparse(self.value(stem, item), part)
 

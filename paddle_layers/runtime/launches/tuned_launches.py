@@ -66,8 +66,8 @@ def _tuned_launch(
         folded, resolved = split_constants({name: scope.resolve(name, function, item) for name in asked})
     except UnknownArgument as error:
         layer = scope.op.layer
-        known = (*layer.fields, *layer.axis_names, *layer.attributes)
-        raise unknown_argument(tuned.call, str(error), known) from None
+        names = (*layer.fields, *layer.axis_names, *layer.attributes)
+        raise unknown_argument(tuned.call, str(error), names) from None
     constants |= folded
     args |= resolved
     if tuned.prepared is not None:  # targets come first

@@ -37,7 +37,7 @@ def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
             f"it, save only its state_dict: torch.save(model.state_dict(), ...)"
         ) from None
     except Exception as error:  # torch.load raises many exceptions for damaged bytes, and documents none
-        raise WeightsError(f"{path} is no file that PyTorch can load: {first_line(error)[:200]}") from None
+        raise WeightsError(f"{path} is not a file that PyTorch can load: {first_line(error)[:200]}") from None
     state = _state_of(torch, path, found)
     arrays: Tensors = {}
     stored: dict[str, Stored] = {}
@@ -61,7 +61,7 @@ def _is_checked_archive(path: Path) -> bool:
     except FileNotFoundError:
         raise WeightsError(f"file not found: {path}") from None
     except Exception as error:  # zipfile raises several exceptions for damaged bytes
-        raise WeightsError(f"{path} is no file that PyTorch can load: {first_line(error)[:200]}") from None
+        raise WeightsError(f"{path} is not a file that PyTorch can load: {first_line(error)[:200]}") from None
     if claimed > LARGEST_RATIO * held:
         raise WeightsError(
             f"{path}: {held} bytes would decompress to {claimed}; the limit is {LARGEST_RATIO} times the file size: "

@@ -284,7 +284,7 @@ def _renamed(
             which = f"both `{same[0]}` and `{same[1]}`" if len(same) == 2 else f"all of {listed(same)}"
             wrong.setdefault(given[own], f"{path}: {which} map to `{own}`")
     for old in set(rename).difference(used, wrong):
-        wrong[old] = f"{path}: no name in the file matches `rename` from `{old}`{_near(old, names)}"
+        wrong[old] = f"{path}: no name matches `rename` from `{old}`{_near(old, names)}"
     problems += [PatternProblem("rename", at, wrong[old]) for at, old in enumerate(rename) if old in wrong]
     return {own: same[0] for own, same in sources.items()}
 

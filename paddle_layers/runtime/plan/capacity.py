@@ -38,8 +38,8 @@ def check_capacity(device: Device, schedules: Sequence[Schedule]) -> None:
     fitting = _fitting_rows(schedules, free - free // SPARE)
     remedy = f"a batch of {fitting} fits" if fitting else "not even a single sample fits"
     raise DeviceError(
-        f"a batch of {rows} needs {as_bytes(nbytes)} on {device.name!r}, but {as_bytes(free)} are free; "
-        f"the largest tensors are {named}; {remedy}"
+        f"a batch of {rows} needs {as_bytes(nbytes)} on {device.name!r}, but at most {as_bytes(free)} can be "
+        f"allocated; the largest tensors are {named}; {remedy}"
     )
 
 

@@ -18,7 +18,7 @@ ENTRIES = 50
 """Maximum number of columns per sparse row."""
 
 
-def made_up_feeds(graph: Graph, rows: int) -> dict[str, Any]:
+def synthetic_feeds(graph: Graph, rows: int) -> dict[str, Any]:
     """Random values of every data layer for `rows` samples: ids in their range, sequences of equal length."""
     rng = np.random.default_rng(0)
     fields = {

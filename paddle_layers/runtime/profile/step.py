@@ -24,7 +24,7 @@ from paddle_layers.runtime.net import Net
 from paddle_layers.runtime.plan.plan import Plan
 
 from .counting import count
-from .feeds import made_up_feeds
+from .feeds import synthetic_feeds
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network
@@ -59,7 +59,7 @@ def time_step(network: Network, phase: str, batch_size: int, progress: Progress 
     outputs.
     """
     graph = build_graph(network.select(phase), ParameterSet(DTYPE), {})
-    feeds = made_up_feeds(graph, batch_size)
+    feeds = synthetic_feeds(graph, batch_size)
     with Net(network, dtype=DTYPE, progress=progress) as net:
         outputs = net.forward(feeds, phase=phase)
         if phase == "train":

@@ -1,4 +1,4 @@
-"""A trial: a case compiled and run, with access to its buffers."""
+"""Trials: test cases bound to a net and run pass by pass, in poisoned memory. Only this module uses plans."""
 
 from __future__ import annotations
 
@@ -28,29 +28,6 @@ from paddle_layers.runtime.passes import without
 from paddle_layers.runtime.plan.plan import Plan
 
 from .case import Case
-
-
-def run(case: Case, dtype: str, device: str | Device = "cpu") -> tuple[Results, set[str]]:
-    """Outputs, statistics, states and gradients of one pass, and the names of the tuned functions that ran."""
-    with Trial(case, dtype, device) as trial:
-        return trial.step(), trial.tuned
-
-
-T = TypeVar("T")
-
-
-def as_python(compute: Callable[[], T]) -> T:
-    """Run the point functions as Python, which needs no compiler and notices indices out of range or below zero.
-
-    Python raises where a kernel goes on with infinity or NaN; then they are compiled.
-    """
-    try:
-        with point_functions_only(), interpreted():
-            return compute()
-    except (ArithmeticError, ValueError):
-        with point_functions_only():
-            return compute()
-
 
 Array = NDArray[Any]
 Results = dict[str, Array]
@@ -315,3 +292,25 @@ def _place_apart(storages: Sequence[Storage]) -> int:
 
 def _array(value: Any) -> Array:
     return np.asarray(value.data if isinstance(value, Sequences) else value)
+
+
+def run(case: Case, dtype: str, device: str | Device = "cpu") -> tuple[Results, set[str]]:
+    """Outputs, statistics, states and gradients of one pass, and the names of the tuned functions that ran."""
+    with Trial(case, dtype, device) as trial:
+        return trial.step(), trial.tuned
+
+
+T = TypeVar("T")
+
+
+def as_python(compute: Callable[[], T]) -> T:
+    """Run the point functions as Python, which needs no compiler and notices indices out of range or below zero.
+
+    Python raises where a kernel goes on with infinity or NaN; then they are compiled.
+    """
+    try:
+        with point_functions_only(), interpreted():
+            return compute()
+    except (ArithmeticError, ValueError):
+        with point_functions_only():
+            return compute()

@@ -95,8 +95,8 @@ def _compare(expected: Results, found: Results, why: str) -> Verdicts:
         yield name, close(values, found[name], "float64", why)
 
 
-ALONE = "in an empty batch"
-BEHIND = "after an empty batch"
+IN_EMPTY_BATCH = "in an empty batch"
+AFTER_EMPTY_BATCH = "after an empty batch"
 
 
 def check_empty(case: Case) -> Verdicts:
@@ -107,14 +107,14 @@ def check_empty(case: Case) -> Verdicts:
             with Trial(empty) as trial:
                 before = {f"state {name}": state.value.copy() for name, state in trial.net.states.items()}
                 found = trial.step()
-            yield from same_bits(before, found, ALONE)
+            yield from same_bits(before, found, IN_EMPTY_BATCH)
             for name, values in found.items():
                 if name.startswith("gradient of ") and not name.startswith("gradient of in"):
-                    yield from same_bits({name: np.zeros_like(values)}, found, ALONE)
+                    yield from same_bits({name: np.zeros_like(values)}, found, IN_EMPTY_BATCH)
                 elif name in case.outputs and values.dtype.kind == "f":
-                    yield name, None if np.isfinite(values).all() else f"contains NaN or infinity {ALONE}"
+                    yield name, None if np.isfinite(values).all() else f"contains NaN or infinity {IN_EMPTY_BATCH}"
             counting.net.forward(empty.feeds(empty.arrays()), phase=case.phase)
-            yield from same_bits(counted, _statistics(counting.statistics()), BEHIND)
+            yield from same_bits(counted, _statistics(counting.statistics()), AFTER_EMPTY_BATCH)
 
 
 def _empty_cases(case: Case) -> Iterator[Case]:
@@ -126,7 +126,7 @@ def _statistics(found: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name.startswith("statistic ")}
 
 
-CUT = "when the data are split into two batches"
+IN_TWO_BATCHES = "when the data are split into two batches"
 Part = tuple[Case, dict[str, Any]]
 
 
@@ -144,7 +144,7 @@ def check_sums(case: Case) -> Verdicts:
     for at in {1, samples // 2, samples - 1}:
         found = _results(case, (0, at), (at, samples))
         for name, value in expected.items():
-            yield name, close(value, found[name], "float64", CUT)
+            yield name, close(value, found[name], "float64", IN_TWO_BATCHES)
 
 
 def _results(case: Case, *cuts: tuple[int, int]) -> dict[str, Array]:
@@ -202,16 +202,16 @@ def check_batch_sizes(case: Case) -> Verdicts:
     where the choice between them depends on the batch.
     """
     with point_functions_only():
-        yield from _check(case, "float32")
+        yield from _check_sizes(case, "float32")
     if tuned_functions(case.definition.name):
         for dtype in breadth().precisions:
             with tuned_at_every_size(), guarded():
-                yield from _check(case, dtype)
+                yield from _check_sizes(case, dtype)
         with tuned_at_alternate_sizes():
-            yield from _check(case, "float32")
+            yield from _check_sizes(case, "float32")
 
 
-def _check(case: Case, dtype: str) -> Verdicts:
+def _check_sizes(case: Case, dtype: str) -> Verdicts:
     cases = [replace(case, given_batch=with_samples(samples, len(case.batch.starts))) for samples in SAMPLES]
     seen: list[int] = []
     with Trial(cases[0], dtype) as trial:
@@ -219,10 +219,10 @@ def _check(case: Case, dtype: str) -> Verdicts:
             trial.take(other)
             found = trial.step(before=trial.poison)
             expected, _ = run(other, dtype)
-            yield from same_bits(expected, found, _behind(other.batch.samples, seen))
+            yield from same_bits(expected, found, _after_batches(other.batch.samples, seen))
             seen.append(other.batch.samples)
 
 
-def _behind(samples: int, seen: list[int]) -> str:
+def _after_batches(samples: int, seen: list[int]) -> str:
     before = f" after {', '.join(map(str, seen))}" if seen else " with NaN in unused memory"
     return f"for batch size {samples}{before} in the same net"

@@ -24,7 +24,7 @@ class Property(NamedTuple):
 
     Args:
         about: Statement of the property.
-        check: Returns the violations on a case.
+        check: Yields every checked place of a case, with the violation or None.
         basic: It is checked first; if it does not hold, the others are not checked.
         compiled: It concerns compiled kernels; every new specialization takes a second to compile.
         most: Maximum number of generated configs on which it is checked.
@@ -53,7 +53,9 @@ PROPERTIES: dict[str, Property] = {
     "rows": Property("the result of a sample does not depend on other samples", check_rows),
     "empty batches": Property("an empty batch changes no state and no metric", check_empty),
     "NaN": Property("NaN propagates to all dependent values", check_nan),
-    "sums": Property("losses, their gradients and metrics do not depend on the batch size", check_sums),
+    "sums": Property(
+        "losses, their gradients and metrics do not depend on how the samples are split into batches", check_sums
+    ),
     "precision": Property("costs are accurate in float32", check_precision, most=0),
     "compiled kernels": Property(
         "compiled kernels equal the point functions run in Python", check_compiled, compiled=True, most=0

@@ -51,7 +51,7 @@ def close(expected: Array, found: Array, dtype: str, why: str) -> str | None:
         return None
     place = tuple(int(i) for i in np.unravel_index(int(error.argmax()), error.shape))
     return (
-        f"relative error {error[place] / scale:.1e} {why} exceeds {tolerance:.0e}: "
+        f"differs by {error[place] / scale:.1e} of its largest value {why}, tolerance {tolerance:.0e}: "
         f"{at(place)}expected {expected[place]:.10g}, got {found[place]:.10g}"
     )
 

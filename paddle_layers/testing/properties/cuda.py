@@ -18,7 +18,7 @@ from .ptx import Ptx, drivers_of
 
 FORMS = {point_functions_only: "point functions", tuned_at_every_size: "thread blocks and tuned kernels"}
 """The kernels that a function may become, in words."""
-NEEDS_CUDA = "CUDA kernels were not checked; to check them without a GPU: pip install 'paddle-layers[cuda]'"
+NEEDS_CUDA = "CUDA kernels were not checked; this requires numba-cuda, but no GPU: pip install 'paddle-layers[cuda]'"
 
 
 def has_cuda() -> bool:

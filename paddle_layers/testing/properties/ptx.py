@@ -61,11 +61,17 @@ class Ptx:
 def compile_layer(
     definition: LayerDefinition, architectures: tuple[Architecture, ...] = ARCHITECTURES
 ) -> Iterator[Ptx]:
-    """Yields the float32 CUDA kernels of a layer's examples. Requires numba-cuda, but no GPU.
+    """The float32 CUDA kernels of a layer's examples, compiled when their text is read. Requires no GPU.
 
     Args:
         definition: Definition of the layer.
         architectures: Compute capabilities.
+
+    Yields:
+        One `Ptx` per kernel and architecture.
+
+    Raises:
+        ImportError: numba-cuda is not installed.
     """
     drivers = {driver.text: driver for driver in cuda_drivers(definition)}
     for driver in drivers.values():

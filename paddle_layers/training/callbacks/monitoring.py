@@ -34,7 +34,7 @@ class Watching:
         """The new result if it improves on `best`, else None; `TrainingError` for a result that the test lacks."""
         if self.watch not in run.results:
             known = ", ".join(f"`{name}`" for name in run.results)
-            raise TrainingError(f"`watch` is `{self.watch}`, expected one of the test results {known}")
+            raise TrainingError(f"unknown test result `{self.watch}` in `watch`; available: {known}")
         value = run.results[self.watch]
         beaten = best is None or (value < best if self.mode == "min" else value > best)
         return value if beaten and not math.isnan(value) else None
@@ -96,8 +96,8 @@ class EarlyStop(Waiting):
 
     def out_of_patience(self, run: Run) -> None:
         """Stop the training."""
-        best = f"improved on {self._best:.4g}" if self._best is not None else "been a finite number"
-        run.stop(f"`{self.watch}` has not {best} for {self._worse} tests")
+        what = f"not improved on {self._best:.4g}" if self._best is not None else "been NaN"
+        run.stop(f"`{self.watch}` has {what} for {self._worse} tests")
 
 
 @callback(

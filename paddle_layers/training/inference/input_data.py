@@ -129,8 +129,8 @@ def _opened(
         mixed = [one for one in training.source if one.phase == "train"]
         if len(mixed) > 1:
             raise TrainingError(
-                f"the training file has no source for the test phase and {len(mixed)} for the train phase: name the "
-                "data, to be read with the settings of the first source"
+                f"the training file has no source for the test phase and {len(mixed)} for the train phase: pass the "
+                "data; they are read with the settings of the first source"
             )
     if source.split is None:
         return open_source(source, training.base, fields, targets), None
@@ -146,7 +146,9 @@ def _reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSet
     """
     path, own = Path(data), settings.definition
     if what := NO_DATA.get(path.suffix.lower()):
-        raise DataError(f"{data} is {what}, not data: expected a file for the source, or one of {', '.join(SUFFIXES)}")
+        raise DataError(
+            f"{data} is {what}, not data: expected a file that the source can read, or {', '.join(SUFFIXES)}"
+        )
     if not path.exists():
         raise missing_file(path, "")
     kind = SUFFIXES.get(path.suffix.lower(), own.name)
@@ -160,7 +162,7 @@ def _reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSet
         return replace(settings, attributes=own.bind(values))
     if kind == own.name:
         known = ", ".join(SUFFIXES)
-        raise DataError(f"{data}: the source `{own.name}` does not read files; expected one of {known}")
+        raise DataError(f"{data}: the source `{own.name}` does not read files; expected the extension {known}")
     definition = registries["source"][kind]
     several = definition.attributes["file"].check("")
     attributes = definition.bind({"file": [str(path)] if several else str(path)})

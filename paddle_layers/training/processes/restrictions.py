@@ -38,7 +38,7 @@ def check_sharing(
             f"the data layer `{next(iter(carried))}` carries state from batch to batch, but the samples of a process "
             "change with each batch: train with one process"
         )
-    _check_synchronised(training)
+    _check_synchronized(training)
     for listener in callbacks:
         if hasattr(listener, "on_test_batch"):
             name = type(listener).__name__
@@ -47,7 +47,7 @@ def check_sharing(
             )
 
 
-def _check_synchronised(training: Training) -> None:
+def _check_synchronized(training: Training) -> None:
     """Raise `TrainingError` where a process may begin a pass anew in whose middle it has waited for the others."""
     nodes = training.network.nodes
     joined = [node.name for node in nodes for one in node.definition.joined if node.attributes[one.when]]

@@ -43,13 +43,13 @@ class ComparedRun:
 def compare(folders: Iterable[str | Path]) -> tuple[list[ComparedRun], list[str]]:
     """The runs in some folders, or that are these, in the order of their names; and notes on what cannot be read.
 
-    Raises `TrainingError` where there is no folder, or none that holds a run.
+    Raises `TrainingError` for a missing folder, or one without runs.
     """
     found: list[ComparedRun] = []
     notes: list[str] = []
     for given in map(Path, folders):
         if not given.is_dir():
-            raise TrainingError(f"there is no folder {given}")
+            raise TrainingError(f"no such folder: {given}")
         inside = sorted((path for path in given.iterdir() if path.is_dir()), key=_order)
         runs = [path for path in ([given] if _is_run(given) else inside) if _is_run(path)]
         if not runs:

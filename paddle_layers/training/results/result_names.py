@@ -84,7 +84,7 @@ def nan_notes(training: Training, results: Mapping[str, float]) -> list[str]:
     """References to the page that explains each statistic that is NaN."""
     reported = _reported(training)
     return [
-        f"`{name}` is not a number; see its inputs with `paddle-layers layers {reported[name][0].name}`"
+        f"`{name}` is NaN; see its inputs with `paddle-layers layers {reported[name][0].name}`"
         for name, value in results.items()
         if math.isnan(value) and name in reported
     ]

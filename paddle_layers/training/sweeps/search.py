@@ -141,7 +141,7 @@ def _train(sweep: Sweep, study: Study, trial: FrozenTrial, say: Callable[[str], 
             return results
         value = results.get(sweep.watch, math.nan)
         if math.isnan(value):
-            raise TrainingError(f"`{sweep.watch}` is not a finite number")
+            raise TrainingError(f"`{sweep.watch}` is NaN")
     except (ConfigError, TrainingError) as error:
         say(f"{shown}  failed: {error}")
         study.tell(trial.number, state=TrialState.FAIL)
@@ -203,9 +203,7 @@ def _mode(training: Training, watch: str, mode: str | None) -> str:
         results |= dict.fromkeys(further_names(training, name).values(), "")
     if watch not in results:
         there = ", ".join(f"`{name}`" for name in results)
-        raise TrainingError(
-            f"--watch is `{watch}`, expected one of the test results {there}{suggestion(watch, results)}"
-        )
+        raise TrainingError(f"unknown test result `{watch}` in --watch; available: {there}{suggestion(watch, results)}")
     known = best.get(watch)
     if known is None and mode is None:
         raise TrainingError(f"add `--mode min` or `--mode max`: it is unknown which values of `{watch}` are better")

@@ -106,8 +106,8 @@ class PythonBody:
                 raise self._fault(f"returns None for `{name}`; is a `return` missing?")
             values, whole = np.asarray(one), target.dtype.kind == "i"
             if values.dtype.kind not in ("biu" if whole else "biuf"):
-                kind = "integer" if whole else "float"
-                raise self._fault(f"returns {values.dtype} for `{name}`; expected an {kind} dtype")
+                kind = "an integer" if whole else "a numeric"
+                raise self._fault(f"returns {values.dtype} for `{name}`; expected {kind} dtype")
             if values.shape != target.shape:
                 raise self._fault(f"returns shape {values.shape} for `{name}`; expected {target.shape}")
             if ids and values.size and not 0 <= values.min() <= values.max() < ids:

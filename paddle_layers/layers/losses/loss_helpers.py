@@ -1,4 +1,4 @@
-"""Terms shared by several losses."""
+"""Helpers of the losses: normalization, ignored labels, label smoothing, binary cross-entropy from scores."""
 
 import math
 
