@@ -18,7 +18,7 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
 
 
 def name_hint(name: str, known: Sequence[str], none: str) -> str:
-    """The nearest known name, else all of them; `none` if there are none."""
+    """The nearest known name, else all of them; `none` without known names."""
     if near := nearest(name, known):
         return f"did you mean `{near}`?"
     return f"available: {', '.join(known)}" if known else none
