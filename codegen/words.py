@@ -144,7 +144,7 @@ def signature(layer: pb.LayerDef) -> str:
     words += [_input_word(argument) for argument in layer.inputs]
     words += ["*"] if not any(a.repeatable for a in layer.inputs) else []
     words += [f"{a.name}{_default_word(a)}" for a in sorted(layer.layer_attr, key=lambda a: not a.required)]
-    taken = {field.name for field in (*layer.inputs, *layer.layer_attr)}
+    taken = {*(argument.name for argument in layer.inputs), *(attribute.name for attribute in layer.layer_attr)}
     words += [f"{name}=None" for name in HEADERS if name not in taken]
     head = f"nn.{layer.type}("
     if len(head) + len(", ".join(words)) < WIDTH:
