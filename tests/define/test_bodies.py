@@ -237,7 +237,7 @@ def test_no_layer_is_called_like_a_part_of_another(name):
     if "l.other" in name:
         assert "l.other" in pl.loads(text)
     else:
-        assert message(text)[0].startswith("E201: layer `")
+        assert message(text)[0].endswith("is also the name of a part of layer `l`")
 
 
 def test_settings_of_one_layer_are_not_those_of_another():

@@ -93,7 +93,7 @@ def test_it_is_described_in_every_form() -> None:
     assert cube.definition.facts.can_do_bp
     text = page(cube)
     assert "a factor of the column" in text
-    assert "Cubes, from" in text
+    assert "Family: Cubes." in text
     assert "y_{" in text, "the formula"
     assert "def test_cube(" in stub_text([cube])
     block = json_schema("network")["$defs"]["layer.test_cube"]["properties"]["scale"]

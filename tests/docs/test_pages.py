@@ -318,7 +318,7 @@ def test_helpers_are_listed_with_all_keyword_arguments() -> None:
     text = page(pl.registry["conv"])
     for name in ("num_filters", *HEADERS):
         assert re.search(rf"\b{name}\b[=,]", text.partition("## Attributes")[0]), name
-    assert "nn.crf(x, label, weight=None, *, name=None" in " ".join(page(pl.registry["crf"]).split())
+    assert "nn.crf( x, label, weight=None, *, name=None" in " ".join(page(pl.registry["crf"]).split())
 
 
 def test_equal_choices_have_one_table() -> None:

@@ -138,7 +138,7 @@ TABLE: dict[str, tuple[Mutation, tuple[str, str, bool]]] = {
     "new statistic": (lambda d: d.statistics.add(name="s"), ("statistic `s`", "added", False)),
     "named numbers": (lambda d: d.results.append("F1"), ("the layer", "reported values changed", True)),
     "type number": (lambda d: setattr(d, "number", 5), ("the layer", "number changed", True)),
-    "version": (lambda d: setattr(d, "version", 2), ("the layer", "version increased", False)),
+    "version": (lambda d: setattr(d, "version", 2), ("the layer", "version changed", False)),
     "conditions": (lambda d: d.rules.pop(), ("the layer", "conditions changed", False)),
     "a fact": (lambda d: setattr(d.facts, "is_random", True), ("the layer", "fact `is_random` changed", False)),
     "a device": (lambda d: d.facts.devices.append("cuda"), ("the layer", "devices changed", False)),

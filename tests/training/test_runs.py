@@ -370,7 +370,7 @@ def test_a_watched_result_that_is_no_number(tmp_path):
 
     watch = [make_callback(name, watch="odd") for name in ("save_best", "early_stop")]
     report, _, _ = train(write(tmp_path, NETWORK + SOURCES + SETTINGS + "test { every: 1 }"), callbacks=[Nan(), *watch])
-    assert report.stopped == "`odd` has not been a finite number for 5 tests"
+    assert report.stopped == "`odd` has been NaN for 5 tests"
     assert report.best is None
 
 
@@ -460,8 +460,8 @@ def test_a_statistic_that_is_no_number_is_said_once(tmp_path):
     )
     report, _, shown = train(path)
     assert math.isnan(report.results["area"])
-    assert shown.count("note: `area` is not a number; see its inputs with `paddle-layers layers auc`") == 1
-    assert pl.evaluate(path, weights=report.weights).notes[-1].startswith("`area` is not a number")
+    assert shown.count("note: `area` is NaN; see its inputs with `paddle-layers layers auc`") == 1
+    assert pl.evaluate(path, weights=report.weights).notes[-1].startswith("`area` is NaN")
     path.write_text(path.read_text().replace('input: "score" input: "side" }}', 'input: "chance" input: "side" }}'))
     report, _, shown = train(path, overwrite=True)  # obeyed: the page says to put a softmax between
     assert 0 <= report.results["area"] <= 1
