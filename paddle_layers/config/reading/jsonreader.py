@@ -10,6 +10,7 @@ from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, brok
 from .lexical import HALF, LONGEST
 from .recovery import mistake_in_json
 
+# Not `json.loads`: it keeps no offsets, so errors in attributes would have no position.
 _TOKEN = re.compile(
     r"""[ \t\r\n]*+(?:
     (")                                                          # 1 string
@@ -44,6 +45,7 @@ class _JsonReader:
             raise self._fault("expected `{`: a JSON config is an object", position)
         self._enter("{", position)
         position, fresh = position + 1, True
+        # A loop with a stack, no recursion: `[[[[...` of a hostile file would exceed Python's recursion limit.
         while self.stack:
             position, fresh = self._step(position, fresh)
         rest = self._space(position)
@@ -69,6 +71,7 @@ class _JsonReader:
         name, end, again = self._key(position)
         fields, count = self.fields, len(self.fields)
         there = self._value(name, position, end)
+        # The value is parsed, since its own errors count, and dropped; `json` would silently take the last of the two.
         if again:  # that is reported once
             del fields[count:]
         return there
@@ -101,6 +104,7 @@ class _JsonReader:
             value, end = self._string(at)
             self.fields.append((name, STRING, value, start, at))
         elif kind in (2, 3) and end - at > LONGEST:
+            # `int` raises a ValueError for more than 4,300 digits.
             self.report.add("E004", f"malformed number: more than {LONGEST} characters", at, at + 40)
             self.fields.append(broken(at))
         elif kind == 2:
@@ -110,6 +114,7 @@ class _JsonReader:
         elif kind == 4:
             self.fields.append((name, WORD, match[4], start, at))
         elif kind != 5:
+            # `null` (5) adds no field: programs write it for what is not set.
             raise self._fault("expected a value", at)
         return end, False
 
@@ -160,5 +165,6 @@ def read_json(text: str, report: Report) -> Fields:
         reader.abandon()
     for field in reader.root:
         if field[1] == BLOCK:
+            # Editors find the JSON Schema by this member, so it must not be an unknown field.
             return [member for member in field[2] if member[0] != "$schema"]
     return [broken(0)]

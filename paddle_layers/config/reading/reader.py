@@ -15,6 +15,7 @@ from .recovery import SyntaxMistake, lacks_brace, mistake_at_name, mistake_at_va
 _CLOSES = {"{": "}", "<": ">"}
 
 _DECIMALS = re.compile(r",(\d+)(?![\w.])")
+# Up to the end of the line, the end of the block, or what looks like the next field.
 _UNQUOTED = re.compile(r"[^}\s]*+(?:(?!\s\w++\s*+[:{])[^\S\n][^}\s]*+)*+")
 
 
@@ -84,6 +85,7 @@ class TextReader:
             assert match is not None, "the last alternative is empty"
             kind = match.lastindex
             position = match.end()
+            # In the order of frequency: a file that is not in the layout of `fmt` spends its time in this loop.
             if kind == Found.SIMPLE_STRING:
                 fields.append((match[1], STRING, match[kind][1:-1], match.start(1), match.start(kind)))
             elif kind == Found.INTEGER:
@@ -126,6 +128,7 @@ class TextReader:
             self._layer_in_layer(start)
         if len(self.stack) >= DEEPEST:
             self.report.add("E005", f"blocks are nested more than {DEEPEST} deep", start)
+            # Parsing stops, since every further bracket of such a file would be an error.
             self.stack, self.fields = [], []
             raise Abandoned
         inner: Fields = []
@@ -252,6 +255,8 @@ class TextReader:
         return self._resume(position)
 
     def _fault(self, kind: int | None, name: str, start: int, position: int) -> int:
+        # Specific mistakes before general ones: each of these explains what the next branches could only call
+        # unexpected.
         look = {Found.NO_VALUE: mistake_at_value, Found.NO_FIELD: mistake_at_name}.get(kind or 0, _none)
         if (mistake := look(self.text, position)) is not None:
             return self._recover(mistake, name, start, position)
