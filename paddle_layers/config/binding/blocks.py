@@ -27,10 +27,14 @@ class BlockDefinition(DerivedLayer):
         owner: Any = type("Block", (), {"__doc__": _description(fields), **_attributes(fields)})
         super().__init__(name, owner, place=("", 0), family="blocks")
         self.kind, self.fields_in_file, self.start = "block", fields, start
+        # Kinds, axes and sequence levels are unconstrained here: every use infers the layers of the block for its own
+        # types.
         self.inputs = {text: _named(Input("N ...", "an input", kinds=KINDS, seq=(0, 1, 2)), text)
                        for text in dict.fromkeys(_texts(fields, "input"))}  # fmt: skip
         self.outputs = {text: _named(Output("N ...", "an output"), text)
                         for text in dict.fromkeys(_texts(fields, "output"))}  # fmt: skip
+        # A misspelled field `settings` declares nothing, so without this every use of a setting would be a
+        # consequential error.
         misspelt = any(
             spec("Block").nearest(field[0]) == "settings" for field in fields if field[0] not in spec("Block").fields
         )
@@ -68,6 +72,7 @@ class BlockDefinition(DerivedLayer):
             return any(getattr(facts, fact) for facts in used)
 
         return Facts(
+            # A block is replaced by its layers before it runs, so what concerns kernels is that of the layers.
             forward=(), backward=(), back_reads=(), differentiable=(), overwrites=False, is_source=False,
             is_sink=self.is_sink, has_param=some("has_param"), has_neuron=False, can_do_bp=some("can_do_bp"),
             is_inplace=False, has_loss=some("has_loss"), has_stats=some("has_stats"), has_phase=some("has_phase"),
@@ -110,6 +115,7 @@ def field_of(name: str, value: Value, start: int) -> Field:
 def piece_place(report: Report, item: Field, offset: int) -> int:
     """Position in the file where a substring begins; the string itself if escapes shift the offsets."""
     inside = item[4] + 1
+    # One test instead of a table of escapes: strings of settings rarely contain any.
     plain = report.source.text.startswith(item[2], inside)
     return inside + offset if plain else item[4]
 

@@ -20,6 +20,7 @@ from .steps import GROUP, NETWORK, STEP, check_context, check_step, check_times,
 def make_draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
     """Draft of a bound layer in a NETWORK, a STEP or a BLOCK; checks that concern the layer alone."""
     setup = make_setup(bound, binder) if check_step(bound, binder.report) else None
+    # Even if the layer has errors: those of the layers in its step are to be reported in the same run.
     step = _step(bound, binder)
     if setup is not None:
         setup.step = step
@@ -62,6 +63,7 @@ def make_setup(bound: Bound, binder: Binder) -> Setup | None:
     ok = bound.attributes is not None and _activation(made, bound, binder)
     values = bound.values
     if values:
+        # The calls come first, so that each reports its errors even if `ok` is already False.
         ok = _params(made, bound, binder) and ok
         made.include = _rules(values.get("include", ()))
         made.exclude = _rules(values.get("exclude", ()))
@@ -163,6 +165,7 @@ def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
 def _is_param(name: str, made: Setup) -> bool:
     """Whether a layer has a parameter; `weight_1` is the one of the second item of a repeatable input."""
     if made.definition.is_composite:
+        # Parts are known only when the types of the inputs are.
         return True  # that of a part, which is checked later
     params = made.definition.params
     stem, _, item = name.rpartition("_")

@@ -32,6 +32,7 @@ def memo() -> Recall:
         setup = known.get((kind, rest), UNSEEN)
         if setup is UNSEEN:
             setup = known[kind, rest] = bind(kind, rest)
+        # The name is not part of the memoized text, so an odd one is left to the parser, which reports it.
         odd = not name or not name.isprintable() or "#" in inputs  # a comment between the inputs may contain quotes
         if setup is None or odd:
             return None
@@ -51,8 +52,10 @@ class _Settings:
     def bind(self, kind: str, rest: str) -> Setup | None:
         """The bound settings; None after an error, or if positions are needed."""
         definition = registries["layer"].get(kind)
+        # A group has a separate scope inside, and a memory is only legal there: both need the parser.
         if definition is None or definition.name in (GROUP, MEMORY):
             return None
+        # The common case: all fields of the attribute block by one `findall`, without the parser and the binder.
         simple = SIMPLE_BLOCK.fullmatch(rest)
         if simple is not None and simple[1] == kind:
             attributes = _simple_attributes(definition, simple[2])
@@ -63,14 +66,20 @@ class _Settings:
         try:
             return self._judged(kind, rest, report)
         except TooManyFaults:
+            # The report is that of this attempt alone: a layer with a thousand errors must not end the parsing of the
+            # file.
             return None
 
     def _judged(self, kind: str, rest: str, report: Report) -> Setup | None:
+        # Any valid name: the memo is shared by all layers with this text, whose names differ.
         fields: list[Field] = [("name", STRING, kind, 0, 0), ("type", STRING, kind, 0, 0)]
         fields += read_text(rest, report)
         bound = self.binder.message(fields, self.header, 0, "layer")
+        # These need positions, the enclosing block or the other layers; `input` here is one that is not in the place
+        # where `fmt` writes it.
         if not bound.places.keys().isdisjoint(("step", "input", "set", "times")):
             return None
+        # Warnings, too, need a position of the file, so a layer with one is left to the parser.
         setup = make_setup(bound, self.binder)
         return setup if not report.diagnostics else None
 

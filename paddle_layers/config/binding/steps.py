@@ -34,6 +34,7 @@ def check_step(bound: Bound, report: Report) -> bool:
     if not given and is_group and not bound.broken:
         help_ = "add `step { layer { ... } output: ... }` with the layers of one time step"
         report.add("E115", "this `recurrent_group` has no `step`", bound.place("type"), help=help_)
+    # An unknown type may be a misspelled group: only the type is reported.
     if given and not is_group and bound.definition is not None:
         message = f"`step` is not allowed in a layer of type `{bound.definition.name}`"
         help_ = "only a `recurrent_group` has a `step`: change the type, or move the layers out of the block"
@@ -55,6 +56,7 @@ def check_times(bound: Bound, report: Report) -> bool:
         message = f"`times` is only allowed on a layer that uses a block, and `{definition.name}` is a layer type"
         report.add("E121", message, start, help="move the layer into a block")
         return False
+    # Repetitions are chained: the output of one is the first input of the next.
     if bound.values.get("times", 1) > 1 and (len(definition.outputs) != 1 or not definition.inputs):
         message = f"block `{definition.name}` cannot be repeated"
         report.add("E121", message, start, help="a repeated block needs an input and exactly one output")
@@ -108,6 +110,7 @@ def _reason_in_block(definition: LayerDefinition) -> tuple[str, str] | None:
     if not definition.inputs and not isinstance(definition, BlockDefinition):
         return "it has no inputs", "move it out, and pass its output to the block as an `input`"
     if definition.name == DATA_NORM:
+        # Its parameters are means and deviations of the training data, which only exist directly after a data layer.
         return "its statistics are those of a data layer", "move it out, directly after the data layer"
     return None
 
@@ -124,6 +127,7 @@ def _reason(definition: LayerDefinition) -> tuple[str, str] | None:
         return "a metric is computed over whole sequences", after
     if facts.has_state:
         return "it keeps state across batches", f"use `layer_norm` or `rms_norm`, or {after}"
+    # A step sees one row of every sequence that is still active, so rows of a batch change from step to step.
     if not facts.rows_independent:
         return "it combines different sequences", after
     return None

@@ -12,6 +12,7 @@ from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import BLOCK, BROKEN, FLOAT, INT, LIST, STRING, WORD, Field, items, shown
 
+# Those that protobuf's text format accepts; `yes` and `on`, which YAML accepts, get a fix instead.
 _TRUTH = {"true": True, "True": True, "t": True, "false": False, "False": False, "f": False}
 _SPOKEN = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 _INFINITE = {"inf": math.inf, "infinity": math.inf, "nan": math.nan}
@@ -67,6 +68,7 @@ def convert(wanted: str, kind: int, value: Any) -> Any:
         if wanted == "FLOAT":
             return _real(value)
         if wanted == "BOOL":
+            # As in protobuf's text format, with which the readers must agree.
             return bool(value) if value in (0, 1) else MISSING
         return value if wanted == "INT" else MISSING
     if kind == STRING:
@@ -91,6 +93,8 @@ def _real(value: int) -> float:
     try:
         return float(value)
     except OverflowError:
+        # A hexadecimal number of up to 300 digits is legal; like `1e999`, one that overflows is infinite, and the range
+        # check decides.
         return math.inf if value > 0 else -math.inf
 
 
@@ -98,6 +102,7 @@ def _wrong_kind(attribute: Attribute[Any], field: Field, report: Report) -> None
     wanted = _WANTED[attribute.type]
     kind, value = field[1], field[2]
     help_, fix = "", None
+    # An edit is offered only where the intended value is certain; for a list or a block there is only a help text.
     if kind == LIST:
         help_ = "write one value, without brackets"
     elif _in_expression(field):
@@ -126,6 +131,7 @@ def _wrong_kind(attribute: Attribute[Any], field: Field, report: Report) -> None
 
 def _in_expression(field: Field) -> bool:
     """Whether a value comes from a `set`, where it follows the position of its field."""
+    # In a file, the colon separates the offsets. In the string of a `set`, the value alone cannot be edited.
     return bool(field[0]) and field[3] == field[4]
 
 

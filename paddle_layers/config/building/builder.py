@@ -37,6 +37,7 @@ def signature_of(definition: LayerDefinition) -> inspect.Signature:
         parameters.append(inspect.Parameter(name, kind, default=default, annotation=Value))
     for name, attribute in definition.attributes.items():
         default = inspect.Parameter.empty if attribute.required else attribute.default
+        # Shown as None: the effective default is the value of another argument.
         if attribute.default_from:
             default = None
         kind = inspect.Parameter.KEYWORD_ONLY
@@ -131,6 +132,7 @@ def _shown(value: Any) -> str:
 def _caller() -> str:
     """File and line of the call of the helper."""
     frame = sys._getframe()
+    # The depth differs between layers and groups, so the first frame outside of the package is taken.
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("paddle_layers."):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"

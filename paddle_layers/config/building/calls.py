@@ -8,6 +8,7 @@ from typing import Any
 from paddle_layers.define import Attributes, LayerDefinition, Type
 
 
+# Compared by identity: two calls with equal arguments are two layers with separate parameters.
 @dataclass(frozen=True, eq=False)
 class Call:
     """One call of a helper: a future layer."""

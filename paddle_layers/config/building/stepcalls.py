@@ -11,6 +11,7 @@ from paddle_layers.define import LevelError, Type
 
 from .calls import Scope, Sink, Value
 
+# A context variable: networks may be built in several threads or asynchronous tasks at once.
 _SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 
@@ -68,6 +69,7 @@ def outputs_of(step: Callable[..., Any], seen: Sequence[Value], scope: Scope) ->
     for value in found:
         if not isinstance(value, Value) or value.scope is not scope or value in seen:
             raise TypeError(f"the step function must return outputs of the layers that it calls, found {value!r}")
+        # The group adds one level, and sequences of sub-sequences are the deepest values that there are.
         if value.type.level == 2:
             raise LevelError(f"one step returns {value.type}, so the output of the group would be nested too deeply")
     return found
