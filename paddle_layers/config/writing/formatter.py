@@ -14,6 +14,7 @@ from ..reading.syntax import is_json, read
 
 WIDTH = 120
 INDENT = "  "
+# A separate lexer, because the reader drops comments and line breaks, which are all that the layout consists of.
 _TOKEN = re.compile(
     r"""(?P<blank>[ \t\r\f\v]+)|(?P<line>\n)|(?P<comment>\#[^\n]*)
     |(?P<string>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')|(?P<open>[{<])|(?P<close>[}>])|(?P<mark>[\[\],:;])
@@ -147,6 +148,7 @@ class _Layout:
         inside = self.items[at + 1 : end]
         flat = _flat(inside)
         line = f"{name} {{ {flat} }}" if flat else f"{name} {{}}"
+        # The author decides: a block that is written on several lines stays so, even if it would fit on one.
         on_one_line = not any(item.lines or item.kind == "comment" for item in [*inside, self.items[end]])
         if on_one_line and len(INDENT) * self.depth + len(line) <= WIDTH:
             self.line = line
