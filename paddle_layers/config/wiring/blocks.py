@@ -23,6 +23,8 @@ from .inference import INPUT, Producer
 from .names import cycles, order
 from .resolver import ANY, Resolver
 
+# 20 nested blocks of two layers each are a million layers from 40 lines, so the size is computed before anything is
+# expanded.
 MOST = 100_000
 """Maximum number of layers that the blocks of a network expand to."""
 DEEPEST = 20
@@ -43,6 +45,7 @@ def prepare_blocks(network: Bound, binder: Binder) -> list[BlockDefinition]:
         block.broken = block.broken or bound.broken or binder.report.errors > before
     place = {block: number for number, block in enumerate(blocks)}
     needs = [[place[other] for other in block.used if other in place] for block in blocks]
+    # Blocks that use themselves are not `done`: they are reported, and never expanded.
     done = order(needs)
     _report_cycles(blocks, needs, done, binder.report)
     for number in done:
@@ -75,10 +78,13 @@ def _prepare(block: BlockDefinition, binder: Binder) -> None:
     before = report.errors
     block.drafts = tuple(make_draft(layer, binder, BLOCK) for layer in block.bound.values.get("layer", ()))
     inner = Resolver(block.drafts, report, block=block)
+    # The types of the inputs are unknown without a use, so only names and settings are checked here; types are checked
+    # in each use.
     around = Draft(block.name, None, (), None, block.start)
     inner.names.start_phase()
     inner.run(ANY, {name: Producer(around, INPUT, None) for name in block.inputs})
     inner.names.end_phase()
+    # An invalid layer may be the producer of the output.
     if report.errors == before:
         _check_outputs(block, inner.names.all_outputs, report)
     _mark_losses(block, report)
@@ -119,6 +125,7 @@ def check_size(drafts: Sequence[Draft], report: Report) -> None:
                 report.add("E220", message, one.place("times"), help=help_)
                 break
     if total > MOST:
+        # Without a setup, the uses are skipped, and the other layers are still checked.
         for one in drafts:
             one.setup = one.setup if not isinstance(one.definition, BlockDefinition) else None
 
@@ -236,11 +243,13 @@ def _report_cycles(
         message = f"block {names[0]} uses itself" if len(cycle) == 1 else f"recursive blocks: {text}"
         report.add("E219", message, _place_of_use(first, blocks[cycle[0] if len(cycle) == 1 else cycle[-2]]),
                    help="a block is expanded in each layer that uses it, so this would never end")  # fmt: skip
+    # Those that use a recursive block without being in the cycle are broken, too, but need no separate error.
     for number in among:
         blocks[number].broken = True
 
 
 def _place_of_use(block: BlockDefinition, other: BlockDefinition) -> int:
+    # The list grows while it is read: layers in steps may be nested to any depth.
     waiting: list[Bound] = list(block.bound.values.get("layer", ()))
     for layer in waiting:
         if layer.definition is other:

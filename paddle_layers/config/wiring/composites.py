@@ -44,6 +44,7 @@ def types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> 
     first: tuple[str, Type] | None = None
     for place in stepped:
         name, type_ = draft.inputs[place], given[place]
+        # Unknown until it is checked: after an error, layers in the step that read it report nothing.
         types[place] = None
         if type_ is None:
             continue
@@ -71,6 +72,7 @@ def types_outside(
 
     `types` are those of its inputs in a step, `nodes` the layers of a step, `inner` the names in it.
     """
+    # A list, not `and`: both are to report their errors.
     reported = [check_memories(draft, step, nodes, inner), _outputs_known(step, inner)]
     sound = draft.setup is not None and None not in types and len(nodes) == len(step.drafts)
     return _outputs(draft, step, nodes, inner.report) if sound and all(reported) else None
@@ -110,6 +112,8 @@ def _outputs(draft: Draft, step: Step, nodes: Sequence[Node], report: Report) ->
     """Types of the group's outputs, or None after a report."""
     assert draft.setup is not None, "an invalid group has no types"
     types = {name: type_ for node in nodes for name, type_ in zip(node.output_names, node.output_types, strict=True)}
+    # An output that is the same in every step would be repeated for each of them, at the cost of computing it each
+    # time.
     moving = _moving({*draft.inputs} - {*draft.setup.attributes["static"]}, nodes)
     made: list[Type] = []
     for place, name in enumerate(step.outputs):
@@ -132,6 +136,7 @@ def _moving(stepped: set[str], nodes: Sequence[Node]) -> set[str]:
     """Names in a step whose values differ between steps."""
     found = set(stepped)
     for node in nodes:
+        # One pass suffices, because the layers are in topological order.
         if node.definition.name == MEMORY or not found.isdisjoint(node.inputs):
             found.update(node.output_names)
     return found
@@ -150,6 +155,7 @@ def check_memories(group: Draft, step: Step, nodes: Sequence[Node], inner: Names
             of = memory.setup.attributes["of"]
             starts = _check_start(memory, group, inner, known=memory.name in types)
             ok = _check_known(memory, of, inner) and starts and ok
+            # Types are only compared if all other parts of the memory are valid.
             if starts and memory.name in types and of in types:
                 ok = _check_type(memory, types[memory.name], producers[of], types[of], inner) and ok
     return ok
@@ -209,6 +215,7 @@ class UseReport(Report):
     """
 
     def __init__(self, outer: Report, use: Draft) -> None:
+        # The list of diagnostics is shared, so that an error that another use has reported is recognized.
         super().__init__(outer.source)
         self.outer, self.use, self.diagnostics = outer, use, outer.diagnostics
         self.has_reported = False
@@ -245,6 +252,7 @@ def expanded_layers(block: BlockDefinition, settings: Attributes, report: Report
     """The layers of a block, with attributes computed from its settings."""
     binder = Binder(report)
     return tuple(
+        # Only layers that depend on settings are bound again; all other drafts are shared by all uses.
         make_draft(_filled(one.bound, settings, binder), binder, BLOCK)
         if one.bound is not None and _varies(one.bound)
         else one
@@ -264,6 +272,7 @@ def _layers_of_step(bound: Bound) -> Sequence[Bound]:
 
 def _filled(bound: Bound, settings: Mapping[str, Value], binder: Binder) -> Bound:
     """A layer with the values of its pending attributes, including the layers of its step."""
+    # A copy, because the bound layer is the one of the block and is filled again for other settings.
     made: Bound = copy.copy(bound)
     made.values, made.pending = dict(bound.values), ()
     definition = bound.definition
@@ -298,6 +307,8 @@ def repeated(block: BlockDefinition, use: Draft, types: Sequence[Type], copies: 
         setup.include, setup.exclude, setup.loss_weight, setup.propagate_down = (), (), None, ()
         inputs, given = tuple(block.inputs), tuple(types)
         if nodes:
+            # An input that a use passes twice, such as query and key of an attention, is one value: both follow the
+            # chain.
             last, chained = nodes[-1], [name == use.inputs[0] for name in use.inputs]
             inputs = tuple(last.name if same else name for name, same in zip(inputs, chained, strict=True))
             given = tuple(last.output_types[0] if same else type_ for type_, same in zip(types, chained, strict=True))

@@ -40,6 +40,7 @@ class Producer(NamedTuple):
 # ---- inference
 
 CODES = {"count": "E205", "kind": "E206", "level": "E207", "rank": "E208", "shape": "E209"}
+# Enough to show which layer made the size and from what; the path to the data of a deep network would fill the screen.
 _HOPS = 3
 LARGEST = 2**60
 """Maximum number of values per row; the size of more in bytes would not fit into 64 bits."""
@@ -84,12 +85,14 @@ class Inference:
     def _infer(self, draft: Draft, definition: LayerDefinition, attributes: Attributes, types: Types) -> Types | None:
         """Types of the outputs, or None if the layer's function fails, which is reported."""
         key = (definition, attributes, types)
+        # Deep networks repeat a few layers: of those with equal attributes and input types, only the first is inferred.
         found = self.memo.get(key)
         if found is not None:
             return found
         try:
             found = self.memo[key] = with_checked_size(tuple(definition.infer(types, attributes)))
         except ShapeError:
+            # An error of the config, unlike the next two; the caller knows the position of the input or attribute.
             raise
         except DefinitionError as error:
             self._crash(draft, definition, str(error))
@@ -120,6 +123,7 @@ class Inference:
         code = CODES.get(error.code, "E209")
         notes = () if code == "E205" else size_notes(draft, error.input, producers, self.report)
         help_, data = input_hint(draft, error, types, producers)
+        # One wrong declaration of a data layer fails in every layer that reads it, and has a single fix.
         cause = (code, data) if data else (error.message, *draft.inputs)
         if cause in self.causes:
             self.failed.add(draft)
@@ -136,6 +140,7 @@ class Inference:
             self.report.add(code, message, start, help=help_, notes=notes)
 
     def _crash(self, draft: Draft, definition: LayerDefinition, message: str, origin: str = "") -> None:
+        # A bug of a plugin shows in every layer of the type; the author of the config can fix none of them.
         if definition.name in self.crashed:
             return
         self.crashed.add(definition.name)
@@ -214,6 +219,7 @@ def input_hint(
         data = _data_layer(name, producers, lambda type_: type_.level)
         return _of_level(found, error.levels, data, deepest), data
     if isinstance(error, KindError):
+        # Another input would fit here: they are probably swapped.
         if any(other.kind in error.kinds for other in types) and draft.definition is not None:
             order = ", then ".join(f"`{name}`" for name in draft.definition.inputs)
             if not any(field.repeatable for field in draft.definition.inputs.values()) and found.kind == "INT":

@@ -12,6 +12,7 @@ from ..binding.settings import State
 from ..diagnostics.report import Report
 from .nodes import Node, all_settings, parameter_shapes
 
+# Such a network is valid but trains badly, so this is a warning, not an error.
 APPLIED = {
     "softmax_with_loss": ("softmax", "cross_entropy"),
     "softlabel_softmax_cost": ("softmax", "soft_cross_entropy"),
@@ -33,6 +34,7 @@ def lint(nodes: Sequence[Node], report: Report) -> None:
     _too_large(nodes, report)
     setups = {node.setup for node in nodes}  # few: layers with equal text share one
     absent = {setup for setup in setups if not setup.present(State("train"))}
+    # Without a loss, the network is for prediction only, and nothing in it is meant to be trained.
     losses = {setup for setup in setups - absent if _is_loss(setup)}
     if not losses:
         return
@@ -54,6 +56,7 @@ def _too_large(nodes: Sequence[Node], report: Report) -> None:
     for node in kinds.values():
         sides = (node.input_types, node.output_types)
         most = math.prod(max((type_.size for type_ in types), default=1) for types in sides)
+        # 4 bytes: float32, the default; `float64` needs more.
         if 4 * most <= memory:  # a heuristic: few parameters are larger than inputs x outputs; `Net` checks all of them
             continue
         for name, shape in parameter_shapes(node).items():
@@ -93,6 +96,7 @@ def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: Repor
     if not any(_learns(node, ()) for node in idle):
         return
     others = set(nodes).difference(idle)
+    # A parameter that is shared with a layer on which a loss depends is trained there.
     shared = {one.share for one in all_settings(list(others)).values() if one.share is not None}
     read: set[str] = set()
     for node in idle:

@@ -29,6 +29,8 @@ from .names import order
 from .nodes import Inside, Node, inner_names, inside_of, unknown_parameter
 from .resolver import Resolver
 
+# States are combinations of levels and stages, so their number is at most 2 phases x 8 x 9; hostile rules could ask for
+# millions.
 _MOST = 8
 """Maximum number of stages and of levels that are checked."""
 
@@ -81,11 +83,13 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
             return None
         name, inputs = draft.name, draft.inputs
         try:
+            # A list comprehension in `tuple` is faster than a generator, in the loop that runs for every layer.
             given = tuple([types[other] for other in inputs])
         except KeyError:
             return None
         result = known.get((setup, given))
         if result is None:
+            # Tested once per setup and types, not per layer: those that are in `known` have passed.
             if not setup.is_simple:
                 return None
             try:
@@ -137,6 +141,7 @@ def wire(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
         if not report.diagnostics:
             report.add("E214", "this network has no layers", 0, help='add `layer { name: "..." type: "..." }`')
         return Wired(name, (), report.source)
+    # The fast path finds no errors: with a report, the resolver runs anyway and separates causes from consequences.
     nodes = wire_simple(drafts) if not report.diagnostics else None
     return Wired(name, nodes, report.source) if nodes is not None else _wire_states(drafts, report, name)
 
@@ -148,6 +153,7 @@ def _wire_states(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
     for group in states:
         resolver.names.start_phase()
         for state in group:
+            # The first state that has a layer determines its node.
             nodes = resolver.run(state) | nodes
         resolver.names.end_phase()
     known = {} if report.failed else {state: resolver.in_order(state) for state in PHASES if state in resolver.results}
@@ -197,6 +203,7 @@ def of_another_kind(report: Report) -> Diagnostic | None:
 
 def _wire(report: Report) -> Wired | None:
     try:
+        # With overrides, all layers need fields that can be changed.
         fields = read(report, memo() if not report.source.overrides else None)
         apply_overrides(fields, report, "Network", "net.")
         if report_caffe(fields, report):
@@ -220,9 +227,11 @@ def wire_fields(fields: Fields, report: Report, bound: Bound | None = None) -> W
     drafts = [layer if isinstance(layer, Draft) else make_draft(layer, binder) for layer in layers]
     if blocks:
         check_size(drafts, report)
+    # "This network has no layers" would be a consequence of the syntax error.
     if bound.broken and not drafts:
         return Wired("", (), report.source)
     wired = wire(drafts, report, bound.values.get("name") or "")
+    # Warnings only for valid networks: in others, they would mostly be consequences of the errors.
     if not report.failed and not bound.broken:
         check_carried(wired.nodes, report)
         report_unused(blocks, drafts, report)

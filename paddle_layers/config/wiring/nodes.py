@@ -181,6 +181,7 @@ def own_parameter_names(node: Node) -> Iterator[str]:
     """Names of a layer's own parameters, numbered if there is one per item of an input."""
     definition = node.definition
     for name, param in definition.params.items():
+        # `bias: false` removes the parameter from files and tables, not only its gradient.
         if param is definition.bias and not node.attributes["bias"]:
             continue
         yield name

@@ -103,6 +103,8 @@ class Resolver:
 
         `given` are the values of a group's inputs in a step.
         """
+        # Parameters are shared across steps and blocks, but states are independent: a layer may exist in one of them
+        # only.
         self.shared: First = self.around.shared if self.around is not None else {}
         present = [i for i, draft in enumerate(self.drafts) if draft.setup is None or draft.setup.present(state)]
         producers = self.names.producers(present)
@@ -117,6 +119,7 @@ class Resolver:
             node = self._node(self.drafts[index], types)
             if node is not None:
                 nodes[index] = node
+        # Layers on a cycle have no types, but the number of their inputs can still be wrong.
         for position in set(range(len(present))) - set(done):
             self._count(self.drafts[present[position]])
         for position, needed in enumerate(needs):
@@ -150,6 +153,7 @@ class Resolver:
             made = None
         types: Sequence[Type | None] = made if made is not None else [None] * len(names)
         for position, (name, type_) in enumerate(zip(names, types, strict=True)):
+            # An invalid layer also gets producers, with unknown types: its name is not unknown to its readers.
             producers.setdefault(name, Producer(draft, position, type_))
         if made is None or draft.setup is None or not self._weights(draft, names):
             return None
@@ -162,6 +166,7 @@ class Resolver:
         return Node(draft.name, draft.inputs, names, draft.setup, known, made, draft.offset, inside)
 
     def _group(self, draft: Draft, step: Step, given: Sequence[Type | None]) -> tuple[Types | None, Inside | None]:
+        # Kept for all states, so that errors in a step are reported once.
         inner = self.steps.setdefault(draft, Resolver(step.drafts, self.report, self, draft))
         types = types_inside(draft, given, self.report)
         producers = (Producer(draft, INPUT - item, type_) for item, type_ in enumerate(types))
