@@ -75,6 +75,8 @@ def validated(path: str | Path, settings: Sequence[str] = ()) -> tuple[str, list
 def _names_training(text: str) -> bool:
     """Whether the first fields are those of a training file; errors are left to the next reader."""
     try:
+        # By content, not by extension: both kinds share the extensions. `bool` counts every layer as known, at one
+        # match each.
         return is_training(gc_paused(lambda: read(Report(Source("", text)), recall=bool)))  # whole layers are skipped
     except TooManyFaults:
         return False

@@ -55,6 +55,7 @@ def loads(text: str, name: str = "<text>") -> Network:
     """
     if not isinstance(text, str):
         raise TypeError(f"loads expects the text of a network file, got {brief(text)}")
+    # `loads("net.textproto")` is valid text format up to the missing colon; the error about that would not help.
     if _is_path(text):
         message, help_ = "this is a file name, not a network", f"write load({text!r}); `loads` expects the text"
         raise ConfigError([Diagnostic("E001", message, Source(name, text), 0, len(text), help=help_)])
@@ -121,12 +122,14 @@ def read_file(path: str | Path) -> str:
 
             # converted to text and parsed again, so that errors have positions
             return text_of_message(read_binary(Path(path)))
+        # Bytes first: the formats of other files are recognized before a decoding error could hide them.
         content = Path(path).read_bytes()
         if other := other_file(Path(path), content):
             fault = Diagnostic(
                 "E009", f"`{path}` is {other.what}, not a config", Source(str(path), ""), 0, help=other.help
             )
             raise ConfigError([fault])
+        # Editors on Windows write a byte order mark and CRLF; both would shift columns.
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         message = f"file `{path}` not found"
@@ -140,6 +143,7 @@ def read_file(path: str | Path) -> str:
     except OSError as error:
         message = f"`{path}` cannot be read: {error.strerror}"
     except ValueError as error:  # a zero byte in the name
+        # `UnicodeDecodeError` is a `ValueError`, so its branch comes earlier.
         message = f"{str(path)!r} cannot be read: {error}"
     raise ConfigError([Diagnostic("E007", message, Source(str(path), ""), 0)])
 
@@ -152,7 +156,10 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
         except DefinitionError as error:
             message, file, line = error.message, error.file or str(path), error.line
             there = os.path.isfile(file)
+            # The file of the plugin is invalid already; a second error, about its encoding, must not replace the first
+            # one.
             text = Path(file).read_text(encoding="utf-8", errors="replace") if there else ""
+            # Not `splitlines`: Python's line numbers do not count form feeds and other separators that it splits at.
             rows = text.split("\n")
             before, row = rows[: max(line - 1, 0)], rows[min(max(line, 1), len(rows)) - 1]
             start = sum(len(other) + 1 for other in before) + len(row) - len(row.lstrip())

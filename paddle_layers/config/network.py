@@ -28,6 +28,7 @@ class Network:
     """
 
     def __init__(self, outputs: Sequence[Any] = (), *, name: str = "") -> None:
+        # Lazy: networks from files never need the helpers' modules.
         from .building.assembly import build
 
         self._adopt(*build(outputs, name))
@@ -45,12 +46,15 @@ class Network:
         self._name, self._nodes, self._source = name, tuple(nodes), source
         self._index: dict[str, Node] = {}
         for node in self._nodes:
+            # An incomplete network, as an editor has it, may contain a name twice; the first one is kept, as in the
+            # errors.
             self._index.setdefault(node.name, node)
         self._states = {state: self._part(present, state) for state, present in states.items()}
 
     def _part(self, nodes: Iterable[Node], state: State) -> Network:
         """The network in a state."""
         part = Network.checked(self._name, nodes, self._source)
+        # The layers of a part keep their rules, so `select` of a part would otherwise wire it again.
         part._states[state] = part
         return part
 

@@ -31,6 +31,7 @@ def resolved_texts(training: Training, folder: Path, overrides: Iterable[str] = 
     The field `base` makes paths of data relative to the folder of the new file. `overrides` are as in `--set`.
     """
     source = Source(training.file.name, training.file.own, (*training.file.overrides, *overrides))
+    # Overrides that begin with `net.` belong to the file that has the network.
     apart = training.network_path is not None
     fields = _fields(source, "Training", without="net." if apart else "")
     inside = any(name == "net" for name, *_ in fields)
@@ -40,6 +41,7 @@ def resolved_texts(training: Training, folder: Path, overrides: Iterable[str] = 
         network = HEADER + _text(_fields(Source(own.name, own.own, source.overrides), "Network", "net."))
     elif not inside:  # it was made in Python
         network = network_text(training.network.name, training.network.nodes)
+    # Both are paths from the old folder; they are written anew for the new one.
     fields = [field for field in fields if field[0] not in ("base", "network")]
     head = f"base: {value_text(_relative(training.base, folder))}\n"
     head += f"network: {value_text(NETWORK)}\n" if network else ""

@@ -29,6 +29,7 @@ def check_schedules(blocks: Sequence[Bound], field: str, report: Report) -> None
     for block in blocks:
         if block.definition is not None and block.attributes is not None:
             try:
+                # Schedules check combinations of attributes when they are created; found here, they have a position.
                 block.definition.create(block.attributes)
             except InvalidAttributes as error:
                 for name, problem in error.problems.items():
@@ -63,6 +64,7 @@ def check_average(bound: Bound | None, report: Report) -> None:
 def check_momenta(bound: Bound, network: Network, report: Report) -> None:
     """A per-parameter momentum requires an optimizer with momentum."""
     optimizer: Bound | None = bound.values.get("optimizer")
+    # An unknown optimizer may have a momentum: its name is the only error then.
     if optimizer is None or optimizer.definition is None or "momentum" in optimizer.definition.attributes:
         return
     message = f"the optimizer `{optimizer.definition.name}` has no `momentum`"

@@ -109,6 +109,7 @@ def read_training(
     report = Report(Source(str(path), text, settings))
     reader = _TrainingReader(report, Path(path).parent, network, sources_needed=sources_needed and network is None)
     training = gc_paused(reader.run)
+    # Only after parsing: the number of errors is one of the signs of a file in another format.
     if fault := of_another_kind(report):
         return None, Examined(None, [fault])
     return training, Examined(reader.valid_network, [*reader.network_diagnostics, *report.sorted()])
@@ -146,11 +147,15 @@ class _TrainingReader:
             )
             self.report.add("E009", "this is a network file, not a training file", fields[0][3], help=help_)
             return None
+        # Before binding, so that an override is checked like a value in the file, with its own position in errors.
         apply_overrides(fields, self.report, "Training", without="net." if _names_network(fields) else "")
         bound = self.binder.message(fields, spec("Training"), 0)
+        # The network comes first: sources, feeds and patterns are checked against its layers. Without a valid one, the
+        # other checks still run.
         network = self._network(bound)
         self._lengths(bound)
         phases = self._sources(bound, network)
+        # Data that are passed to `train` may include a test set, so a missing test source means nothing yet.
         if "test" in phases or self.sources_needed:
             self._tests(bound, tested="test" in phases)
         self._weights(bound.values.get("weights"))
@@ -219,6 +224,7 @@ class _TrainingReader:
             net = bound.values["net"]
             if net is None:  # no block, which was reported
                 return None
+            # The inline network shares the report of the file, so its errors are recognized by the count.
             before = self.report.errors
             self.valid_network = Network.checked(*wire_fields([], self.report, net))
             return None if self.report.errors > before or net.broken else self.valid_network
@@ -248,6 +254,7 @@ class _TrainingReader:
 
     def _misspelt(self) -> bool:
         """Whether a misspelling of one of the two was reported."""
+        # By the text of the messages: the misspelled field may be in any notation, such as `max_iter` or `num_epochs`.
         unknown = (d.message for d in self.report.diagnostics if d.code == "E101")
         return any("`epoch" in d.lower() or "`step" in d.lower() or "iter" in d.lower() for d in unknown)
 
@@ -258,6 +265,7 @@ class _TrainingReader:
         for source in bound.values.get("source", ()):
             phases = ["train", "test"] if "split" in source.places else [get_field(source, "phase", "Source")]
             place = source.place("phase")
+            # With the default phase instead, it would be a second source of the train phase: a consequential error.
             if "phase" in source.places and any(fault.start == place for fault in self.report.diagnostics):
                 continue  # an invalid phase, which was reported
             if "name" in source.places:
@@ -351,6 +359,7 @@ class _TrainingReader:
             pattern = block.values.get("of")
             if isinstance(pattern, str) and not matching(pattern, known):
                 layers = dict.fromkeys(f"{name.rpartition('.')[0]}.*" for name in known)
+                # Also patterns of whole layers, since `conv1` is often written for all parameters of the layer.
                 near = nearest(pattern, [*layers, *known])
                 available = f"available: {listed(known)}" if known else "the network has no parameters"
                 hint = f"did you mean `{near}`?" if near else available
