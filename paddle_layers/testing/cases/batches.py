@@ -61,6 +61,7 @@ def with_samples(samples: int, level: int) -> Batch:
     return Batch(rows, tuple(starts))
 
 
+# 5 and 4 lengths, so that the two levels do not repeat together; both contain an empty one.
 SEQUENCE_LENGTHS = ((2, 1, 3, 0, 1), (1, 2, 0, 3))
 """Lengths of the sequences of a batch, again and again; by level, outermost first."""
 
@@ -71,6 +72,7 @@ EMPTY: dict[int, tuple[Batch, ...]] = {
 }
 """Batches without rows by sequence level: without samples, and of one sample that is an empty sequence."""
 
+# The empty sequence is neither first nor last: at the ends, an index error might not reach a neighbor.
 STARTS: dict[int, tuple[tuple[int, ...], ...]] = {0: (), 1: ((0, 2, 2, 6, 7),), 2: ((0, 2, 3, 5), (0, 1, 1, 3, 6, 7))}
 """Starts by sequence level, outermost first: one empty sequence, one empty sub-sequence."""
 
@@ -78,6 +80,7 @@ USUAL = {level: Batch(7, starts) for level, starts in STARTS.items()}
 """The batch of the examples, by sequence level."""
 
 BATCHES: dict[int, tuple[Batch, ...]] = {
+    # Smallest first, because Hypothesis shrinks a sampled value towards the beginning of its list.
     0: (Batch(1), Batch(2), USUAL[0]),
     1: (
         Batch(1, ((0, 1),)),

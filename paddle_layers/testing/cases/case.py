@@ -56,6 +56,7 @@ class Case:
         deepest = max((type_.level for type_ in (self.types or self.output_types)), default=0)
         given = self.given_batch
         batch = given if given is not None and len(given.starts) == deepest else USUAL[deepest]
+        # Some layers only accept batches whose rows a width divides, such as `seq_reshape`.
         return next(filter(self._takes, map(batch.times, range(1, MOST_TIMES + 1))), batch)
 
     def _takes(self, batch: Batch) -> bool:
@@ -67,6 +68,7 @@ class Case:
             if level <= len(batch.starts):
                 given[row] = batch.rows_at(level)
                 given[f"{row}_start"] = np.array(batch.starts[level - 1] if level else ())
+        # A row count that depends on values is only known once there are values.
         if not asked or not given.keys() >= set(asked):
             return True
         try:
@@ -130,8 +132,11 @@ class Case:
         net = Net(self.network(), device=device, dtype=dtype)
         rng = self._rng(1)
         for parameter in net.parameters.values():
+            # Initializers of the layer often give zeros or ones, which hide errors: of a bias that is never added, for
+            # example.
             parameter.value = spread(rng, parameter.shape, ()) * 0.5
         for state in net.states.values():
+            # Positive, because states such as running variances are divisors or arguments of a square root.
             state.value = rng.uniform(0.5, 1.5, state.shape)
         return net
 
@@ -147,6 +152,7 @@ class Case:
         """One array of rows for every position; a `Csr` for sparse rows. Another stream gives other values."""
         rng = self._rng(2 * stream)
         return [
+            # Every input has a different offset: with equal values, a layer that swaps its inputs would pass.
             draw_rows(type_, field, rng, APART * place, self.batch.rows_at(type_.level))
             if field.places is None
             else draw_numbers(rng, type_.size, self.batch.rows_at(type_.level), self.batch.rows_at(0))
@@ -170,6 +176,7 @@ class Case:
         return replace(self, given_batch=self.batch.cut(first, last)), rows
 
     def _rng(self, stream: int) -> np.random.Generator:
+        # CRC instead of `hash`, which differs between processes: a finding must be reproducible by its command.
         return np.random.default_rng([stream, zlib.crc32(repr(self.example).encode())])
 
 

@@ -17,9 +17,11 @@ from paddle_layers.define import LayerDefinition
 from .configs import Config, Draft, batches_of
 from .values import far_values, usual_values
 
+# Few changes keep most configs legal, and errors are mostly interactions of few settings.
 CHANGES = 4
 """Most respects in which a config differs from an example."""
 SIZES = (1, 2, 3, 5, 7)
+# Around the limits of 32 bits: inference must reject sizes by their product, before anything of that size exists.
 FAR_SIZES = (1, 2, 2**20, 2**31, 2**40)
 SHAPES = ((), (1,), (3,), (2, 3), (1, 2, 2))
 
@@ -33,6 +35,7 @@ def configs(draw: st.DrawFn, definition: LayerDefinition, far: bool = False) -> 
     if knobs:
         for kind, about in draw(st.lists(st.sampled_from(knobs), max_size=CHANGES, unique=True)):
             value = _CHANGES[kind](draw, draft, about, far)
+            # Sizes count as equal within a class: otherwise every config would be new.
             draft.features.add((kind, about, value if kind != "size" else _class_of(value)))
     return draft.config(draw(st.sampled_from(batches_of(draft.deepest))))
 
@@ -103,6 +106,7 @@ def _class_of(sizes: tuple[int, ...]) -> tuple[int, bool]:
     return len(sizes), 1 in sizes
 
 
+# The checks of inference and of computation ask for the same configs.
 @functools.lru_cache(maxsize=4)
 def draw_configs(definition: LayerDefinition, count: int, *, far: bool) -> tuple[Config, ...]:
     """The first `count` configs, the same in every run."""
@@ -133,6 +137,7 @@ def find_smallest(
     def judge(config: Config) -> bool:
         nonlocal smallest
         key = _key(config)
+        # Hypothesis generates the same sequence again; configs before the known failure have passed and cost no try.
         if start is not None and not verdicts and key != start:
             return False
         if key not in verdicts:
@@ -154,6 +159,8 @@ def _find(
 ) -> None:
     quiet = settings(
         max_examples=count,
+        # No database and a fixed seed: the same configs in every run and on every machine. The deadline would fail on
+        # slow ones.
         database=None,
         deadline=None,
         phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
