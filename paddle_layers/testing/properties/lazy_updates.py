@@ -17,6 +17,8 @@ from paddle_layers.define.definitions.lazy_updates import LinearStep, find_lazy_
 from ..cases.values import ABSENT, usual_values
 
 Numbers = NDArray[np.float64]
+# A check of four random points accepted momentum with weights bounded to +-2 as linear: a weight of 1.9 with a velocity
+# of -1 became 2.8 instead of 2.0.
 TRIALS = 400
 """Number of samples of attributes, rate, count and states."""
 RATES = (0.0, 1e-3, 0.37, 10.0)
@@ -85,6 +87,7 @@ def check_linear_penalty(name: str | Elementwise, *, trials: int = TRIALS) -> No
         penalty, value = Penalty(regularizer, _attributes(regularizer, rng)), _number(rng)
         declared = function.call(*(penalty.attributes[name] for name in function.args)) * value
         actual = _penalty(penalty, value)
+        # `not <=` instead of `>`, so that NaN is a finding; likewise below.
         if not abs(actual - declared) <= TOLERANCE * abs(declared):
             problem = f"the penalty of {value:g} is {actual:g}, declared {declared:g}"
             raise AssertionError(f"{regularizer.name}: linear penalty: {problem}\n  case: {dict(penalty.attributes)}")
@@ -100,6 +103,8 @@ class _Case:
         self.decay, self.rate, self.count = rng.choice(DECAYS), rng.choice(RATES), rng.choice(COUNTS)
         self.declared = find_lazy_update(optimizer, attributes, penalty, self.decay)
         self.numbers = np.array([_number(rng), *(0.0 for _ in optimizer.states)])
+        # Not arbitrary states: some combinations, such as a mean without squares, never occur, and declarations need
+        # not hold for them.
         for _ in range(rng.randint(0, STEPS)):
             self.numbers = self._step(self.numbers, _number(rng))
 
@@ -161,6 +166,7 @@ def _apply(step: LinearStep | AdaptiveStep, numbers: Numbers) -> tuple[Numbers, 
     """The new numbers by what is declared, and the sizes of what they are sums of."""
     if not isinstance(step, AdaptiveStep):
         matrix = np.array(step, np.float64)
+        # The size of the terms is the scale of the tolerance, since they may cancel.
         return matrix @ numbers, np.abs(matrix) @ np.abs(numbers)
     value, mean, squares = step.value * numbers[0], step.mean * numbers[1], step.squares * numbers[2]
     move = step.scale * mean / (np.sqrt(squares) + step.epsilon)
@@ -181,4 +187,5 @@ def _attributes(definition: Elementwise, rng: random.Random) -> Mapping[str, Any
 
 
 def _number(rng: random.Random) -> float:
+    # Over six orders of magnitude, so that clipping and epsilon show in some cases.
     return rng.gauss(0, 1) * 10 ** rng.uniform(-4, 2)

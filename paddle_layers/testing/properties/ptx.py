@@ -41,6 +41,7 @@ class Ptx:
 
     @property
     def _key(self) -> tuple[object, ...]:
+        # The path contains the hash of the text, so equal kernels of different cases are compiled once.
         return self.driver.path, self.architecture
 
     @property
@@ -51,6 +52,7 @@ class Ptx:
     @property
     def has_f64(self) -> bool:
         """Whether it computes in double precision without saying so."""
+        # In the PTX, because the simulator runs Python and does not show types.
         return ".f64" in self.text and "double(" not in self.driver.text
 
     def link(self) -> bytes:
