@@ -86,6 +86,7 @@ def _narrowed(end: str) -> Callable[[pb.AttributeDef, pb.AttributeDef], bool]:
         before, after = _end(old, end), _end(new, end)
         if before is None or after is None:
             return before is None
+        # An equal limit that is exclusive now excludes one more value.
         inward = after[0] - before[0] if end == "min" else before[0] - after[0]
         return inward > 0 or (inward == 0 and after[1])
 
@@ -112,9 +113,11 @@ def _said(field: str) -> Callable[[Any, Any], bool]:
 
 ATTRIBUTE: dict[str, Rule] = {
     "type": Rule("type changed", lambda a: pb.AttributeDef.Type.Name(a.type), always, REFUSED),
+    # One value is also legal for a list, so only the way back rejects configs.
     "repeated": Rule(
         "number of values changed", lambda a: "a list" if a.repeated else "one value", lambda o, _: o.repeated, REFUSED
     ),
+    # Without effect if it was required: every existing config sets the attribute.
     "default_value": Rule(
         "default changed", lambda a: _value(a, "default_value"), lambda o, _: not o.required, MOVED
     ),
@@ -159,6 +162,7 @@ def attribute_changes(old: Iterable[pb.AttributeDef], new: Iterable[pb.Attribute
         if after is None:
             yield Change(subject, "removed", True, "configs that set it are rejected", before.name)
             continue
+        # An alias keeps old configs valid, so the rename alone breaks nothing; the attributes are compared as one.
         renamed[after.name] = before
         yield Change(subject, "renamed", False, "the old name still works", before.name, after.name)
         both.append((before, after))
@@ -255,10 +259,12 @@ def argument_changes(old: Any, new: Any, role: str, rules: Mapping[str, Rule]) -
             part.name,
         )
     for part in added:
+        # New outputs break nothing: they follow the known ones, and configs refer to outputs by name or position.
         breaks = role == "input" and not part.optional and not (part.repeatable and part.min_count == 0)
         means = REFUSED if breaks else "existing files are unaffected"
         yield Change(f"{role} `{part.name}`", "added", breaks, means, "", part.name)
     orders = [" ".join(part.name for part in parts if part.name in {a.name for a, _ in both}) for parts in (old, new)]
+    # Statistics are read by name only.
     if orders[0] != orders[1] and role != "statistic":
         yield Change(f"{role}s", "order changed", True, "configs refer to them by position", *orders)
     for before, after in both:
@@ -276,6 +282,7 @@ def _initializer(parameter: pb.LayerDef.ParameterDef) -> str:
 PARAMETER: dict[str, Rule] = {
     "axes": Rule("axes changed", lambda p: p.axes, always, "weight files no longer match"),
     "input": Rule("input changed", lambda p: p.input or "none", always, "its name in weight files changes"),
+    # Breaking, because a training with the same seed would give other results.
     "initializer": Rule("initializer changed", _initializer, always, "initial values change"),
     "optional": Rule(
         "requirement changed", lambda p: "optional" if p.optional else "always present", lambda o, _: o.optional,

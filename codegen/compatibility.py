@@ -71,6 +71,7 @@ RULES: dict[str, Rule] = {
 }  # fmt: skip
 """Conditions are strings: the examples show whether they accept the same values."""
 
+# Complete on purpose: a test requires each field of the messages in a rule or here, so that a new one is not forgotten.
 IRRELEVANT = {
     "LayerDef.type": "matches the definitions",
     "LayerDef.description": "words",
@@ -112,6 +113,7 @@ IRRELEVANT = {
 def differences(old: pb.RegistryDef, new: pb.RegistryDef) -> list[Difference]:
     """Definitions that differ, those with breaking changes first."""
     before, after = _by_name(old), _by_name(new)
+    # A number that is used again is worse than a removal: old binary configs would be read as another definition.
     lost = {_number(name, part): name for name, part in before.items() if name not in after}
     found = []
     for name in sorted({*before, *after}):
@@ -157,6 +159,7 @@ def _layer(old: pb.LayerDef, new: pb.LayerDef) -> Iterator[Change]:
 def _with_places(old: pb.LayerDef, new: pb.LayerDef, arguments: Iterable[pb.ArgumentDef]) -> list[pb.ArgumentDef]:
     """Arguments with the axes that they have for configs that do not know the attributes that say which axis one is."""
     known = {attribute.name for attribute in old.layer_attr}
+    # An attribute that selects an axis is no change if its default selects the axis that was fixed before.
     usual = {one.name: read_value(one.default_value) for one in new.layer_attr if one.name not in known}
     found = []
     for argument in arguments:
@@ -199,6 +202,7 @@ def _inference(old: pb.LayerDef, new: pb.LayerDef) -> Iterator[Change]:
     """Examples that both have, with other results."""
     known = {_example(example): example for example in new.examples}
     for example in old.examples:
+        # Inference is code, which cannot be compared; its results for the examples can.
         after = known.get(_example(example))
         for field, means in (("outputs", "inferred types change"), ("parameters", "weight files no longer match")):
             if after is not None and list(getattr(example, field)) != list(getattr(after, field)):

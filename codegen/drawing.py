@@ -10,6 +10,7 @@ from typing import NamedTuple
 from paddle_layers.define.escaping import xml_text
 
 GAP_X, GAP_Y, MARGIN = 28.0, 46.0, 20.0
+# Without a browser, text cannot be measured: widths of a character at 12 px, and at the 10 px of labels.
 LINE, PAD, CHARACTER = 16.0, 9.0, 7.3
 SMALL = 6.2
 SWEEPS = 8
@@ -105,6 +106,7 @@ def draw(boxes: Iterable[Box], title: str = "") -> str:
 def lay_out(boxes: Iterable[Box]) -> Drawing:
     """Layered layout of the boxes, for a diagram or for the inside of another box."""
     boxes = list(boxes)
+    # The steps of Sugiyama's method: ranks, bends of long edges, order within ranks, positions.
     ranks, chains = _layout(boxes)
     tops = _tops(ranks)
     tails = [_tail(chain, tops) for chain in chains]
@@ -143,11 +145,13 @@ def _layout(boxes: list[Box]) -> tuple[list[list[_Place]], list[list[_Place]]]:
         for key, text in box.labels.items():
             places[key].labels.add(text)
     for place in places.values():
+        # Labels are written to the right of the arrow, so half of the box has to be as wide as the label.
         place.width = max(place.width, 2 * SMALL * max(map(len, place.labels), default=0) - GAP_X)
     for rank in ranks:
         _renumber(rank)
     for sweep in range(SWEEPS):
         for rank in ranks if sweep % 2 == 0 else reversed(ranks):
+            # The barycenter heuristic, downwards and upwards in turn; minimizing crossings exactly is NP-hard.
             rank.sort(key=lambda p: _mean([q.order for q in (p.up if sweep % 2 == 0 else p.down)], p.order))
             _renumber(rank)
     for rank in ranks:
@@ -171,6 +175,7 @@ def _rank(boxes: list[Box]) -> dict[str, int]:
         for key in box.above:
             readers.setdefault(key, []).append(rank[box.key])
     for box in boxes:
+        # A source goes next to its reader: from the top rank, its arrow would cross the whole image.
         if not box.above and box.key in readers:
             rank[box.key] = min(readers[box.key]) - 1
     return rank
@@ -179,6 +184,7 @@ def _rank(boxes: list[Box]) -> dict[str, int]:
 def _chain(top: _Place, bottom: _Place, ranks: list[list[_Place]]) -> list[_Place]:
     chain = [top]
     for number in range(top.rank + 1, bottom.rank):
+        # A bend reserves some width in its rank, so that the edge passes between boxes and not below them.
         bend = _Place(number, 2.0)
         ranks[number].append(bend)
         chain.append(bend)
@@ -207,6 +213,8 @@ def _spread(rank: list[_Place], wanted: list[float]) -> None:
     pools: list[tuple[float, int]] = []
     for x, shift in zip(wanted, offsets, strict=True):
         mean, count = x - shift, 1
+        # Neighbors that would overlap are merged to their mean: the least squares solution under the order, in linear
+        # time.
         while pools and pools[-1][0] > mean:
             other, size = pools.pop()
             mean, count = (mean * count + other * size) / (count + size), count + size
@@ -244,6 +252,7 @@ def _box(place: _Place, tops: list[float]) -> str:
         frame = (
             f'<rect class="inside" x="4" width="{box.inside.width - 8:.1f}" height="{box.inside.height:.1f}" rx="4"/>'
         )
+        # Nested `svg` elements have separate coordinates, so the layout of the inside does not depend on its position.
         parts.append(f'<svg x="{left:.1f}" y="{top:.1f}" overflow="visible">{frame}{"".join(box.inside.parts)}</svg>')
     drawn = f"<g>{''.join(parts)}</g>"
     return f'<a href="{xml_text(box.link)}">{drawn}</a>' if box.link else drawn

@@ -46,6 +46,7 @@ def _messages(root: str) -> dict[str, str]:
     found = {root: ""}
     waiting = [root]
     while waiting:
+        # Breadth first: the fields of a message are described before those of its blocks.
         message = waiting.pop(0)
         for field in spec(message).fields.values():
             if field.message and field.message not in found and field.message != "Network":

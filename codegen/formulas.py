@@ -57,6 +57,8 @@ class _Reader:
         self.expressions = Expressions(layer, function)
         self.where: dict[str, str] = {}
         self.loads = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+        # A name that is assigned once is a definition and may be listed below the formula; one that changes has no
+        # single value.
         stored = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
         self.changing = {name for name, times in stored.items() if times > 1}
         self.returned = self._returned(tree)
@@ -129,6 +131,7 @@ class _Reader:
             targets, items = statement.targets[0].elts, _items(statement.value)
             if len(targets) != len(items) or not all(isinstance(target, ast.Name) for target in targets):
                 raise NoFormula
+            # The right side is evaluated first: `a, b = b, a` swaps.
             before = dict(values)
             for target, item in zip(targets, items, strict=True):
                 assert isinstance(target, ast.Name)
@@ -192,6 +195,8 @@ class _Reader:
         self._accumulations(loop.body, (*outer, self._domain(loop, inner)), inner, found)
         for node in (n for statement in loop.body for n in ast.walk(statement)):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in found:
+                # A running sum that is read within the loop depends on the order of iterations, which a sum sign does
+                # not express.
                 if not _only_in_extremes(node.id, loop):
                     raise NoFormula  # the order of the loop matters
         return found
@@ -225,6 +230,7 @@ class _Reader:
             elif isinstance(statement, ast.If):
                 for test, branch in _branches(statement):
                     condition = self.expressions.text(test, values)
+                    # A condition of the loop body restricts the range of the innermost sum.
                     under = (*domains[:-1], rf"{domains[-1]},\ {condition}")
                     self._accumulations(branch, under, dict(values), found)
             elif isinstance(statement, ast.For):

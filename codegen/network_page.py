@@ -130,6 +130,7 @@ def _html(definition: LayerDefinition) -> str:
 
 def _environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
+    # Names of layers are untrusted text in HTML here, unlike in the Markdown pages, which escape by `finalize`.
     environment = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=True, trim_blocks=True)
     environment.filters["quote"] = quote
     return environment

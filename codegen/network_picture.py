@@ -47,8 +47,10 @@ class _Picture:
             box.labels = {
                 key: ", ".join(dict.fromkeys(label for maker, label in above if maker == key)) for key in box.above
             }
+            # Later layers read the last repetition, so its values are those of the box.
             for node in run.blocks[-1]:
                 makers.add(key, node)
+                # Sizes are on the arrows; an output that nothing reads has none.
                 if read.isdisjoint(node.output_names) and node.output_types and len(run.blocks[0]) == 1:
                     box.lines = [*box.lines, ", ".join(map(str, node.output_types))]
             self._write_times(box, [path + node.name for block in run.blocks for node in block])
@@ -58,6 +60,7 @@ class _Picture:
         times = self._times(layers)
         if times:
             box.lines = [*box.lines, ", ".join(f"{name} {as_seconds(seconds)}" for name, seconds in times.items())]
+            # Relative to the slowest layer: absolute times differ between machines by orders of magnitude.
             box.heat = sum(times.values()) / max(sum(passes.values()) for passes in self.seconds.values())
 
     def _times(self, layers: Sequence[str]) -> dict[str, float]:

@@ -10,6 +10,7 @@ from paddle_layers.config.binding.blocks import BlockDefinition
 if TYPE_CHECKING:
     from paddle_layers.config.wiring.nodes import Node
 
+# Bounds the search, which tries blocks of every length at each layer.
 LONGEST = 24
 """Layers of a block."""
 
@@ -50,9 +51,11 @@ class _Finder:
         found = [
             (size, self._times(place, size)) for size in range(1, min(LONGEST, (len(self.nodes) - place) // 2) + 1)
         ]
+        # Two adjacent layers are clearer than one box with "2 times".
         worth = [
             (size, times) for size, times in found if times > 1 and (times > 2 or size > 1 or self._has_inside(place))
         ]
+        # By the number of layers that need no box; of equal ones, the shorter block.
         return max(worth, key=lambda run: (run[0] * (run[1] - 1), -run[0]), default=(1, 1))
 
     def _has_inside(self, place: int) -> bool:
@@ -62,6 +65,7 @@ class _Finder:
         times = 1
         while self._repeats(place, size, place + size * times):
             times += 1
+        # The image has no place for an arrow from the middle of a run.
         while times > 1 and not self._closed(place, size, times):
             times -= 1
         return times
@@ -72,6 +76,7 @@ class _Finder:
             return False
         goes_on = False
         for own, model in zip(range(start, start + size), range(first, first + size), strict=True):
+            # A value with several producers, one per phase, has no place in a chain.
             if own in self.several or _structure(self.nodes[own]) != _structure(self.nodes[model]):
                 return False
             if len(self.reads[own]) != len(self.reads[model]):

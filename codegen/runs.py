@@ -96,6 +96,8 @@ def _rows(type_: Type, field: Input, place: int, deepest: int) -> Any:
 
 def _numbers(shape: tuple[int, ...], shift: int) -> NDArray[np.float64]:
     size = int(np.prod(shape, dtype=np.int64))
+    # 5 and 9 are coprime, so nine different halves follow each other in no visible order; readers can check results by
+    # hand.
     return (((np.arange(size) * 5 + 2 * shift + 1) % 9 - 4) / 2).reshape(shape)
 
 
