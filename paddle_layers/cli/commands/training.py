@@ -157,9 +157,11 @@ def _print_trials(sweep: Sweep, trials: Sequence[Trial]) -> None:
     echo(f"Best of {len(done)} trials{f', {failed} failed' if failed else ''}: {trial_folder(sweep, best.number)}")
     words = [word for setting in (*sweep.settings, *best.settings) for word in ("--set", setting)]
     plugins = [word for plugin in sweep.plugins for word in ("--plugins", plugin)]
+    # Quoted, so that the line can be copied into a shell whatever the names contain.
     echo(f"Train with these settings: paddle-layers train {shlex.join([sweep.file, *plugins, *words])}")
 
 
+# What fits into a terminal; of what is left out, the note below gives the number.
 MOST_SETTINGS, MOST_RESULTS, LONGEST = 8, 4, 40
 """Columns of settings and of results, and characters of a value."""
 
@@ -226,4 +228,5 @@ def _rounded(value: float | None) -> str:
 def _duration(seconds: float) -> str:
     from paddle_layers.training.progress import duration
 
+    # The time is read from the log of a run, which anyone may have edited.
     return duration(seconds) if math.isfinite(seconds) and 0 <= seconds < 1e12 else ""
