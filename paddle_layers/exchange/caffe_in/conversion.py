@@ -122,6 +122,7 @@ class Use:
             )
             self.whole.report.add("E511", text, at, help=help_)
             raise Unresolved
+        # The default is only taken when a layer reads the value: a one-axis input is a label if a loss reads it first.
         value.type = value.type or value.usual
         if value.type is None:
             self.unknown_size(value)
@@ -153,6 +154,8 @@ class Use:
             value.type = Type.ids(size, dims=dims)
         elif value.type is not None and value.type.kind == "INT" and value.type.size < size:
             known = value.name in self.whole.given
+            # Several losses may read one label with different numbers of classes; ids must be legal for the largest. A
+            # size that the user gave is kept.
             value.type = value.type if known else value.type._replace(size=size)
 
     def target(self, place: int, dims: tuple[int, ...]) -> None:
@@ -236,6 +239,7 @@ def convert(layer: CaffeLayer, whole: Conversion) -> None:
         use.refused = True
     if use.refused or whole.report.errors > before:
         for value in layer.tops:
+            # The input of a Split, or of a layer that is rejected in place, stays valid for its other readers.
             value.fault = value not in layer.bottoms
 
 
@@ -257,6 +261,7 @@ def _common(use: Use, drafts: Sequence[Draft]) -> None:
     weights, ways = use.message["loss_weight"], use.message["propagate_down"]
     costs = [draft for draft in drafts if any(value.is_loss for value in draft.outputs)]
     if costs:
+        # In Caffe, a loss layer has the weight 1 by default, every other layer 0.
         weight = weights[0] if weights else 1
         costs[0].loss_weight = [weight] if weight != 1 else []
         weights = weights[1:]
@@ -275,5 +280,6 @@ def _bridge(whole: Conversion, value: Value, source: Value, phase: str) -> None:
         return
     name = value.draft.name if value.draft is not None else value.name
     whole.drafts.append(Draft(name, "linear", [source], [value], {}, (phase,)))
+    # The type in training is the one that later layers were converted for.
     if phase == "train" or value.type is None:
         value.type = source.type

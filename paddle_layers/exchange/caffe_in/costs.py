@@ -69,6 +69,7 @@ def multinomial_logistic_loss(use: Use) -> None:
     if math.prod(dims[1:]) != 1:
         use.refuse("bottom", "only one label per sample is supported", of=use.message)
     use.label(1, dims[0] if dims else 1)
+    # Caffe's kLOG_THRESHOLD.
     _cost(use, "cross_entropy", {"floor": 1e-20})
 
 
@@ -92,15 +93,18 @@ def infogain_loss(use: Use) -> None:
 
 @converts("EuclideanLoss", bottoms=(2, 2), tops=(0, 1))
 def euclidean_loss(use: Use) -> None:
+    # The loss is symmetric: in Caffe, either input may be the target.
     if use.bottoms[0].type is None and use.bottoms[1].type is not None:
         use.target(0, use.dims(1))
     use.target(1, use.dims(0))
+    # Caffe halves the squared distance.
     _cost(use, "square_error", {"coeff": 0.5})
 
 
 @converts("SigmoidCrossEntropyLoss", bottoms=(2, 2), tops=(0, 1))
 def sigmoid_cross_entropy_loss(use: Use) -> None:
     use.target(1, use.dims())
+    # Its default is BATCH_SIZE in Caffe, that of the softmax loss VALID.
     _cost(use, "sigmoid_cross_entropy", _of_labels(use.message["loss_param"], _normalization(use, "BATCH_SIZE")))
 
 
@@ -133,4 +137,5 @@ def accuracy(use: Use) -> None:
     use.add("accuracy", {"top_k": top_k, "ignore_label": p["ignore_label"]}, outputs=[])
     for value in use.tops:
         value.type = Type.dense()
+        # A layer that reads an accuracy is reported as one that reads a loss: neither is a value here.
         value.is_loss = bool(value.readers)

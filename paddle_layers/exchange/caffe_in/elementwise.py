@@ -62,6 +62,7 @@ def exponential(use: Use) -> None:
 @converts("Power")
 def power(use: Use) -> None:
     p = use.settings
+    # Linear, and so without the singularity of a power at zero or below.
     if p["power"] == 1:
         use.add("slope_intercept", {"slope": p["scale"], "intercept": p["shift"]})
     else:
@@ -72,6 +73,7 @@ def power(use: Use) -> None:
 def prelu(use: Use) -> None:
     p, name = use.settings, use.layer.name
     draft = use.add("prelu", {"channel_shared": p["channel_shared"]})
+    # Caffe's default filler of a PReLU, which no field of its message shows.
     set_vector(use, draft, "slope", 0, "filler", 0.25)
     count = 1 if p["channel_shared"] else (use.dims()[:1] or (1,))[0]
     # Caffe's single slope has no axes.

@@ -43,11 +43,13 @@ def convolution(use: Use) -> None:
         layout = Layout(filters, math.prod(shape[1:]))
     else:
         shape = (channels, filters // p["group"], *window)
+        # Caffe's fan-in of a Deconvolution counts the blob's first axis as outputs, although it has the inputs.
         layout = Layout(channels, math.prod(shape), swapped=True)
     for draft in drafts:
         set_weight(use, draft, "weight", 0, "weight_filler", layout)
         if p["bias_term"]:
             set_vector(use, draft, "bias", 1, "bias_filler", 0.0)
+        # A Caffe layer with several bottoms applies one set of filters to each: several layers that share parameters.
         for of in ("weight", "bias")[: 1 + p["bias_term"]] if len(drafts) > 1 else ():
             draft.params.setdefault(of, {}).setdefault("share", f"{use.layer.name}.{of}")
     use.store(
@@ -74,6 +76,8 @@ def _window_attributes(use: Use) -> Fields:
 def _pair(use: Use, field: str, short: str, usual: int | None) -> Pair | None:
     """Rows and columns of one setting: by two fields, or by one that is given once, twice or not at all."""
     p: Message = use.settings
+    # There are three ways to write a pair in Caffe: `kernel_size: 3`, twice `kernel_size`, or `kernel_h` and
+    # `kernel_w`.
     if short and (f"{short}_h" in p or f"{short}_w" in p):
         if p[field] not in ([], None) and field in p:
             use.refuse(field, f"`{field}` and `{short}_h`, `{short}_w` are mutually exclusive", code="E102")
@@ -98,6 +102,7 @@ def pooling(use: Use) -> None:
         use.refuse("top", "the argmax indices of pooling (a second `top`) are not supported", help_, of=use.message)
     attributes: Fields = {"pool_type": "AVERAGE" if p["pool"] == "AVE" else "MAX", "rounding": p["round_mode"]}
     if p["pool"] == "AVE" and not p["global_pooling"]:
+        # Caffe divides by the part of the window within image and padding, not by its area.
         attributes["divisor"] = "PADDED"
     if p["global_pooling"]:
         attributes |= {"global_pooling": True, "rounding": "CEIL"}
@@ -121,6 +126,7 @@ def pooling(use: Use) -> None:
     if p["pool"] == "STOCHASTIC":
         _stochastic(use, p["round_mode"], kernel, stride, pad)
         return
+    # Caffe drops a last window that starts after the padded image only if there is padding.
     if pad == (0, 0) and p["round_mode"] == "CEIL" and _beyond(use.dims(), kernel, stride):
         attributes["rounding"] = "CEIL_ALL"
         use.note("the last window is entirely outside of the image: its value is undefined in Caffe and 0 here")
@@ -146,6 +152,7 @@ def spatial_pyramid(use: Use) -> None:
         use.refuse("pool", "stochastic pooling is not supported in spatial pyramid pooling", "use MAX or AVE")
     if height is None or use.refused:
         return
+    # The limit keeps 2**level small for a hostile height; such a pyramid is rejected below.
     levels = [_level(dims, 2**level) for level in range(min(height, 16))] if len(dims) == 3 else []
     if not levels or any(
         one["padding"] >= one["pool_size"] or one["padding_y"] >= one["pool_size_y"] for one in levels
@@ -158,6 +165,7 @@ def spatial_pyramid(use: Use) -> None:
     kind: Fields = {"pool_type": "AVERAGE" if p["pool"] == "AVE" else "MAX", "rounding": "CEIL"}
     if p["pool"] == "AVE":
         kind["divisor"] = "PADDED"
+    # Caffe keeps the image axes of a single level.
     if height == 1:
         use.add("pool", kind | levels[0])
         return
@@ -197,6 +205,7 @@ def lrn(use: Use) -> None:
         use.refuse("local_size", f"`local_size` is {p['local_size']}, expected an odd number, as in Caffe", code="E103")
         return
     attributes: Fields = {"size": p["local_size"], "scale": p["alpha"], "power": p["beta"], "region": p["norm_region"]}
+    # Within a channel, Caffe ignores `k` and uses 1.
     if p["norm_region"] == "ACROSS_CHANNELS":
         attributes["shift"] = p["k"]
     use.add("lrn", attributes)
@@ -216,6 +225,7 @@ def batch_norm(use: Use) -> None:
     attributes: Fields = {
         "momentum": p["moving_average_fraction"],
         "epsilon": p["eps"],
+        # Caffe multiplies the variance by m / (m - 1) in its running average, but not in the normalization.
         "unbiased": True,
         "bias": False,
         "use_global_stats": p["use_global_stats"],
@@ -223,6 +233,7 @@ def batch_norm(use: Use) -> None:
     draft = use.add("batch_norm", attributes)
     if draft is None:
         return
+    # Caffe's layer has no affine part; a Scale after it takes the gain over.
     draft.params["gain"] = {"frozen": True}
     channels, name = use.type().dims[:1] or (1,), use.layer.name
     use.store([channels, channels, (1,)], lambda blobs: _averages(name, blobs))
@@ -235,6 +246,7 @@ def batch_norm(use: Use) -> None:
 def _averages(name: str, blobs: Arrays) -> Fields:
     """Caffe keeps sums and their weight, and divides where it uses them."""
     mean, var, factor = blobs
+    # A factor of 0 is that of a layer that was never trained; in Caffe, too, mean and variance are 0 then.
     scale = np.float32(0 if factor[0] == 0 else 1 / np.float64(factor[0]))
     return {
         f"{name}.running_mean": mean * scale,
@@ -294,6 +306,7 @@ def _normalised(use: Use) -> Draft | None:
     value = use.bottoms[0]
     draft = value.draft
     fits = draft is not None and draft.type == "batch_norm" and draft.params.get("gain") == {"frozen": True}
+    # With another reader, or in another phase, the normalized values without gain are needed.
     return draft if fits and value.readers == [use.layer] and draft and draft.phases == use.layer.phases else None
 
 

@@ -117,10 +117,12 @@ class _Import:
         name = net["name"] or ""
         text = network_text(name, whole, ", ".join(origins)) if not self._failed else ""
         training = Solver(solver, report, whole) if solver is not None else None
+        # The solver is converted even if the net has errors, so that those of both files are reported in one run.
         if self._failed:
             if training is not None:
                 training.text(name, "", None)  # so that its errors are reported, too
             self._stop()
+        # The text is parsed again: what is written is what `validate` accepts.
         network = checked(text, net_report)
         found = Imported(network, {NETWORK: text})
         if weights is not None:
@@ -160,6 +162,8 @@ class _Import:
         if not given:
             report.add("E105", "missing `net`", 0, help='add `net: "FILE"`')
             return None, report
+        # Caffe resolves paths relative to the working directory, which is usually the root of a checkout: the file
+        # beside the solver comes last.
         candidates = [Path(given), path.parent / given, path.parent / Path(given).name]
         file = next((one for one in candidates if os.path.isfile(one)), None)
         if file is None:
@@ -167,6 +171,7 @@ class _Import:
             report.add("E302", f"network file `{given}` not found", solver.place(key), help=help_)
             return None, report
         net_report = Report(Source(str(file), read_prototxt(file)))
+        # The net first: an error of the solver may only follow from one of the net.
         self.reports.insert(0, net_report)
         origins.append(file.name)
         fields = fields_of_text(net_report)

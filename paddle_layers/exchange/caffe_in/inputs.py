@@ -60,6 +60,7 @@ def input_of_shape(use: Use, value: Value, shape: list[int]) -> None:
         use.refuse("shape", "every `dim` of an input must be at least 1", code="E103")
         return
     type_ = Type.dense(*shape[1:])
+    # A single axis is the batch: one value per sample, which may be a number or the id of a class.
     if len(shape) == 1:
         value.usual = type_
     enter(use, value, None if len(shape) == 1 else type_)
@@ -108,6 +109,7 @@ class Transform:
         self.use, old, new = use, use.settings, use.message["transform_param"]
 
         def setting(name: str) -> Any:
+            # Before `transform_param`, these fields were in the message of the layer.
             return old[name] if name not in new and name in old else new[name]
 
         self.scale, self.mirror = setting("scale"), setting("mirror")
@@ -123,6 +125,7 @@ class Transform:
         """The blocks `transform` of the training file, in Caffe's order: a file of means is as large as the images."""
         found: list[tuple[str, Fields]] = []
         if self.mean_file:
+            # Before the crop: a mean image has the size of the stored images. A mean value per channel fits after it.
             found.append(("mean", {"file": "mean.npy"}))
         if self.crop:
             found.append(("crop", {"size": self.crop}))
@@ -138,6 +141,7 @@ class Transform:
 def _image_dims(use: Use, transform: Transform) -> Dims | None:
     """Channels, rows and columns of the images after their transforms, as far as the prototxt determines them."""
     p, mean = use.settings, use.whole.mean_dims
+    # Every source of information is used in turn, since the size of images in a database is not in the prototxt.
     channels, rows, columns = transform.channels, None, None
     if use.layer.type == "MemoryData":
         channels, rows, columns = p["channels"], p["height"], p["width"]
@@ -189,6 +193,7 @@ def _reader(type_: str, p: Message, source: str, transform: Transform | None) ->
     """The source here for files of Caffe's: databases of LMDB, lists of images or windows, lists of HDF5 files."""
     own: Fields
     if type_ == "Data" and p["backend"] == "LMDB":
+        # Caffe decodes images by OpenCV, whose channels are blue, green, red.
         return "lmdb", {"file": source, "color": "bgr"}
     if type_ == "HDF5Data" and source.endswith(".txt"):
         return "hdf5", {"file": [source]}
@@ -201,5 +206,6 @@ def _reader(type_: str, p: Message, source: str, transform: Transform | None) ->
         return None
     own = {"file": source, "color": "bgr" if p["is_color"] else "grey"}
     own |= {"folder": p["root_folder"]} if p["root_folder"] else {}
+    # Caffe resizes only if both are set.
     own |= {"height": p["new_height"], "width": p["new_width"]} if p["new_height"] > 0 < p["new_width"] else {}
     return "image_list", own

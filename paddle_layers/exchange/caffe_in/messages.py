@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from paddle_layers.define.fields.attributes import Attribute, Bool, Choice, Float, Int, String
 
+# A table instead of caffe.proto: errors need positions and must not stop the parser, so the reader of our own files
+# binds these fields, by attributes as those of layers.
 _TABLE = """
 Net: name string; layer Layer*; layers OldLayer*; input string*; input_shape BlobShape*; input_dim int*
   state NetState; force_backward bool = false; debug_info bool = false

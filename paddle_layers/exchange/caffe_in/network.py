@@ -38,10 +38,14 @@ def convert_net(
     if len(messages) > MOST_LAYERS:
         report.add("E511", f"the net has {len(messages):,} layers, the limit is {MOST_LAYERS:,}", net.start)
         return Conversion(report)
+    # Without a filler, Caffe initializes with zeros. Deployed nets have none and get their weights from a file, so a
+    # note would only be noise there.
     trained = any(type_of(message).endswith("Loss") for message in messages)
     states = _fed_states(net, messages, states)
     whole = Conversion(report, given, mean_dims, trained=trained, phases=tuple(state.phase for state in states))
     blobs = Blobs(report, _net_inputs(net, whole))
+    # In two passes: whether an activation may be fused, or a BatchNorm merged with its Scale, depends on all readers of
+    # a value.
     layers = [layer for message in messages if (layer := _layer(message, blobs, whole, states)) is not None]
     for layer in layers:
         convert(layer, whole)
@@ -77,6 +81,7 @@ def _layer(message: Message, blobs: Blobs, whole: Conversion, states: Sequence[S
         return None
     layer = blobs.resolve(message, phases)
     if layer.type in RULES:
+        # Only for known types: the fields of an unknown layer are those of a fork of Caffe, and the type is the error.
         report_unknown(message, report)
         return layer
     start = message.place("type")
@@ -96,6 +101,7 @@ def _net_inputs(net: Message, whole: Conversion) -> list[Value]:
     """Inputs that the net names itself, as deployed ones once did: a shape for each, or four numbers."""
     shapes = [list(shape["dim"]) for shape in net["input_shape"]]
     numbers = net["input_dim"]
+    # `input_dim` has no separators: four numbers for each input.
     shapes = shapes or [list(numbers[at : at + 4]) for at in range(0, len(numbers), 4)]
     found = []
     for place, name in enumerate(net["input"]):
@@ -165,6 +171,7 @@ def checked(text: str, report: Report) -> Network:
     """The network that the text describes. Raises `ConfigError`, with the errors of the prototxt if it has some."""
     found = examine_network(text, "network.textproto")
     if found.network is None or found.failed:
+        # Errors of the prototxt are what the user can fix; those of the generated text follow from them.
         raise ConfigError(report.sorted() or found.faults)
     return found.network
 

@@ -44,6 +44,7 @@ def set_weight(use: Use, draft: Draft | None, of: str, blob: int, filler: str, l
     if filler in use.settings:
         settings = _init(use, use.settings[filler], layout)
     elif use.whole.trained:
+        # Zeros, as in Caffe, which accepts a network without fillers silently, although it does not learn.
         settings = {"init": {"type": "zero"}}
         use.note(f"`{of}` has no {filler} and starts at zero, as in Caffe; add one before training")
     _set(draft, of, settings | param_spec(use, blob))
@@ -105,6 +106,7 @@ def _init(use: Use, filler: Message, layout: Layout) -> Fields:
     settings: Fields = {key: filler[key] for key in _FILLERS[name]}
     if name in _BY_FAN:
         norm = filler["variance_norm"].lower()
+        # Caffe computes fans by the position of an axis in the blob, whatever the axis means.
         settings["variance_norm"] = _SWAPPED[norm] if layout.swapped else norm
     if filler["sparse"] >= 0 and name == "gaussian":
         # Caffe keeps a number with the probability sparse / size of the first axis, we with sparse / inputs.

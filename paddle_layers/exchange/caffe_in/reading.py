@@ -84,6 +84,7 @@ def bind(kind: str, fields: Fields, start: int, report: Report) -> Message:
             message.unknown.append(field)
     for name, given in message.places.items():
         _bind_field(message, name, known[name], given, report)
+    # A layer of an unknown type has unknown fields, too; only the type is reported.
     if kind not in ("Layer", "OldLayer"):
         report_unknown(message, report)
     return message
@@ -115,6 +116,7 @@ def _bind_field(message: Message, name: str, spec: FieldSpec, given: list[Field]
 def _value(name: str, spec: FieldSpec, item: Field, report: Report) -> Any:
     if spec.message == "any":
         return True
+    # The type is an identifier in the old format and a string in the new one.
     if spec.message == "type":
         if item[1] in (STRING, WORD):
             return item[2]

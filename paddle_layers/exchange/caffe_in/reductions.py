@@ -18,6 +18,7 @@ def reduction(use: Use) -> None:
             "axis", "a reduction over the batch (axis 0) is not supported", "write `axis: 1` for one value per sample"
         )
         return
+    # Caffe reduces all axes from `axis` to the last one.
     attributes: Fields = {"operation": p["operation"], "axes": list(range(axis, 1 + len(use.dims())))}
     if p["coeff"] == 1:
         use.add("reduction", attributes)
@@ -34,6 +35,7 @@ def arg_max(use: Use) -> None:
     if "axis" in p:
         _along(use, k)
     elif k == 1 and not p["out_max_val"]:
+        # Caffe sorts pairs of value and index in descending order, so of equal values the larger index wins.
         use.note("ties: the first index is returned, in Caffe the last")
         use.add("maxid")
     else:
@@ -66,6 +68,7 @@ def _of_rows(use: Use, k: int) -> None:
     use.add("top_k", {"k": k}, inputs=[flat], outputs=[values, places], name=f"{use.layer.name}/top_k")
     if use.settings["out_max_val"]:
         both = _step(use, "concat", {}, [places, values])
+        # Caffe's layout without an axis: N x 2 x k with values, N x 1 x k without.
         use.add("reshape", {"dims": [2, k]}, inputs=[both])
     else:
         use.add("reshape", {"dims": [1, k]}, inputs=[places])

@@ -23,6 +23,7 @@ def inner_product(use: Use) -> None:
         return
     inputs, name, turned = math.prod(use.dims()[axis - 1 :]), use.layer.name, not p["transpose"]
     first = outputs if turned else inputs
+    # With `transpose`, Caffe's blob has the inputs first, but its fillers count as if they were the outputs.
     set_weight(use, draft, "weight", 0, "weight_filler", Layout(first, inputs, turned, not turned))
     names = [f"{name}.weight", f"{name}.bias"][: 1 + p["bias_term"]]
     if p["bias_term"]:
@@ -72,6 +73,7 @@ def slice_(use: Use) -> None:
     field = "slice_dim" if "slice_dim" in p else "axis"
     axis = _behind_rows(use, field)
     points = p["slice_point"]
+    # Without points, Caffe cuts into equal parts.
     if not points:
         use.add("slice", {"parts": parts, "axis": axis})
         return
@@ -129,11 +131,13 @@ def reshape(use: Use) -> None:
     """Caffe's dims count the batch where they begin with it; ours never do."""
     p, dims, shape = use.settings, use.dims(), use.settings["shape"]["dim"]
     rank = 1 + len(dims)
+    # -1 is the position after the last axis, at which new axes may be inserted.
     start = p["axis"] if p["axis"] >= 0 else rank + p["axis"] + 1
     count = p["num_axes"] if p["num_axes"] != -1 else rank - start
     if not 0 <= start <= rank or count < 0 or start + count > rank or any(dim < -1 for dim in shape):
         use.refuse("axis", f"the reshaped axes are out of range: the blob has {rank} axes", code="E209")
         return
+    # 0 copies the batch size and -1 infers it; any other number would fix or change the batch.
     if start == 0 and count > 0:
         if not shape or shape[0] not in (0, -1) or (shape[0] == -1 and -1 in shape[1:]):
             text = "the batch axis cannot be reshaped: the first `dim` must be 0 or -1"

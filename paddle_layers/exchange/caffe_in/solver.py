@@ -55,6 +55,7 @@ _SCHEDULES: dict[str, tuple[str, dict[str, str]]] = {
 def is_solver(fields: TextFields) -> bool:
     """Whether a prototxt is a solver's: it has fields of one that no net has, and no layers."""
     names = {field[0] for field in fields}
+    # Both are text format without a marker, and `net` or `debug_info` may be in either.
     return bool(names & (set(fields_of("Solver")) - set(fields_of("Net")))) and not names & {"layer", "layers"}
 
 
@@ -128,6 +129,7 @@ class Solver:
         """The sources of the phases: Caffe's, if there is a counterpart, else arrays."""
         phases = {phase: feeds for phase in PHASES if (feeds := self._feeds(phase))}
         fields = {name: own for feeds in phases.values() for feed in feeds for name, own in feed.fields.items()}
+        # All phases or none: one training file maps each data layer to one field, whichever source is read.
         if not all(len(feeds) == 1 and self._is_read(feeds[0], fields) for feeds in phases.values()):
             return {"source": [self._arrays(phase, feeds) for phase, feeds in phases.items()]}
         found: list[Fields] = []
@@ -161,6 +163,7 @@ class Solver:
 
     def _optimizer(self) -> Fields:
         p = self.message
+        # `solver_type`, an enum, was replaced by `type`, a string; old files still have it.
         type_ = p["type"] if "type" in p else _OLD_TYPES[p["solver_type"]]
         rate = self._needed("base_lr")
         if type_ not in _OPTIMIZERS:
@@ -168,6 +171,7 @@ class Solver:
             self._refuse(field, f"unknown solver `{type_}`", f"expected one of {', '.join(_OPTIMIZERS)}")
             return {}
         name, settings = _OPTIMIZERS[type_]
+        # Caffe aborts as well: AdaGrad and RMSProp have no momentum.
         if p["momentum"] and "momentum" not in settings.values():
             self._refuse("momentum", f"{type_} does not support momentum", "remove it", "E103")
         own = {attribute: p[field] for attribute, field in settings.items()}
@@ -199,6 +203,7 @@ class Solver:
         elif rate:
             found["regularizer"] = {"type": kind.lower(), kind.lower(): {"rate": rate}}
         if p["clip_gradients"] > 0:
+            # Caffe clips by the global norm; -1 means off.
             found["clip"] = {"norm": p["clip_gradients"]}
         return found
 
@@ -220,6 +225,7 @@ class Solver:
     def _output(self, name: str) -> str:
         """A folder name without path components."""
         given = (self.message["snapshot_prefix"] or "").rstrip("/").rpartition("/")[2] or name
+        # The prefix is untrusted and may be a path: only a name remains, so that a training writes below `output`.
         return re.sub(r"[^\w-]+", "_", given, flags=re.ASCII).strip("_")[:80] or "training"
 
 

@@ -38,6 +38,7 @@ def weights_of(model: Mapping[str, list[Blob]], stored: list[Stored], network: N
         blobs = model.get(one.layer.name)
         if blobs is None:
             continue
+        # Collected: with a wrong file, the list of layers that do not fit shows which net it is for.
         problem = _problem(blobs, one)
         if problem:
             problems.append(message_line(f"layer `{one.layer.name}`: {problem}"))
@@ -50,6 +51,7 @@ def weights_of(model: Mapping[str, list[Blob]], stored: list[Stored], network: N
     if problems:
         raise _Mismatch(path, problems)
     for name, array in found.arrays.items():
+        # A running average that is divided by its weight may overflow; infinity would only show as NaN in training.
         if array.shape != wanted[name] or not np.isfinite(array).all():
             reason = "NaN or infinite values" if array.shape == wanted[name] else f"the shape {array.shape}"
             raise CaffeError(f"{path}: `{name}` has {reason}")
