@@ -34,6 +34,7 @@ def write_op(op: Op, graph: Graph, layouts: Layouts, named: Container[Value]) ->
         arguments = [_argument(op, name, graph, layouts) for name in layer.onnx.args]
         made = call(*arguments)
     except _Requirement as refusal:
+        # `require` in an `@onnx` function says that these attributes have no ONNX form, which is no bug of the layer.
         raise NoForm(refusal.message) from None
     except Exception as error:  # a plugin's function may raise anything; it is the cause of an error at its line
         message = f"{call.__name__}: {type(error).__name__}: {error}"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+# Shapes and axes repeat in every layer; larger constants are weights, whose bytes are not worth comparing.
 SMALL = 64
 """Maximum number of elements of constants that are deduplicated."""
 
@@ -61,11 +62,13 @@ class Graph:
 
     def inner(self) -> Graph:
         """A subgraph: separate nodes, the same names and constants."""
+        # A subgraph sees the names of the graph around it, and may not define one of them again.
         made = Graph(())
         made.constants, made._names, made._known = self.constants, self._names, self._known
         return made
 
     def __getattr__(self, operator: str) -> Callable[..., Any]:
+        # Otherwise a misspelled method would become a node, and an error only in the checker.
         if not operator[:1].isupper():
             raise AttributeError(f"`graph.{operator}`: names of ONNX operators start with a capital letter")
         return lambda *inputs, **settings: self.node(operator, *inputs, **settings)
@@ -95,6 +98,7 @@ class Graph:
         """A constant tensor: floats, integers or booleans."""
         array = np.asarray(values)
         if array.dtype.kind in "fiu":
+            # ONNX does not promote types: a float64 constant beside a float32 value is an invalid model.
             array = array.astype(np.float32 if array.dtype.kind == "f" else np.int64)
         return self._constant(array, name)
 
@@ -144,6 +148,7 @@ class Graph:
         """The node of a Scan whose steps are those of padded sequences."""
         count, given, back = len(rows), len(body.outputs) - len(states), int(reverse)
         found = self.node(
+            # Axis 1, because axis 0 is the batch.
             "Scan", *states, *rows, outputs=len(body.outputs), body=body, num_scan_inputs=count,
             scan_input_axes=[1] * count, scan_input_directions=[back] * count,
             scan_output_axes=[1] * given or None, scan_output_directions=[back] * given or None,
@@ -154,6 +159,7 @@ class Graph:
         """The rows of `x`, reshaped to other axes."""
         if x.dims == dims:
             return x
+        # 0 copies the size of the batch; -1 could not infer it for an empty one.
         made: Tensor = self.Reshape(x, [0, *dims])
         return Tensor(made.name, dims)
 
@@ -172,6 +178,7 @@ class Graph:
         assert numbers.array is not None, "only parameters have values"
         if x.dims is None or len(x.dims) == 1:
             return numbers
+        # Reshaped here, so that the model has no node for it.
         return self.constant(numbers.array.reshape(-1, *[1] * (len(x.dims) - 1)), numbers.name.rpartition(".")[2])
 
     def spread(self, other: Tensor, x: Tensor) -> Tensor:
@@ -185,6 +192,8 @@ class Graph:
         made = {output for node in self.nodes[first:] for output in node.outputs}
         if tensor.name not in made:
             return tensor
+        # Only from there on, since earlier nodes cannot read the output; renaming in the whole graph would be
+        # quadratic.
         for node in self.nodes[first:]:
             for names in (node.inputs, node.outputs):
                 names[:] = [name if one == tensor.name else one for one in names]

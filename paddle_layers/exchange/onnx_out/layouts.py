@@ -28,6 +28,7 @@ class Layouts:
     def inside(self, graph: Graph) -> Layouts:
         """The layouts in a subgraph: the same tensors; new ones stay in it."""
         made = Layouts(graph)
+        # Copies, because a layout that is created in the body of a Scan does not exist outside of it.
         made._rows, made._padded, made._masks = dict(self._rows), dict(self._padded), dict(self._masks)
         made._shapes, made._lengths = dict(self._shapes), dict(self._lengths)
         return made
@@ -75,6 +76,7 @@ class Layouts:
         if value not in self._padded:
             shape = self._joined(self._shapes[value.domain], value)
             first = len(self.graph.nodes)
+            # `allowzero`: the number of sequences or steps may be 0, which would otherwise copy a size of the input.
             made = self.graph.Reshape(self._rows[value], shape, allowzero=1)
             self._padded[value] = _typed(self.graph.rename(made, value.name, first), value)
         return self._padded[value]
@@ -89,6 +91,7 @@ class Layouts:
         """Rows of each sequence of a group."""
         if group is domain.parent:
             return self._lengths[domain]
+        # 7 is INT64.
         counts: Tensor = self.graph.Cast(self.mask(domain, group), to=7)
         found: Tensor = self.graph.ReduceSum(counts, [1], keepdims=0)
         return found

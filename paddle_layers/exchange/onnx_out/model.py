@@ -16,6 +16,7 @@ from .writing import Port, Written
 
 OPSET = 20
 """Opset of the model, supported by onnxruntime 1.18 (2024) and later."""
+# The version that came with opset 20 (ONNX 1.15); engines refuse models with a newer one.
 IR_VERSION = 9
 EXTERNAL_FROM = 1 << 30
 """Size of weights in bytes from which they are stored as external data: protobuf is limited to 2 GiB."""
@@ -56,8 +57,10 @@ def write_model(written: Written, name: str, path: Path) -> list[Path]:
         model = _checked(onnx, model)
         write_file(path, model.SerializeToString())
         return [path]
+    # The data first: a model is only there with all of its weights.
     write_file(data, b"".join(chunks))
     write_file(path, model.SerializeToString())
+    # By path, because the checker cannot serialize a model of more than 2 GiB; shapes are then not inferred.
     _checked(onnx, str(path))
     return [path, data]
 
@@ -98,6 +101,7 @@ def _port(onnx: ModuleType, port: Port) -> Any:
 
 
 def _tensor(onnx: ModuleType, name: str, array: Any, data: Path | None, chunks: list[bytes]) -> Any:
+    # Integers are shapes and axes, which engines read while they load the model.
     if data is None or array.nbytes < BESIDE or array.dtype.kind != "f":
         return onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
     kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)

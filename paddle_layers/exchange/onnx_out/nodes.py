@@ -52,6 +52,8 @@ class Layers:
                 except NoForm as reason:
                     self._refuse(node, op.layer.name, str(reason))
             elif op.layer.onnx is None:
+                # After a layer that cannot be exported, the layers that read it are checked as far as possible: those
+                # without a form are reported in the same run.
                 self._refuse(node, op.layer.name, no_form(op.layer))
             self.unknown.update(op.outputs)
 

@@ -46,6 +46,7 @@ def write_network(
     """
     data = [node for node in network.nodes if not node.definition.inputs]
     whole = build_graph(Network.checked(network.name, data, network.source), parameters, {})
+    # Names of values are reserved: an inner node of an earlier layer must not take the name of a later output.
     graph = Graph(name for node in network.nodes for name in node.output_names)
     written, layouts = Written(graph), Layouts(graph)
     for name, value in whole.feeds.items():
