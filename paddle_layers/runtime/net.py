@@ -91,7 +91,6 @@ class Net(PassEffects):
         self.carried.check(graphs := [phase.graph for phase in self._phases.values()])
         arguments.check_keep(self._keep, {name for graph in graphs for name in graph.values})
         self._forms = torch_forms(graphs)
-        # With the graphs of both phases and before the allocation, which leaves sparse gradients out of the arena.
         mark_sparse_gradients(graphs)
         self._row_reads = {name: row_reads(phase.graph) for name, phase in self._phases.items()}
         self.arena.allocate(seed, self.target, gradient_memory or self.target)
@@ -148,8 +147,6 @@ class Net(PassEffects):
         Raises:
             FeedError: A feed does not fit the network.
         """
-        # Before all checks, which take most of the time of a small network: 50 of 97 us for the MLP with one row went
-        # to batch metadata.
         if (before := self._repeated) is not None and isinstance(phase, str) and phase == "test":
             if before.takes(feeds):
                 return self._repeat(before, feeds)
@@ -170,7 +167,6 @@ class Net(PassEffects):
             self._grow(chosen)
         plan = self._run_first(chosen, batch)
         self._statistics.complete_reset()
-        # Statistics only after a complete pass, so that a failed one is not counted.
         plan.count()
         self._statistics.note(plan.stats)
         self.carried.note(phase, chosen.graph, lambda name: read_value(plan, batch, chosen.graph.values[name]))
@@ -190,13 +186,11 @@ class Net(PassEffects):
 
     def _run_first(self, phase: Phase, batch: Batch) -> Plan:
         """The forward pass, repeated with larger buffers if rows created during the pass exceed the capacity."""
-        # The pass may have to be repeated after it has updated states.
         kept = self.arena.copy_states() if any(made.late for made in phase.graph.dynamic_rows) else {}
         while True:
             output_gradients = self._usual_output_gradients(phase)
             self._last = None  # a plan may need the memory of the last one
             plan = phase.plan(output_gradients)
-            # States that the pass reads and updates: a second run for the backward pass has to start from these.
             self._states_before = {state.name: state.stored.copy() for state in plan.moving_states}
             try:
                 self._run(phase, plan, batch)
@@ -267,7 +261,6 @@ class Net(PassEffects):
         graph, output_gradients = phase.graph, phase.loss_gradients()
         if gradients is not None:
             given = check_gradients(graph, batch, gradients, self.dtype)
-            # Sorted, so that the order in the dict does not lead to another plan.
             output_gradients = tuple((name, None) for name in sorted(given))
         elif not output_gradients:
             raise RuntimeError("the network has no loss; pass output gradients: backward(gradients={...})")
@@ -277,11 +270,9 @@ class Net(PassEffects):
             self._run_again(phase, wanted, batch)
         for name, array in given.items():
             wanted.write(wanted.gradients[name], array)
-        # Their number is the row count of sparse gradients, so sizes are written again.
         if write_used_ids(wanted, batch):
             wanted.lay(batch)
         wanted.divide_by(arguments.check_divisors(divisors, graph.losses))
-        # Before the pass: an interrupt in the middle has overwritten values as well.
         self._last.consumed = True
         with self.arena.changes.made(wanted.updates is not None), self.arena.gradient_owner.writing():
             wanted.backward(ready, self.add_up)

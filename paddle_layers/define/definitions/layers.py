@@ -321,7 +321,6 @@ class LayerDefinition(Definition, ABC):
                 raise self.error(f"input `{name}` has no axes; the first one counts the rows")
             if repeatable and field.repeatable:
                 raise self.error(f"inputs `{repeatable}` and `{name}` are both repeatable")
-            # Positions would be ambiguous: a value could be another item or the optional input.
             if repeatable and field.optional:
                 raise self.error(f"input `{name}` cannot be optional after the repeatable `{repeatable}`")
             repeatable = name if field.repeatable else repeatable
