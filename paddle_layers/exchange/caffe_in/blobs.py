@@ -75,6 +75,7 @@ class Blobs:
             value.readers.append(layer)
         tops = message["top"]
         for place, blob in enumerate(tops):
+            # A blob may have any number of readers here, so a Split is another name of the same value.
             if layer.type == "Split" and layer.bottoms:
                 top = layer.bottoms[0]
             elif layer.type in INPUT_TYPES:
@@ -94,11 +95,13 @@ class Blobs:
             self._written[phase].add(blob)
         for known in self._taken.values():
             known.add(blob)
+        # Caffe has a data layer for each phase, usually with the same tops: here they are one input with two sources.
         value = self.fed.setdefault(blob, Value(blob, ()))
         value.phases = tuple(phase for phase in PHASES if phase in {*value.phases, *layer.phases})
         return value
 
     def _layer_name(self, message: Message, phases: tuple[str, ...]) -> str:
+        # Caffe accepts layers without a name, and several with the same one. Layers of different phases may share it.
         name = str(message["name"] or (message["top"][0] if message["top"] else type_of(message).lower()))
         check_name(name, "a layer", message.place("name"), self.report)
         known = name
@@ -121,11 +124,13 @@ class Blobs:
         first = values[layer.phases[0]]
         if all(value is first for value in values.values()):
             return first
+        # A layer that exists in one phase only has written the blob in place, such as Dropout in training.
         own = next(value for phase, value in values.items() if value.phases == (phase,))
         for phase, other in values.items():
             if other is not own:
                 layer.bridges.append(Bridge(own, other, phase))
                 other.readers.append(layer)
+                # Later readers find the bridge, so one suffices.
                 self.current[phase][blob] = own
         return own
 
@@ -153,6 +158,8 @@ class Blobs:
             )
             self.report.add("E202", message, layer.message.place("top", place), help=help_)
         check_name(blob, "a blob", layer.message.place("top", place), self.report)
+        # In-place layers write one blob several times; values here are written once, so a later one is named by its
+        # layer.
         name = blob if not in_place else layer.name if place == 0 else f"{layer.name}.{place}"
         while any(name in self._taken[phase] for phase in layer.phases):
             name += "_"

@@ -122,6 +122,7 @@ class Use:
             )
             self.whole.report.add("E511", text, at, help=help_)
             raise Unresolved
+        # Not before a reader asks: another one may have said that these are labels.
         value.type = value.type or value.usual
         if value.type is None:
             self.unknown_size(value)
@@ -132,6 +133,7 @@ class Use:
         """Report a value of which neither the file nor its readers say how large it is."""
         help_ = f"give --shape {value.name}=3x32x32 (channels, height, width), or --shape {value.name}='ids<10'"
         self.whole.report.add("E512", f"cannot infer the shape of `{value.name}`", value.place, help=help_)
+        # One report per value, not one for each reader.
         value.fault = True
 
     def dims(self, place: int = 0) -> tuple[int, ...]:
@@ -152,6 +154,7 @@ class Use:
         if value.type is None and not value.fault:
             value.type = Type.ids(size, dims=dims)
         elif value.type is not None and value.type.kind == "INT" and value.type.size < size:
+            # Several losses may read the same labels: the largest number of classes is the size.
             known = value.name in self.whole.given
             value.type = value.type if known else value.type._replace(size=size)
 
@@ -236,6 +239,7 @@ def convert(layer: CaffeLayer, whole: Conversion) -> None:
         use.refused = True
     if use.refused or whole.report.errors > before:
         for value in layer.tops:
+            # A value that was passed through has been made by another layer, which is not at fault.
             value.fault = value not in layer.bottoms
 
 
@@ -255,6 +259,7 @@ def _counted(use: Use, rule: Rule) -> bool:
 def _common(use: Use, drafts: Sequence[Draft]) -> None:
     """Common settings of layers: loss weight, propagation of gradients."""
     weights, ways = use.message["loss_weight"], use.message["propagate_down"]
+    # Caffe's weights of other layers make any top a loss; here only loss layers are part of the sum.
     costs = [draft for draft in drafts if any(value.is_loss for value in draft.outputs)]
     if costs:
         weight = weights[0] if weights else 1

@@ -22,6 +22,7 @@ def inner_product(use: Use) -> None:
     if draft is None:
         return
     inputs, name, turned = math.prod(use.dims()[axis - 1 :]), use.layer.name, not p["transpose"]
+    # Caffe's usual matrix has a row for each output.
     first = outputs if turned else inputs
     set_weight(use, draft, "weight", 0, "weight_filler", Layout(first, inputs, turned, not turned))
     names = [f"{name}.weight", f"{name}.bias"][: 1 + p["bias_term"]]
@@ -50,6 +51,7 @@ def embed(use: Use) -> None:
         use.refuse("bottom", text, f"give --shape {use.bottoms[0].name}='ids<{ids}'", of=use.message)
         return
     name, inner = use.layer.name, use.inner("rows") if p["bias_term"] else use.tops[0]
+    # With a bias the last of the two layers has the name, since readers refer to it.
     table = f"{name}/rows" if p["bias_term"] else name
     draft = use.add("embedding", {"size": outputs}, outputs=[inner], name=table)
     set_weight(use, draft, "table", 0, "weight_filler", Layout(ids, ids, swapped=True))
@@ -129,12 +131,14 @@ def reshape(use: Use) -> None:
     """Caffe's dims count the batch where they begin with it; ours never do."""
     p, dims, shape = use.settings, use.dims(), use.settings["shape"]["dim"]
     rank = 1 + len(dims)
+    # Caffe counts positions between axes here, so -1 is after the last one.
     start = p["axis"] if p["axis"] >= 0 else rank + p["axis"] + 1
     count = p["num_axes"] if p["num_axes"] != -1 else rank - start
     if not 0 <= start <= rank or count < 0 or start + count > rank or any(dim < -1 for dim in shape):
         use.refuse("axis", f"the reshaped axes are out of range: the blob has {rank} axes", code="E209")
         return
     if start == 0 and count > 0:
+        # -1 may stand for the batch if nothing else in the shape is inferred: 0 and -1 then give the same size.
         if not shape or shape[0] not in (0, -1) or (shape[0] == -1 and -1 in shape[1:]):
             text = "the batch axis cannot be reshaped: the first `dim` must be 0 or -1"
             use.refuse("shape", text, "write `dim: 0` for the batch")
@@ -178,6 +182,7 @@ def filter_(use: Use) -> None:
             code="E205",
         )
         return
+    # The selector is 0 or 1.
     use.label(last, 2)
     for place, top in enumerate(use.tops):
         type_ = "filter_ids" if use.type(place).kind == "INT" else "filter"

@@ -66,6 +66,7 @@ class Graph:
         return made
 
     def __getattr__(self, operator: str) -> Callable[..., Any]:
+        # Otherwise a misspelt method, and every probe of Python for a special method, would return an operator.
         if not operator[:1].isupper():
             raise AttributeError(f"`graph.{operator}`: names of ONNX operators start with a capital letter")
         return lambda *inputs, **settings: self.node(operator, *inputs, **settings)
@@ -103,6 +104,7 @@ class Graph:
         return self._constant(np.asarray(values, np.float64), "constant")
 
     def _constant(self, array: Array, name: str) -> Tensor:
+        # Shapes and axes repeat in every layer. The limit keeps the hash from reading large arrays.
         key = (array.dtype.str, array.shape, array.tobytes() if array.size < SMALL else b"")
         found = self._known.get(key) if array.size < SMALL else None
         if found is None:
@@ -115,6 +117,7 @@ class Graph:
             return ""
         if not isinstance(value, Tensor):
             value = self.constant(value)
+        # Only on use: an unused parameter is not part of the model, a shared one is there once.
         if value.array is not None and value.name not in self.constants:
             self.constants[value.name] = np.asarray(value.array, np.float32)
         return str(value.name)
@@ -154,6 +157,7 @@ class Graph:
         """The rows of `x`, reshaped to other axes."""
         if x.dims == dims:
             return x
+        # 0 copies the axis of rows, whose size is unknown.
         made: Tensor = self.Reshape(x, [0, *dims])
         return Tensor(made.name, dims)
 
