@@ -41,6 +41,8 @@ def _marker(
         raise TypeError(f"@{role} requires the tensors that the function computes, as in @{role}({_EXAMPLES[role]})")
 
     def mark(call: Callable[P, R]) -> Callable[P, R]:
+        # Checked at import, at the author's line: a mistake would otherwise show up as an error of numba in generated
+        # code.
         definition, function = definition_of(targets[0].owner), Function(role, targets, call, **options)
         check_place(definition, function)
         definition.add(function)

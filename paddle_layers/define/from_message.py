@@ -51,6 +51,7 @@ def register_layer(definition: pb.LayerDef, **temporaries: Temp | Numbers | Entr
     """
     if not isinstance(definition, pb.LayerDef):
         raise TypeError(f"takes a LayerDef message, found {type(definition).__name__}")
+    # The message has no position in a file: errors refer to the call.
     caller = sys._getframe(1)
     place = caller.f_code.co_filename, caller.f_lineno
     try:
@@ -268,6 +269,7 @@ def _own_attributes(message: pb.LayerDef) -> Iterator[pb.AttributeDef]:
         if attribute.name not in added:
             yield attribute
             continue
+        # An exported message contains the attributes of the framework; they may be repeated, but not changed.
         expected, given = attribute_def(added[attribute.name]), pb.AttributeDef()
         given.CopyFrom(attribute)
         expected.name = given.name

@@ -206,6 +206,7 @@ class Net(PassEffects):
     def _run(self, phase: Phase, plan: Plan, batch: Batch) -> None:
         self._last = None
         plan.lay(batch)
+        # Before the launches read rows of the table whose optimizer steps are pending.
         catch_up(self._row_reads[phase.name], batch.ids_of)
         write_batch(plan, batch)
         plan.set_keys(self._key)
@@ -264,6 +265,7 @@ class Net(PassEffects):
         elif not output_gradients:
             raise RuntimeError("the network has no loss; pass output gradients: backward(gradients={...})")
         wanted = phase.plan(output_gradients)
+        # A backward pass reuses the memory of values that it has read, so a second one needs the forward pass again.
         if wanted is not plan or self._last.consumed:
             self._run_again(phase, wanted, batch)
         for name, array in given.items():

@@ -131,6 +131,7 @@ def open_parts(
         elif source.split is not None:
             parts[source.phase] = [part]
     learned = learned_of(training, parts["train"], known, labels) if "train" in parts else known
+    # Train and test parts of a split are one data set: it is checked and encoded once.
     different = {id(part.dataset): part for part in itertools.chain(*parts.values())}
     for part in different.values():
         from_python = any(part.dataset is dataset for dataset in datasets.values())
@@ -239,6 +240,8 @@ def loading(source: SourceSettings | None, *datasets: Dataset) -> dict[str, Any]
         return {}
     workers = source.workers
     if workers is None:
+        # Threads only help where rows are read from files or decoded; at most four, since they compete with the kernels
+        # for cores.
         workers = min(4, os.cpu_count() or 1) if any(dataset.is_stored for dataset in datasets) else 0
     return {"workers": workers, "memory": source.memory << 20, "skip": source.on_error == "skip"}
 

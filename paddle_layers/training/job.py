@@ -106,11 +106,15 @@ def prepare(
     if ranks.count > 1:
         data = [batches for batches in (train, test, *tests.values()) if batches]
         check_sharing(training, ranks.count, data, callbacks)
+    # Reserved for all data at once, so that no plan has to grow during the training.
     capacity = max(batches.batch_size for batches in (train, test, *tests.values()) if batches is not None)
     net, updater = _make_net(training, seed, device, keep, compiling, ranks)
     skipping = training.on_nan == "skip"  # a gradient that is not finite must leave all parameters as they are
+    # Updates within the backward pass leave no gradients: neither for other processes, nor for callbacks, nor to decide
+    # that a batch is skipped.
     if ranks.count == 1 and not skipping and not any(hasattr(one, n) for one in callbacks for n in READ_GRADIENTS):
         updater.update_in_backward(net)
+    # Kernels are compiled before the first step, so that missing memory is reported before a long training starts.
     net.plan_for(-(-capacity // ranks.count))
     return Job(net, updater, train, test, tests, total, loss_names(training), statistic_names(training), learned)
 
@@ -273,6 +277,7 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
             message = f"unknown test result `{watched}` in `watch`; available: {there}{suggestion(watched, results)}"
             raise training.error(f"callback[{number}]", message)
         better = best.get(watched)
+        # The wrong mode would keep the worst weights as the best, without any error.
         if better is not None and getattr(listener, "mode", better) in {"min", "max"} - {better}:
             size = "larger" if better == "max" else "smaller"
             message = f"{size} values of `{watched}` are better: write `mode: {better}`"

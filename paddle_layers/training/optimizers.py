@@ -85,6 +85,7 @@ class TorchMomentum:
 
 @step(TorchMomentum)
 def torch_momentum_step(i, value, gradient, rate, count, velocity, momentum, dampening):
+    # PyTorch initializes the buffer with the first gradient, undamped.
     share = 1.0 if count <= 1.0 else 1.0 - dampening
     v = momentum * velocity[i] + share * gradient[i]
     return value[i] - rate * v, v
@@ -345,6 +346,7 @@ class Lion:
 @step(Lion)
 def lion_step(i, value, gradient, rate, mean, beta1, beta2, weight_decay):
     c = beta1 * mean[i] + (1.0 - beta1) * gradient[i]
+    # Zero stays zero and NaN stays NaN, which a plain sign would hide.
     sign = 1.0 if c > 0 else -1.0 if c < 0 else c
     return value[i] - rate * (sign + weight_decay * value[i]), beta2 * mean[i] + (1.0 - beta2) * gradient[i]
 

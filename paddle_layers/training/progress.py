@@ -78,6 +78,8 @@ class _Speed:
 
     def add(self, rows: int) -> None:
         if not self._steps:
+            # The first step compiles kernels and fills caches; with it, the estimate would be far too high for a long
+            # time.
             self._began = time.monotonic()
         else:
             self._rows += rows
@@ -117,6 +119,7 @@ class Lines:
         now, left = time.monotonic(), self._left.text(done, total)
         if not self._said:
             self.say(f"{COMPILING} ({total} kernels)")
+        # Plain lines usually go to a file: one per kernel would bury everything else.
         elif done < total and now - self._said < 5:
             return
         else:

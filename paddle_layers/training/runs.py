@@ -48,6 +48,7 @@ class Run:
 
     def stop(self, reason: str) -> None:
         """End the training after this step."""
+        # The first reason: it is the cause, later ones follow from it.
         self.stopped = self.stopped or reason
 
 

@@ -77,6 +77,7 @@ def _along_cosine(first: float, last: float, done: float) -> float:
 
 def logistic(x: float) -> float:
     """1 / (1 + exp(-x)), without overflow."""
+    # `exp(-x)` overflows for large negative x; tanh saturates.
     return 0.5 * (1.0 + math.tanh(0.5 * x))
 
 
@@ -231,6 +232,7 @@ class OneCycle:
 
     def rate(self, base: float, step: int, total: int) -> float:
         """base * (start to 1 in the first rise * total - 1 steps, then 1 to end)."""
+        # PyTorch counts from 0 to total - 1: the last step has exactly the final rate.
         top, last = max(self.rise * total - 1.0, 0.0), max(total - 1.0, 0.0)
         if step < top:
             return base * _along_cosine(self.start, 1.0, step / top)

@@ -36,6 +36,7 @@ def source_faults(training: Training) -> list[Diagnostic]:
         phase = name.partition(".")[0]
         for source in sources:
             if not getattr(source.definition.owner, "indexed", False):
+                # Only sources that open fast are opened; for others it is checked what their settings show.
                 faults += _word_faults(training, source, phase)
                 faults += _list_faults(training, source, phase, listed)
                 continue

@@ -141,6 +141,7 @@ def run_training(training: str | Path | Training, options: Options, ranks: Singl
     check_callbacks(options.callbacks)
     training, file = read_training(training, "train", options.plugins, options.settings)
     check_formats(training.log.format)
+    # Before the folder is claimed: weights that do not fit leave no folder behind.
     first = first_weights(training, options.weights) if not options.resume else None
     with contextlib.ExitStack() as stack:
         progress = (options.progress or make_progress()) if ranks.first else NullProgress()
@@ -152,10 +153,13 @@ def run_training(training: str | Path | Training, options: Options, ranks: Singl
             first = None  # those of the checkpoint
         callbacks = [*(one.definition.create(one.attributes) for one in training.callback), *options.callbacks]
         known = _known(training, first, place)
+        # The first process compiles alone; the others find its results in the cache.
         job = ranks.in_turn(lambda: _prepare(training, options, callbacks, known, ranks, shown))
         if note := ranks.share(job.net):
             shown.say(note)
         if ranks.first:
+            # Only now: everything that may be wrong with file, data or network has been found while the old results
+            # were still there.
             if place.clear:
                 clear_folder(place.folder)
             write_run(place.folder, facts, texts, resumed=place.resume)
@@ -186,6 +190,7 @@ def _agreed_place(
                 shown.say(place.note)
             if not place.clear and not place.resume:
                 write_run(place.folder, facts, texts, resumed=False)  # others that begin now have to know
+        # The folder may have a number that the first process has chosen.
         agreed = Path(ranks.any_of(str(place.folder)))
         yield place._replace(folder=agreed, resume=bool(ranks.any_of("resume" if place.resume else "")))
 

@@ -77,6 +77,7 @@ class Recorder:
     def _name(self, kind: str, given: str | None) -> str:
         if given is None:
             numbers = range(1, len(self.parts) + 2)
+            # Deterministic: names of parts are names of weights in files.
             given = next(name for name in (f"{kind}_{number}" for number in numbers) if name not in self.names)
         if not given.isidentifier() or given in self.names:
             raise self.error(f"`{given}` cannot name a part: use a unique identifier")
@@ -120,6 +121,8 @@ class Recorder:
         if attribute in self.layer.attribute_by_name:
             return self.layer.attribute_by_name[attribute].name
         value = settings.get(attribute)
+        # By identity: an error of a part is attributed to the layer's attribute whose value was passed through
+        # unchanged.
         equal = [name for name, own in self.attributes.items() if own is not None and own is value]
         return equal[0] if len(equal) == 1 else None
 

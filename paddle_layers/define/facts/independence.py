@@ -113,6 +113,7 @@ class _Reader:
                 steps.append((_names(node.targets[0]), _names(node.value)))
         near: set[str] = set()
         found = set(self.own)
+        # A fixed point: a loop may use a variable before the line that assigns it.
         while found != near:
             near = set(found)
             for targets, sources in steps:

@@ -160,6 +160,7 @@ class Int(_Ranged[int]):
 
     def check_item(self, value: object) -> str | None:
         """Why one item is not legal here, or None."""
+        # `bool` is a subclass of `int` in Python.
         if isinstance(value, bool) or not isinstance(value, int):
             return f"{self.subject} must be an integer, found {value!r}"
         if not -(2**63) <= value < 2**63:
@@ -331,6 +332,7 @@ class Attributes(Mapping[str, Any]):
         """A copy, for code that looks many values up."""
         return self._values.copy()
 
+    # Identity instead of equality: equal blocks of a config are one object, so memos need not compare their values.
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:

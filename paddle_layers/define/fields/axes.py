@@ -47,6 +47,7 @@ class Axis(NamedTuple):
         return "i" if self.name == REST else self.name.lower().removesuffix("_i")
 
 
+# There are few different strings, but every field of every layer has one.
 @cache
 def parse_axes(text: str) -> tuple[Axis, ...]:
     """Parse an axis string. Raises `ValueError` with the wrong token."""

@@ -34,6 +34,7 @@ def product(sizes: Iterable[int]) -> int:
     size = 1
     for factor in sizes:
         size *= factor
+        # Sizes come from files: big integers grow without limit, and each factor makes the next multiplication slower.
         if size > ENOUGH:
             break
     return size

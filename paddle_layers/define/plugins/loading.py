@@ -56,10 +56,12 @@ def _load_all(plugins: list[Plugin]) -> bool:
     with LOADING.current:
         pending = [plugin for plugin in plugins if not plugin.started]
         for plugin in pending:
+            # Before any of them is imported: a plugin that looks up a name while it is imported comes here again.
             plugin.started = True
         for plugin in pending:
             _load(plugin)
     for plugin in pending:
+        # Outside of the lock, since a warning may be turned into an exception, or printed by code of the user.
         if plugin.broken:
             warnings.warn(plugin.report, PluginWarning, 4)
     return bool(pending)
@@ -109,6 +111,7 @@ def _register(
                 definition.complete()
         return own()
     except BaseException:
+        # All or nothing: half of a plugin would behave differently from what its author has tested.
         for definition in own():
             registries[definition.kind].remove(definition.name)
         raise
@@ -119,6 +122,7 @@ def _kept() -> Iterator[None]:
     """Run a plugin's import with its output redirected to stderr, and restore the recursion limit."""
     limit = sys.getrecursionlimit()
     try:
+        # Results on stdout may be parsed by programs.
         with contextlib.redirect_stdout(sys.stderr):
             yield
     finally:
@@ -201,6 +205,7 @@ def load_plugin(path: str | Path) -> None:
     if spec is None or spec.loader is None:
         raise DefinitionError(f"{path} is not a Python file (.py)")
     module = importlib.util.module_from_spec(spec)
+    # As the import system does, before the module runs: dataclasses and pickling look it up.
     sys.modules[name] = module
     run = spec.loader.exec_module
     try:

@@ -75,7 +75,7 @@ class Blobs:
             value.readers.append(layer)
         tops = message["top"]
         for place, blob in enumerate(tops):
-            # Values have any number of readers here, so a Split is an alias and not a layer.
+            # A blob may have any number of readers here, so a Split is another name of the same value.
             if layer.type == "Split" and layer.bottoms:
                 top = layer.bottoms[0]
             elif layer.type in INPUT_TYPES:
@@ -95,16 +95,16 @@ class Blobs:
             self._written[phase].add(blob)
         for known in self._taken.values():
             known.add(blob)
+        # Caffe has a data layer for each phase, usually with the same tops: here they are one input with two sources.
         value = self.fed.setdefault(blob, Value(blob, ()))
         value.phases = tuple(phase for phase in PHASES if phase in {*value.phases, *layer.phases})
         return value
 
     def _layer_name(self, message: Message, phases: tuple[str, ...]) -> str:
+        # Caffe accepts layers without a name, and several with the same one. Layers of different phases may share it.
         name = str(message["name"] or (message["top"][0] if message["top"] else type_of(message).lower()))
         check_name(name, "a layer", message.place("name"), self.report)
         known = name
-        # Layers of one name in different phases, such as two data layers, are usual and keep it. Caffe accepts
-        # duplicate names silently; here, further layers of one phase get a number.
         while any((phase, name) in self._layers for phase in phases):
             self._numbers[known] = self._numbers.get(known, 1) + 1
             name = f"{known}_{self._numbers[known]}"
@@ -124,12 +124,13 @@ class Blobs:
         first = values[layer.phases[0]]
         if all(value is first for value in values.values()):
             return first
-        # The phases disagree where an in-place layer, such as a Dropout, exists in one of them only.
+        # A layer that exists in one phase only has written the blob in place, such as Dropout in training.
         own = next(value for phase, value in values.items() if value.phases == (phase,))
         for phase, other in values.items():
             if other is not own:
                 layer.bridges.append(Bridge(own, other, phase))
                 other.readers.append(layer)
+                # Later readers find the bridge, so one suffices.
                 self.current[phase][blob] = own
         return own
 

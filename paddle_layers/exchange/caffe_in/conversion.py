@@ -122,7 +122,7 @@ class Use:
             )
             self.whole.report.add("E511", text, at, help=help_)
             raise Unresolved
-        # The default is only taken when a layer reads the value: a one-axis input is a label if a loss reads it first.
+        # Not before a reader asks: another one may have said that these are labels.
         value.type = value.type or value.usual
         if value.type is None:
             self.unknown_size(value)
@@ -133,6 +133,7 @@ class Use:
         """Report a value of which neither the file nor its readers say how large it is."""
         help_ = f"give --shape {value.name}=3x32x32 (channels, height, width), or --shape {value.name}='ids<10'"
         self.whole.report.add("E512", f"cannot infer the shape of `{value.name}`", value.place, help=help_)
+        # One report per value, not one for each reader.
         value.fault = True
 
     def dims(self, place: int = 0) -> tuple[int, ...]:
@@ -239,7 +240,7 @@ def convert(layer: CaffeLayer, whole: Conversion) -> None:
         use.refused = True
     if use.refused or whole.report.errors > before:
         for value in layer.tops:
-            # The input of a Split, or of a layer that is rejected in place, stays valid for its other readers.
+            # A value that was passed through has been made by another layer, which is not at fault.
             value.fault = value not in layer.bottoms
 
 
@@ -259,6 +260,7 @@ def _counted(use: Use, rule: Rule) -> bool:
 def _common(use: Use, drafts: Sequence[Draft]) -> None:
     """Common settings of layers: loss weight, propagation of gradients."""
     weights, ways = use.message["loss_weight"], use.message["propagate_down"]
+    # Caffe's weights of other layers make any top a loss; here only loss layers are part of the sum.
     costs = [draft for draft in drafts if any(value.is_loss for value in draft.outputs)]
     if costs:
         # In Caffe, a loss layer has the weight 1 by default, every other layer 0.

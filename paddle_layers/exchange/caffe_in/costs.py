@@ -14,6 +14,7 @@ from .reading import Message
 def _cost(use: Use, type_: str, attributes: Fields | None = None) -> None:
     """Add a cost; its output is the loss, whether or not the prototxt names it."""
     outputs = use.tops[:1] or [use.inner("loss")]
+    # Caffe adds an anonymous top.
     if not use.tops:
         outputs[0].name = use.layer.name
     use.add(type_, attributes, outputs=outputs)
@@ -27,6 +28,7 @@ def _classes(use: Use, *, of: str = "axis") -> int:
         shape = "x".join(map(str, dims))
         use.refuse(of, f"only class scores along axis 1 are supported, and the scores have shape {shape}")
     size, places = (dims[0] if dims else 1), dims[1:]
+    # Shape and layout of labels follow from the scores, unless the file has a shape of its own.
     said = use.bottoms[1].usual
     if said is not None and said.columns != math.prod(places):
         shapes = f"{'x'.join(map(str, dims))} and labels of type {said}"
@@ -37,6 +39,7 @@ def _classes(use: Use, *, of: str = "axis") -> int:
 
 @converts("SoftmaxWithLoss", bottoms=(2, 2), tops=(0, 2))
 def softmax_with_loss(use: Use) -> None:
+    # Caffe's defaults differ: VALID for losses with one label, BATCH_SIZE for the sigmoid cross-entropy.
     loss, normalization = use.message["loss_param"], _normalization(use, "VALID")
     _classes(use)
     _cost(use, "softmax_with_loss", _of_labels(loss, normalization))
@@ -104,7 +107,6 @@ def euclidean_loss(use: Use) -> None:
 @converts("SigmoidCrossEntropyLoss", bottoms=(2, 2), tops=(0, 1))
 def sigmoid_cross_entropy_loss(use: Use) -> None:
     use.target(1, use.dims())
-    # Its default is BATCH_SIZE in Caffe, that of the softmax loss VALID.
     _cost(use, "sigmoid_cross_entropy", _of_labels(use.message["loss_param"], _normalization(use, "BATCH_SIZE")))
 
 
@@ -137,5 +139,5 @@ def accuracy(use: Use) -> None:
     use.add("accuracy", {"top_k": top_k, "ignore_label": p["ignore_label"]}, outputs=[])
     for value in use.tops:
         value.type = Type.dense()
-        # A layer that reads an accuracy is reported as one that reads a loss: neither is a value here.
+        # A metric has no value here, so a reader is an error, reported as for losses.
         value.is_loss = bool(value.readers)

@@ -62,7 +62,7 @@ def exponential(use: Use) -> None:
 @converts("Power")
 def power(use: Use) -> None:
     p = use.settings
-    # Linear, and so without the singularity of a power at zero or below.
+    # A linear function needs neither a logarithm nor the restriction to positive bases.
     if p["power"] == 1:
         use.add("slope_intercept", {"slope": p["scale"], "intercept": p["shift"]})
     else:
@@ -83,6 +83,7 @@ def prelu(use: Use) -> None:
 @converts("Dropout")
 def dropout(use: Use) -> None:
     ratio = use.settings["dropout_ratio"]
+    # Caffe's own condition.
     if not 0 < ratio < 1:
         use.refuse(
             "dropout_ratio", f"`dropout_ratio` is {ratio:g}, expected a value between 0 and 1 (exclusive)", code="E103"
@@ -110,6 +111,7 @@ def eltwise(use: Use) -> None:
         )
         use.refuse("coeff", text, code="E205")
         return
+    # A plain sum is a residual connection, which `addto` expresses without settings.
     if p["operation"] == "SUM" and not any(one != 1 for one in coefficients):
         use.add("addto")
         return
@@ -129,6 +131,7 @@ def _activation(use: Use, type_: str, settings: Fields) -> None:
         return
     use.whole.drafts.pop()
     bottom, top = use.bottoms[0], use.tops[0]
+    # The name of the blob is kept, since users and later layers refer to it.
     top.name, top.draft, before.outputs = bottom.name, before, [top]
     if draft.attributes:
         before.activation = {"type": type_, type_: draft.attributes}

@@ -17,6 +17,7 @@ Pair = tuple[int, int]
 @converts("Convolution", "Deconvolution", bottoms=(1, MANY), tops=(1, MANY))
 def convolution(use: Use) -> None:
     p, attributes = use.settings, _window_attributes(use)
+    # Other axes would make this a convolution of another rank.
     if p["axis"] not in (1, -3):
         use.refuse("axis", "channels must be axis 1", "transpose the data before training")
     if len(use.bottoms) != len(use.tops):
@@ -42,14 +43,14 @@ def convolution(use: Use) -> None:
         shape = (filters, channels // p["group"], *window)
         layout = Layout(filters, math.prod(shape[1:]))
     else:
+        # Caffe shares the blob layout of both directions: the first axis of a deconvolution counts its inputs.
         shape = (channels, filters // p["group"], *window)
-        # Caffe's fan-in of a Deconvolution counts the blob's first axis as outputs, although it has the inputs.
         layout = Layout(channels, math.prod(shape), swapped=True)
     for draft in drafts:
         set_weight(use, draft, "weight", 0, "weight_filler", layout)
         if p["bias_term"]:
             set_vector(use, draft, "bias", 1, "bias_filler", 0.0)
-        # A Caffe layer with several bottoms applies one set of filters to each: several layers that share parameters.
+        # Several bottoms are several layers here; Caffe applies one set of weights to all.
         for of in ("weight", "bias")[: 1 + p["bias_term"]] if len(drafts) > 1 else ():
             draft.params.setdefault(of, {}).setdefault("share", f"{use.layer.name}.{of}")
     use.store(
@@ -101,8 +102,8 @@ def pooling(use: Use) -> None:
         help_ = "remove the second `top`"
         use.refuse("top", "the argmax indices of pooling (a second `top`) are not supported", help_, of=use.message)
     attributes: Fields = {"pool_type": "AVERAGE" if p["pool"] == "AVE" else "MAX", "rounding": p["round_mode"]}
+    # Caffe divides by the part of the window inside image and padding.
     if p["pool"] == "AVE" and not p["global_pooling"]:
-        # Caffe divides by the part of the window within image and padding, not by its area.
         attributes["divisor"] = "PADDED"
     if p["global_pooling"]:
         attributes |= {"global_pooling": True, "rounding": "CEIL"}
@@ -126,7 +127,7 @@ def pooling(use: Use) -> None:
     if p["pool"] == "STOCHASTIC":
         _stochastic(use, p["round_mode"], kernel, stride, pad)
         return
-    # Caffe drops a last window that starts after the padded image only if there is padding.
+    # Caffe removes a last window outside of the image only if there is padding.
     if pad == (0, 0) and p["round_mode"] == "CEIL" and _beyond(use.dims(), kernel, stride):
         attributes["rounding"] = "CEIL_ALL"
         use.note("the last window is entirely outside of the image: its value is undefined in Caffe and 0 here")
@@ -162,6 +163,7 @@ def spatial_pyramid(use: Use) -> None:
             "pyramid_height", text, "the last level has 2 ** (pyramid_height - 1) bins in each direction", code="E209"
         )
         return
+    # Every level as the pool that Caffe builds inside: with its own kernel and padding, rounded up.
     kind: Fields = {"pool_type": "AVERAGE" if p["pool"] == "AVE" else "MAX", "rounding": "CEIL"}
     if p["pool"] == "AVE":
         kind["divisor"] = "PADDED"
@@ -233,7 +235,7 @@ def batch_norm(use: Use) -> None:
     draft = use.add("batch_norm", attributes)
     if draft is None:
         return
-    # Caffe's layer has no affine part; a Scale after it takes the gain over.
+    # Caffe's layer has no affine part. This setting is also the marker by which a following Scale recognizes it.
     draft.params["gain"] = {"frozen": True}
     channels, name = use.type().dims[:1] or (1,), use.layer.name
     use.store([channels, channels, (1,)], lambda blobs: _averages(name, blobs))
@@ -246,7 +248,7 @@ def batch_norm(use: Use) -> None:
 def _averages(name: str, blobs: Arrays) -> Fields:
     """Caffe keeps sums and their weight, and divides where it uses them."""
     mean, var, factor = blobs
-    # A factor of 0 is that of a layer that was never trained; in Caffe, too, mean and variance are 0 then.
+    # Like Caffe: a factor of 0 belongs to a layer that has not seen a batch.
     scale = np.float32(0 if factor[0] == 0 else 1 / np.float64(factor[0]))
     return {
         f"{name}.running_mean": mean * scale,
@@ -261,6 +263,7 @@ def scale(use: Use) -> None:
         _by_second(use, "mul")
         return
     axes = _own_axes(use)
+    # Gain and bias of our normalization are one number per channel: a Scale of other axes remains a layer.
     draft = _normalised(use) if axes == {"axis": 1} else None
     name, p = use.layer.name, use.settings
     if draft is not None:
@@ -313,6 +316,7 @@ def _normalised(use: Use) -> Draft | None:
 def _take_over(use: Use, draft: Draft) -> None:
     """Make the batch_norm give what the Scale gives."""
     bottom, top = use.bottoms[0], use.tops[0]
+    # As with a fused activation, the name of the blob is kept.
     if use.layer.in_place:
         top.name = bottom.name
     top.type, top.draft, draft.outputs = bottom.type, draft, [top]

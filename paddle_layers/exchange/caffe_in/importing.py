@@ -80,6 +80,7 @@ def import_prototxt(
     `shapes` are the types of inputs of which the files do not say how large they are. Raises `ConfigError` with
     everything that is not supported, `CaffeError`.
     """
+    # First: its shape may determine that of the images.
     array = read_mean(Path(mean)) if mean is not None else None
     report = Report(Source(str(path), read_prototxt(Path(path))))
     reports = [report]
@@ -122,10 +123,11 @@ class _Import:
             if training is not None:
                 training.text(name, "", None)  # so that its errors are reported, too
             self._stop()
-        # The text is parsed again: what is written is what `validate` accepts.
+        # The generated text is checked like any other network file. The weights need the resulting shapes.
         network = checked(text, net_report)
         found = Imported(network, {NETWORK: text})
         if weights is not None:
+            # After the network: a caffemodel may be large, and errors in the text are the common case.
             found.weights = weights_of(read_model(Path(weights)), whole.stored, network, Path(weights))
         if training is not None:
             written = training.text(name, ", ".join(origins), _first_weights(found.weights))
@@ -162,8 +164,8 @@ class _Import:
         if not given:
             report.add("E105", "missing `net`", 0, help='add `net: "FILE"`')
             return None, report
-        # Caffe resolves paths relative to the working directory, which is usually the root of a checkout: the file
-        # beside the solver comes last.
+        # Caffe resolves paths relative to the working directory, usually its own root: a copied solver has the net
+        # beside it.
         candidates = [Path(given), path.parent / given, path.parent / Path(given).name]
         file = next((one for one in candidates if os.path.isfile(one)), None)
         if file is None:
@@ -171,7 +173,7 @@ class _Import:
             report.add("E302", f"network file `{given}` not found", solver.place(key), help=help_)
             return None, report
         net_report = Report(Source(str(file), read_prototxt(file)))
-        # The net first: an error of the solver may only follow from one of the net.
+        # Errors of the net first: those of the solver may follow from them.
         self.reports.insert(0, net_report)
         origins.append(file.name)
         fields = fields_of_text(net_report)

@@ -59,8 +59,8 @@ def input_of_shape(use: Use, value: Value, shape: list[int]) -> None:
     if any(size < 1 for size in shape) or not shape:
         use.refuse("shape", "every `dim` of an input must be at least 1", code="E103")
         return
+    # One number per row may be a target or a label: readers decide, and this is only the default.
     type_ = Type.dense(*shape[1:])
-    # A single axis is the batch: one value per sample, which may be a number or the id of a class.
     if len(shape) == 1:
         value.usual = type_
     enter(use, value, None if len(shape) == 1 else type_)
@@ -69,6 +69,7 @@ def input_of_shape(use: Use, value: Value, shape: list[int]) -> None:
 def enter(use: Use, value: Value, type_: Type | None) -> None:
     """A value of a data layer; the type that the user gives goes before the one of the file."""
     given = use.whole.given.get(value.name)
+    # Crops and means of the file may be absent or wrong for the data at hand.
     type_ = given or type_
     if value.type is not None and type_ is not None and value.type != type_:
         text = f"`{value.name}` has type {type_} here, but {value.type} in the other phase"
@@ -109,7 +110,7 @@ class Transform:
         self.use, old, new = use, use.settings, use.message["transform_param"]
 
         def setting(name: str) -> Any:
-            # Before `transform_param`, these fields were in the message of the layer.
+            # Scale, mean, crop and mirror were fields of the data layer before `transform_param` existed.
             return old[name] if name not in new and name in old else new[name]
 
         self.scale, self.mirror = setting("scale"), setting("mirror")
@@ -123,9 +124,10 @@ class Transform:
 
     def fields(self, value: str) -> list[Fields]:
         """The blocks `transform` of the training file, in Caffe's order: a file of means is as large as the images."""
+        # A mean file is subtracted before the crop, since it has the size of the whole image; mean values come after
+        # it, which is the same and less work.
         found: list[tuple[str, Fields]] = []
         if self.mean_file:
-            # Before the crop: a mean image has the size of the stored images. A mean value per channel fits after it.
             found.append(("mean", {"file": "mean.npy"}))
         if self.crop:
             found.append(("crop", {"size": self.crop}))
@@ -150,6 +152,7 @@ def _image_dims(use: Use, transform: Transform) -> Dims | None:
         rows, columns = p["new_height"] or None, p["new_width"] or None
     elif use.layer.type == "WindowData":
         channels = 3
+    # One mean value applies to any number of channels.
     if len(transform.mean_value) > 1:
         channels = channels or len(transform.mean_value)
     if transform.mean_file and mean is not None and len(mean) == 3:
@@ -193,7 +196,7 @@ def _reader(type_: str, p: Message, source: str, transform: Transform | None) ->
     """The source here for files of Caffe's: databases of LMDB, lists of images or windows, lists of HDF5 files."""
     own: Fields
     if type_ == "Data" and p["backend"] == "LMDB":
-        # Caffe decodes images by OpenCV, whose channels are blue, green, red.
+        # Caffe reads images by OpenCV: trained filters expect blue first.
         return "lmdb", {"file": source, "color": "bgr"}
     if type_ == "HDF5Data" and source.endswith(".txt"):
         return "hdf5", {"file": [source]}

@@ -126,6 +126,7 @@ MessageFields = dict[str, FieldSpec]
 @cache
 def fields_of(message: str) -> MessageFields:
     """The fields of a message by name."""
+    # The settings of layers are the same in both formats, so one table has them.
     if message == "OldLayer":
         return fields_of("Layer") | _parsed(_OLD_LAYER)
     return _messages()[message]
@@ -150,6 +151,7 @@ def _entry(text: str) -> tuple[str, str, str, str]:
 def _field(name: str, kind: str, star: str, default: str | None) -> FieldSpec:
     if kind in ("any", "type"):
         return FieldSpec(False, kind, None, None)
+    # Choices are written in capitals as well.
     if kind[0].isupper() and "|" not in kind:
         return FieldSpec(bool(star), kind, None, None)
     attribute = _attribute(name, kind)

@@ -38,14 +38,12 @@ def convert_net(
     if len(messages) > MOST_LAYERS:
         report.add("E511", f"the net has {len(messages):,} layers, the limit is {MOST_LAYERS:,}", net.start)
         return Conversion(report)
-    # Without a filler, Caffe initializes with zeros. Deployed nets have none and get their weights from a file, so a
-    # note would only be noise there.
+    # Without a loss the file is a deployed network: fillers are absent because weights are loaded.
     trained = any(type_of(message).endswith("Loss") for message in messages)
     states = _fed_states(net, messages, states)
     whole = Conversion(report, given, mean_dims, trained=trained, phases=tuple(state.phase for state in states))
     blobs = Blobs(report, _net_inputs(net, whole))
-    # In two passes: whether an activation may be fused, or a BatchNorm merged with its Scale, depends on all readers of
-    # a value.
+    # All blobs are resolved before the first layer is converted: fusion depends on how many readers a value has.
     layers = [layer for message in messages if (layer := _layer(message, blobs, whole, states)) is not None]
     for layer in layers:
         convert(layer, whole)

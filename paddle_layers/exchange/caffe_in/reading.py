@@ -71,6 +71,7 @@ def read_prototxt(path: Path) -> str:
 
 def fields_of_text(report: Report) -> Fields:
     """The fields of a prototxt. Raises `TooManyFaults`."""
+    # Many small tuples, none of them cyclic: the collector would traverse all of them repeatedly.
     return gc_paused(lambda: read_text(report.source.text, report))
 
 
@@ -84,7 +85,7 @@ def bind(kind: str, fields: Fields, start: int, report: Report) -> Message:
             message.unknown.append(field)
     for name, given in message.places.items():
         _bind_field(message, name, known[name], given, report)
-    # A layer of an unknown type has unknown fields, too; only the type is reported.
+    # A layer of an unsupported type is reported by its type alone; its settings are unknown for that reason.
     if kind not in ("Layer", "OldLayer"):
         report_unknown(message, report)
     return message
@@ -102,6 +103,7 @@ def report_unknown(message: Message, report: Report) -> None:
 def _bind_field(message: Message, name: str, spec: FieldSpec, given: list[Field], report: Report) -> None:
     if not spec.repeated and len(given) > 1 and spec.message != "any":
         for field in given[1:]:
+            # As in protobuf's text format, where a singular field that occurs twice is an error.
             note = report.note("first occurrence", given[0][3])
             report.add("E106", f"duplicate field `{name}`", field[3], notes=(note,))
     found = [

@@ -32,6 +32,7 @@ def arg_max(use: Use) -> None:
     if not 1 <= k <= MOST_PLACES:
         use.refuse("top_k", f"`top_k` is {k}, expected 1 to {MOST_PLACES:,}", code="E103")
         return
+    # Without an axis Caffe's result has another shape: one row of indices, then one of values.
     if "axis" in p:
         _along(use, k)
     elif k == 1 and not p["out_max_val"]:
@@ -48,6 +49,7 @@ def _along(use: Use, k: int) -> None:
     if axis == 0:
         use.refuse("axis", "ArgMax over the batch (axis 0) is not supported", "write `axis: 1`")
     elif k > 1:
+        # Our layer returns both, whichever is requested.
         both = [*use.tops, use.inner("places")] if values else [use.inner("values"), *use.tops]
         use.note(_TIES)
         use.add("top_k", {"k": k, "axis": axis}, outputs=both)

@@ -51,6 +51,7 @@ def embed(use: Use) -> None:
         use.refuse("bottom", text, f"give --shape {use.bottoms[0].name}='ids<{ids}'", of=use.message)
         return
     name, inner = use.layer.name, use.inner("rows") if p["bias_term"] else use.tops[0]
+    # With a bias the last of the two layers has the name, since readers refer to it.
     table = f"{name}/rows" if p["bias_term"] else name
     draft = use.add("embedding", {"size": outputs}, outputs=[inner], name=table)
     set_weight(use, draft, "table", 0, "weight_filler", Layout(ids, ids, swapped=True))
@@ -131,7 +132,7 @@ def reshape(use: Use) -> None:
     """Caffe's dims count the batch where they begin with it; ours never do."""
     p, dims, shape = use.settings, use.dims(), use.settings["shape"]["dim"]
     rank = 1 + len(dims)
-    # -1 is the position after the last axis, at which new axes may be inserted.
+    # Caffe counts positions between axes here, so -1 is after the last one.
     start = p["axis"] if p["axis"] >= 0 else rank + p["axis"] + 1
     count = p["num_axes"] if p["num_axes"] != -1 else rank - start
     if not 0 <= start <= rank or count < 0 or start + count > rank or any(dim < -1 for dim in shape):
@@ -139,6 +140,7 @@ def reshape(use: Use) -> None:
         return
     # 0 copies the batch size and -1 infers it; any other number would fix or change the batch.
     if start == 0 and count > 0:
+        # -1 may stand for the batch if nothing else in the shape is inferred: 0 and -1 then give the same size.
         if not shape or shape[0] not in (0, -1) or (shape[0] == -1 and -1 in shape[1:]):
             text = "the batch axis cannot be reshaped: the first `dim` must be 0 or -1"
             use.refuse("shape", text, "write `dim: 0` for the batch")
@@ -182,6 +184,7 @@ def filter_(use: Use) -> None:
             code="E205",
         )
         return
+    # The selector is 0 or 1.
     use.label(last, 2)
     for place, top in enumerate(use.tops):
         type_ = "filter_ids" if use.type(place).kind == "INT" else "filter"

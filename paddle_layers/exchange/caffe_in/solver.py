@@ -55,7 +55,7 @@ _SCHEDULES: dict[str, tuple[str, dict[str, str]]] = {
 def is_solver(fields: TextFields) -> bool:
     """Whether a prototxt is a solver's: it has fields of one that no net has, and no layers."""
     names = {field[0] for field in fields}
-    # Both are text format without a marker, and `net` or `debug_info` may be in either.
+    # A net has fields of the same name, such as `debug_info`.
     return bool(names & (set(fields_of("Solver")) - set(fields_of("Net")))) and not names & {"layer", "layers"}
 
 
@@ -112,6 +112,7 @@ class Solver:
         found: Fields = {"steps": steps, "batch_size": every}
         if size > 1:
             found["accumulate"] = size
+        # -1 means a seed of the clock.
         if self.message["random_seed"] >= 0:
             found["seed"] = self.message["random_seed"]
         return found
@@ -128,6 +129,7 @@ class Solver:
     def _sources(self) -> Fields:
         """The sources of the phases: Caffe's, if there is a counterpart, else arrays."""
         phases = {phase: feeds for phase in PHASES if (feeds := self._feeds(phase))}
+        # The `feed` of a training file applies to both phases.
         fields = {name: own for feeds in phases.values() for feed in feeds for name, own in feed.fields.items()}
         # All phases or none: one training file maps each data layer to one field, whichever source is read.
         if not all(len(feeds) == 1 and self._is_read(feeds[0], fields) for feeds in phases.values()):
@@ -163,7 +165,7 @@ class Solver:
 
     def _optimizer(self) -> Fields:
         p = self.message
-        # `solver_type`, an enum, was replaced by `type`, a string; old files still have it.
+        # The number of a solver was replaced by its name in later files.
         type_ = p["type"] if "type" in p else _OLD_TYPES[p["solver_type"]]
         rate = self._needed("base_lr")
         if type_ not in _OPTIMIZERS:
@@ -171,7 +173,7 @@ class Solver:
             self._refuse(field, f"unknown solver `{type_}`", f"expected one of {', '.join(_OPTIMIZERS)}")
             return {}
         name, settings = _OPTIMIZERS[type_]
-        # Caffe aborts as well: AdaGrad and RMSProp have no momentum.
+        # Caffe stops as well, for AdaGrad and RMSProp.
         if p["momentum"] and "momentum" not in settings.values():
             self._refuse("momentum", f"{type_} does not support momentum", "remove it", "E103")
         own = {attribute: p[field] for attribute, field in settings.items()}
@@ -224,8 +226,8 @@ class Solver:
 
     def _output(self, name: str) -> str:
         """A folder name without path components."""
+        # A prefix is a path on another machine and comes from an untrusted file: only its last part is used.
         given = (self.message["snapshot_prefix"] or "").rstrip("/").rpartition("/")[2] or name
-        # The prefix is untrusted and may be a path: only a name remains, so that a training writes below `output`.
         return re.sub(r"[^\w-]+", "_", given, flags=re.ASCII).strip("_")[:80] or "training"
 
 

@@ -38,9 +38,9 @@ def weights_of(model: Mapping[str, list[Blob]], stored: list[Stored], network: N
         blobs = model.get(one.layer.name)
         if blobs is None:
             continue
-        # Collected: with a wrong file, the list of layers that do not fit shows which net it is for.
         problem = _problem(blobs, one)
         if problem:
+            # All at once: a prototxt of another variant usually differs in several layers.
             problems.append(message_line(f"layer `{one.layer.name}`: {problem}"))
             continue
         arrays = [blob.numbers.reshape(shape) for blob, shape in zip(blobs, one.shapes, strict=True)]
@@ -55,6 +55,7 @@ def weights_of(model: Mapping[str, list[Blob]], stored: list[Stored], network: N
         if array.shape != wanted[name] or not np.isfinite(array).all():
             reason = "NaN or infinite values" if array.shape == wanted[name] else f"the shape {array.shape}"
             raise CaffeError(f"{path}: `{name}` has {reason}")
+    # Unused layers are no error: a deployed net has no loss, a fine-tuned one another last layer.
     names = {one.layer.name for one in stored}
     found.missing = [name for name in wanted if name not in found.arrays]
     found.unread = [name for name in model if name not in names]
@@ -75,6 +76,7 @@ def _problem(blobs: list[Blob], stored: Stored) -> str:
     if len(blobs) != len(stored.shapes):
         return f"expected {len(stored.shapes)} blobs, got {len(blobs)}"
     for at, (blob, shape) in enumerate(zip(blobs, stored.shapes, strict=True)):
+        # Without leading ones: old files have four axes for everything, a bias of 10 as 1x1x1x10.
         if _core(blob.shape) != _core(shape):
             return f"expected shape {shape_text(shape)} for blob {at}, got {shape_text(blob.shape)}"
     return ""

@@ -51,6 +51,7 @@ def _linear(step: Step, x: View, name: str, other: str, rows: int | None) -> Vie
     bias = weight(given, (f"{step.node.name}.bias",)) if given else None
     found = fc_of(step, x, array, source, bias)
     labels = step.attribute("classlabels_ints") or step.attribute("classlabels_strings") or []
+    # scikit-learn writes one score for two classes; here a class has a score each.
     alone = array.shape[1] == 1 and len(labels) == 2
     step.refuse_unless(not alone, "binary classification with a single score is not supported")
     return step.each(AFTER[after], found) if AFTER[after] else found

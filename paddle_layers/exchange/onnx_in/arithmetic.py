@@ -39,6 +39,7 @@ def add(step: Step, x: Any, *others: Any) -> Operand:
         return _sum_of_all(step, x, *others)
     if not others:
         return step.view(x)
+    # Exporters write the operands in either order.
     for one, other in ((x, others[0]), (others[0], x)):
         found = part_of_sum(step, one, other)
         if found is not None:
@@ -112,6 +113,8 @@ def _constant_first(step: Step, type_: str, x: Constant, y: View) -> Operand:
     if type_ in ("add", "mul"):
         return _constant(step, type_, y, x)
     if type_ == "sub":
+        # A factor of a value costs nothing until a layer reads it: it may be absorbed by attention, a norm or another
+        # factor.
         turned = replace(y, factor=-y.factor)
         return _constant(step, "add", turned, x) if x.number is None else _number(step, "add", turned, x.number)
     number = x.number
@@ -128,6 +131,8 @@ def _constant(step: Step, type_: str, x: View, y: Constant) -> Operand:
         number = None if number is None else float(array.reshape(-1)[0])
         y = Constant(array, (*y.source, "turned") if y.source else ())
     step.refuse_unless(y.array.ndim <= len(x.layout), "the constant has more axes than the value")
+    # A single trained value is a parameter of the model and must stay one; a constant of the graph becomes an
+    # attribute.
     if number is not None and not (y.source and x.inside == () and type_ == "add"):
         return _number(step, type_, x, number)
     return _vector(step, type_, x, Constant(array, y.source))
@@ -155,10 +160,12 @@ def _vector(step: Step, type_: str, x: View, y: Constant) -> Operand:
             fits, f"cannot broadcast a constant of size {shape[place]} to an axis of size {size_of(x.layout[place])}"
         )
     named = {atom.name for place in used for atom in x.layout[place]}
+    # The batch size of the import is not that of later batches.
     step.refuse_unless("N" not in named, "a different constant per sample is not supported")
     if "T" in named:
         return _places(step, type_, x, array, y.source)
     found = x.value
+    # A MatMul and an Add are a fully connected layer with a bias: separate layers would change names and parameters.
     if atoms_of(tuple(x.layout[place] for place in used)) == _of_parameters(x):
         joined = _joined(step, type_, found, weight(array.reshape(-1), y.source))
         if joined is not None:
@@ -166,6 +173,7 @@ def _vector(step: Step, type_: str, x: View, y: Constant) -> Operand:
     outer = _outer(x)
     if len(used) == 1 and x.layout[used[0]] == outer and outer:
         return replace(x, value=_channels(step, type_, found, weight(array.reshape(-1), y.source)))
+    # Before it is broadcast: a small constant may have a huge shape.
     step.budget.check(math.prod(whole(atom.size) for atom in x.inside))
     numbers = weight(_in_order(x, array), y.source)
     if len(found.dims) == 1:
@@ -228,6 +236,7 @@ def _joined(step: Step, type_: str, value: Any, numbers: Weight) -> Any:
     grown = {("fc", "add"): "bias", ("conv", "add"): "bias", ("scale", "add"): "bias", ("layer_norm", "add"): "bias"}
     name = grown.get((layer.type, type_))
     if name and layer.attributes.get("bias") is False and "act" not in layer.attributes:
+        # A copy: the layer without its bias may have other readers.
         made = step.again(layer, {"bias": numbers}, bias=True)
         return made.outputs[value.place]
     bare = not layer.weights.keys() & {"gain", "bias"}

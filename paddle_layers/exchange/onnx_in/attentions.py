@@ -60,6 +60,8 @@ def _weighted(step: Step, scores: AttentionScores, values: View) -> Operand:
     step.refuse_unless(size_of(_heads(tuple(lead))) == scores.heads, reason)
     query, keys = (replace(one, factor=1.0) for one in (scores.query, scores.keys))
     parts = [_flat(step, view) for view in (query, keys, step.plain(values))]
+    # Exporters divide queries, keys or both by roots of the width, in float32: only the product of all factors is
+    # compared, with a tolerance.
     usual = 1.0 / math.sqrt(parts[0].dims[0] / scores.heads)
     made = step.layer(
         "multi_head_attention", *parts, num_heads=scores.heads, causal=scores.causal or None,

@@ -150,6 +150,7 @@ def _gru(result: Sum) -> Cell | None:
     for kept, new in (products, products[::-1]) if products else ():
         for update, state in kept.pairs():
             for rest, candidate in new.pairs():
+                # Identity of the sum: a gate that merely has equal weights is another gate.
                 of_update = isinstance(rest.leaf, OneMinus) and rest.leaf.of is update
                 if of_update and isinstance(state.leaf, CellState):
                     return _gates_of_gru(update, state.leaf.place, candidate)
@@ -169,6 +170,8 @@ def _gates_of_gru(update: Sum, state: int, candidate: Sum) -> Cell | None:
             continue
         third = _candidate(sums, inner[0], recalled, state)
         if third is not None:
+            # The reset gate may be applied before or after the product with the state; both forms exist
+            # (`reset_after`).
             after = recalled.leaf is None
             return Cell("GRU", (first, second, third), (gate_act, act), state, reset_after=after)
     return None

@@ -61,8 +61,11 @@ class Outcome:
 def convert(model: Model) -> Outcome:
     """The layers of a model, by the first reading of its inputs that leaves nothing over, or the least."""
     best: Outcome | None = None
+    # A model does not say which axis has the steps. The readings are tried from the simplest on, and one that converts
+    # everything is taken.
     for reading in READINGS:
         found = _Conversion(model, reading).run()
+        # Any first axis could be read as steps; only a recurrence or attention shows that it is meant so.
         unfounded = reading == "time-major" and not _has_steps(found)
         if best is None or (len(found.refused) < len(best.refused) and not unfounded):
             best = found
@@ -139,7 +142,9 @@ class _Conversion:
     def _node(self, node: Node) -> None:
         handler = OPERATORS.get((node.domain, node.operator))
         opset = self.model.opsets.get(node.domain, 1 if node.domain else 13)
+        # Against ONNX's own schema first: handlers may then rely on the types of attributes.
         fault = fault_of(node, opset)
+        # An input of a rejected node: its consequences are not reported, only the cause.
         unknown = any(name and self.values.get(name) is None for name in (*node.inputs, *node.captured))
         results: Sequence[Any] = ()
         try:
@@ -174,6 +179,7 @@ class _Conversion:
             raise NotSupported(_unknown(node))
         captured = {name: self.values[name] for name in node.captured}
         step = Step(node, opset, self.graph_inputs.steps, self.known, self.budget, captured)
+        # Only these absorb a preceding Pad; for others it becomes a layer.
         if node.operator not in ("Conv", "MaxPool", "AveragePool"):
             inputs = [step.settled(one) if isinstance(one, PaddedView) else one for one in inputs]
         first = inputs[0] if inputs else None
@@ -247,6 +253,7 @@ _OF_VALUES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Flatten", "Reshape
 
 def _called(handler: Handler, step: Step, inputs: Sequence[Any]) -> Any:
     try:
+        # Separately from the call, whose own TypeError would be a mistake in this library.
         inspect.signature(handler).bind(step, *inputs)
     except TypeError:
         raise NotSupported(f"unsupported number of inputs: {len(inputs)}") from None
@@ -270,6 +277,7 @@ def _needed(model: Model) -> set[int]:
     """The places of the nodes on which outputs rest."""
     wanted = {entry.name for entry in model.outputs}
     found = set()
+    # ONNX requires topological order, so one backward walk suffices.
     for node in reversed(model.nodes):
         if wanted.intersection(filter(None, node.outputs)):
             found.add(node.place)

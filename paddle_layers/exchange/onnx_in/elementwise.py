@@ -104,6 +104,7 @@ def clip(step: Step, x: Any, least: Any = None, most: Any = None) -> Operand:
     )
     if isinstance(x, SequenceLengths):
         return x  # no sequence is empty
+    # Exporters write the limits of float32 for an absent one.
     low, high = (None if one is None or abs(one) > 3.4e38 else one for one in (low, high))
     view = step.view(x)
     if low == 0 and high is not None and high > 0:
@@ -129,6 +130,7 @@ def erfc(step: Step, x: Any) -> Operand:
 
 
 def _normal(step: Step, view: View) -> ErrorFunction:
+    # `erf(x / sqrt(2))`: any other argument is not the normal distribution of `gelu`.
     fits = math.isclose(view.factor, math.sqrt(0.5), rel_tol=1e-4)
     step.refuse_unless(fits, "Erf is only supported in `gelu`")
     return ErrorFunction(view.layout, view=replace(view, factor=1.0))
@@ -211,6 +213,7 @@ def extreme(step: Step, x: Any, *others: Any) -> Operand:
 def softmax(step: Step, x: Any) -> Operand:
     """Over an axis; before opset 13 over all axes from `axis` on. Of attention scores over the keys."""
     rank = len(x.layout)
+    # The default changed from 1 to -1 in opset 13, together with the meaning: before, all axes from `axis` on were one.
     axis = step.axis(step.attribute("axis", -1 if step.opset >= 13 else 1), rank)
     axes = range(axis, rank if step.opset < 13 else axis + 1)
     log = step.node.operator == "LogSoftmax"

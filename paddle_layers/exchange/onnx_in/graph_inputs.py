@@ -57,6 +57,7 @@ class GraphInputs:
     def read(self) -> GraphInputs:
         """All inputs; what cannot be read is `refused`."""
         names = {entry.name for entry in self.model.inputs}
+        # Boxes last: they belong to the batch axis that an image input defines.
         for entry in sorted(self.model.inputs, key=lambda entry: self._place_among_boxes(entry.name) is not None):
             base = entry.name.removesuffix(LENGTHS)
             try:
@@ -133,6 +134,7 @@ class GraphInputs:
         inside: tuple[Axis, ...] = tuple(axis_for(size) for size in sizes)
         order, shape = inside, tuple(sizes)
         if len(sizes) == 3 and not self.says_axes and self._channels_last(entry.name):
+            # The layout is changed at the input, once: otherwise a permutation would precede every layer with channels.
             order, shape = (inside[2], *inside[:2]), (sizes[2], *sizes[:2])
             wanted = "x".join(map(str, shape))
             self.notes.append(f"input {shown(entry.name)}: feed channels first ({wanted}), not channels last")

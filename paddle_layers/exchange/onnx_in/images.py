@@ -50,6 +50,7 @@ def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], sprea
         pairs = []
         for size, window, stride in zip(sizes, spread, strides, strict=True):
             total = max((-(-size // stride) - 1) * stride + window - size, 0)
+            # The odd pixel goes after the image for SAME_UPPER (TensorFlow) and before it for SAME_LOWER.
             less = total // 2
             pairs.append((less, total - less) if auto == "SAME_UPPER" else (total - less, less))
     elif auto == "VALID":
@@ -63,6 +64,7 @@ def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], sprea
 def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Operand:
     """The filters as they are."""
     padded = x
+    # A convolution pads with zeros only.
     if isinstance(x, PaddedView) and x.number != 0:
         padded = x = step.settled(x)
     elif isinstance(x, PaddedView):
@@ -145,6 +147,7 @@ def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> View:
     value = view.value
     if length > 1:
         value = step.layer("context", value, length=length, start=-before, suffix="context").outputs[0]
+    # Context windows list the steps one after the other, each with its channels.
     array, source = (
         given.array.transpose(2, 1, 0).reshape(-1, filters),
         (*given.source, "steps") if given.source else (),
@@ -167,6 +170,8 @@ def pool(step: Step, x: Any) -> Operand:
     if isinstance(x, PaddedView):
         low = x.number < -1e30
         own = any(step.attribute("pads") or [0])
+        # A pad of minus infinity never wins a maximum, so it is the same as a pool's own padding; an average counts its
+        # zeros.
         fits = (x.number == 0 and not own) if average else low
         padded = x if fits else step.settled(x)
         x = x.view if fits else padded
@@ -182,6 +187,8 @@ def pool(step: Step, x: Any) -> Operand:
         _count(size + a + b, window, stride, up, size + a)
         for size, (a, b), window, stride in zip(rows.value.dims[1:], pads, kernel, strides, strict=True)
     ]
+    # The same number of windows may follow from padding after the image or from rounding up; the latter is the usual
+    # form here.
     found = {
         name: [
             _count(size + 2 * a, window, stride, name == "CEIL", size + a)
@@ -212,6 +219,7 @@ def _count(size: int, window: int, stride: int, up: bool, edge: int) -> int:
     if left < 0:
         return 0
     found = (-(-left // stride) if up else left // stride) + 1
+    # A window that begins in the padding after the image is dropped, as PyTorch and Caffe do.
     return found - 1 if up and (found - 1) * stride >= edge else found
 
 

@@ -100,6 +100,7 @@ def _in_order(roots: list[Layer]) -> list[Layer]:
         elif layer not in found:
             stack.append((layer, True))
             stack += [(value.layer, False) for value in reversed(layer.inputs) if value.layer not in found]
+    # An explicit stack: models may be deeper than Python's recursion limit.
     return sorted(found, key=lambda layer: bool(layer.inputs))
 
 
@@ -113,6 +114,7 @@ def _join(layers: list[Layer], outputs: set[Value]) -> dict[Value, Value]:
         value = layer.inputs[0]
         before = value.layer
         fits = "act" in before.definition.common and "act" not in before.attributes and len(before.outputs) == 1
+        # A value that someone else reads before the activation has to stay.
         if fits and readers[value] == 1 and value not in outputs and value not in replaced:
             before.attributes["act"] = layer.type
             before.nodes = (*before.nodes, *layer.nodes)
@@ -197,6 +199,7 @@ def _shares(layers: list[Layer]) -> dict[Weight, str]:
     """Matrices that several layers read are one parameter; vectors that exporters joined for being equal are not."""
     found: dict[tuple[Any, ...], list[tuple[str, Weight]]] = {}
     for layer, name, one in _parameters(layers):
+        # Exporters merge equal initializers: two biases of zeros are one tensor by chance, two equal matrices are not.
         if one.source and one.array.ndim > 1:
             found.setdefault((one.source, one.array.shape), []).append((f"{layer.name}_{name}", one))
     return {one: group[0][0] for group in found.values() if len(group) > 1 for _, one in group}
@@ -209,6 +212,7 @@ def _fields(layer: Layer, replaced: dict[Value, Value], shares: dict[Weight, str
         own: dict[str, Any] = {"of": name}
         if one in shares:
             own["share"] = shares[one]
+        # Numbers of the graph were constants in the original training, too.
         if not one.trained and not name.startswith("running"):
             own["frozen"] = True
         if len(own) > 1:
@@ -227,6 +231,7 @@ def _plain(attributes: dict[str, Any]) -> dict[str, Any]:
 
 def _short(number: float) -> float:
     single = np.float32(number)
+    # 0.1 of float32 is 0.10000000149 as a double; the short form converts back to the same float32.
     return float(str(single)) if np.isfinite(single) and abs(float(single) - number) <= 1e-6 * abs(number) else number
 
 

@@ -100,6 +100,7 @@ def group_norm(step: Step, x: Any, gain: Any, bias: Any) -> Operand:
         array = own.array.reshape(-1)
         source = own.source
         if array.size < channels:
+            # Older opsets have one gain per group. As repeated values they no longer are the parameter of the file.
             array, source = array.repeat(channels // groups), ()
         weights[part + name] = weight(array, source)
     type_, settings = ("instance_norm", {}) if part else ("group_norm", {"groups": groups})

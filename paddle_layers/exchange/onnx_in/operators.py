@@ -133,6 +133,7 @@ class Step:
         """The same view with its factor applied by a separate layer."""
         if view.factor == 1.0:
             return view
+        # Readers of the same scaled value share one layer.
         made = self.known.get(("scaled", view.value, view.factor))
         if made is None:
             known = view.scaled_by >= 0
@@ -163,6 +164,8 @@ class Step:
         self.refuse_unless(
             rank is None or len(rest) == rank, f"input has {len(rest)} axes besides batch and time, expected {rank}"
         )
+        # Only now a permutation becomes a layer: most transpositions of exporters cancel each other before a layer
+        # reads the result.
         if atoms_of(rest) != plain.inside:
             plain = self._permuted(plain, atoms_of(rest))
         dims = tuple(size_of(axis) for axis in rest)

@@ -37,6 +37,7 @@ def read_model(path: Path) -> Model:
     """The model of a file. Raises `ImportFailure`, `OSError` if it does not exist."""
     onnx = onnx_package()
     facts = path.stat()
+    # A pipe or device would never end.
     if not stat.S_ISREG(facts.st_mode):
         raise ImportFailure(f"{path} is not a regular file")
     if facts.st_size > LARGEST_FILE:
@@ -63,6 +64,7 @@ def _model(proto: Any, tensors: Tensors) -> Model:
     odd = [domain for domain, number in opsets.items() if not 0 <= number < 1 << 31]
     if odd:
         raise ImportFailure(f"invalid opset version {opsets[odd[0]]} of domain `{shown(odd[0])}`")
+    # Counted before anything is converted: the file is untrusted.
     count = len(graph.node) + sum(len(one.g.node) for node in graph.node for one in node.attribute)
     if count > MOST_NODES:
         raise ImportFailure(f"the model has {count:,} nodes, the limit is {MOST_NODES:,}")
@@ -76,6 +78,7 @@ def _model(proto: Any, tensors: Tensors) -> Model:
     constants = _constants(graph, tensors)
     nodes = [_node(place, one, tensors) for place, one in enumerate(graph.node)]
     _check_names(nodes, {*constants, *(text(one.name) for one in graph.input)})
+    # Before IR version 4 initializers had to be listed among the inputs as well.
     inputs = [_entry(one) for one in graph.input if text(one.name) not in constants]
     outputs = [_entry(one) for one in graph.output]
     producer = " ".join(filter(None, map(text, (proto.producer_name, proto.producer_version))))
@@ -93,6 +96,7 @@ def _constants(graph: Any, tensors: Tensors) -> dict[str, NDArray[Any]]:
 
 def _body(graph: Any, tensors: Tensors) -> Body:
     """A graph in an attribute. Its nodes have no graphs, so that nothing is read deeper than this."""
+    # One level of graphs: recursion depth must not depend on the file.
     nodes = [_node(place, one, tensors, deeper=False) for place, one in enumerate(graph.node)]
     ports = [tuple(text(one.name) for one in port) for port in (graph.input, graph.output)]
     return Body(nodes, _constants(graph, tensors), *ports)

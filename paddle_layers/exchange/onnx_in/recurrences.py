@@ -174,6 +174,7 @@ def one_direction(
     if kind.layer == "lstmemory" and "".join(step.node.outputs[2:]):
         settings["return_state"] = True
     value = rows.value
+    # Our own export has the input projection as a separate MatMul and an identity here; it is dropped on the way back.
     if not (width == gates * units and np.array_equal(map_, np.eye(width, dtype=np.float32))):
         own = {"weight": weight(map_.T, maps.source)}
         fc = step.layer("fc", value, weights=own, size=gates * units, bias=False, suffix=f"{suffix} input".strip())
@@ -199,6 +200,7 @@ def _bias(
 ) -> Any:  # fmt: skip
     added, recalled = parts
     if kind.layer == "grumemory":
+        # Of a linear gate, 1 minus it is a sum with the other sign plus 1.
         if settings["gate_act"] == "linear":
             added = added + np.repeat([1.0, 0.0, 0.0], units).astype(np.float32)
         if reset_after:
@@ -215,6 +217,7 @@ def _bias(
     step.refuse_unless(
         peepholes.array.size == 3 * units, f"expected {3 * units} peephole weights, got {peepholes.array.size}"
     )
+    # ONNX orders peepholes as input, output, forget.
     looks = np.split(peepholes.array, 3)
     return np.concatenate([found, looks[0], looks[2], looks[1]])
 

@@ -155,10 +155,12 @@ def _samples_nearest(step: Step, size: int, count: int) -> bool:
     """
     rounded = _ROUNDINGS.get(step.attribute("nearest_mode", "round_prefer_floor"))
     if step.node.operator == "Upsample" or step.opset <= 10:
+        # Old operators had no `nearest_mode`: enlarging rounded down, reducing rounded up.
         rounded = np.floor if count >= size else np.ceil
     if rounded is None or (_coordinates(step) == "half_pixel_symmetric" and count % size):
         return False
     ours = np.arange(count) * size // count
+    # Every output pixel is compared, since combinations of modes agree with ours for some sizes only.
     theirs = [np.clip(rounded(_positions(step, size, count, kind)), 0, size - 1) for kind in (np.float32, np.float64)]
     return all((one == ours).all() for one in theirs)
 

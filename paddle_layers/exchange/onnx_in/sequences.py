@@ -89,6 +89,7 @@ def _id_match(step: Step, ids: View, other: Constant) -> Operand:
     step.refuse_unless(len(number) == 1 and isinstance(number[0], int), "comparison with several ids is not supported")
     step.refuse_unless(ids.value.layer.type == "data", "comparison of computed ids is not supported")
     layout = broadcast(ids, Mask(((),) * other.array.ndim))
+    # Keras masks id 0 in sequences (`mask_zero`); other comparisons select the padding row of an embedding.
     if number[0] == 0 and ids.value.level == 1:
         return Mask(layout, turned=True, ids=ids.value)
     return IdMatch(layout, ids=ids.value, number=number[0])

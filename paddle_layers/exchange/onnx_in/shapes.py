@@ -340,6 +340,7 @@ def _sliced(step: Step, x: Any, axis: int, start: Any, end: Any) -> Any:
     first, behind = (min(max(one + size if one < 0 else one, 0), size) for one in (start, end))
     step.refuse_unless(first < behind, "the slice is empty")
     part = behind - first
+    # Exporters cut gates or heads by one Slice each: as equal parts they become a single layer.
     if size % part == 0 and first % part == 0 and size // part <= MOST_PARTS:
         return cut(step, view, axis, [part] * (size // part))[first // part]
     sizes = [one for one in (first, part, size - behind) if one]

@@ -51,6 +51,7 @@ class Size:
     __rtruediv__ = __rfloordiv__
 
     def _none(self, _other: Any) -> Any:
+        # Sums of dynamic sizes have no canonical form, so equality could not be decided.
         raise NoSize("arithmetic with dynamic sizes is not supported")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _none

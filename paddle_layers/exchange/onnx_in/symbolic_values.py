@@ -293,6 +293,7 @@ def _taken(left: list[Atom], size: Extent, cuts: dict[Atom, tuple[Atom, Atom]]) 
             size = rest
             continue
         spare = divided(left[0].size, size)
+        # The batch and the steps are never cut: samples would be split or merged.
         if spare is None or left[0].name:
             return None
         whole, parts = left[0], (Atom(size), Atom(spare))

@@ -28,6 +28,7 @@ def write_op(op: Op, graph: Graph, layouts: Layouts, named: Container[Value]) ->
     layer = op.layer
     if layer.onnx is None:
         raise NoForm(no_form(layer))
+    # Nodes from here on belong to this layer: a tensor made before it keeps its name.
     graph.scope, first = op.name, len(graph.nodes)
     call, code = layer.onnx.call, layer.onnx.call.__code__
     try:

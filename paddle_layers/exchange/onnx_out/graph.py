@@ -68,7 +68,7 @@ class Graph:
         return made
 
     def __getattr__(self, operator: str) -> Callable[..., Any]:
-        # Otherwise a misspelled method would become a node, and an error only in the checker.
+        # Otherwise a misspelled method, and every probe of Python for a special method, would return an operator.
         if not operator[:1].isupper():
             raise AttributeError(f"`graph.{operator}`: names of ONNX operators start with a capital letter")
         return lambda *inputs, **settings: self.node(operator, *inputs, **settings)
@@ -119,6 +119,7 @@ class Graph:
             return ""
         if not isinstance(value, Tensor):
             value = self.constant(value)
+        # Only on use: an unused parameter is not part of the model, a shared one is there once.
         if value.array is not None and value.name not in self.constants:
             self.constants[value.name] = np.asarray(value.array, np.float32)
         return str(value.name)
@@ -159,7 +160,7 @@ class Graph:
         """The rows of `x`, reshaped to other axes."""
         if x.dims == dims:
             return x
-        # 0 copies the size of the batch; -1 could not infer it for an empty one.
+        # 0 copies the axis of rows, whose size is unknown.
         made: Tensor = self.Reshape(x, [0, *dims])
         return Tensor(made.name, dims)
 

@@ -27,8 +27,8 @@ class Layouts:
 
     def inside(self, graph: Graph) -> Layouts:
         """The layouts in a subgraph: the same tensors; new ones stay in it."""
+        # Copies of the dictionaries: a body may read outer tensors, but what it makes does not exist outside of it.
         made = Layouts(graph)
-        # Copies, because a layout that is created in the body of a Scan does not exist outside of it.
         made._rows, made._padded, made._masks = dict(self._rows), dict(self._padded), dict(self._masks)
         made._shapes, made._lengths = dict(self._shapes), dict(self._lengths)
         return made
@@ -76,7 +76,7 @@ class Layouts:
         if value not in self._padded:
             shape = self._joined(self._shapes[value.domain], value)
             first = len(self.graph.nodes)
-            # `allowzero`: the number of sequences or steps may be 0, which would otherwise copy a size of the input.
+            # An empty batch or one of empty sequences has sizes of 0, which otherwise mean "copy the axis".
             made = self.graph.Reshape(self._rows[value], shape, allowzero=1)
             self._padded[value] = _typed(self.graph.rename(made, value.name, first), value)
         return self._padded[value]
@@ -99,6 +99,7 @@ class Layouts:
     def mask(self, domain: Domain, group: Domain) -> Tensor:
         """Mask of the real rows of each sequence of a group."""
         if (domain, group) not in self._masks:
+            # The width comes from the tensor, not from the largest length: a caller may pad more than necessary.
             steps = self.graph.Squeeze(self._last(domain))
             places = self.graph.Range(0, steps, 1)
             made = self.graph.Less(places, self.graph.Unsqueeze(self._lengths[domain], [1]))

@@ -57,10 +57,10 @@ def write_model(written: Written, name: str, path: Path) -> list[Path]:
         model = _checked(onnx, model)
         write_file(path, model.SerializeToString())
         return [path]
-    # The data first: a model is only there with all of its weights.
+    # The data first: a model never refers to a file that is missing or older.
     write_file(data, b"".join(chunks))
     write_file(path, model.SerializeToString())
-    # By path, because the checker cannot serialize a model of more than 2 GiB; shapes are then not inferred.
+    # By path: the checker has to find the data, and a message of more than 2 GiB cannot be passed.
     _checked(onnx, str(path))
     return [path, data]
 
@@ -120,6 +120,7 @@ def _checked(onnx: ModuleType, model: Any) -> Any:
         if isinstance(model, str):
             onnx.checker.check_model(model)
             return model
+        # Strict: otherwise the inference skips what it cannot infer, and contradictory shapes pass.
         found = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
         onnx.checker.check_model(found, full_check=True)
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:

@@ -45,6 +45,8 @@ class Layers:
         Builder(whole, self.parameters).add(node, scope, prefix)
         named = {*whole.values.values(), *scope.values()}
         for op in whole.ops[first:]:
+            # Inputs of a rejected layer are missing: only layers that have no form themselves are reported as well, so
+            # that one export lists all of them.
             if self.unknown.isdisjoint(op.inputs):
                 try:
                     write_op(op, graph, layouts, named)
@@ -52,8 +54,6 @@ class Layers:
                 except NoForm as reason:
                     self._refuse(node, op.layer.name, str(reason))
             elif op.layer.onnx is None:
-                # After a layer that cannot be exported, the layers that read it are checked as far as possible: those
-                # without a form are reported in the same run.
                 self._refuse(node, op.layer.name, no_form(op.layer))
             self.unknown.update(op.outputs)
 
@@ -63,7 +63,9 @@ class Layers:
         """The steps of a group are the body of a Scan."""
         steps = Steps(node, scope, f"{prefix}{node.name}.", graph, layouts)
         inner = RuntimeGraph(whole.samples, [], {}, {}, {}, [])
+        # Memories are the states of the Scan.
         layers = [part for part in steps.inside.nodes if part.definition.name != "memory"]
+        # The layers inside are visited in any case, for their own reports.
         known = self.unknown.isdisjoint(steps.given.values())
         if known:
             steps.open()

@@ -80,7 +80,7 @@ class Steps:
             return self.outer_layouts.rows(self.given[part.inputs[0]])
         ids = value.type.kind == "INT"
         number = part.attributes["id"] if ids else float(part.attributes["value"])
-        # The batch size is dynamic, so the start is expanded at run time.
+        # The batch size is known only when the model runs.
         rows = self.outer.Shape(self.outer_layouts.padded(next(iter(self.stepped.values()))), start=0, end=1)
         shape = rows if ids or not value.type.dims else self.outer.Concat(rows, list(value.type.dims), axis=0)
         found: Tensor = self.outer.Expand(number, shape)
@@ -116,7 +116,7 @@ class Steps:
             value = self.scope[name]
             if value.type.level and value.domain is not self.inner_leaf:
                 raise NoForm(f"output `{name}` of a step has a dynamic row count")
-            # An output of a body must come from a node of the body, and only once.
+            # ONNX forbids a body to return its own input, and a value may be returned twice.
             self.body.outputs.append(self.graph.Identity(self.layouts.padded(value)).name)
         first, self.outer.scope = len(self.outer.nodes), f"{self.prefix}scan"
         reverse = self.node.attributes["reverse"]

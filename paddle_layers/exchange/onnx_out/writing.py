@@ -44,6 +44,8 @@ def write_network(
     `probabilities` says by which layer scores become probabilities; these are outputs, too. Raises `ConfigError` with
     every layer that has no form.
     """
+    # The graph starts with the data layers alone: the others are added where their nodes are written, since those of a
+    # recurrent group belong to another graph.
     data = [node for node in network.nodes if not node.definition.inputs]
     whole = build_graph(Network.checked(network.name, data, network.source), parameters, {})
     # Names of values are reserved: an inner node of an earlier layer must not take the name of a later output.
@@ -102,6 +104,7 @@ def _add_feed(name: str, value: Value, written: Written, layouts: Layouts) -> No
 
 
 def _length_input(name: str, ending: str, written: Written) -> Tensor:
+    # A layer may have this name.
     made = written.graph.unique(f"{name}.{ending}")
     written.inputs.append(Port(made, _lengths_axes(name, ending), ids=True))
     return Tensor(made)

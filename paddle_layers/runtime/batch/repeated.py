@@ -32,6 +32,8 @@ class _Feed(NamedTuple):
 
     def takes(self, given: Any) -> bool:
         """Whether an array can be copied directly. `Batch` reports errors in others."""
+        # Exact types only: subclasses, other dtypes and wrong values take the usual path, which converts them or
+        # reports them.
         if type(given) is not np.ndarray or given.shape != self.place.shape or given.dtype != self.place.dtype:
             return False
         return bool(all_below(given.ravel(), self.ids) if self.ids else all_finite(given.ravel()))
@@ -51,6 +53,7 @@ class RepeatedPass(NamedTuple):
         plan.
         """
         outputs, indices = list(outputs), plan.index_arrays
+        # Random keys, dynamic rows and prepared entries change from pass to pass even for equal shapes.
         if not isinstance(plan.table, Table) or plan.table.has_keys or graph.made_rows or graph.prepared_entries:
             return None
         if plan.moving_states or indices.sequences or indices.indices or indices.csr or indices.uses:
@@ -74,9 +77,12 @@ class RepeatedPass(NamedTuple):
     def copy(self, given: Mapping[str, Any]) -> None:
         """Copies the feeds of a batch, which `takes` has accepted."""
         for name, feed in self.feeds.items():
+            # Copied, not referenced: launches may work in place on the memory of a feed, and the caller keeps the
+            # array.
             feed.place[...] = given[name]
         self.batch.arrays.update(given)
 
     def read(self) -> dict[str, Array]:
         """Copies of the outputs."""
+        # The next pass overwrites the plan's memory.
         return {name: array.copy() for name, array in self.outputs.items()}

@@ -29,6 +29,7 @@ def changed_types(graph: Graph, feeds: Mapping[str, Any]) -> dict[str, Type]:
         if value.entries is not None or not value.type.dims or name not in feeds:
             continue
         sizes = _shape(feeds[name], value.type.level)[1:]
+        # Another number of axes is an error of the feed, and is reported as one.
         if len(sizes) == len(value.type.dims) and sizes != value.type.dims and all(sizes):
             if value.type.kind == "INT":
                 changed[name] = value.type._replace(dims=sizes)

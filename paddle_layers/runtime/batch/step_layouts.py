@@ -34,12 +34,15 @@ def lay_out(steps: Steps, batch: BatchRows) -> None:
     around = None if steps.outer is None else batch.layouts[steps.outer]
     parts = np.array([0, count]) if around is None else np.append(around.first, count)
     part = np.repeat(np.arange(len(parts) - 1), np.diff(parts))
+    # Longest sequences first, so that the sequences that are active in a step are the first ones of the step before:
+    # each step is a contiguous range, and no step pads. The sort is stable, hence deterministic.
     order = np.lexsort((-lengths, part))
     rank = _inverse(order)
     sequence = np.repeat(np.arange(count), lengths)
     step = np.arange(begin[-1]) - begin[:-1][sequence]
     if steps.reverse:
         step = lengths[sequence] - 1 - step
+    # Rows by step, and by rank within a step.
     item = np.lexsort((rank[sequence], step, part[sequence]))
     arrays |= {value.name: array for value, array in (
         (steps.place, _inverse(item)), (steps.item, item), (steps.sequence, sequence[item]),

@@ -99,6 +99,7 @@ def _starts(parts: Sequence[Any]) -> NDArray[np.int64]:
 
 
 def _joined(parts: Sequence[Array]) -> Array:
+    # An empty sequence has no reliable row shape: NumPy makes `[]` one-dimensional.
     filled = [part for part in parts if part.size]
     if len({part.shape[1:] for part in filled}) > 1:
         raise FeedError(
@@ -129,6 +130,7 @@ def checked_starts(starts: Any, total: int | None) -> NDArray[np.int64]:
         raise FeedError(
             f"has invalid `starts`: they must begin with 0, never decrease, and end with the number of rows ({total})"
         )
+    # A copy: the caller may change the array while sequences refer to it.
     return array.astype(np.int64)
 
 

@@ -42,6 +42,7 @@ def author_place(kernel: Kernel, text: str, line: int) -> Place | None:
 
 def _source_line(program: Program, line: int) -> int:
     """The line, in the unmodified source, of line `line` of the specialized source."""
+    # The printed source has the same tree as the original, whose nodes still have the author's line numbers.
     pairs = zip(ast.walk(program.tree), ast.walk(ast.parse(program.text).body[0]), strict=False)
     near = [(new.lineno, old.lineno) for old, new in pairs if isinstance(old, ast.stmt) and isinstance(new, ast.stmt)]
     return max((pair for pair in near if pair[0] <= line), default=(0, 1))[1]
@@ -58,11 +59,13 @@ def at_the_author(code: Kernel | TunedCall, text: str) -> Iterator[None]:
         complaint = _at_author(code, text, error) if isinstance(code, Kernel) else None
         if complaint is None:
             raise
+        # Without numba's traceback, which shows generated code only.
         raise complaint from None
 
 
 def _at_author(kernel: Kernel, text: str, error: Exception) -> DefinitionError | None:
     """The error for the author; `None` if the function is the library's own."""
+    # numba has no attribute for the position: it is in the message only.
     found = re.search(r'File "[^"\n]*", line (\d+):', str(error))
     place = author_place(kernel, text, int(found[1]) if found else 0)
     if place is None or Path(place.file).is_relative_to(LIBRARY):

@@ -38,6 +38,7 @@ class _Fold(ast.NodeTransformer):
         return node
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        # A float literal is float64 for numba and would promote the whole expression.
         return _real(node) if isinstance(node.value, float) else node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
@@ -46,9 +47,11 @@ class _Fold(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        # Already in the precision that the author asked for.
         if isinstance(node.func, ast.Name) and node.func.id in _CASTS and isinstance(node.args[0], ast.Constant):
             return node
         self.generic_visit(node)
+        # Nested pairs: the replacements have two arguments.
         while _is_extreme(node) and len(node.args) > 2:
             node.args[:2] = [ast.Call(node.func, node.args[:2], [])]
         return node
@@ -137,6 +140,7 @@ def specialise(program: Program, known: Mapping[str, Hashable], call: Callable[.
 def _numbers(call: Callable[..., Any]) -> tuple[tuple[str, float], ...]:
     """Module constants that a function reads, with their current values."""
     scope = call.__globals__
+    # Read at every call and part of the cache key, since a module may be reloaded with other constants.
     found = ((name, scope.get(name)) for name in call.__code__.co_names)
     return tuple((n, value) for n, value in found if isinstance(value, (int, float)) and not isinstance(value, bool))
 

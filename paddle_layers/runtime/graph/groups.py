@@ -65,6 +65,7 @@ class _Group:
         for part, op in made:
             op.carried = self.scope[part.attributes["of"]]
             _check_carried(op, part.attributes["of"])
+        # After all parts: only then is it known what a memory depends on.
         self._sort([op for _, op in made])
 
     def outputs(self) -> tuple[Value, ...]:
@@ -152,11 +153,14 @@ class _Group:
         for place, unit in enumerate(units):
             if unit[0] in memories:
                 continue
+            # Between a memory and the value it carries: the rest does not depend on the step order, and runs on the
+            # rows of all steps at once.
             place_in = loop if place in after and place in before else tail if place in after else head
             place_in.extend(unit)
         for op in loop:
             self._check_sparse(op)
             self._enter(op)
+        # The loop stays contiguous, and each part keeps its order, which is topological.
         graph.ops[self.first :] = [*head, *loop, *tail]
 
     def _check_sparse(self, op: Op) -> None:

@@ -63,6 +63,7 @@ class StepRows(NamedTuple):
                 return np.zeros_like(layout.first), self.rows.layouts[group].opening
             if domain in (group.rows, group.longest_first):
                 return self.range_of(group.items if domain is group.rows else group.sequences)
+        # Rows within a sequence of the step: their range follows from the starts.
         for outermost in domain.ancestors()[-1:]:
             around = self.range_of(outermost)
             if around is not None:

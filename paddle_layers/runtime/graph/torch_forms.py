@@ -53,6 +53,7 @@ def _form(op: Op, field: str, gates: Gates | None) -> Form:
 
 def _gates_behind(op: Op, readers: Mapping[Value, list[str]]) -> Gates | None:
     """For an `fc` whose columns are the gates of a recurrent layer and nothing else: these gates."""
+    # Only if nothing else reads the columns: another reader would see them permuted.
     behind = set(readers.get(op.outputs[0], ())) if op.layer.name == "fc" else set()
     return GATES.get(behind.pop()) if len(behind) == 1 else None
 

@@ -42,5 +42,7 @@ def choose(chooser: Callable[[RowsOf], T]) -> T:
     chosen = chooser(chosen_rows_of)
     noted = _NOTED.get()
     if noted is not None:
+        # With the context variables of this moment: a later check must not depend on switches, such as disabled passes,
+        # that are set then.
         noted.append(Choice(chooser, chosen, copy_context()))
     return chosen

@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 from paddle_layers.define.functions.program import Program
 
+# Such loops mostly run over windows or filters; the estimate only decides between one thread and several.
 ROUNDS = 8
 """Iterations of a loop whose number is unknown."""
+# A branch-free polynomial with range reduction, see `primitives.elementary`.
 ELEMENTARY = 16
 """Operations of a function such as `math.exp`, vectorized."""
 
@@ -22,6 +24,8 @@ def operations(program: Program, helpers: Mapping[str, Program], sizes: Mapping[
 
     `sizes` are the possible loop bounds, by name.
     """
+    # The maximum and not the sum: the innermost loop dominates, and a sum over all statements would count short ones as
+    # much.
     return max(
         math.prod(max(sizes.get(end, ROUNDS), 1) for end in ends)
         * (operations(helpers[called], helpers, {}) if called in helpers else other)

@@ -70,6 +70,7 @@ class Scope:
             return self._tensor(name, function, item)
         if name == "training":
             return self.training
+        # A placeholder: the key changes in every step, the launch does not.
         if name == "key":
             return Key(self.op.name)
         if name == "which":

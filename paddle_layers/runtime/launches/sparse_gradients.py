@@ -58,6 +58,7 @@ class SparseGradient:
         assert self.plan is not None
         assert isinstance(self.rows.owner, Buffer)
         flat = self.plan.read(self.rows.owner, self.batch)
+        # Copies: the next pass overwrites the memory while the caller may still accumulate the rows.
         return self.ids.copy(), flat.reshape(len(self.ids), *self.parameter.shape[1:]).copy()
 
     def poison(self) -> None:

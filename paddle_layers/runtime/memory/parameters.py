@@ -176,9 +176,13 @@ class Parameter:
         from paddle_layers.layers.initializers import Fans
 
         definition, attributes = self.initializer()
+        # By name, not by order: adding a layer does not change the initial values of the others, and all processes have
+        # the same values without communication.
         key = (seed << 32) ^ zlib.crc32(self.name.encode())
         rng = np.random.Generator(np.random.Philox(key=key))
         drawer, fans = definition.create(attributes), Fans(*self.fans)
+        # In parts and in the same sequence of random numbers: a large table is never in memory a second time in
+        # float64.
         if getattr(drawer, "is_elementwise", False):
             itemsize = np.dtype(self.dtype).itemsize
             for first in range(0, self.size, DRAWN):
@@ -253,6 +257,7 @@ class ParameterSet:
             return found
         if self._complete:  # a batch of other sizes
             raise ShapeError(f"it requires the parameter `{name}`, which this net does not have")
+        # A rate of 0 is the same as frozen: no gradient is computed, and the optimizer has no state for it.
         trained = isinstance(field, Param) and not (settings is not None and (settings.frozen or settings.lr_mult == 0))
         made = self.by_name[name] = Parameter(name, shape, trained, settings, field, layer, self.dtype)
         made.changes, made.gradient_owner = self.changes, self.gradient_owner
@@ -264,6 +269,8 @@ class ParameterSet:
     def trained(self) -> list[Parameter]:
         """Parameters with a gradient, in the order of the arena: those with sparse gradients are last."""
         trained = [parameter for parameter in self.by_name.values() if parameter.trained]
+        # Dense gradients are contiguous this way, and the arena of the gradients ends where sparse ones begin. The sort
+        # is stable, so that the order of layers, which determines buckets, is kept.
         return sorted(trained, key=lambda parameter: parameter.by_rows)
 
     @property
@@ -321,5 +328,7 @@ def _lay_out(parameters: list[Parameter], itemsize: int) -> int:
     offset = 0
     for parameter in parameters:
         parameter.offset = offset
+        # 64 bytes: cache lines and vectors never straddle two parameters, and optimizers run over the arena, padding
+        # included.
         offset += -(-parameter.size * itemsize // 64) * 64
     return offset

@@ -14,6 +14,8 @@ from .tensorfiles import Stored, Tensors, WeightsError
 
 ENDINGS = (".pt", ".pth", ".bin")
 _ZIP = b"PK\x03\x04"
+# A decompression bomb: a small archive may announce members of any size. `torch.save` stores members uncompressed, so
+# that legitimate files are far below the limit.
 LARGEST_RATIO = 16
 """Maximum ratio of the announced bytes of the members to the file size, and half of that for its tensors."""
 _LOWEST = (2, 6)
@@ -79,6 +81,7 @@ def _checked_kind(torch: Any, name: str, tensor: Any) -> str:
         raise WeightsError(f"{name} is {tensor.dtype}, {tensor.layout}; convert it with `.to_dense()` and `.float()`")
     if tensor.device.type != "cpu":
         raise WeightsError(f"{name} has no data (device `{tensor.device}`); load the model before saving it")
+    # A damaged or hostile file may declare strides and sizes beyond the stored bytes.
     if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
         shape = "x".join(map(str, tensor.shape))
         raise WeightsError(f"{name} has fewer stored values than its shape {shape}; save it with `.contiguous()`")

@@ -125,6 +125,7 @@ def load_weights(
     wanted = {name: one.shape for name, one in known.items()}
     report = match_weights(file, wanted, forms, rename=rename, leave_out=leave_out, layout=layout)
     try:
+        # All checks precede the first assignment: a file that does not fit leaves the net unchanged.
         tensors = file.read(report.sources.values())
     except MemoryError:
         raise WeightsError(f"{path}: cannot allocate memory for its arrays") from None
@@ -234,6 +235,7 @@ def _check_forms(path: str, loaded: Iterable[str], forms: Forms) -> None:
 def _check_evidence(path: str, loaded: Iterable[str], wanted: Shapes, forms: Forms) -> None:
     """Raises `WeightsError` if nothing shows that matrices have our layout, and not PyTorch's."""
     turned = [name for name in loaded if forms.get(name, _SAME).transposed]
+    # If any transposed matrix is not square, its shape has already shown which layout the file has.
     square = [name for name in turned if forms[name].shape(wanted[name]) == wanted[name]]
     if square and len(square) == len(turned):
         more = f", and {len(square) - 1} more are square" if len(square) > 1 else ""

@@ -60,6 +60,8 @@ class Average:
             share = 1.0 - min(self._decay, (1 + self._steps) / (10 + self._steps))
         self._table.set_numbers({"share": share})
         self._table.run(0, 1)
+        # Two sums instead of a buffer of the last values: a sliding window would need as many copies of the parameters
+        # as it has steps.
         if self._decay is None and self._now >= min(self._most, math.ceil(self._window * self._steps)):
             self.states["average_before"].write(self.states["average"].read())
             self._before, self._now = self._now, 0
@@ -67,6 +69,7 @@ class Average:
     @contextlib.contextmanager
     def used(self) -> Iterator[None]:
         """Context manager: the parameters are replaced by their averages."""
+        # A copy, as the arena itself is overwritten; the optimizer continues from exactly these bits.
         kept = self._arena.values.read().copy()
         changes = self._arena.changes
         with changes.made():

@@ -36,6 +36,7 @@ class FiniteCheck:
 
     def __init__(self, sizes: Mapping[str, int], device: Device, dtype: str) -> None:
         self._names, self._dtype = list(sizes), dtype
+        # One flag per block, so that items are independent: a single flag would need an atomic operation.
         counts = [max(1, -(-size // BLOCK)) for size in sizes.values()]
         self._first = np.cumsum([0, *counts])
         self._flags = Flat(device, int(self._first[-1]), dtype)
@@ -58,6 +59,8 @@ class FiniteCheck:
         """Raises `NonFiniteGradients` with the affected parameters, those of the last layers first."""
         if names := self.found():
             if ARENA in names:
+                # Only after a failure: which parameter is affected is not known from the arena as a whole. The last
+                # layers first, as NaN spreads from the loss downward.
                 dense = (one for one in reversed(trained) if not one.by_rows)
                 names += [one.name for one in dense if not np.isfinite(np.asarray(one.gradient)).all()]
                 names.remove(ARENA)

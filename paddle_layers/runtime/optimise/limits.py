@@ -75,6 +75,7 @@ def needs_all_rows(parameter: Parameter) -> bool:
 def mask_of(value: NDArray[Any], share: float) -> NDArray[np.float64]:
     """0 for this fraction of the elements, rounded down: the smallest, among equal ones the first; 1 for the others."""
     mask = np.ones(value.size)
+    # Stable, so that ties are broken in the same way on every machine.
     mask[np.argsort(np.abs(value), axis=None, kind="stable")[: int(share * value.size)]] = 0.0
     return mask.reshape(value.shape)
 

@@ -27,6 +27,7 @@ class Norms:
 
     def clip(self, name: str, arrays: Sequence[Ref], limit: float) -> list[Launch]:
         """Global norm clipping: scales arrays by one factor if their joint norm exceeds the limit."""
+        # Sums of blocks, then one item that adds them in order: the same bits for any number of threads.
         squares, launches = self._squares(name, arrays)
         factor = self._flat(1, self._dtype)
         launches.append(simple_launch(NORM_FACTOR, name, [factor, squares, squares.shape[0], limit]))

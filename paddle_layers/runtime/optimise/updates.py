@@ -91,6 +91,7 @@ class Rules(NamedTuple):
 
         If padding would be moved, or norms of a parameter matter, each is updated separately.
         """
+        # Such optimizers (LAMB) scale a step by norms of the whole parameter.
         if self.optimizer.direction is not None or not self.rest_at_zero():
             return parameters
         return ranges(parameters, self._alike, dtype)
@@ -104,6 +105,7 @@ class Rules(NamedTuple):
 
     def rest_at_zero(self) -> bool:
         """Whether a zero with a zero gradient stays zero, and its states, too."""
+        # Tried by calling the functions: authors of optimizers do not have to declare it.
         zero = [0.0]
         given = {"value": zero, "gradient": zero, "rate": 1.0, "count": 1.0, **self.attributes}
         moved = [_at_zero(self.step, {**given, **dict.fromkeys(self.optimizer.states, zero)})]
@@ -271,6 +273,7 @@ class RowUpdate:
             return
         now = {"momentum": momentum} if self.rules.follows_schedule(self.parameter) else {}
         step = self._lazy.step(rate * rate_factor(self.parameter), count, **now)
+        # Plain SGD without decay: nothing has to be remembered.
         if _changes_nothing(step):
             return
         gradient = self.parameter.sparse_gradient
@@ -280,6 +283,8 @@ class RowUpdate:
     def saved(self) -> dict[str, NDArray[Any]]:
         """The pending steps, with the values before them, by name; empty without pending steps."""
         found = self._pending.saved() if self._pending is not None else {}
+        # The raw values: reading `value` would make the pending steps, and a resumed training would round differently
+        # from an uninterrupted one.
         return {**found, "value": self.parameter.stored} if found else {}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:

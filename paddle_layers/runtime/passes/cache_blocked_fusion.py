@@ -71,6 +71,8 @@ def _place(order: list[_Seen], new: _Seen) -> None:
     if at is None:
         order.append(new)
         return
+    # Everything between the producer and the new launch on which the latter depends has to move before the producer's
+    # chain; the rest is moved after it.
     needed: list[_Seen] = [new]
     rest: list[_Seen] = []
     for other in reversed(order[at + 1 :]):
@@ -80,6 +82,7 @@ def _place(order: list[_Seen], new: _Seen) -> None:
     while start and _goes_on(order[start], order[start - 1]):
         start -= 1
     chain, early = order[start : at + 1], needed[:-1]
+    # One of them needs a result of the chain: the launch stays where it is.
     if any(one.is_before(member) for one in early for member in chain):
         order.append(new)
     else:
@@ -118,6 +121,8 @@ class _Group:
         shared = [
             (access, _memory(access.owner)) for access in accesses(launch) if _memory(access.owner) in self.touched
         ]
+        # Nothing in common that is written: not an obstacle worth reporting, but blocks save nothing either, except
+        # where two kernels read the same inputs.
         if not any(self.touched[memory][0] for _, memory in shared):
             reads = bool(shared) and not any(access.writes for access, _ in shared)
             return None if reads and runs("cache-blocked fusion") and _beside(launch, self.launches[-1]) else ""
@@ -128,6 +133,8 @@ class _Group:
                 return reason
         for access, memory in shared:
             writes, own = self.touched[memory]
+            # A block of the next launch would read elements that later blocks have yet to write, or overwrite elements
+            # that they have yet to read.
             if (writes or access.writes) and not (own and access.own):
                 return f"{_name(access.owner)} is not accessed elementwise"
         return None
@@ -167,6 +174,7 @@ def _note(group: _Group) -> None:
         launch.fused = f"{first} to {last}"
         for buffer in (*launch.reads, *launch.writes):
             if buffer.storage is not None:
+                # Blocks interleave all launches of the group, so a buffer of any of them is in use during all of them.
                 buffer.storage.first = min(buffer.storage.first, first)
                 buffer.storage.last = max(buffer.storage.last, last)
 
@@ -201,6 +209,7 @@ def _misfit(launch: Launch, before: Launch) -> str | None:
         return f"{before.name} has a different size"
     if isinstance(launch.code, Kernel) and isinstance(before.code, Kernel):
         small, large = sorted((launch.columns, before.columns))
+        # A row of one would end within a row of the other.
         if large % max(small, 1):
             return f"{before.name} has different rows"
     return None

@@ -22,6 +22,7 @@ class GradientNeeds:
         """Values below which there is something to train."""
         for op in graph.ops:
             for place, force in enumerate(op.propagate):
+                # `propagate_down: true`: the config asks for this gradient even if nothing below it is trained.
                 if force and op.inputs[place].type.kind == "DENSE":
                     needed.add(op.inputs[place])
                     self.forced.append(op.inputs[place])
@@ -78,6 +79,7 @@ class GradientNeeds:
             if function not in running:
                 running.add(function)
                 stack += [makers[name] for name in function.args if name in makers]
+        # In the definition's order, not the order of the search: a function may read what an earlier one computes.
         return [function for function in backward if function in running]
 
     def _wanted(self, op: Op, function: Function) -> bool:

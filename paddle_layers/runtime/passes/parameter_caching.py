@@ -51,6 +51,7 @@ def is_constant(launch: Launch, known: set[Buffer], writers: Counter[Buffer]) ->
     if launch.loop is not None or not (isinstance(launch.code, Kernel) or launch.code.tuned.prepared is not None):
         return False
     targets = _results(launch)
+    # A second writer adds values of a batch.
     if any(writers[buffer.root] > 1 for buffer in targets):
         return False
     written = {buffer.root for buffer in targets}

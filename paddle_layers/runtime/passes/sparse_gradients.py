@@ -26,9 +26,12 @@ def mark_sparse_gradients(graphs: Iterable[Graph]) -> None:
     for graph in graphs:
         met: set[Parameter] = set()
         for parameter, ids in _uses(graph):
+            # A second use in the same pass may involve other rows, whose gradients would have to be merged by row.
             if ids is None or parameter in met or not parameter.trained or not runs("sparse gradients"):
                 dense.add(parameter)
             met.add(parameter)
+            # Across all phases: memory and pending steps of a parameter are the same in each, so one dense use makes it
+            # dense everywhere.
             parameter.by_rows = parameter not in dense
 
 

@@ -101,6 +101,8 @@ class Phase:
             domain.chosen_rows = count
         if chosen not in self._known:
             fitting = (variant for variant in self._by_use() if all(choice.holds() for choice in variant.choices))
+            # Kernels are chosen by the rows of the batch alone. Chosen by capacity, results of a batch would depend on
+            # the batches before it.
             self._known[chosen] = next(fitting, None) or Variant([0] * len(chosen))
         self._use(self._known[chosen])
 
@@ -113,6 +115,7 @@ class Phase:
         if variant not in self._variants:
             self._variants.append(variant)
         if variant is not self._variant:
+            # Domains belong to the graph, which all variants share: their capacities are swapped with the variant.
             self._variant.capacities = self.capacities
             self._variant, self.capacities = variant, variant.capacities
             self._divisors = None  # its buffers have the capacities of the other variant
@@ -160,6 +163,8 @@ class Phase:
             schedule, planning = self.schedule(output_gradients), self.planning
             counting = planning.statistics.launches(schedule.stats)
             plan = Plan(self.graph, schedule, planning.device, counting=counting, progress=planning.progress)
+        # More choices may divide row counts that were equivalent so far, so the mapping from rows to variants is
+        # determined again.
         self._variant.choices += choices
         self._known.clear()
         return plan
@@ -210,6 +215,7 @@ def reserve(phases: Sequence[Phase], batch_size: int) -> None:
         phase.select(lambda _: batch_size)
         for domain in phase.graph.domains:
             domain.reserve(batch_size)
+        # All schedules before any allocation, so that an error message accounts for all phases together.
         schedules.append(phase.schedule(phase.loss_gradients()))
     check_capacity(planning.device, schedules)
     launches = [launch for schedule in schedules for launch in (*schedule.forward, *schedule.backward)]

@@ -42,6 +42,7 @@ class Statistics:
 
     def __init__(self, device: Device) -> None:
         self._device = device
+        # Float64, and on the device: reading them back after each batch would wait for a GPU.
         self._sums: dict[tuple[str, str, tuple[int, ...]], Flat] = {}
         self._counted: dict[str, tuple[Op, Mapping[str, Ref]]] = {}
         self._resetting = False
@@ -52,6 +53,7 @@ class Statistics:
         return [self._launch(op, name, ref) for op, refs in found for name, ref in refs.items()]
 
     def _launch(self, op: Op, name: str, ref: Ref) -> Launch:
+        # The sum belongs to the statistics and not to a plan: plans for other batch sizes add to the same one.
         rows, shape = table = table_of(ref)
         columns = Extent(table.columns)
         total = self._sums.setdefault((op.name, name, shape), Flat(self._device, table.columns, "float64"))
@@ -99,6 +101,7 @@ class Statistics:
 
     def reset(self) -> None:
         """Sets all sums to zero."""
+        # The flag brackets the loop, so that an interrupted reset is completed before the sums are used again.
         self._resetting = True
         for total in self._sums.values():
             total.write(np.zeros(1))

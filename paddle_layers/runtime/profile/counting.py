@@ -89,6 +89,7 @@ def count(
             bytes_of = itemsize if ref.dtype == "real" else np.dtype(ref.dtype).itemsize
             numbers = math.prod(map(size, ref.shape))
             if name in targets:
+                # An element counts once, however many elements of the result read it: an ideal cache.
                 nbytes += bytes_of * min(numbers, elements) * (2 if computation.accumulate else 1)
             else:
                 nbytes += bytes_of * min(numbers, reader.loads[name] * elements / max(len(refs_of(argument)), 1))
@@ -178,6 +179,8 @@ class _Reader:
 
     def _draw(self, first: Any, length: Any) -> Sample:
         """Additive recurrences (quasi-random): evenly spread over all axes together."""
+        # Square roots of different primes are linearly independent over the rationals, so that the points of several
+        # axes do not align.
         step = math.sqrt(PRIMES[self._drawn % len(PRIMES)])
         self._drawn += 1
         share = (np.arange(1, self._sample + 1) * step) % 1.0

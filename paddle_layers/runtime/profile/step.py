@@ -77,6 +77,8 @@ def total(works: Iterable[Work]) -> Work:
 def _measured(plan: Plan) -> StepTimes:
     assert isinstance(plan.table, Table)
     table, end = plan.table, len(plan.launches)
+    # Passes as a whole besides single launches: launches that follow each other share the cache, so their times do not
+    # add up.
     whole = _medians(lambda: np.array([_seconds(plan.forward), _seconds(plan.backward)]))
     alone = _medians(lambda: table.time(plan.constants, plan.boundary) + table.time(plan.boundary, end))
     parts: dict[tuple[str, str], list[Work]] = defaultdict(list)
@@ -106,6 +108,7 @@ def _seconds(run: Callable[[], None]) -> float:
 
 
 def _medians(measure: Callable[[], NDArray[np.float64]]) -> list[float]:
+    # The first run compiles, touches memory and fills caches.
     measure()
     found: list[NDArray[np.float64]] = []
     end = time.perf_counter() + SECONDS

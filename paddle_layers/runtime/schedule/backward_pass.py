@@ -44,11 +44,14 @@ class BackwardPass:
             value = self.workspace.graph.values[name]
             buffer = self._gradient(value)
             self.written.add(buffer)
+            # Filled by the caller before the pass, so it must not share memory with anything in the forward pass.
             if weight is None:
                 self.workspace.kept.append(buffer)
             else:
                 self.launches.append(self._seed(value, Ref(buffer, (buffer.extent,)), weight))
         around: list[Steps] = []
+        # Operations are in topological order, so in reverse all contributions to the gradient of a value are complete
+        # before the operation that computed the value.
         for op in reversed(self.workspace.graph.ops):
             around = self._enter(chain(op.steps), around)
             first = len(self.launches)
@@ -77,6 +80,8 @@ class BackwardPass:
     def _seed(self, value: Value, gradient: Ref, weight: float) -> Launch:
         """Gradient with respect to one loss: its weight, divided by the divisor of its sum."""
         divisor = self.workspace.divisors.get(value.name)
+        # A mean over the rows of the batch is known from its size; other divisors are sums that the forward pass has
+        # left on the device.
         if divisor is None:
             return simple_launch(FILL, value.name, [gradient, Rate(weight, value.domain)])
         return simple_launch(SEED, value.name, [gradient, Ref(divisor, (Extent(1),), "float64"), weight])
@@ -84,6 +89,8 @@ class BackwardPass:
     def _enter(self, loops: list[Steps], before: list[Steps]) -> list[Steps]:
         """Closes the loops that end here, and begins new ones with the gradients of the next step."""
         if before[:1] != loops[:1]:
+            # After the loop, for the rows of all steps at once: one product with many rows is faster than one per step,
+            # and nothing in the loop reads it.
             for later in self._later:
                 later()
             self._later = []
@@ -122,6 +129,7 @@ class BackwardPass:
             refs = []
             for item, value in enumerate(op.output(name)):
                 buffer = self._gradient(value)
+                # An output that no layer reads still has a gradient that functions of the layer ask for: zero.
                 if buffer not in self.written:
                     self.written.add(buffer)
                     self.launches.append(simple_launch(FILL, value.name, [Ref(buffer, (buffer.extent,)), 0.0]))
@@ -153,6 +161,8 @@ class BackwardPass:
             return
         values = op.argument(name)
         waited_for = f"d{name}" in read_again
+        # Functions of the layer read this gradient, so it must hold the layer's own contribution only, not those of
+        # other consumers of the value.
         private = waited_for and f"d{name}" not in function.args
         needed = [item for item in items if private or self.needs.input(op, name, item)]
         targets = [self._gradient(value) for value in values]
@@ -170,6 +180,7 @@ class BackwardPass:
 
     def _input_gradient(self, scope: Scope, function: Function, item: int, target: Buffer, steps: Steps | None) -> None:
         scope.steps = steps
+        # The first contribution overwrites, later ones add: no gradient has to be cleared.
         adds = target in self.written
         self.written.add(target)
         items = [item] if function.along is None else self.workspace.items(scope.op, function)
@@ -193,6 +204,7 @@ class BackwardPass:
         for item in items:
             parameter = scope.op.params[function.targets[0].name][item]
             adds = parameter in self.written
+            # The function writes the rows of used ids only, so the others have to be zero.
             if function.used is not None and not adds and not parameter.by_rows:
                 self.launches.append(_clear(parameter))
             self.written.update(scope.op.params[target.name][item] for target in function.targets)

@@ -36,6 +36,7 @@ class Workspace:
         self._sums: set[tuple[Op, str]] = set()
         """Tensors of operations to which an item of a repeatable input has been added; the first one is not added."""
         for value in graph.feeds.values():
+            # Sparse feeds have no buffer of values: their entries have arrays of their own.
             if value.entries is None:
                 self.kept.append(self.buffer(value))
 
@@ -114,6 +115,7 @@ class Workspace:
         launches = []
         for item in self.items(scope.op, function) if items is None else items:
             target = (scope.op, function.targets[0].name)
+            # A sum over items of a repeatable input: the first launch overwrites the target, the others add.
             sums = function.role == "each" and function.over is not None and function.along is None
             adds = item in accumulate or (sums and target in self._sums)
             self._sums.add(target)

@@ -78,6 +78,7 @@ class WriteValues(Repeating):
 
         from ..network_values import read_values
 
+        # Opened with the first batch: a training that is never due leaves no empty file.
         if self._sink is None:
             name = Path(self.file)
             path = run.folder / FOLDER / f"{name.stem}-{run.step:08d}{name.suffix}"

@@ -177,5 +177,6 @@ def _activated(scores: Array, how: str) -> Array:
     from scipy.special import expit, softmax
 
     if how == "softmax":
+        # On the host: the network ends in scores because its loss applies the activation in a numerically stable form.
         return np.asarray(softmax(scores, axis=1))
     return np.asarray(expit(scores)) if how == "sigmoid" else scores

@@ -41,6 +41,7 @@ class SharedBlock(CpuBlock):
     def __init__(self, nbytes: int) -> None:
         self.file = os.memfd_create("gradients")
         weakref.finalize(self, os.close, self.file)
+        # Allocated now: a lack of memory is an error here, instead of a SIGBUS when a page is first touched.
         os.posix_fallocate(self.file, 0, max(nbytes, 64))  # no file without bytes can be mapped
         self._bytes = _bytes(self.file)
         self.address = int(self._bytes.ctypes.data)
@@ -74,6 +75,7 @@ class SharedGradients:
     def start_sum(self, part: GradientPart) -> None:
         """Begin to replace a part of this process's gradients by the sum over all."""
         begin = part.offset // self._total.itemsize
+        # The barrier of a part completes when all processes have computed it; meanwhile this one continues.
         self._begun.append((self._comm.Ibarrier(), begin, begin + part.size))
         while self._begun and self._begun[0][0].Test():  # now, while it is in the caches
             self._add_up(*self._begun.popleft()[1:])
@@ -84,10 +86,12 @@ class SharedGradients:
             done, begin, end = self._begun.popleft()
             done.Wait()
             self._add_up(begin, end)
+        # No process may use, or overwrite, its gradients before all shares are written.
         self._comm.Barrier()
 
     def _add_up(self, begin: int, end: int) -> None:
         """Put the sums of this process's share of a part into the gradients of all."""
+        # Each element is summed by one process only, in the order of the processes, so all have the same bits.
         share = -(-(end - begin) // (len(self._arenas) * LINE)) * LINE
         first = begin + self._own * share
         last = min(first + share, end)

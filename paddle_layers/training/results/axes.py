@@ -52,6 +52,7 @@ def linear_axis(low: float, high: float, *, whole: bool = False) -> Axis:
     step = max(1.0, step) if whole else step
     if not math.isfinite(step) or step <= 0:
         return Axis(low, high, [(low, f"{low:.3g}"), (high, f"{high:.3g}")])
+    # Tolerance for quotients such as 0.3 / 0.1, which is below 3.
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     decimals = max(0, -math.floor(math.log10(step)))
     ticks = [(number * step, _text(number * step, decimals)) for number in range(first, last + 1)]
@@ -77,4 +78,5 @@ def _round_step(step: float) -> float:
 def _text(value: float, decimals: int) -> str:
     if value and not 1e-4 <= abs(value) < 1e6:
         return f"{value:.3g}"
+    # Adding zero turns -0.0 into 0.0.
     return f"{value + 0.0:,.{decimals}f}"

@@ -66,6 +66,7 @@ class JsonLines:
     def __init__(self, path: Path, records: Records) -> None:
         self.path = path
         lines = "".join(map(_line, map(_numbers, records.lines)))
+        # Written anew from the lines of log.csv that are kept, so both logs agree after an interruption.
         write_file(path, lines.encode())
 
     def add(self, facts: Mapping[str, Any]) -> None:

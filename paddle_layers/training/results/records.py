@@ -29,6 +29,7 @@ class Records:
         self.columns = (*COLUMNS, *statistics)
         self.lines: list[dict[str, str]] = []
         if last is not None and path.exists():
+            # Lines after the checkpoint belong to steps that are made again.
             self.lines = [line for line in read_records(path) if int(line["step"]) <= last.get(line["phase"], -1)]
         lines = ([line.get(name, "") for name in self.columns] for line in self.lines)
         write_file(path, _csv(self.columns, *lines).encode())

@@ -44,6 +44,7 @@ def claimed_place(folder: Path, facts: RunFacts, *, resume: bool, overwrite: boo
             stack.enter_context(claimed_folder(folder, overwrite=overwrite))
             yield Place(folder, resume, overwrite)
             return
+        # Claimed before it is looked at: otherwise two trainings that start together would choose the same folder.
         for candidate in _candidates(folder):
             claim = contextlib.ExitStack()
             try:
@@ -115,6 +116,7 @@ def _what(folder: Path, facts: RunFacts) -> str:
 def _differs(candidate: Path, facts: RunFacts) -> bool:
     """Whether the training that runs in a folder is known to be another one."""
     end = time.monotonic() + _WAIT
+    # It may have claimed the folder a moment ago and not yet written its record.
     while not (candidate / FOLDER / RUN).is_file() and time.monotonic() < end:
         time.sleep(0.05)
     before = read_run(candidate)

@@ -130,6 +130,7 @@ def _train(sweep: Sweep, study: Study, trial: FrozenTrial, say: Callable[[str], 
 
     own = settings_of(trial, parse_varied(sweep.vary))
     shown = f"trial {trial.number}: {shlex.join(own)}"
+    # Trainings are reproducible, so equal settings have equal results.
     for other in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
         if other.params == trial.params and other.value is not None:
             say(f"{shown}  {sweep.watch} {other.value:.4g}, same settings as trial {other.number}")
@@ -168,6 +169,7 @@ def _results(sweep: Sweep, number: int, own: Sequence[str]) -> Mapping[str, floa
 def _share(sweep: Sweep, processes: int) -> None:
     """Let processes do the trials, each with its share of the cores. Raises `TrainingError` when one fails."""
     threads = max(1, min(usable_cores(), most_threads()) // processes)
+    # Not fork: threads of kernels and locks of the parent do not survive it.
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=_worker, args=(sweep, threads)) for _ in range(processes)]
     with Interrupts() as interrupts:

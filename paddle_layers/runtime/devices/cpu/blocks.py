@@ -32,6 +32,7 @@ class Blocks:
 
         `smallest` selects the smallest possible blocks: for checks.
         """
+        # First all launches as groups of one: a group that was fused for other rows may not be divisible now.
         table[:, LENGTH], table[:, PARTS] = 1, table[:, TOTAL]
         for first, end, head in self._groups:
             cut = _cut(head, table[first:end, TOTAL].tolist(), rows)
@@ -40,8 +41,10 @@ class Blocks:
             parts, runs, cells = cut
             size = rows.size(elements(head))
             most = 1 if smallest else self._most
+            # From sizes only, never from the number of threads: block boundaries are the same on every machine.
             step, width = max(1, most * parts // size), max(1, most * cells // size)
             table[first, LENGTH:] = end - first, parts, runs, cells, step, width
+            # A group is split into pieces as one launch, so it is worth splitting if all of it is.
             work[first] = work[first:end].sum()
 
 
@@ -51,11 +54,14 @@ def _cut(head: Launch, totals: Sequence[int], rows: Rows) -> tuple[int, int, int
     Every work item of a launch after the first is one of equal runs of its target, and so are cells.
     """
     first, cells = totals[0], min(totals[1:])
+    # Otherwise a block would end within a work item, whose other part the next launch would read too early.
     if min(totals) <= 0 or any(total % cells for total in totals[1:]):
         return None
     runs = first if head.runs is None else head.runs(rows.of)
     if runs == first and first % cells == 0 and (first == cells or not _has_scratch_per_chunk(head)):
         return cells, cells, cells  # as fine as the others, or finer: they determine the blocks
+    # Boundaries of blocks must be boundaries of both: of the runs that the first launch writes and of the cells that
+    # the others read.
     return (first, runs, cells) if runs and cells % runs == 0 else None
 
 

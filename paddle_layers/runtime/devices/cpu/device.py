@@ -25,6 +25,8 @@ class CpuBlock:
     """Aligned host memory."""
 
     def __init__(self, nbytes: int) -> None:
+        # Zero pages from `calloc` are only backed by memory when they are first written, so that a plan for a large
+        # capacity costs what its batches use. `_bytes` is a view and keeps `raw` alive.
         raw = np.zeros(nbytes + ALIGNMENT, np.uint8)
         start = -raw.ctypes.data % ALIGNMENT
         self._bytes = raw[start : start + nbytes]
@@ -48,6 +50,8 @@ class Cpu:
 
     def allocate(self, nbytes: int) -> CpuBlock:
         """Allocates host memory."""
+        # Linux overcommits: an allocation larger than the machine succeeds, and the out-of-memory killer ends the
+        # process when the pages are written.
         if (memory := memory_bytes()) is not None and nbytes > memory:
             raise DeviceError(f"cannot allocate {as_bytes(nbytes)}: this machine has {as_bytes(memory)}")
         try:

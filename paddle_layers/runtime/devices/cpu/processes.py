@@ -44,14 +44,20 @@ def compiling_beside(drivers: Sequence[Text]) -> Iterator[int]:
     processes: list[subprocess.Popen[bytes]] = []
     try:
         for first in range(others):
+            # From the last driver on, interleaved: this process starts at the first, so that they meet in the middle
+            # and hardly any driver is compiled twice.
             if (process := _start(drivers[::-1][first::others])) is not None:
                 processes.append(process)
         yield len(processes)
     finally:
         for process in processes:
+            # Nothing is missing any more when this is reached, or this process was interrupted: whatever they still
+            # compile is of no use.
             process.kill()
         for process in processes:
             process.wait()
+        # A killed process may have replaced a cached file without recording its checksum, and the next run would
+        # consider the file damaged.
         if drivers:
             list_again(driver.path for driver in drivers)
 
@@ -61,6 +67,8 @@ def _start(drivers: Sequence[Text]) -> subprocess.Popen[bytes] | None:
 
     It reads the drivers from a file: a pipe holds 64 KiB, and would block this process until the other one reads.
     """
+    # `-P` and this path: the same modules as here, even if the current directory has files with their names. A new
+    # interpreter instead of a fork, which would copy locks of numba and of other threads.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     quiet = subprocess.DEVNULL
     command = [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]

@@ -35,6 +35,7 @@ def call_launch(typingctx: Any, launch: Any, function: Any, blocks: Any, threads
 def queue_kernels(rows: Any, launch: int, stream: int) -> tuple[int, int]:
     """Enqueues the rows of a `CudaTable`; returns the driver's first error and the row, or (0, 0)."""
     for row in range(rows.shape[0]):
+        # An empty batch or step: CUDA rejects a grid of no blocks.
         if rows[row, 1] > 0:
             status: Any = call_launch(launch, rows[row, 0], rows[row, 1], rows[row, 2], stream, rows[row, 3])
             if status != 0:

@@ -39,6 +39,7 @@ class Thread(kernel.BlockThread):
 
     def syncthreads(self) -> None:
         """Barrier: all other threads reach it before this one continues."""
+        # Only one thread of the block runs at a time, so no access needs a lock.
         self._manager.resume_next()
         self.resumed.acquire()
         if self._manager.failed:

@@ -24,6 +24,7 @@ from .loops import EXTREMES, Types, accumulators, carries, names_in, range_of
 @functools.lru_cache(maxsize=1 << 14)
 def shared_by_block(kernel: Kernel) -> Kernel | None:
     """The kernel with shared loops, or `None` if it has other loops, or none."""
+    # Their loops depend on earlier rows, or write more than one element.
     if kernel.scan or kernel.procedure:
         return None
     tree, types = kernel.program.tree, Types(kernel.args)
@@ -54,6 +55,8 @@ def _share(loop: ast.For, types: Types, after: list[ast.stmt], number: int) -> l
     if not found or carries(loop, set(found), types.known, after):
         return None
     renamed = _Rename({name: f"{name}_part_" for name in found}).visit(copy.deepcopy(loop))
+    # A sum starts at zero in every thread and is added to the initial value once; an extreme may start at it in all of
+    # them.
     begin = [f"{name}_part_ = {name if how in EXTREMES else f'{types.known[name]}(0)'}" for name, how in found.items()]
     combine = [line for name, how in found.items() for line in _combine(name, how, str(types.known[name]), number)]
     return [*_parse(begin), *_every_nth(renamed), *_parse(combine)]
