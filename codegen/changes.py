@@ -102,6 +102,7 @@ def _names(parts: Iterable[Any]) -> set[str]:
 
 
 REFUSED = "valid configs are rejected"
+# Of defaults: a default has no effect where the attribute was required, since every existing config sets it.
 MOVED = "configs that rely on it change their meaning"
 BINARY = "binary configs are misread"
 
@@ -113,11 +114,9 @@ def _said(field: str) -> Callable[[Any, Any], bool]:
 
 ATTRIBUTE: dict[str, Rule] = {
     "type": Rule("type changed", lambda a: pb.AttributeDef.Type.Name(a.type), always, REFUSED),
-    # One value is also legal for a list, so only the way back rejects configs.
     "repeated": Rule(
         "number of values changed", lambda a: "a list" if a.repeated else "one value", lambda o, _: o.repeated, REFUSED
     ),
-    # Without effect if it was required: every existing config sets the attribute.
     "default_value": Rule(
         "default changed", lambda a: _value(a, "default_value"), lambda o, _: not o.required, MOVED
     ),
@@ -282,7 +281,6 @@ def _initializer(parameter: pb.LayerDef.ParameterDef) -> str:
 PARAMETER: dict[str, Rule] = {
     "axes": Rule("axes changed", lambda p: p.axes, always, "weight files no longer match"),
     "input": Rule("input changed", lambda p: p.input or "none", always, "its name in weight files changes"),
-    # Breaking, because a training with the same seed would give other results.
     "initializer": Rule("initializer changed", _initializer, always, "initial values change"),
     "optional": Rule(
         "requirement changed", lambda p: "optional" if p.optional else "always present", lambda o, _: o.optional,

@@ -183,8 +183,8 @@ def _rank(boxes: list[Box]) -> dict[str, int]:
 
 def _chain(top: _Place, bottom: _Place, ranks: list[list[_Place]]) -> list[_Place]:
     chain = [top]
+    # A bend reserves some width in each rank, so that the edge passes between boxes and not below them.
     for number in range(top.rank + 1, bottom.rank):
-        # A bend reserves some width in its rank, so that the edge passes between boxes and not below them.
         bend = _Place(number, 2.0)
         ranks[number].append(bend)
         chain.append(bend)

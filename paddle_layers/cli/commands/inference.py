@@ -158,7 +158,6 @@ def predict(
     with contextlib.ExitStack() as stack:
         run = stack.enter_context(open_prediction(chosen(file, settings), data, weights, values, dictionary, device))
         say_weights(run, weights)
-        # Escaped when it is shown, not when it is written: a file must contain the strings as they are.
         stream = Shown()
         sink = text_sink(ending, stream) if output is None else stack.enter_context(open_sink(Path(output)))
         for batch in run.batches():
@@ -175,6 +174,7 @@ class Shown(io.StringIO):
 
     def show(self) -> None:
         """Print and clear the buffer."""
+        # Escaped here and not where it is written: a file must contain the strings as they are.
         text = self.getvalue().encode(errors="backslashreplace").decode()
         if text:
             echo(text, nl=False)

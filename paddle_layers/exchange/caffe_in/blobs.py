@@ -93,9 +93,9 @@ class Blobs:
         """The value of a data layer, which feeds both phases where each has one."""
         for phase in layer.phases:
             self._written[phase].add(blob)
+        # Caffe has a data layer for each phase, usually with the same tops: here they are one input with two sources.
         for known in self._taken.values():
             known.add(blob)
-        # Caffe has a data layer for each phase, usually with the same tops: here they are one input with two sources.
         value = self.fed.setdefault(blob, Value(blob, ()))
         value.phases = tuple(phase for phase in PHASES if phase in {*value.phases, *layer.phases})
         return value

@@ -240,7 +240,7 @@ def convert(layer: CaffeLayer, whole: Conversion) -> None:
         use.refused = True
     if use.refused or whole.report.errors > before:
         for value in layer.tops:
-            # A value that was passed through has been made by another layer, which is not at fault.
+            # A value that was passed through comes from another layer, whose conversion is valid.
             value.fault = value not in layer.bottoms
 
 
@@ -282,6 +282,6 @@ def _bridge(whole: Conversion, value: Value, source: Value, phase: str) -> None:
         return
     name = value.draft.name if value.draft is not None else value.name
     whole.drafts.append(Draft(name, "linear", [source], [value], {}, (phase,)))
-    # The type in training is the one that later layers were converted for.
     if phase == "train" or value.type is None:
+        # The type in training is the one that later layers were converted for.
         value.type = source.type

@@ -22,8 +22,8 @@ def inner_product(use: Use) -> None:
     if draft is None:
         return
     inputs, name, turned = math.prod(use.dims()[axis - 1 :]), use.layer.name, not p["transpose"]
-    first = outputs if turned else inputs
     # With `transpose`, Caffe's blob has the inputs first, but its fillers count as if they were the outputs.
+    first = outputs if turned else inputs
     set_weight(use, draft, "weight", 0, "weight_filler", Layout(first, inputs, turned, not turned))
     names = [f"{name}.weight", f"{name}.bias"][: 1 + p["bias_term"]]
     if p["bias_term"]:
@@ -140,7 +140,7 @@ def reshape(use: Use) -> None:
         return
     # 0 copies the batch size and -1 infers it; any other number would fix or change the batch.
     if start == 0 and count > 0:
-        # -1 may stand for the batch if nothing else in the shape is inferred: 0 and -1 then give the same size.
+        # -1 is also allowed for the batch if nothing else in the shape is inferred: it then means the same as 0.
         if not shape or shape[0] not in (0, -1) or (shape[0] == -1 and -1 in shape[1:]):
             text = "the batch axis cannot be reshaped: the first `dim` must be 0 or -1"
             use.refuse("shape", text, "write `dim: 0` for the batch")

@@ -179,8 +179,8 @@ class _Conversion:
             raise NotSupported(_unknown(node))
         captured = {name: self.values[name] for name in node.captured}
         step = Step(node, opset, self.graph_inputs.steps, self.known, self.budget, captured)
-        # Only these absorb a preceding Pad; for others it becomes a layer.
         if node.operator not in ("Conv", "MaxPool", "AveragePool"):
+            # Only these absorb a preceding Pad; for others it becomes a layer.
             inputs = [step.settled(one) if isinstance(one, PaddedView) else one for one in inputs]
         first = inputs[0] if inputs else None
         whole = isinstance(first, (SelectedSteps, ErrorFunction)) or (isinstance(first, Statistic) and first.over_all)

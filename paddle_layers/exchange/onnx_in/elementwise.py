@@ -130,8 +130,8 @@ def erfc(step: Step, x: Any) -> Operand:
 
 
 def _normal(step: Step, view: View) -> ErrorFunction:
-    # `erf(x / sqrt(2))`: any other argument is not the normal distribution of `gelu`.
     fits = math.isclose(view.factor, math.sqrt(0.5), rel_tol=1e-4)
+    # `erf(x / sqrt(2))`: any other argument is not the normal distribution of `gelu`.
     step.refuse_unless(fits, "Erf is only supported in `gelu`")
     return ErrorFunction(view.layout, view=replace(view, factor=1.0))
 

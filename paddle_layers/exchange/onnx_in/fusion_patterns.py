@@ -100,8 +100,8 @@ def _product_of_statistics(step: Step, one: Statistic, other: Any) -> Operand | 
 
 
 def _product_of_mask(step: Step, mask: Mask, other: Any, number: float | None) -> Operand | None:
-    # Exporters use -1e4 (half precision), -1e9, or the lowest float instead of minus infinity.
     if mask.turned and number is not None and number < -1e4:
+        # Exporters use -1e4 (half precision), -1e9, or the lowest float instead of minus infinity.
         return replace(mask, turned=False)  # to be added: 0 for what is seen, very little for the rest
     if isinstance(other, DynamicConstant) and other.number == 1:
         return replace(mask, layout=broadcast(mask, other))

@@ -65,8 +65,8 @@ def loop(step: Step, trips: Any, going: Any, *states: Any) -> Any:
     rows = found[1 + len(states) :]
     result = rows[0]
     cell = cell_of(result) if isinstance(result, Sum) else None
-    # All outputs are compared with the cell, since a body may compute anything besides.
     same = cell is not None and all(one is result for one in rows) and found[1 + cell.state] is result
+    # All outputs are compared with the cell, since a body may compute anything besides.
     if cell is None or not same:
         raise NotSupported(f"the loop body is not a supported cell; {WHOLE}")
     return _outputs(step, cell, followed, found, states)

@@ -57,12 +57,13 @@ class Graph:
         self.constants: dict[str, Array] = {}
         self.scope = ""
         """Name of the current layer, the prefix of the names of its nodes."""
+        # Reserved are the names of values, which an inner node of an earlier layer must not take. Subgraphs share the
+        # set: they see the names around them and may not define one again.
         self._names = set(reserved)
         self._known: dict[tuple[Any, ...], str] = {}
 
     def inner(self) -> Graph:
         """A subgraph: separate nodes, the same names and constants."""
-        # A subgraph sees the names of the graph around it, and may not define one of them again.
         made = Graph(())
         made.constants, made._names, made._known = self.constants, self._names, self._known
         return made
@@ -158,9 +159,9 @@ class Graph:
 
     def shaped(self, x: Tensor, *dims: int) -> Tensor:
         """The rows of `x`, reshaped to other axes."""
+        # Otherwise by 0 for the rows, whose number is unknown; -1 could not infer it for an empty batch.
         if x.dims == dims:
             return x
-        # 0 copies the axis of rows, whose size is unknown.
         made: Tensor = self.Reshape(x, [0, *dims])
         return Tensor(made.name, dims)
 

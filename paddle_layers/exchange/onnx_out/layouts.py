@@ -91,7 +91,6 @@ class Layouts:
         """Rows of each sequence of a group."""
         if group is domain.parent:
             return self._lengths[domain]
-        # 7 is INT64.
         counts: Tensor = self.graph.Cast(self.mask(domain, group), to=7)
         found: Tensor = self.graph.ReduceSum(counts, [1], keepdims=0)
         return found

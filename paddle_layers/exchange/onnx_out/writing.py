@@ -48,7 +48,6 @@ def write_network(
     # recurrent group belong to another graph.
     data = [node for node in network.nodes if not node.definition.inputs]
     whole = build_graph(Network.checked(network.name, data, network.source), parameters, {})
-    # Names of values are reserved: an inner node of an earlier layer must not take the name of a later output.
     graph = Graph(name for node in network.nodes for name in node.output_names)
     written, layouts = Written(graph), Layouts(graph)
     for name, value in whole.feeds.items():
@@ -104,7 +103,6 @@ def _add_feed(name: str, value: Value, written: Written, layouts: Layouts) -> No
 
 
 def _length_input(name: str, ending: str, written: Written) -> Tensor:
-    # A layer may have this name.
     made = written.graph.unique(f"{name}.{ending}")
     written.inputs.append(Port(made, _lengths_axes(name, ending), ids=True))
     return Tensor(made)
