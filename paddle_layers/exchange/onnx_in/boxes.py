@@ -18,6 +18,7 @@ def roi_align(step: Step, x: Any, boxes: Any, images: Any) -> Operand:
     )
     step.refuse_unless(step.attribute("mode", "avg") == "avg", "mode `max` is not supported")
     usual = "half_pixel" if step.opset >= 16 else "output_half_pixel"
+    # The attribute was added in opset 16, with another default than what older models mean.
     middle = step.attribute("coordinate_transformation_mode", usual) == "half_pixel"
     window = step.attribute("output_width", 1), step.attribute("output_height", 1)
     ratio = step.attribute("sampling_ratio", 0)
@@ -37,6 +38,7 @@ def _pooled(step: Step, type_: str, x: Any, boxes: Any, window: tuple[int, int],
     step.refuse_unless(spatial == 2, "feature maps must be 2-D")
     rows: Rows = step.rows(step.view(boxes, "boxes"), 1)
     step.refuse_unless(len(rows.view.rows) == 2, "computed boxes are not supported; they must be an input of the model")
+    # Boxes of an input are fed as one sequence per image, instead of with an index of the image for each box.
     width, height = window
     made = step.layer(
         type_, value, rows.value, pooled_width=width, pooled_height=height,

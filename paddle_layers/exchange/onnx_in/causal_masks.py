@@ -16,6 +16,7 @@ def counted(step: Step, x: Any, axis: Any) -> Operand:
     first = isinstance(axis, Constant) and axis.number == 0
     plain = step.attribute("exclusive", 0) and not step.attribute("reverse", 0)
     fits = isinstance(x, DynamicConstant) and x.number == 1 and len(x.layout) == 1 and first and plain
+    # The elements of a mask are numbered by an exclusive sum of ones; only this use is recognized.
     step.refuse_unless(fits, "CumSum is only supported in causal masks")
     return PositionGrid(x.layout)
 
@@ -31,6 +32,7 @@ def part_of_grid(step: Step, x: Any, size: Any, part: str) -> PositionGrid:
     square = isinstance(x, PositionGrid) and x.part == "all" and len(x.layout) == 2
     if not square or not isinstance(size, Constant) or size.array.size != 1:
         raise NotSupported("this operator is only supported in causal masks")
+    # Row and column of element i are i // keys and i % keys; with another divisor they would be something else.
     step.refuse_unless(size.array.reshape(-1)[0] == x.shape[1], "the divisor must be the number of keys")
     return PositionGrid(x.layout, part)
 
@@ -39,5 +41,6 @@ def shaped(step: Step, sizes: list[Extent]) -> PositionGrid:
     """A row of places as a square of steps."""
     square = len(sizes) == 2 and sizes[0] == sizes[1] and isinstance(sizes[0], Size) and sizes[0] in step.steps
     step.refuse_unless(square, "expected a square grid of query and key positions")
+    # Equal dynamic sizes are the same axis of steps, so a mask is square for every length.
     axis = (step.steps[sizes[0]],)
     return PositionGrid((axis, axis))

@@ -27,9 +27,11 @@ def same(step: Step, x: Any, *more: Any) -> Any:
         shape = step.integers(more[0], "shape")
         whole = [*([1] * (len(shape) - len(x.layout))), *x.shape]
         fits = all(size in (1, own) for size, own in zip(shape, whole[len(whole) - len(shape) :], strict=True))
+        # An Expand of a value is accepted if it changes nothing; exporters write it with a shape that is computed.
         step.refuse_unless(fits or not isinstance(x, View), "broadcasting by Expand is not supported")
         missing: Layout = ((),) * max(len(shape) - len(x.layout), 0)
         return moved(x, (*missing, *x.layout))
+    # Since opset 12, training is an input of the node instead of a mode of the model.
     if step.node.operator == "Dropout" and len(more) > 1 and more[1] is not None:
         training = more[1].number if isinstance(more[1], Constant) else None
         step.refuse_unless(training == 0, "dropout at inference (`training_mode`) is not supported")
@@ -51,6 +53,7 @@ def _cast(step: Step, x: View, like: Any) -> Operand:
     if x.value.type.kind == "INT":
         return x if to in WHOLE else _mask_of(step, x)
     layer = x.value.layer
+    # Indices are floats here and integers in ONNX, so their cast is the identity; any other one would round.
     integers = layer.type == "arg_max" or (layer.type == "top_k" and x.value.place == 1)
     step.refuse_unless(
         to in REAL or (integers and to in WHOLE), "casting floats to integers or booleans is not supported"
@@ -62,5 +65,6 @@ def _mask_of(step: Step, x: View) -> Operand:
     """Integers per row of sequences that are cast to floats or booleans are a padding mask."""
     if x.value.layer.type != "data" or x.value.level != 1 or x.value.layer.attributes.get("size"):
         return IdArithmetic(x.layout)
+    # The input is removed: sequences are not padded here.
     step.known[x.value.layer] = "mask"
     return Mask(x.layout)

@@ -68,6 +68,7 @@ def import_onnx(path: str | Path) -> Imported:
     model = read_model(file)
     with np.errstate(all="ignore"):  # what is not finite is so in the model
         outcome = convert(model)
+    # After the whole graph, so that one run lists all nodes that are not supported.
     if outcome.refused:
         count = len(outcome.refused)
         title = f"cannot import {file}: {count} {'error' if count == 1 else 'errors'}:"

@@ -101,10 +101,12 @@ def make_layer(
 
 def _type(value: Value) -> Type:
     """The type; ids have as many values as the table that they choose rows of, which is known with its reader."""
+    # ONNX does not bound ids; the first reader that has a table does.
     size = value.layer.attributes.get("size") if value.layer.type == "data" else None
     return value.type._replace(size=size) if isinstance(size, int) and value.type.kind == "INT" else value.type
 
 
 def weight(array: Any, source: tuple[str, ...] = ()) -> Weight:
     """A parameter's numbers in float32."""
+    # float32, whatever the precision of the model, since the weights are trainable afterwards.
     return Weight(np.ascontiguousarray(array, np.float32), source)

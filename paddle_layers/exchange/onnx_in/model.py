@@ -34,6 +34,7 @@ class Body:
     def captured(self) -> tuple[str, ...]:
         """Captured values of the surrounding graph."""
         own = {*self.inputs, *self.constants, *(name for node in self.nodes for name in node.outputs)}
+        # A dict keeps the order of first use, so that an import gives the same text every time.
         read = dict.fromkeys([name for node in self.nodes for name in node.inputs] + list(self.outputs))
         return tuple(name for name in read if name and name not in own)
 
@@ -59,6 +60,7 @@ class Node:
     @property
     def label(self) -> str:
         """Name in messages and in the report."""
+        # Names of nodes are optional in ONNX; outputs are not.
         name = self.name or next(filter(None, self.outputs), f"number {self.place + 1}")
         return f"{shown(name)} ({shown(self.operator)})"
 

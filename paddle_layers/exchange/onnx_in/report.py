@@ -22,6 +22,7 @@ def report_text(model: Model, outcome: Outcome, made: Assembled, *, brief: bool 
     constant = {node.place for node in outcome.folded}
     unused = {node.place for node in outcome.unused}
     other = [node for node in model.nodes if node.place not in used | constant | unused]
+    # Data layers come from inputs of the model, not from nodes.
     layers = [layer for layer in made.layers if layer.inputs]
     numbers = sum(array.size for array in made.weights.values())
     counts = (
@@ -54,6 +55,7 @@ def _nodes(model: Model, layer: Layer) -> str:
 
 
 def _notes(outcome: Outcome, made: Assembled) -> list[str]:
+    # An output may have another name here: that of a fused pattern, or one without characters that config files reject.
     names = [value if value == name else f"{value} ({shown(name)})" for name, value in made.outputs.items()]
     read = {value for node in made.network.nodes for value in node.inputs}
     ends = {name for node in made.network.nodes for name in node.output_names} - read

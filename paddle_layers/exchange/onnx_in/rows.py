@@ -38,6 +38,7 @@ def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight
         array.shape[0] == dims[-1], f"weight has {array.shape[0]} rows, expected {dims[-1]}, the number of features"
     )
     settings: dict[str, Any] = {"size": int(array.shape[1]), "bias": bias is not None}
+    # Several axes are left: the layer is applied along the last one, to every position.
     if any(size != 1 for size in dims[:-1]):
         rows = step.rows(x)
         weights = {"weight": weight(array, source), **({"bias": bias} if bias else {})}
@@ -47,8 +48,10 @@ def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight
     atoms = atoms_of(rest)
     if atoms != x.inside:  # the numbers of a row stay where they are: the rows of the weight are sorted instead
         sizes = [whole(atom.size) for atom in atoms]
+        # The weights are permuted once here; permuting the values would be a layer that runs in every step.
         array = array.reshape(*sizes, -1).transpose(*[atoms.index(atom) for atom in x.inside], len(atoms))
         array = array.reshape(math.prod(sizes), -1)
+        # The source is part of the identity of a weight: two uses are only shared if the same was done to both.
         source = (*source, "sorted") if source else ()
     weights = {"weight": weight(array, source), **({"bias": bias} if bias else {})}
     made = step.layer("fc", x.value, weights=weights, suffix=suffix, **settings)
@@ -68,11 +71,13 @@ def gemm(step: Step, x: Any, matrix: Any, bias: Any = None) -> Operand:
         array, source = array.T, (*source, "Transpose") if source else ()
     alpha, beta = step.attribute("alpha", 1.0), step.attribute("beta", 1.0)
     if alpha != 1.0:
+        # Without a source, as a constant: a scaled weight is no longer the initializer that others may share.
         array, source = array * np.float32(alpha), ()
     own = None
     if bias is not None:
         numbers = step.numbers(bias, "bias")
         step.refuse_unless(
+            # A Gemm broadcasts its bias: one number is legal for all outputs.
             numbers.array.size in (1, array.shape[1]),
             f"bias must have one value per output ({array.shape[1]}), got {numbers.array.size}",
         )
@@ -107,6 +112,7 @@ def gather(step: Step, table: Any, places: Any) -> Operand:
     axis = step.axis(axis, len(view.layout))
     place, keep = int(given.array.reshape(-1)[0]), given.array.ndim > 0
     size = view.shape[axis]
+    # Along the axis of steps, only the ends are the same for sequences of every length.
     if any(atom.name for atom in view.layout[axis]):
         last = place == -1 or (isinstance(size, int) and place == size - 1 and place > 0)
         step.refuse_unless(
@@ -122,6 +128,8 @@ def gather(step: Step, table: Any, places: Any) -> Operand:
     part = (
         view
         if size == 1
+        # A short axis is cut into all of its parts at once, since models that take one usually take the others, too
+        # (query, key and value); of a long one, only the part is cut out.
         else cut(step, view, axis, [1] * size if size <= 8 else sizes)[place if size <= 8 else min(place, 1)]
     )
     return part if keep else replace(part, layout=(*part.layout[:axis], *part.layout[axis + 1 :]))
@@ -154,6 +162,7 @@ def arg_max(step: Step, x: Any) -> Operand:
     axis = step.axis_of_row(step.axis(step.attribute("axis", 0), len(rows.view.layout)), rows)
     keep, last = bool(step.attribute("keepdims", 1)), bool(step.attribute("select_last_index", 0))
     least = step.node.operator == "ArgMin"
+    # `maxid` gives ids, which an embedding or a metric can read; the general layer gives floats.
     if len(rows.value.dims) == 1 and not least and not last:
         made = step.layer("maxid", rows.value)
         return View((*rows.lead, ()) if keep else rows.lead, value=made.outputs[0], order=rows.view.rows)

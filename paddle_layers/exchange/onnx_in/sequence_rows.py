@@ -23,6 +23,7 @@ def broadcast(x: Any, y: Any) -> Layout:
     """The axes of two that are broadcast."""
     layouts = [one.layout for one in (x, y) if not isinstance(one, Constant)]
     rank = max(map(len, layouts), default=0)
+    # As in NumPy, shorter shapes get axes of size 1 in front.
     padded = [((),) * (rank - len(one)) + one for one in layouts]
     return tuple(next((axis for axis in axes if axis), ()) for axes in zip(*padded, strict=True))
 
@@ -40,6 +41,7 @@ def one_row(step: Step, view: View, axis: int, type_: str, *, keep: bool, **sett
     plain = step.plain(view)
     value = plain.value
     if len(value.dims) != 1:
+        # These layers reduce vectors; the axes of a row are restored by the layout.
         value = step.layer("flatten", value, suffix="flat").outputs[0]
     made = step.layer(type_, value, **settings)
     gone: Layout = ((),) if keep else ()
@@ -52,9 +54,11 @@ def causal_of(array: Any, seen: Any) -> bool | None:
     """Whether a mask lets every row see itself and those before; False where it lets all be seen, else None."""
     if array.size == 1 or (array == seen).all():
         return False if (array == seen).all() else None
+    # A mask may have axes for samples and heads, which must all be the same.
     last = array.reshape(-1, *array.shape[-2:])
     if last.shape[1] != last.shape[2]:
         return None
+    # Additive masks have a very small number where a key is hidden, Boolean ones are False there.
     expected = np.tril(np.ones(last.shape[1:], bool))
     hidden = array.dtype.kind == "b" or (last[:, ~expected] < -1e4).all()
     return True if hidden and ((last == seen) == expected).all() else None
