@@ -33,8 +33,11 @@ _COMMENT = re.compile(
 
 def converted(path: Path, wanted: str) -> tuple[bytes, bool]:
     """The content of a config file in the format `wanted`, and whether comments were lost. Raises `ConfigError`."""
+    # First, since the conversion to a message reports no errors.
     validate(path)
     message, text = read_message(path)
+    # A message holds no comments. Strings are matched as well, so that a `#` inside one is no comment; the two header
+    # lines are written again.
     lost = not text.lstrip().startswith("{") and any(not match[1] for match in _COMMENT.finditer(text))
     return written(message, wanted), lost
 
@@ -50,6 +53,7 @@ def read_message(path: Path) -> tuple[Message, str]:
 def written(message: Message, wanted: str) -> bytes:
     """A message as "text", "JSON" or "binary"."""
     if wanted == "binary":
+        # Equal configs are equal bytes, so that files can be compared.
         return message.SerializeToString(deterministic=True)
     text = text_of_message(message) if wanted == "text" else _json(plain(message), 0) + "\n"
     return text.encode()

@@ -55,6 +55,7 @@ def loads(text: str, name: str = "<text>") -> Network:
     """
     if not isinstance(text, str):
         raise TypeError(f"loads expects the text of a network file, got {brief(text)}")
+    # Otherwise the message is one on syntax at the first character of the path.
     if _is_path(text):
         message, help_ = "this is a file name, not a network", f"write load({text!r}); `loads` expects the text"
         raise ConfigError([Diagnostic("E001", message, Source(name, text), 0, len(text), help=help_)])
@@ -66,6 +67,7 @@ def loads(text: str, name: str = "<text>") -> Network:
 
 
 def _is_path(text: str) -> bool:
+    # The string may be megabytes long, and the constructor of a path would look through all of it.
     return len(text) < 300 and Path(text).suffix in TEXTS | BINARY and not any(mark in text for mark in ":{}\n")
 
 
@@ -117,16 +119,20 @@ def read_file(path: str | Path) -> str:
         raise TypeError(f"path must be a string or a Path, got {brief(path)}")
     try:
         if Path(path).suffix in BINARY:
+            # Lazily: most configs are text.
             from .writing.binary import read_binary, text_of_message
 
             # converted to text and parsed again, so that errors have positions
             return text_of_message(read_binary(Path(path)))
         content = Path(path).read_bytes()
+        # By content as well: a renamed image would otherwise give an error for each of its bytes.
         if other := other_file(Path(path), content):
             fault = Diagnostic(
                 "E009", f"`{path}` is {other.what}, not a config", Source(str(path), ""), 0, help=other.help
             )
             raise ConfigError([fault])
+        # Editors on Windows write a byte order mark and `\r\n`; without them, offsets and columns are those that an
+        # editor shows.
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         message = f"file `{path}` not found"
@@ -151,6 +157,7 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
             load_plugin(path)
         except DefinitionError as error:
             message, file, line = error.message, error.file or str(path), error.line
+            # Code that is compiled at run time has a file name such as `<string>`.
             there = os.path.isfile(file)
             text = Path(file).read_text(encoding="utf-8", errors="replace") if there else ""
             rows = text.split("\n")

@@ -66,6 +66,7 @@ class GenerateSettings:
             left_out = value is None and field.default is None and not field.required
             if not left_out and (reason := field.attribute.check(value)) is not None:
                 return Fault(name, reason)
+        # In logarithms: the power itself overflows, and a score would be divided by infinity.
         if self.length_penalty * math.log(self.max_length) > _LARGEST:
             message = f"`length_penalty` {self.length_penalty:g} is too large for a `max_length` of {self.max_length}"
             return Fault("length_penalty", message, "1 averages the score over the tokens")

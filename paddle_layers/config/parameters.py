@@ -66,6 +66,7 @@ def with_rules(network: Network, rules: Sequence[ParamRule]) -> Network:
     shared = _shared(known)
     for rule in rules:
         for name in matching(rule.of, known):
+            # One tensor cannot have two learning rates, whichever of its names the pattern matches.
             for other in shared.get(known[name].share or "", [name]):
                 known[other] = rule.change(known[other])
     return Network.checked(network.name, [_changed(node, "", known) for node in network.nodes], network.source)
@@ -86,6 +87,7 @@ def _changed(node: Node, prefix: str, known: dict[str, ParamSettings]) -> Node:
     if inside is not None:
         inside = Inside(tuple(_changed(part, own, known) for part in inside.nodes), inside.inputs, inside.outputs)
     else:
+        # Layers with equal text share one setup: changing it in place would change the others.
         setup = copy.copy(setup)
         setup.params = {name: known[own + name] for name, _ in own_settings(node)}
     types = node.input_types, node.output_types

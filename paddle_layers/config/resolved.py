@@ -40,6 +40,7 @@ def resolved_texts(training: Training, folder: Path, overrides: Iterable[str] = 
         network = HEADER + _text(_fields(Source(own.name, own.own, source.overrides), "Network", "net."))
     elif not inside:  # it was made in Python
         network = network_text(training.network.name, training.network.nodes)
+    # Both are written again, relative to the new folder.
     fields = [field for field in fields if field[0] not in ("base", "network")]
     head = f"base: {value_text(_relative(training.base, folder))}\n"
     head += f"network: {value_text(NETWORK)}\n" if network else ""
@@ -61,6 +62,7 @@ def flat_fields(text: str, message: str) -> dict[str, str]:
 def _fields(source: Source, message: str, prefix: str = "", *, without: str = "") -> Fields:
     report = Report(source)
     fields = read(report)
+    # Overrides apply to fields that are known to be complete; in a broken block one would hide the error.
     if not report.failed:
         apply_overrides(fields, report, message, prefix, without=without)
     if report.failed:
@@ -71,6 +73,7 @@ def _fields(source: Source, message: str, prefix: str = "", *, without: str = ""
 def _relative(base: Path, folder: Path) -> str:
     """Relative path from one folder to another, so that both may be moved together."""
     try:
+        # Resolved first: `..` after a symbolic link would otherwise lead to another folder.
         return Path(os.path.relpath(base.resolve(), folder.resolve())).as_posix()
     except ValueError:  # other drives of Windows
         return base.resolve().as_posix()

@@ -219,6 +219,7 @@ class Training:
         `place` is a dotted name as in `places`; an attribute follows a slash. If the file does not have it, the nearest
         enclosing position is used.
         """
+        # A file may leave out the invalid field, such as a default that does not fit the data.
         while place and place not in self.places:
             place = place[: max(place.rfind("."), place.rfind("/"), 0)]
         remarks = tuple(map(Note, notes))

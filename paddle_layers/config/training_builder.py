@@ -36,6 +36,7 @@ def make_training(network: Network, *, optimizer: Mapping[str, Any], **fields: A
     """
     _check_network(network)
     given = {name: _plain(value) for name, value in {"optimizer": optimizer, **fields}.items() if value is not None}
+    # Through text: one reader checks files and Python values, so that messages and defaults cannot differ.
     text = "".join(f"{fields_text({name: value})}\n" for name, value in given.items())
     return require_valid(*read_training(text, NAME, network))
 

@@ -137,6 +137,7 @@ class _TrainingReader:
 
     def _read(self) -> Training | None:
         fields = read(self.report)
+        # Before binding: otherwise each field of a Caffe solver is reported as unknown.
         if report_caffe(fields, self.report):
             return None
         if is_network(fields):
@@ -162,6 +163,7 @@ class _TrainingReader:
             self._params(bound, network)
             check_momenta(bound, network, self.report)
             self._generate(bound.values.get("generate"), network)
+        # Every check above has run by now: each works on the fields that are valid, so that one run shows all errors.
         if self.report.failed or network is None:
             return None
         return self._training(bound, network)
@@ -220,9 +222,11 @@ class _TrainingReader:
             if net is None:  # no block, which was reported
                 return None
             before = self.report.errors
+            # The valid layers are kept after errors as well: an editor completes names from them.
             self.valid_network = Network.checked(*wire_fields([], self.report, net))
             return None if self.report.errors > before or net.broken else self.valid_network
         self.network_path = self.base / str(path)
+        # Here rather than in the reader: the error belongs to the field of this file, not to the file that is missing.
         if not os.path.isfile(self.network_path):
             self.report.add("E302", f"network file `{self.network_path}` not found", bound.place("network"))
             return None
@@ -258,6 +262,7 @@ class _TrainingReader:
         for source in bound.values.get("source", ()):
             phases = ["train", "test"] if "split" in source.places else [get_field(source, "phase", "Source")]
             place = source.place("phase")
+            # Without a valid phase it counts for none, so that it cannot be a second source of one.
             if "phase" in source.places and any(fault.start == place for fault in self.report.diagnostics):
                 continue  # an invalid phase, which was reported
             if "name" in source.places:
@@ -272,6 +277,7 @@ class _TrainingReader:
                     self._data_layer(transform.values.get("input"), transform.place("input"), network)
                     for item, name in enumerate(transform.values.get("also", ())):
                         self._data_layer(name, transform.place("also", item), network)
+        # In a broken file the source may be in the part that was skipped.
         if "train" not in first and self.sources_needed and not bound.broken:
             self.report.add(
                 "E304", "there is no source for the train phase", 0, help='add `source { type: "npz" npz { ... } }`'
@@ -311,6 +317,7 @@ class _TrainingReader:
         given = [name for name in ("every", "every_epochs") if test is not None and name in test.places]
         every = bool(given)
         if test is not None and every and not tested:
+            # A warning: `train(..., datasets=...)` may provide the test data, which the file does not know.
             self.report.add("W005", NO_TEST_SOURCE, test.place(given[0]), help=TEST_SOURCE)
         for callback in bound.values.get("callback", ()):
             if callback.definition is None or not acts_on_tests(callback.definition.owner):
@@ -350,6 +357,7 @@ class _TrainingReader:
         for block in blocks:
             pattern = block.values.get("of")
             if isinstance(pattern, str) and not matching(pattern, known):
+                # Users name a layer and forget its parameters: patterns of whole layers are among the suggestions.
                 layers = dict.fromkeys(f"{name.rpartition('.')[0]}.*" for name in known)
                 near = nearest(pattern, [*layers, *known])
                 available = f"available: {listed(known)}" if known else "the network has no parameters"

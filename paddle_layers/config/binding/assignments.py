@@ -82,12 +82,14 @@ def _read(
     if expression is None and within is None:
         report.add("E118", f"`{name}` has no value", place, end, help=f'write `set: "{name} = ..."`')
         return None
+    # A name alone passes on the setting of the same name.
     expression = expression or Expression(None, ((1, (name,)),))
     settings = within.attributes if within is not None else {}
     for unknown in (one for one in expression.names if one not in settings):
         if within is None:
             message = f"unknown setting `{unknown}`: only blocks have settings"
             report.add("E119", message, place, end, help=VALUES)
+        # A malformed declaration may have been the one of this setting.
         elif not within.unread:
             near = nearest(unknown, settings)
             help_ = (

@@ -19,6 +19,7 @@ from .steps import GROUP, NETWORK, STEP, check_context, check_step, check_times,
 
 def make_draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
     """Draft of a bound layer in a NETWORK, a STEP or a BLOCK; checks that concern the layer alone."""
+    # Before the step: a layer without setup is still drafted with its step, whose errors are reported as well.
     setup = make_setup(bound, binder) if check_step(bound, binder.report) else None
     step = _step(bound, binder)
     if setup is not None:
@@ -121,6 +122,7 @@ def _activation(made: Setup, bound: Bound, binder: Binder) -> bool:
     if problem := activation_problem(chosen):
         report.add("E114", problem, start)
         return False
+    # Through the binder: an activation by name may have required attributes, which is then reported at `act`.
     attributes = block.attributes if block is not None else binder.attributes(chosen, [], start, Bound(start))
     if attributes is not None:
         made.activation = (chosen, attributes)

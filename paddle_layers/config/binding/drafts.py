@@ -80,6 +80,7 @@ class Draft:
     def bound(self) -> Bound | None:
         """The fields of the file with positions; None if it comes from a checked network."""
         if self._bound is None and self._text is not None:
+            # A recalled layer is parsed for its positions only when a message needs one.
             self._bound = _bound(self._text)
         return self._bound
 
@@ -100,6 +101,7 @@ class Draft:
         """The number of inputs that the file lists, invalid ones included."""
         if self._bound is None:
             return len(self.inputs)
+        # Invalid items as well: an input that was reported is not missing.
         given = [item[2] for field in self._bound.places.get("input", ()) for item in items(field)]
         return sum(text.count(",") + 1 if isinstance(text, str) else 1 for text in given)
 

@@ -51,6 +51,7 @@ class Expression(NamedTuple):
         if self.literal is not None:
             return self.literal
         (sign, factors), *others = self.terms
+        # A single name may be of any type; only sums and products need integers.
         if not others and sign == 1 and len(factors) == 1 and isinstance(factors[0], str):
             return settings[factors[0]]
         return _within(sum(sign * _product(factors, settings) for sign, factors in self.terms))
@@ -65,6 +66,7 @@ class Assignment(NamedTuple):
     """Its offset in the text."""
 
 
+# Commas inside quotes do not separate. An open quote extends to the end, so that its own error is reported.
 _PIECE = re.compile(r"[^,']*+(?:'[^']*+'[^,']*+)*+(?:'[^']*+)?")
 
 
@@ -92,6 +94,7 @@ def assignment(text: str, start: int = 0) -> Assignment:
 
 def expression(text: str) -> Expression:
     """Read a value. Raises `ExpressionError`."""
+    # Bounds the time of a use: expressions are evaluated again for every set of settings.
     if len(text) > LONGEST:
         raise ExpressionError(f"expression too long: {len(text):,} characters, maximum {LONGEST:,}")
     tokens = _tokens(text)
@@ -119,6 +122,7 @@ def expression(text: str) -> Expression:
         elif not wanted:
             raise ExpressionError(f"missing operator between `{factors[-1]}` and `{word}`", "write `+`, `-` or `*`")
         else:
+            # 20 digits exceed 64 bits in any case, and converting a longer number takes quadratic time.
             factors.append(_within(int(word[:20])) if kind == "whole" else word)
             wanted = False
     if wanted:
@@ -173,6 +177,7 @@ def _product(factors: tuple[int | str, ...], settings: Mapping[str, Value]) -> i
         if isinstance(value, bool) or not isinstance(value, int):
             message = f"only integers can be added and multiplied, but `{factor}` is {shown(value)}"
             raise ExpressionError(message)
+        # After every factor: the product of many settings would otherwise grow without limit.
         found = _within(found * value)
     return found
 

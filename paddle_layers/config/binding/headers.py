@@ -64,6 +64,7 @@ class MessageSpec:
             (field.name, spec(field.message).names.get(name, "")) for field in self.fields.values() if field.message
         ]
         found = [(block, field) for block, field in blocks if field]
+        # With several, a suggestion would be a guess.
         return found[0] if len(found) == 1 else ("", "")
 
 
@@ -83,7 +84,9 @@ def spec(name: str) -> MessageSpec:
 def is_training(fields: Fields) -> bool:
     """Whether the fields of a file are those of a training file."""
     names = {field[0] for field in fields}
+    # Fields that both kinds have decide nothing.
     known = set(spec("Training").fields) - set(spec("Network").fields)
+    # A network with a misplaced field of a training is a network with an error.
     return bool(names & known) and "layer" not in names
 
 
@@ -100,6 +103,7 @@ CAFFE_SOLVER = {"base_lr", "lr_policy", "max_iter", "solver_mode", "test_iter", 
 def report_caffe(fields: Fields, report: Report) -> bool:
     """Report a Caffe network or solver as one error instead of each of its fields; returns whether it is one."""
     names = {field[0] for field in fields}
+    # The first layer decides: in Caffe's files all of them have the same form.
     first = next((field for field in fields if field[0] in ("layer", "layers") and field[1] == BLOCK), None)
     if not (len(names & CAFFE_SOLVER) > 1 or "input_dim" in names or (first is not None and _of_caffe(first))):
         return False
@@ -149,6 +153,7 @@ def _attribute(field: FieldDescriptor, rule: Any, repeated: bool) -> Attribute[A
         made = Choice(text, options=tuple(rule.options), default=default)
     elif field.cpp_type in (field.CPPTYPE_INT32, field.CPPTYPE_INT64):
         bits = 31 if field.cpp_type == field.CPPTYPE_INT32 else 63
+        # Binary configs cannot hold other numbers (the schema has 32 or 64 bits).
         limits = {"min": -(2**bits), "max": 2**bits - 1, **limits}
         made = (Ints if repeated else Int)(text, **limits)
     elif field.cpp_type == field.CPPTYPE_DOUBLE:

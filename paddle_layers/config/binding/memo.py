@@ -29,6 +29,8 @@ def memo() -> Recall:
 
     def recall(match: re.Match[str]) -> Draft | None:
         name, kind, inputs, rest = match.groups()
+        # By text: repeated blocks of a network differ in names and inputs only. `None`, a layer that the reader has to
+        # check, is remembered as well.
         setup = known.get((kind, rest), UNSEEN)
         if setup is UNSEEN:
             setup = known[kind, rest] = bind(kind, rest)
@@ -51,6 +53,7 @@ class _Settings:
     def bind(self, kind: str, rest: str) -> Setup | None:
         """The bound settings; None after an error, or if positions are needed."""
         definition = registries["layer"].get(kind)
+        # The layers in a group need positions.
         if definition is None or definition.name in (GROUP, MEMORY):
             return None
         simple = SIMPLE_BLOCK.fullmatch(rest)
@@ -58,10 +61,12 @@ class _Settings:
             attributes = _simple_attributes(definition, simple[2])
             if attributes is not None and attributes.get("act", LINEAR) == LINEAR:
                 return Setup(definition, attributes)
+        # A separate report: errors are reported by the reader, with positions in the file.
         report = Report(Source("", rest))
         self.binder.report = report
         try:
             return self._judged(kind, rest, report)
+        # The limit of errors is that of this layer alone and must not end the whole reading.
         except TooManyFaults:
             return None
 
@@ -69,6 +74,8 @@ class _Settings:
         fields: list[Field] = [("name", STRING, kind, 0, 0), ("type", STRING, kind, 0, 0)]
         fields += read_text(rest, report)
         bound = self.binder.message(fields, self.header, 0, "layer")
+        # An `input` after other fields was not seen by the pattern; the others depend on more than the text of the
+        # layer.
         if not bound.places.keys().isdisjoint(("step", "input", "set", "times")):
             return None
         setup = make_setup(bound, self.binder)
@@ -84,6 +91,7 @@ def _simple_attributes(definition: LayerDefinition, text: str) -> Attributes | N
         if attribute is None or attribute.repeated or attribute.deprecated or attribute.name in given:
             return None
         value: Any
+        # The two frequent cases without a call of the general conversion.
         if whole and attribute.type == "INT":
             value = int(whole)
             legal = attribute.range_problem(value) is None

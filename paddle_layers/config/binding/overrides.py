@@ -27,6 +27,7 @@ def apply_overrides(fields: Fields, report: Report, root: str, prefix: str = "",
     `prefix` is the beginning of the paths, such as "net."; other paths are skipped, as are those that begin with
     `without`. Errors go to the report.
     """
+    # Overrides are part of the source text, so that their errors have a position and an excerpt like those of the file.
     start = report.source.own_end + 1
     for text in report.source.overrides:
         if text.startswith(prefix) and not (without and text.startswith(without)):

@@ -70,6 +70,7 @@ def report_unknown_type(report: Report, registry: str, name: str, start: int, bl
 
 def _hint(registry: str, name: str, known: Sequence[str]) -> tuple[str, str | None]:
     """The suggested fix, and the suggested name."""
+    # First: a similar name would be misleading if the plugin that has this type could not be imported.
     if plugin := broken_plugin(name):
         return f"the plugin `{plugin.prefix}`, which may provide it, {plugin.fate}", None
     if none := no_layer_here(registry, name):

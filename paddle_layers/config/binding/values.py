@@ -67,9 +67,11 @@ def convert(wanted: str, kind: int, value: Any) -> Any:
         if wanted == "FLOAT":
             return _real(value)
         if wanted == "BOOL":
+            # As protobuf's text format does.
             return bool(value) if value in (0, 1) else MISSING
         return value if wanted == "INT" else MISSING
     if kind == STRING:
+        # Choices may be quoted, since JSON has no identifiers.
         return value if wanted in ("STRING", "CHOICE") else MISSING
     if kind == WORD:
         return _word(wanted, value)
@@ -100,6 +102,7 @@ def _wrong_kind(attribute: Attribute[Any], field: Field, report: Report) -> None
     help_, fix = "", None
     if kind == LIST:
         help_ = "write one value, without brackets"
+    # The position is that of the expression, where a fix would replace something else.
     elif _in_expression(field):
         help_ = f"write it in single quotes: '{value}'" if attribute.type in ("STRING", "CHOICE") else ""
     elif attribute.type in ("STRING", "CHOICE") and kind in (WORD, INT, FLOAT):

@@ -18,6 +18,8 @@ def build(outputs: Sequence[Any], name: str) -> Wired:
     """The layers that the given outputs depend on. Raises `ConfigError`; notes name the lines of the helper calls."""
     calls = _calls(_flat(outputs))
     names = _names(calls)
+    # Through text: one reader checks files and networks from Python. A call is one line, so that the line of an error
+    # is the index of its call.
     text = f"name: {value_text(name)}\n" if name else ""
     for call in calls:
         text += f"layer {{ {fields_text(_fields(call, names))} }}\n"
@@ -48,6 +50,8 @@ def _flat(outputs: Any) -> list[Value | Sink]:
 def _calls(values: Iterable[Value | Sink]) -> list[Call]:
     """All calls that the values depend on, in topological order."""
     done: dict[Call, None] = {}
+    # An explicit stack: networks may be deeper than Python's recursion limit. Reversed, so that layers are in the order
+    # of the program.
     stack: list[tuple[Call, bool]] = [(value.call, False) for value in reversed(list(values))]
     while stack:
         call, entered = stack.pop()

@@ -70,6 +70,7 @@ def call_layer(definition: LayerDefinition, inputs: Sequence[Any], settings: dic
     given = {name: value for name, value in settings.items() if value is not None}
     attributes = definition.bind(given)
     try:
+        # Immediately, so that the traceback of the program points to the line of the helper.
         types = definition.infer([value.type for value in values], attributes)
     except ShapeError as error:
         message = f"`{definition.name}`: {error.message}"
@@ -101,6 +102,7 @@ def _call_group(
     values = (*stepped, *static)
     types = types_in_step([value.type for value in stepped], [value.type for value in static])
     with step_scope() as scope:
+        # Copies that belong to the step: the originals are values of the network around it.
         seen = [replace(value, type=type_, scope=scope) for value, type_ in zip(values, types, strict=True)]
         outputs = outputs_of(step, seen, scope)
     made = StepCalls(tuple(scope.calls), outputs, static)
@@ -131,6 +133,7 @@ def _shown(value: Any) -> str:
 def _caller() -> str:
     """File and line of the call of the helper."""
     frame = sys._getframe()
+    # The first frame outside of this package: helpers may be called by functions of the library.
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("paddle_layers."):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -11,6 +11,7 @@ from paddle_layers.define import LevelError, Type
 
 from .calls import Scope, Sink, Value
 
+# A context variable, since threads may build networks at the same time.
 _SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 
@@ -66,6 +67,7 @@ def outputs_of(step: Callable[..., Any], seen: Sequence[Value], scope: Scope) ->
     returned = step(*seen)
     found = tuple(returned) if isinstance(returned, (list, tuple)) else (returned,)
     for value in found:
+        # An input that is returned unchanged has no layer that could be an output of the step.
         if not isinstance(value, Value) or value.scope is not scope or value in seen:
             raise TypeError(f"the step function must return outputs of the layers that it calls, found {value!r}")
         if value.type.level == 2:

@@ -43,6 +43,7 @@ class Source:
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1; columns count code points."""
+        # Once, and only for messages: a valid config needs no lines.
         if not self._starts:
             self._starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
         index = bisect_right(self._starts, offset) - 1

@@ -15,6 +15,7 @@ _AGAIN = re.compile(r"(\"\w+\": )([^,\s]+), \1([^,\s]+)")
 
 def in_json(message: str) -> str:
     """The message with `fc { size: 3 }` as `"fc": { "size": 3 }`."""
+    # By rewriting, so that all messages are written once, in the text format.
     return _SPAN.sub(lambda span: f"`{_members(span[1])}`" if _CONFIG.search(span[1]) else span[0], message)
 
 

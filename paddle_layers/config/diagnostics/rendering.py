@@ -26,6 +26,7 @@ def render_text(diagnostics: Sequence[Diagnostic], limit: int = SHOWN) -> str:
 
 def render_json(diagnostics: Sequence[Diagnostic]) -> str:
     """A JSON list of objects."""
+    # JSON allows control characters such as U+009B unescaped, but a terminal that shows the output obeys them.
     lines = json.dumps([diagnostic.to_dict() for diagnostic in diagnostics], indent=2, ensure_ascii=False).split("\n")
     return "\n".join(CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", line) for line in lines)
 
@@ -59,9 +60,11 @@ def _excerpt(source: Source, start: int, width: int) -> list[str]:
     if not line.strip():
         return []
     before, shown = line[: column - 1], line
+    # A config may be a single line of a megabyte.
     if len(line) > WIDTH:
         cut = max(0, column - 1 - WIDTH // 2)
         before, shown = line[cut : column - 1], line[cut : cut + WIDTH]
+    # Tabs and escaped characters are wider than in the file, so the caret is placed by what is shown.
     start_of_caret = len(_visible(before))
     marked = len(_visible(shown[: len(before) + width])) - start_of_caret
     caret = " " * start_of_caret + "^" + "~" * (marked - 1)
@@ -82,6 +85,7 @@ def _annotation(diagnostic: Diagnostic) -> str:
 
 
 def _data(text: str) -> str:
+    # GitHub's commands end at a line break; the percent sign first, since the others introduce it.
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

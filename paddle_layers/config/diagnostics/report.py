@@ -43,6 +43,7 @@ def warn(diagnostics: Sequence[Diagnostic]) -> None:
     """Warn at the line of the program that loaded the config, if there are diagnostics."""
     if diagnostics:
         depth, frame = 1, sys._getframe()
+        # The warning is to appear at the user's line, at whatever depth of the library it is issued.
         while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("paddle_layers."):
             depth, frame = depth + 1, frame.f_back
         warnings.warn(ConfigWarning(diagnostics), stacklevel=depth)
@@ -74,6 +75,7 @@ class Report:
         """Add a diagnostic; raises `TooManyFaults` at the maximum number."""
         said, advice = (in_json(message), in_json(help)) if self._json else (message, help)
         self.diagnostics.append(Diagnostic(code, said, self.source, start, end, help=advice, notes=notes, fix=fix))
+        # A damaged file of a megabyte gave a million errors in a prototype; only the first ones are useful.
         if len(self.diagnostics) >= KEPT:
             raise TooManyFaults
 
@@ -93,4 +95,6 @@ class Report:
 
     def sorted(self) -> list[Diagnostic]:
         """All diagnostics in the order of the text."""
+        # Stable, so that errors at one position keep the order in which they were found. They are found in passes:
+        # syntax, binding, wiring.
         return sorted(self.diagnostics, key=lambda diagnostic: diagnostic.start)

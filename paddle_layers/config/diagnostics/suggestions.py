@@ -36,11 +36,13 @@ class Vocabulary:
 
     def nearest(self, name: str, *, besides: str = "", cutoff: float = 0.6) -> str | None:
         """The known name that is most similar to `name`, other than `besides`; or None."""
+        # The time of difflib is quadratic in the length, and a name may be a megabyte.
         if len(name) > _LONG:
             return None
         near = self._names if len(self._names) <= _MANY else self._neighbours(name.lower())
         candidates = [other for other in near if other != besides]
         lowered = {other.lower(): other for other in candidates}
+        # Wrong capitals first: for difflib they are different letters.
         if name.lower() in lowered:
             return lowered[name.lower()]
         found = _most_like(name, candidates, cutoff)
@@ -65,10 +67,12 @@ class Vocabulary:
 
 def _most_like(name: str, candidates: Iterable[str], cutoff: float) -> str | None:
     """The first result of `difflib.get_close_matches`; candidates below the best similarity so far are skipped."""
+    # difflib indexes `b`: the fixed name is prepared once.
     matcher = SequenceMatcher(b=name)
     best, found = cutoff, ""
     for other in candidates:
         matcher.set_seq1(other)
+        # Cheap upper bounds of the similarity.
         if matcher.real_quick_ratio() >= best and matcher.quick_ratio() >= best:
             best, found = max((best, found), (matcher.ratio(), other))
     return found or None

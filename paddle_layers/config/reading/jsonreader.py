@@ -10,6 +10,7 @@ from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, brok
 from .lexical import HALF, LONGEST
 from .recovery import mistake_in_json
 
+# Python's `json` has no positions of values. Only strings are left to it, which have the complicated rules.
 _TOKEN = re.compile(
     r"""[ \t\r\n]*+(?:
     (")                                                          # 1 string
@@ -100,6 +101,7 @@ class _JsonReader:
         if kind == 1:
             value, end = self._string(at)
             self.fields.append((name, STRING, value, start, at))
+        # Before `int`: Python raises an exception for more than 4,300 digits, and the time is quadratic.
         elif kind in (2, 3) and end - at > LONGEST:
             self.report.add("E004", f"malformed number: more than {LONGEST} characters", at, at + 40)
             self.fields.append(broken(at))
@@ -119,6 +121,7 @@ class _JsonReader:
         except JSONDecodeError as error:
             place = max(position, min(error.pos, len(self.text) - 1))
             raise self._fault(f"malformed string: {error.msg}", place) from None
+        # `\ud800` is legal JSON, but can neither be printed nor written to a file.
         if not text.isascii() and (half := HALF.search(text)):
             raise self._fault(f"malformed string: unpaired surrogate `\\u{ord(half[0]):04x}`", position)
         return text, end
@@ -144,6 +147,7 @@ class _JsonReader:
             raise _Stop
         inner: Fields = []
         self.fields.append((name, BLOCK if bracket == "{" else LIST, inner, name_start, start))
+        # An explicit stack: the depth of recursion must not depend on the file.
         self.stack.append((self.fields, bracket == "{", {}))
         self.fields = inner
 

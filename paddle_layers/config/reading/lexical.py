@@ -22,6 +22,7 @@ _SIMPLE = {"n": 10, "r": 13, "t": 9, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92,
 
 def parse_number(raw: str) -> int | float:
     """A number in text format: decimal, hexadecimal, octal or floating-point. Raises ValueError."""
+    # The time of `int` is quadratic in the number of digits.
     if len(raw) > LONGEST:
         raise ValueError(f"more than {LONGEST} characters")
     if _DECIMAL.fullmatch(raw):
@@ -37,8 +38,10 @@ def parse_number(raw: str) -> int | float:
 
 def unescape(raw: str) -> str:
     """The contents of a quoted string, escapes resolved. Raises ValueError."""
+    # The usual case without a loop.
     if "\\" not in raw:
         return raw
+    # Bytes, since escapes of single bytes may together form one UTF-8 character.
     out = bytearray()
     at = 0
     for match in _ESCAPE.finditer(raw):
@@ -80,6 +83,7 @@ def quote(text: str) -> str:
             out.append("\\n")
         elif character == "\t":
             out.append("\\t")
+        # Octal: such an escape always has three digits, whatever follows.
         elif ord(character) < 32 or ord(character) == 127:
             out.append(f"\\{ord(character):03o}")
         else:

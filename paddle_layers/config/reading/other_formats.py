@@ -75,8 +75,10 @@ def other_file(path: Path, content: bytes) -> OtherFile | None:
     """The kind of a file that is not a config; None if it may be a config."""
     first = next((ending for start, ending in _FIRST_BYTES.items() if content.startswith(start)), "")
     found = _ENDINGS.get(path.suffix.lower()) or _ENDINGS.get(first)
+    # Notepad's "Unicode": as UTF-8 its first byte is invalid, which says nothing about the remedy.
     if found is None and content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         found = OtherFile("UTF-16 text", "save it as UTF-8")
+    # Safetensors have no magic number: 8 bytes with the length of a JSON header of less than 16 MiB.
     if found is None and content[8:9] == b"{" and content[3:8] == bytes(5):
         found = _ENDINGS[".safetensors"]
     return found._replace(help=found.help.format(file=path)) if found is not None else None
@@ -86,7 +88,9 @@ def other_text(text: str, errors: int) -> OtherFile | None:
     """The kind of an input that has errors and is not a config; None if it is probably a config."""
     if not errors:
         return None
+    # The beginning suffices, and suggestions are slow.
     names = dict.fromkeys(_NAMES.findall(text[:100_000]))
+    # Misspelled names count as well: a config with many errors must not be called something else.
     if (errors <= _FEW if names else len(text) <= _SHORT) or any(
         name in _OURS or nearest(name, _OURS, 0.75) for name in list(names)[:1000]
     ):

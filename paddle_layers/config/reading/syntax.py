@@ -12,6 +12,7 @@ from .reader import read_text
 def read(report: Report, recall: Recall | None = None) -> Fields:
     """The fields of a config in either syntax. Raises `TooManyFaults`."""
     text = report.source.own
+    # Only from Python: a file is decoded as UTF-8. Such a string could be neither printed nor saved.
     if not text.isascii() and (half := HALF.search(text)):
         report.add("E003", f"unpaired surrogate `\\u{ord(half[0]):04x}`", half.start(), half.end())
         return [broken(half.start())]

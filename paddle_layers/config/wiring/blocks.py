@@ -43,6 +43,7 @@ def prepare_blocks(network: Bound, binder: Binder) -> list[BlockDefinition]:
         block.broken = block.broken or bound.broken or binder.report.errors > before
     place = {block: number for number, block in enumerate(blocks)}
     needs = [[place[other] for other in block.used if other in place] for block in blocks]
+    # The sizes of a block include those of the blocks in it, so these come first.
     done = order(needs)
     _report_cycles(blocks, needs, done, binder.report)
     for number in done:
@@ -77,13 +78,16 @@ def _prepare(block: BlockDefinition, binder: Binder) -> None:
     inner = Resolver(block.drafts, report, block=block)
     around = Draft(block.name, None, (), None, block.start)
     inner.names.start_phase()
+    # Inputs without a type: names and counts are checked once here, sizes in every use.
     inner.run(ANY, {name: Producer(around, INPUT, None) for name in block.inputs})
     inner.names.end_phase()
+    # An output of a layer with errors may only seem to be missing.
     if report.errors == before:
         _check_outputs(block, inner.names.all_outputs, report)
     _mark_losses(block, report)
     block.layer_count = sum(use_count(one) for one in all_drafts(block.drafts))
     block.depth = 1 + max((other.depth for other in block.used), default=0)
+    # Equality: reported at the one block that exceeds the limit, not at all around it.
     if block.depth == DEEPEST + 1:
         message = f"blocks are nested more than {DEEPEST} deep in block `{block.name}`"
         report.add("E220", message, block.bound.place("name"), help="reduce the nesting")
@@ -118,6 +122,7 @@ def check_size(drafts: Sequence[Draft], report: Report) -> None:
                 help_ = f"layer `{one.name}` alone expands to {use_count(one):,}; use fewer or smaller blocks"
                 report.add("E220", message, one.place("times"), help=help_)
                 break
+    # The uses get no setup, so that wiring reports the rest of the network without expanding them.
     if total > MOST:
         for one in drafts:
             one.setup = one.setup if not isinstance(one.definition, BlockDefinition) else None
@@ -133,6 +138,7 @@ def _check_declaration(block: BlockDefinition, bound: Bound, blocks: Iterable[Bl
             report.add("E120", "empty block name", bound.place("name"))
         return
     check_name(name, "a block", bound.place("name"), report)
+    # Otherwise a later version with a new layer type would change the meaning of the file unnoticed.
     if name in registries["layer"]:
         message = f"block `{name}` has the name of a layer type"
         report.add("E120", message, bound.place("name"), help="choose another name")
@@ -236,6 +242,7 @@ def _report_cycles(
         message = f"block {names[0]} uses itself" if len(cycle) == 1 else f"recursive blocks: {text}"
         report.add("E219", message, _place_of_use(first, blocks[cycle[0] if len(cycle) == 1 else cycle[-2]]),
                    help="a block is expanded in each layer that uses it, so this would never end")  # fmt: skip
+    # Blocks that only use a recursive one have no end either.
     for number in among:
         blocks[number].broken = True
 

@@ -47,6 +47,7 @@ def types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> 
         types[place] = None
         if type_ is None:
             continue
+        # The first known type is the reference, so that one wrong input is reported and not all others.
         first = first or (name, type_)
         if type_.level == 0:
             message = f"input `{name}` of group `{draft.name}` is not a sequence ({type_})"
@@ -71,6 +72,7 @@ def types_outside(
 
     `types` are those of its inputs in a step, `nodes` the layers of a step, `inner` the names in it.
     """
+    # Both are called before the results are combined, so that one error does not hide the others.
     reported = [check_memories(draft, step, nodes, inner), _outputs_known(step, inner)]
     sound = draft.setup is not None and None not in types and len(nodes) == len(step.drafts)
     return _outputs(draft, step, nodes, inner.report) if sound and all(reported) else None
@@ -132,6 +134,7 @@ def _moving(stepped: set[str], nodes: Sequence[Node]) -> set[str]:
     """Names in a step whose values differ between steps."""
     found = set(stepped)
     for node in nodes:
+        # A memory changes from step to step, whatever it is initialized with.
         if node.definition.name == MEMORY or not found.isdisjoint(node.inputs):
             found.update(node.output_names)
     return found
@@ -229,6 +232,7 @@ class UseReport(Report):
         if self.has_reported and not warning:
             return
         self.has_reported = self.has_reported or not warning
+        # Another use with other sizes may have failed at the same layer.
         if any((known.code, known.start) == (code, start) for known in self.diagnostics):
             return
         notes = (*notes, self.note(f"in this use of the block{_settings(self.use)}", self.use.offset))
@@ -264,6 +268,7 @@ def _layers_of_step(bound: Bound) -> Sequence[Bound]:
 
 def _filled(bound: Bound, settings: Mapping[str, Value], binder: Binder) -> Bound:
     """A layer with the values of its pending attributes, including the layers of its step."""
+    # A shallow copy: positions are shared by all uses, only values differ.
     made: Bound = copy.copy(bound)
     made.values, made.pending = dict(bound.values), ()
     definition = bound.definition
@@ -295,6 +300,7 @@ def repeated(block: BlockDefinition, use: Draft, types: Sequence[Type], copies: 
     for number, inside in enumerate(copies):
         setup = copy.copy(use.setup)
         setup.params, setup.output_names, setup.times = {}, (), 1
+        # These belong to the use as a whole, not to each copy.
         setup.include, setup.exclude, setup.loss_weight, setup.propagate_down = (), (), None, ()
         inputs, given = tuple(block.inputs), tuple(types)
         if nodes:

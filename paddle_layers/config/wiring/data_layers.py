@@ -86,6 +86,7 @@ def common_labels(readers: Iterable[LabelReader]) -> dict[str, IgnoredLabels]:
 def _common(readers: list[LabelReader]) -> IgnoredLabels:
     own = [reader.attributes.get("ignore_label") for reader in readers]
     labels = {int(label) for label in own if label is not None}
+    # A label may be left out of the data check only if no reader would use it as an index.
     refusing = {
         label: next(reader for reader, ignored in zip(readers, own, strict=True) if ignored != label)
         for label in labels

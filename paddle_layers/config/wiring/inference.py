@@ -83,11 +83,14 @@ class Inference:
 
     def _infer(self, draft: Draft, definition: LayerDefinition, attributes: Attributes, types: Types) -> Types | None:
         """Types of the outputs, or None if the layer's function fails, which is reported."""
+        # Attributes are interned and hash by identity, so the key is cheap: a layer that occurs a thousand times is
+        # inferred once.
         key = (definition, attributes, types)
         found = self.memo.get(key)
         if found is not None:
             return found
         try:
+            # Errors are not remembered: each layer needs a message with its own name and notes.
             found = self.memo[key] = with_checked_size(tuple(definition.infer(types, attributes)))
         except ShapeError:
             raise
@@ -120,6 +123,7 @@ class Inference:
         code = CODES.get(error.code, "E209")
         notes = () if code == "E205" else size_notes(draft, error.input, producers, self.report)
         help_, data = input_hint(draft, error, types, producers)
+        # A wrong data layer fails in every layer that reads it; one report suffices.
         cause = (code, data) if data else (error.message, *draft.inputs)
         if cause in self.causes:
             self.failed.add(draft)
@@ -131,11 +135,13 @@ class Inference:
         self, draft: Draft, code: str, message: str, start: int, notes: tuple[Note, ...] = (), help_: str = ""
     ) -> None:
         """Report a wiring error of a layer, once for all states."""
+        # Every state wires the layers again.
         if draft not in self.failed:
             self.failed.add(draft)
             self.report.add(code, message, start, help=help_, notes=notes)
 
     def _crash(self, draft: Draft, definition: LayerDefinition, message: str, origin: str = "") -> None:
+        # A bug in a definition shows in all layers of the type.
         if definition.name in self.crashed:
             return
         self.crashed.add(definition.name)
@@ -173,10 +179,12 @@ def size_notes(draft: Draft, item: int | None, producers: Mapping[str, Producer]
     """The layers that determine the size of an input: one note per layer, back towards the data."""
     notes: list[Note] = []
     name = draft.inputs[item] if item is not None and item < len(draft.inputs) else (draft.inputs or ("",))[0]
+    # A few hops: the size is usually decided nearby, and a deep network would give a screen of notes.
     for _ in range(_HOPS):
         producer = producers.get(name)
         if producer is None or producer.type is None or producer.draft.definition is None:
             break
+        # The layers around are in another scope; the use is where the reader can change something.
         if producer.position <= INPUT:
             place = producer.draft.input_place(INPUT - producer.position)
             where = "a step" if producer.draft.step is not None else "this use"
@@ -230,6 +238,7 @@ def input_hint(
 def _data_layer(name: str, producers: Mapping[str, Producer], what: Callable[[Type], object]) -> str:
     """The data layer that a value comes from, if no layer in between changes the property `what`; else empty."""
     seen, found = set[str](), None
+    # A cycle among layers with errors would have no end.
     while name in producers and name not in seen:
         seen.add(name)
         producer = producers[name]

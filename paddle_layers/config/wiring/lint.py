@@ -38,6 +38,7 @@ def lint(nodes: Sequence[Node], report: Report) -> None:
         return
     present = [node for node in nodes if node.setup not in absent] if absent else nodes
     costs = [node for node in present if node.setup in losses and node.definition.name in APPLIED]
+    # One table for all losses: a search for each would be quadratic with many of them.
     producers = {name: node for node in reversed(present) for name in node.output_names} if costs else {}
     for cost in costs:
         _activated_twice(cost, producers[cost.inputs[0]], report)
@@ -47,9 +48,11 @@ def lint(nodes: Sequence[Node], report: Report) -> None:
 def _too_large(nodes: Sequence[Node], report: Report) -> None:
     """Parameters that exceed the memory of this machine; of equal layers, the first one is reported."""
     memory = memory_bytes()
+    # Not every system reports its memory.
     if memory is None:
         return
     # Layers with equal text and input types share their types.
+    # Reversed, so that the first layer of a kind is the one that remains.
     kinds = {id(node.output_types): node for node in reversed(nodes)}
     for node in kinds.values():
         sides = (node.input_types, node.output_types)
@@ -93,11 +96,13 @@ def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: Repor
     if not any(_learns(node, ()) for node in idle):
         return
     others = set(nodes).difference(idle)
+    # A parameter that is shared with a layer of the loss is trained there.
     shared = {one.share for one in all_settings(list(others)).values() if one.share is not None}
     read: set[str] = set()
     for node in idle:
         if not read.isdisjoint(node.output_names):
             read.update(node.inputs)
+        # Only the last of a chain: its predecessors follow from it.
         elif _learns(node, shared):
             read.update(node.inputs)
             message = f"no loss depends on layer `{node.name}`, so its parameters are not trained"

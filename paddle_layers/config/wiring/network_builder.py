@@ -40,8 +40,11 @@ def states_of(drafts: Sequence[Draft]) -> list[list[State]]:
     must be valid in one of them.
     """
     rules = [rule for draft in drafts if draft.setup for rule in (*draft.setup.include, *draft.setup.exclude)]
+    # Without rules both phases are the same network.
     if not rules:
         return [[State("train")]]
+    # Only levels and stages that rules mention can make a difference; combinations are bounded, since their number is
+    # exponential.
     levels = _levels(rules)
     stages = [frozenset(), *map(frozenset, _stages(rules))]
     return [[State(phase, *rest) for rest in product(levels, stages)] for phase in ("train", "test")]
@@ -84,6 +87,7 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
             given = tuple([types[other] for other in inputs])
         except KeyError:
             return None
+        # Layers with equal text and input types have equal outputs: a repeated block costs a look-up per layer.
         result = known.get((setup, given))
         if result is None:
             if not setup.is_simple:
@@ -137,6 +141,8 @@ def wire(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
         if not report.diagnostics:
             report.add("E214", "this network has no layers", 0, help='add `layer { name: "..." type: "..." }`')
         return Wired(name, (), report.source)
+    # The order of the file is topological in most configs, so the general wiring, with its names, states and sorting,
+    # is not needed.
     nodes = wire_simple(drafts) if not report.diagnostics else None
     return Wired(name, nodes, report.source) if nodes is not None else _wire_states(drafts, report, name)
 
@@ -148,6 +154,7 @@ def _wire_states(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
     for group in states:
         resolver.names.start_phase()
         for state in group:
+            # The first state in which a layer is valid counts.
             nodes = resolver.run(state) | nodes
         resolver.names.end_phase()
     known = {} if report.failed else {state: resolver.in_order(state) for state in PHASES if state in resolver.results}
@@ -158,6 +165,7 @@ def _ordered(drafts: Sequence[Draft], nodes: dict[int, Node], resolver: Resolver
     """Nodes of all states in an order that is valid in each, if there is one."""
     needs: list[list[int]] = [sorted(resolver.all_needs.get(index, ())) for index in range(len(drafts))]
     done = order(needs)
+    # Rules may reverse a dependency between states; then there is no common order, and the rest follows as in the file.
     done += [index for index in range(len(drafts)) if index not in set(done)] if len(done) < len(drafts) else []
     return [nodes[index] for index in done if index in nodes]
 
@@ -165,6 +173,7 @@ def _ordered(drafts: Sequence[Draft], nodes: dict[int, Node], resolver: Resolver
 def relink(nodes: Sequence[Node], source: Source, state: State) -> list[Node]:
     """The layers of a checked network in another state. Raises `ConfigError`."""
     report = Report(source)
+    # Wired again rather than filtered: an absent layer may change which layer an input refers to, and its type.
     drafts = [Draft(node.name, node.definition, node.inputs, node.setup, node.span[0]) for node in nodes]
     resolver = Resolver(drafts, report)
     resolver.names.start_phase()
@@ -181,6 +190,8 @@ def relink(nodes: Sequence[Node], source: Source, state: State) -> list[Node]:
 def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
     """The valid layers of a network file, if any, and all its errors and warnings."""
     report = Report(source)
+    # Nothing here is cyclic garbage, and the collector doubled the time per layer with 100,000 layers (7.2 to 13.3 us
+    # in a prototype).
     wired = gc_paused(lambda: _wire(report))
     if fault := of_another_kind(report):
         return None, [fault]
@@ -197,6 +208,7 @@ def of_another_kind(report: Report) -> Diagnostic | None:
 
 def _wire(report: Report) -> Wired | None:
     try:
+        # An override changes the fields of a layer, and a recalled layer has none.
         fields = read(report, memo() if not report.source.overrides else None)
         apply_overrides(fields, report, "Network", "net.")
         if report_caffe(fields, report):
@@ -223,6 +235,7 @@ def wire_fields(fields: Fields, report: Report, bound: Bound | None = None) -> W
     if bound.broken and not drafts:
         return Wired("", (), report.source)
     wired = wire(drafts, report, bound.values.get("name") or "")
+    # Warnings only for valid networks: in others they are often consequences.
     if not report.failed and not bound.broken:
         check_carried(wired.nodes, report)
         report_unused(blocks, drafts, report)

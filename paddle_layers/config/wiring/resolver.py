@@ -89,8 +89,10 @@ class Resolver:
         block: BlockDefinition | None = None,
     ) -> None:
         self.drafts, self.report, self.around = drafts, report, around
+        # A block cannot see the names around its use, unlike a step, whose errors mention them.
         outer = around.names if around is not None and block is None else None
         self.names: Names = Names(drafts, report, outer, group, block)
+        # The memo is shared with steps. A use of a block reports at the block and needs its own.
         self.inference: Inference = around.inference if around is not None and block is None else Inference(report)
         self.uses: Uses = around.uses if around is not None else {}
         self.steps: dict[Draft, Resolver] = {}
@@ -117,6 +119,7 @@ class Resolver:
             node = self._node(self.drafts[index], types)
             if node is not None:
                 nodes[index] = node
+        # Layers on a cycle have no types, but the number of their inputs is independent of them.
         for position in set(range(len(present))) - set(done):
             self._count(self.drafts[present[position]])
         for position, needed in enumerate(needs):
@@ -150,6 +153,7 @@ class Resolver:
             made = None
         types: Sequence[Type | None] = made if made is not None else [None] * len(names)
         for position, (name, type_) in enumerate(zip(names, types, strict=True)):
+            # Invalid layers produce values of unknown type: readers are not reported as consequences.
             producers.setdefault(name, Producer(draft, position, type_))
         if made is None or draft.setup is None or not self._weights(draft, names):
             return None
@@ -181,6 +185,7 @@ class Resolver:
             return None, None
         copies: list[Inside] = []
         given, chained = types, {place for place, name in enumerate(draft.inputs) if name == draft.inputs[0]}
+        # Each copy is inferred for itself: it may change the size of its input.
         for _ in range(draft.setup.times):
             inside = self._once(draft, block, given)
             if inside is None:
@@ -194,6 +199,7 @@ class Resolver:
     def _once(self, draft: Draft, block: BlockDefinition, types: Types) -> Inside | None:
         """The network of a block for these settings and types; None after a report."""
         assert draft.setup is not None, "only a valid layer gets here"
+        # Uses with equal settings and types share the network inside.
         key = (block, draft.setup.attributes, types)
         if key not in self.uses:
             report = UseReport(self.report, draft)

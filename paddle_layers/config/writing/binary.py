@@ -42,11 +42,14 @@ def text_of_binary(content: bytes, name: str) -> str:
 def message_of_binary(content: bytes, name: str) -> Message:
     """The message in a binary config, a network or a training file. Raises `ConfigError`."""
     try:
+        # A binary message does not name its type. Parsed as a network, the optimizer of a training is an unknown field.
         message = message_class("Network").FromString(content)
         if TRAINING_FIELD in _unknown_numbers(message):
             message = message_class("Training").FromString(content)
     except (DecodeError, UnicodeDecodeError) as error:
         raise _unreadable(name, f"this is not a binary config: {error}") from error
+    # The first one only: without positions a list would be of little use. Unknown fields are errors, since ignoring one
+    # changes the network.
     for fault in _faults(message, ""):
         raise _unreadable(name, fault)
     return message
@@ -93,6 +96,7 @@ def _plain(message: Message, lists: Mapping[str, list[tuple[str, ...]]]) -> dict
     for field, value in message.ListFields():
         items = [_plain_value(field, item, lists) for item in _all(field, value)]
         found[field.name] = items if is_repeated(field) else items[0]
+    # protobuf does not distinguish an empty list from an absent one, but a required list may be empty.
     return found | {names[0]: [] for names in lists.get(message.DESCRIPTOR.name, ()) if not found.keys() & set(names)}
 
 
@@ -154,6 +158,7 @@ def _set(message: Message, field: FieldDescriptor, item: Field) -> None:
     if field.message_type is not None:
         target = getattr(message, field.name)
         inner = target.add() if is_repeated(field) else target
+        # Presence counts: an empty block is not the same as none.
         inner.SetInParent()
         _fill(inner, item[2])
         return

@@ -46,6 +46,7 @@ _SCALARS = {"STRING": Field.TYPE_STRING, "INT": Field.TYPE_INT64, "FLOAT": Field
 
 def message_class(name: str) -> type[Message]:
     """The class of a config message, "Network" or "Training", with a field for every registered definition."""
+    # The key: a plugin that is loaded later needs another pool, since messages of a pool are final.
     known = tuple(id(definition) for kind in TYPED for definition in registries[kind].values())
     return message_factory.GetMessageClass(_pool(known).FindMessageTypeByName(f"{PACKAGE}.{name}"))
 
@@ -53,6 +54,7 @@ def message_class(name: str) -> type[Message]:
 @lru_cache(maxsize=2)
 def _pool(_: tuple[int, ...]) -> descriptor_pool.DescriptorPool:
     """A pool for the registered definitions."""
+    # Private: the default pool is global to the process, where a second set of these messages would be an error.
     pool = descriptor_pool.DescriptorPool()
     for file in config_files():
         pool.AddSerializedFile(file.SerializeToString())
@@ -71,6 +73,8 @@ def required_lists() -> dict[str, list[tuple[str, ...]]]:
 
 def config_files() -> list[File]:
     """Files in import order: the registered messages, network, training."""
+    # proto2 for its closed enums, presence and defaults: proto3 accepts unknown enum numbers and has no defaults, and
+    # in edition 2023 enums are open unless declared otherwise.
     registered = File(name=REGISTERED, package=PACKAGE, syntax="proto2")
     registered.message_type.extend(_message(d) for kind in TYPED for d in registries[kind].values())
     files = [registered]

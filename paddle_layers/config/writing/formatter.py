@@ -26,6 +26,7 @@ def format_text(text: str, name: str = "<text>") -> str:
     """The formatted text of a config file. Raises `ConfigError` for syntax errors."""
     report = Report(Source(name, text))
     with contextlib.suppress(TooManyFaults):
+        # Syntax only: a file with an unknown layer can be formatted as well.
         read(report)
     if report.failed:
         raise ConfigError(report.sorted())
@@ -147,6 +148,8 @@ class _Layout:
         inside = self.items[at + 1 : end]
         flat = _flat(inside)
         line = f"{name} {{ {flat} }}" if flat else f"{name} {{}}"
+        # The author's choice is kept: a block on several lines is not joined, so that a change of one value stays a
+        # change of one line.
         on_one_line = not any(item.lines or item.kind == "comment" for item in [*inside, self.items[end]])
         if on_one_line and len(INDENT) * self.depth + len(line) <= WIDTH:
             self.line = line

@@ -48,6 +48,7 @@ def value_text(value: Any) -> str:
     if isinstance(value, Word):
         return str(value)
     if isinstance(value, str):
+        # JSON's escapes are a subset of those of the text format.
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
@@ -59,6 +60,7 @@ def attributes_fields(definition: Definition, attributes: Attributes) -> dict[st
     found: dict[str, Any] = {}
     for name, attribute in definition.attributes.items():
         value = attributes[name]
+        # An attribute that defaults to another one is left out if both agree.
         usual = attributes[attribute.default_from] if attribute.default_from else attribute.default
         if value is not None and value != usual:
             plain = attribute.type == "CHOICE" and str(value).isidentifier()
