@@ -88,7 +88,7 @@ class BeamSearch:
     def _finish(self, row: int, beam: int, total: float, words: int) -> None:
         """Reconstructs a finished sequence: the last `words` words that led to a beam."""
         text, at = [], row * self.size + beam
-        # From the last word back: copying the texts of all beams at every word would be quadratic in the length.
+        # From the last word back: copying the words of all beams at every position would be quadratic in the length.
         for back, chosen in self._steps[: -words - 1 : -1]:
             text.append(int(chosen[at]))
             at = back[at]

@@ -34,7 +34,7 @@ class Sampling:
         self.temperature, self.top_p = temperature, top_p
         self.candidates = top_k
         """How many continuations of each text have to be known, the best ones; None: all, in the order of their ids."""
-        # A fixed bit generator: the default of NumPy may change between versions, and with it the texts of a seed.
+        # A fixed bit generator: the default of NumPy may change between versions, and with it the words of a seed.
         self._rng = np.random.Generator(np.random.Philox(seed))
         self._texts = np.zeros((samples * results, max_length), np.int64)
         self._lengths = np.zeros(samples * results, np.int64)

@@ -239,7 +239,7 @@ def convert(layer: CaffeLayer, whole: Conversion) -> None:
         use.refused = True
     if use.refused or whole.report.errors > before:
         for value in layer.tops:
-            # A value that was passed through has been made by another layer, which is not at fault.
+            # A value that was passed through has been made by another layer, which is valid.
             value.fault = value not in layer.bottoms
 
 

@@ -28,7 +28,7 @@ def _classes(use: Use, *, of: str = "axis") -> int:
         shape = "x".join(map(str, dims))
         use.refuse(of, f"only class scores along axis 1 are supported, and the scores have shape {shape}")
     size, places = (dims[0] if dims else 1), dims[1:]
-    # Shape and layout of labels follow from the scores, unless the file has a shape of its own.
+    # Shape and layout of labels follow from the scores, unless the file gives their shape.
     said = use.bottoms[1].usual
     if said is not None and said.columns != math.prod(places):
         shapes = f"{'x'.join(map(str, dims))} and labels of type {said}"

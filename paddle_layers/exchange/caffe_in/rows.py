@@ -138,7 +138,7 @@ def reshape(use: Use) -> None:
         use.refuse("axis", f"the reshaped axes are out of range: the blob has {rank} axes", code="E209")
         return
     if start == 0 and count > 0:
-        # -1 may stand for the batch if nothing else in the shape is inferred: 0 and -1 then give the same size.
+        # -1 may mean the batch if nothing else in the shape is inferred: 0 and -1 then give the same size.
         if not shape or shape[0] not in (0, -1) or (shape[0] == -1 and -1 in shape[1:]):
             text = "the batch axis cannot be reshaped: the first `dim` must be 0 or -1"
             use.refuse("shape", text, "write `dim: 0` for the batch")

@@ -93,7 +93,8 @@ class Tensors:
             )
         found = self.folder.joinpath(*parts)
         try:
-            # Links are resolved before the comparison: a model file must not make the importer read files elsewhere.
+            # Links are resolved before the comparison: a model file must not make the importer read files outside of
+            # its folder.
             real = Path(os.path.realpath(found, strict=True))
             plain = stat.S_ISREG(real.stat().st_mode)
         except OSError as error:
