@@ -66,6 +66,7 @@ def validated(path: str | Path, settings: Sequence[str] = ()) -> tuple[str, list
     """As `validate`, with the training if it is one; `settings` override fields of the file."""
     either = _examined(read_file(path), path, settings)
     network, faults = either.found
+    # Warnings are part of the result here: a command prints them, so there is no `warnings.warn`.
     if network is None or either.found.failed:
         raise ConfigError(faults)
     layers = f"a network of {len(network)} layer{'s' * (len(network) != 1)}"

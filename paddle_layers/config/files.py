@@ -67,6 +67,7 @@ def loads(text: str, name: str = "<text>") -> Network:
 
 
 def _is_path(text: str) -> bool:
+    # The string may be megabytes long, and the constructor of a path would look through all of it.
     return len(text) < 300 and Path(text).suffix in TEXTS | BINARY and not any(mark in text for mark in ":{}\n")
 
 
@@ -118,12 +119,14 @@ def read_file(path: str | Path) -> str:
         raise TypeError(f"path must be a string or a Path, got {brief(path)}")
     try:
         if Path(path).suffix in BINARY:
+            # Lazily: most configs are text.
             from .writing.binary import read_binary, text_of_message
 
             # converted to text and parsed again, so that errors have positions
             return text_of_message(read_binary(Path(path)))
         # Bytes first: the formats of other files are recognized before a decoding error could hide them.
         content = Path(path).read_bytes()
+        # By content as well: a renamed image would otherwise give an error for each of its bytes.
         if other := other_file(Path(path), content):
             fault = Diagnostic(
                 "E009", f"`{path}` is {other.what}, not a config", Source(str(path), ""), 0, help=other.help
@@ -155,6 +158,7 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
             load_plugin(path)
         except DefinitionError as error:
             message, file, line = error.message, error.file or str(path), error.line
+            # Code that is compiled at run time has a file name such as `<string>`.
             there = os.path.isfile(file)
             # The file of the plugin is invalid already; a second error, about its encoding, must not replace the first
             # one.

@@ -38,6 +38,7 @@ class Network:
         cls, name: str, nodes: Iterable[Node], source: Source, states: Mapping[State, Iterable[Node]] | None = None
     ) -> Network:
         """A network of checked layers; `states` are the layers of each known state."""
+        # Without `__init__`, which is the public constructor from helper values and checks them.
         made = object.__new__(cls)
         made._adopt(name, nodes, source, states or {})
         return made
@@ -46,8 +47,7 @@ class Network:
         self._name, self._nodes, self._source = name, tuple(nodes), source
         self._index: dict[str, Node] = {}
         for node in self._nodes:
-            # An incomplete network, as an editor has it, may contain a name twice; the first one is kept, as in the
-            # errors.
+            # Layers of different phases may have the same name.
             self._index.setdefault(node.name, node)
         self._states = {state: self._part(present, state) for state, present in states.items()}
 
@@ -101,6 +101,8 @@ class Network:
             return self
         state = State(phase, level, frozenset(stages))
         if state not in self._states:
+            # Lazily: levels and stages can be combined in many ways, of which a program uses one or two. The types may
+            # differ, so the layers are wired again.
             self._states[state] = self._part(relink(self._nodes, self._source, state), state)
         return self._states[state]
 

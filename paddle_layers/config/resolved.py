@@ -63,6 +63,7 @@ def flat_fields(text: str, message: str) -> dict[str, str]:
 def _fields(source: Source, message: str, prefix: str = "", *, without: str = "") -> Fields:
     report = Report(source)
     fields = read(report)
+    # Overrides apply to fields that are known to be complete; in a broken block one would hide the error.
     if not report.failed:
         apply_overrides(fields, report, message, prefix, without=without)
     if report.failed:
@@ -73,6 +74,7 @@ def _fields(source: Source, message: str, prefix: str = "", *, without: str = ""
 def _relative(base: Path, folder: Path) -> str:
     """Relative path from one folder to another, so that both may be moved together."""
     try:
+        # Resolved first: `..` after a symbolic link would otherwise lead to another folder.
         return Path(os.path.relpath(base.resolve(), folder.resolve())).as_posix()
     except ValueError:  # other drives of Windows
         return base.resolve().as_posix()

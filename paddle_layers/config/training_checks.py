@@ -40,11 +40,13 @@ def check_schedules(blocks: Sequence[Bound], field: str, report: Report) -> None
                 help_ = f"remove it, or add another `{field}` after this one"
                 report.add("E315", "the last schedule has `until`", block.place("until"), help=help_)
         elif until is None and "until" not in block.places:
+            # Present without a value means that it is invalid, which was reported.
             help_ = "add `until: ...`, the step at which the next schedule starts"
             report.add("E315", "this schedule has no `until` and is not the last one", block.start, help=help_)
         elif isinstance(until, int) and until <= before:
             message = f"`until` must be greater than that of the previous schedule, {before}"
             report.add("E315", message, block.place("until"))
+        # After an error the last valid one, so that one mistake is not reported again for the next schedule.
         before = until if isinstance(until, int) else before
 
 
@@ -73,6 +75,7 @@ def check_momenta(bound: Bound, network: Network, report: Report) -> None:
     for block in bound.values.get("param", ()):
         if "momentum" in block.places:
             report.add("E311", message, block.place("momentum"))
+    # The network file does not know the optimizer, so only here the contradiction shows.
     own = [name for name, settings in settings_of(network).items() if settings.momentum is not None]
     if own:
         message += f", but the network sets one for `{own[0]}`"

@@ -98,6 +98,7 @@ def plain_fields(bound: Bound, names: Iterable[str]) -> dict[str, Any]:
 
 def places_of(bound: Bound, prefix: str) -> Iterator[tuple[str, int]]:
     """Offsets by dotted name, for errors that are found with the data."""
+    # Collected for every field: the data are read later, and the fields of the file no longer exist then.
     waiting = [(bound, prefix)]
     while waiting:
         message, path = waiting.pop()

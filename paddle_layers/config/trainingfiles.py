@@ -138,6 +138,7 @@ class _TrainingReader:
 
     def _read(self) -> Training | None:
         fields = read(self.report)
+        # Before binding: otherwise each field of a Caffe solver is reported as unknown.
         if report_caffe(fields, self.report):
             return None
         if is_network(fields):
@@ -167,6 +168,7 @@ class _TrainingReader:
             self._params(bound, network)
             check_momenta(bound, network, self.report)
             self._generate(bound.values.get("generate"), network)
+        # Every check above has run by now: each works on the fields that are valid, so that one run shows all errors.
         if self.report.failed or network is None:
             return None
         return self._training(bound, network)
@@ -226,9 +228,11 @@ class _TrainingReader:
                 return None
             # The inline network shares the report of the file, so its errors are recognized by the count.
             before = self.report.errors
+            # The valid layers are kept after errors as well: an editor completes names from them.
             self.valid_network = Network.checked(*wire_fields([], self.report, net))
             return None if self.report.errors > before or net.broken else self.valid_network
         self.network_path = self.base / str(path)
+        # Here rather than in the reader: the error belongs to the field of this file, not to the file that is missing.
         if not os.path.isfile(self.network_path):
             self.report.add("E302", f"network file `{self.network_path}` not found", bound.place("network"))
             return None
@@ -280,6 +284,7 @@ class _TrainingReader:
                     self._data_layer(transform.values.get("input"), transform.place("input"), network)
                     for item, name in enumerate(transform.values.get("also", ())):
                         self._data_layer(name, transform.place("also", item), network)
+        # In a broken file the source may be in the part that was skipped.
         if "train" not in first and self.sources_needed and not bound.broken:
             self.report.add(
                 "E304", "there is no source for the train phase", 0, help='add `source { type: "npz" npz { ... } }`'
@@ -319,6 +324,7 @@ class _TrainingReader:
         given = [name for name in ("every", "every_epochs") if test is not None and name in test.places]
         every = bool(given)
         if test is not None and every and not tested:
+            # A warning: `train(..., datasets=...)` may provide the test data, which the file does not know.
             self.report.add("W005", NO_TEST_SOURCE, test.place(given[0]), help=TEST_SOURCE)
         for callback in bound.values.get("callback", ()):
             if callback.definition is None or not acts_on_tests(callback.definition.owner):

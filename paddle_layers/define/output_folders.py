@@ -126,8 +126,8 @@ class Folder:
     @contextlib.contextmanager
     def temporary(self, name: str) -> Iterator[tuple[str, int]]:
         """Name and descriptor of a new file beside another one; it is removed at the end if it is still there."""
-        # Beside the target, because a rename is atomic within a file system only. A random name and O_EXCL: nobody can
-        # have placed a link there.
+        # Beside the target, because a rename is atomic within a file system only. With a random name and O_EXCL, it
+        # cannot be a link that someone has placed there.
         temporary = f".{name}.{secrets.token_hex(6)}.tmp"
         descriptor = self.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         try:

@@ -88,6 +88,7 @@ class BeamSearch:
     def _finish(self, row: int, beam: int, total: float, words: int) -> None:
         """Reconstructs a finished sequence: the last `words` words that led to a beam."""
         text, at = [], row * self.size + beam
+        # From the last word back: copying the words of all beams at every position would be quadratic in the length.
         for back, chosen in self._steps[: -words - 1 : -1]:
             text.append(int(chosen[at]))
             at = back[at]
@@ -104,6 +105,8 @@ class BeamSearch:
                 self._finish(row, beam, self.sums[row, beam], self.max_length)
             self.open[row] = False
         best = self.sums.max(axis=1)
+        # An upper bound: the sum can only decrease, and dividing a negative sum by the largest length gives the best
+        # score.
         better = (best > -np.inf) & (best / float(self.max_length**self.length_penalty) > self._least)
         self.open &= better | ~moving
 
@@ -127,6 +130,7 @@ def go_on(
     first beam, then by the better candidate.
     """
     samples, size = sums.shape
+    # At most `size` of the best ones can end, so twice as many leave `size` that continue.
     most, wholes = 2 * size, 0
     best, texts, ids = np.empty(most), np.empty(most, np.int64), np.empty(most, np.int64)
     ended[:] = -1
@@ -147,6 +151,7 @@ def go_on(
                 count = min(count + 1, most)
         taken = 0
         for rank in range(count):
+            # An end token beyond the best `size` is dropped, as a beam of that rank would be.
             if ids[rank] != end and taken < size:
                 at = row * size + taken
                 sums[row, taken], back[at], chosen[at] = best[rank], row * size + texts[rank], ids[rank]

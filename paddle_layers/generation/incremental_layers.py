@@ -48,6 +48,7 @@ def expand(split: NetworkSplit, node: Node, inputs: list[Value], prefix: str) ->
     """One row per word is that row, for the single word."""
     x, like = inputs
     name, names = prefix + node.name, names_of(node, prefix)
+    # One row per source word is a layer of whole sequences and remains one.
     if not like.moving:
         return split.put(name, node.setup, inputs, names)[0]
     setup = setup_of("linear", {})
@@ -70,6 +71,7 @@ def placed(split: NetworkSplit, node: Node, inputs: list[Value], prefix: str) ->
         raise split.fault(
             "`first` sets the start position of its sequences", "remove it: generation starts at position 0"
         )
+    # The layer itself is used, on sequences of length one, rather than a copy of its formula.
     name, own = names_of(node, prefix)[0], prefix + node.name
     row = _one_row(split, inputs[0], f"{name}/rows", f"{own}.rows")
     (found,) = split.put(own, node.setup, (row, _place(split)), (f"{name}/found",))
@@ -89,9 +91,11 @@ def multi_head_attention(split: NetworkSplit, node: Node, inputs: list[Value], p
         return split.add_layer("seq_last", f"{own}.row", (found,), (name,))
     if not (keys.moving and values.moving):
         raise split.fault("its keys and values belong to different sequences")
+    # Without `causal` a word's output changes with every later word, so nothing could be cached.
     if not node.attributes["causal"]:
         raise split.fault("it attends to words that are not generated yet", "set `causal: true`")
     row, place = Value(ROW, FED[ROW], moving=True), _place(split)
+    # Keys and values before the position itself, which the step adds.
     kept = (_kept(split, value, f"{name}/{what}") for what, value in (("keys", keys), ("values", values)))
     return split.add_layer("attention_step", own, (query, keys, values, *kept, row, place), (name,), **attributes)
 

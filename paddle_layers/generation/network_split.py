@@ -71,12 +71,15 @@ class NetworkSplit:
             found = types_of(setup, types)
         except ShapeError as error:
             raise self.fault(f"`{setup.definition.name}` needs more than one position: {error.message}") from None
+        # Layers keep the name of the original: parameters are found by it, so that both networks read the same weights
+        # file.
         self.position.append(Node(name, tuple(value.name for value in read), outputs, setup, types, found, 0))
         return [Value(output, type_, moving=True) for output, type_ in zip(outputs, found, strict=True)]
 
     def read(self, value: Value) -> Value:
         """A value that the position part reads; values of the source are fed."""
         if not value.moving:
+            # Values of the source are repeated per beam, which needs rows or plain sequences.
             if value.type.kind.startswith("SPARSE") or value.type.level == 2:
                 raise self.fault(f"`{value.name}` is {value.type}, which cannot be fed per position")
             self.given[value.name] = value.type

@@ -76,6 +76,7 @@ class _Splitter(NetworkSplit):
         feeds = {one.name: one.type for one in self.carried} | FED | self.given
         feeds |= {name: Type.ids(count) for name, count in self.places.items()}
         layers = [data_layer(name, type_) for name, type_ in feeds.items()]
+        # Losses, metrics and layers that only they read are dropped: their labels do not exist here.
         nodes = _needed([*layers, *self.position], [LOGARITHM, BEST, *(one.next for one in self.carried)])
         boots = {one.boot for one in self.carried if isinstance(one.boot, str)}
         given = tuple(name for name in self.given if any(name in node.output_names for node in nodes))
@@ -92,6 +93,7 @@ class _Splitter(NetworkSplit):
         inputs = [scope[name] for name in node.inputs]
         if not node.definition.inputs:
             outputs = [self._feed(node)]
+        # Anything that does not depend on generated words is computed once per batch.
         elif not any(value.moving for value in inputs):
             outputs = self._as_it_is(node, inputs, prefix)
         elif node.definition.name == GROUP and node.inside is not None:
@@ -106,6 +108,7 @@ class _Splitter(NetworkSplit):
         name, type_ = node.output_names[0], node.output_types[0]
         if name != self.words:
             if name in self.from_before:
+                # Training continues where the last batch ended; a generated sequence has no batch before it.
                 self.zeros[name], node = type_, data_layer(name, type_)
             self.source.append(node)
             return Value(name, type_, moving=False)
@@ -177,6 +180,7 @@ class _Splitter(NetworkSplit):
         boot: str | float = attributes["value"] if attributes["id"] is None else attributes["id"]
         if memory.inputs:
             boot = inner[memory.inputs[0]].name
+        # Read as a value of the position: it may be one of the source, which then has to be fed.
         self.carried.append(Carried(own.name, self.read(inner[attributes["of"]]).name, boot, own.type))
 
     # ---- single layers

@@ -141,7 +141,7 @@ def run_training(training: str | Path | Training, options: Options, ranks: Singl
     check_callbacks(options.callbacks)
     training, file = read_training(training, "train", options.plugins, options.settings)
     check_formats(training.log.format)
-    # Before the folder is claimed: weights that do not fit leave no folder behind.
+    # Before the folder is claimed: weights that do not fit leave no new folder.
     first = first_weights(training, options.weights) if not options.resume else None
     with contextlib.ExitStack() as stack:
         progress = (options.progress or make_progress()) if ranks.first else NullProgress()

@@ -88,8 +88,8 @@ class StepPasses:
 
     def _try(self, batches: Sequence[_Batch], sums: dict[str, LossSum]) -> tuple[int, TrainingError | None]:
         """Go through the batches. Returns the number of the first one that is not finite, and what is wrong with it."""
-        # Divisors first, in a pass of their own without gradients: with mean losses per batch, batches with fewer
-        # counted labels would weigh more than in one large batch.
+        # Divisors first, in a separate pass without gradients: with mean losses per batch, batches with fewer counted
+        # labels would weigh more than in one large batch.
         whole = self._divisors(batches) if self._training.accumulate > 1 else None
         # A batch that was found bad may have been added in part.
         self._job.updater.discard()

@@ -24,6 +24,7 @@ class BlockDefinition(DerivedLayer):
     """A block declaration as the definition of a layer: settings are its attributes."""
 
     def __init__(self, name: str, fields: Fields, start: int) -> None:
+        # A class like that of a layer: binding, messages, editor and documentation then need no second case for blocks.
         owner: Any = type("Block", (), {"__doc__": _description(fields), **_attributes(fields)})
         super().__init__(name, owner, place=("", 0), family="blocks")
         self.kind, self.fields_in_file, self.start = "block", fields, start
@@ -101,6 +102,7 @@ def blocks_of(definitions: Iterable[Any]) -> list[BlockDefinition]:
         if block not in found:
             found[block] = None
             waiting += block.used
+    # The order of the file, which does not depend on the order of uses, so that canonical text is stable.
     return sorted(found, key=lambda block: block.start)
 
 
@@ -147,6 +149,7 @@ def _attributes(fields: Fields) -> dict[str, Attribute[Any]]:
     for name, expression, _ in map(assignment, filter(_readable, settings_in(fields))):
         default = expression.value({}) if expression is not None else None
         if default is None:
+            # Its type is unknown before a use; sizes are what is usually left open.
             found.setdefault(name, Int("a setting without a default"))
         else:
             found.setdefault(name, _ATTRIBUTES[type(default)]("a setting", default=default))

@@ -123,6 +123,7 @@ def _activation(made: Setup, bound: Bound, binder: Binder) -> bool:
     if problem := activation_problem(chosen):
         report.add("E114", problem, start)
         return False
+    # Through the binder: an activation by name may have required attributes, which is then reported at `act`.
     attributes = block.attributes if block is not None else binder.attributes(chosen, [], start, Bound(start))
     if attributes is not None:
         made.activation = (chosen, attributes)

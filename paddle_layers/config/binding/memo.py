@@ -29,6 +29,8 @@ def memo() -> Recall:
 
     def recall(match: re.Match[str]) -> Draft | None:
         name, kind, inputs, rest = match.groups()
+        # By text: repeated blocks of a network differ in names and inputs only. `None`, a layer that the reader has to
+        # check, is remembered as well.
         setup = known.get((kind, rest), UNSEEN)
         if setup is UNSEEN:
             setup = known[kind, rest] = bind(kind, rest)
@@ -61,6 +63,7 @@ class _Settings:
             attributes = _simple_attributes(definition, simple[2])
             if attributes is not None and attributes.get("act", LINEAR) == LINEAR:
                 return Setup(definition, attributes)
+        # A separate report: errors are reported by the reader, with positions in the file.
         report = Report(Source("", rest))
         self.binder.report = report
         try:
@@ -93,6 +96,7 @@ def _simple_attributes(definition: LayerDefinition, text: str) -> Attributes | N
         if attribute is None or attribute.repeated or attribute.deprecated or attribute.name in given:
             return None
         value: Any
+        # The two frequent cases without a call of the general conversion.
         if whole and attribute.type == "INT":
             value = int(whole)
             legal = attribute.range_problem(value) is None

@@ -81,6 +81,7 @@ def check_context(draft: Draft, report: Report, where: str) -> None:
     elif definition.name == MEMORY:
         sound = _memory_outside(draft, report)
     if not sound:
+        # The layer stays as a draft, so that its name is still known to its readers.
         draft.setup = None
 
 
@@ -125,6 +126,7 @@ def _reason(definition: LayerDefinition) -> tuple[str, str] | None:
         return "a loss is computed over whole sequences", after
     if facts.has_stats:
         return "a metric is computed over whole sequences", after
+    # Steps are not batches: running statistics would be updated once per time step.
     if facts.has_state:
         return "it keeps state across batches", f"use `layer_norm` or `rms_norm`, or {after}"
     # A step sees one row of every sequence that is still active, so rows of a batch change from step to step.

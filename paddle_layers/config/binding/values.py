@@ -72,6 +72,7 @@ def convert(wanted: str, kind: int, value: Any) -> Any:
             return bool(value) if value in (0, 1) else MISSING
         return value if wanted == "INT" else MISSING
     if kind == STRING:
+        # Choices may be quoted, since JSON has no identifiers.
         return value if wanted in ("STRING", "CHOICE") else MISSING
     if kind == WORD:
         return _word(wanted, value)

@@ -71,6 +71,7 @@ def call_layer(definition: LayerDefinition, inputs: Sequence[Any], settings: dic
     given = {name: value for name, value in settings.items() if value is not None}
     attributes = definition.bind(given)
     try:
+        # Immediately, so that the traceback of the program points to the line of the helper.
         types = definition.infer([value.type for value in values], attributes)
     except ShapeError as error:
         message = f"`{definition.name}`: {error.message}"
@@ -102,6 +103,7 @@ def _call_group(
     values = (*stepped, *static)
     types = types_in_step([value.type for value in stepped], [value.type for value in static])
     with step_scope() as scope:
+        # Copies that belong to the step: the originals are values of the network around it.
         seen = [replace(value, type=type_, scope=scope) for value, type_ in zip(values, types, strict=True)]
         outputs = outputs_of(step, seen, scope)
     made = StepCalls(tuple(scope.calls), outputs, static)

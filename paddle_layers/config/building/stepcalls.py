@@ -67,6 +67,7 @@ def outputs_of(step: Callable[..., Any], seen: Sequence[Value], scope: Scope) ->
     returned = step(*seen)
     found = tuple(returned) if isinstance(returned, (list, tuple)) else (returned,)
     for value in found:
+        # An input that is returned unchanged has no layer that could be an output of the step.
         if not isinstance(value, Value) or value.scope is not scope or value in seen:
             raise TypeError(f"the step function must return outputs of the layers that it calls, found {value!r}")
         # The group adds one level, and sequences of sub-sequences are the deepest values that there are.

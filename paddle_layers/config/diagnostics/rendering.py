@@ -63,6 +63,7 @@ def _excerpt(source: Source, start: int, width: int) -> list[str]:
     if not line.strip():
         return []
     before, shown = line[: column - 1], line
+    # A config may be a single line of a megabyte.
     if len(line) > WIDTH:
         cut = max(0, column - 1 - WIDTH // 2)
         before, shown = line[cut : column - 1], line[cut : cut + WIDTH]

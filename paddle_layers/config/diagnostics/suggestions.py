@@ -43,8 +43,8 @@ class Vocabulary:
             return None
         near = self._names if len(self._names) <= _MANY else self._neighbours(name.lower())
         candidates = [other for other in near if other != besides]
-        # A different case is the most common misspelling, and needs no comparison.
         lowered = {other.lower(): other for other in candidates}
+        # Wrong capitals first: for difflib they are different letters.
         if name.lower() in lowered:
             return lowered[name.lower()]
         found = _most_like(name, candidates, cutoff)
@@ -70,6 +70,7 @@ class Vocabulary:
 
 def _most_like(name: str, candidates: Iterable[str], cutoff: float) -> str | None:
     """The first result of `difflib.get_close_matches`; candidates below the best similarity so far are skipped."""
+    # difflib indexes `b`: the fixed name is prepared once.
     matcher = SequenceMatcher(b=name)
     best, found = cutoff, ""
     for other in candidates:

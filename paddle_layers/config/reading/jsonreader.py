@@ -124,6 +124,7 @@ class _JsonReader:
         except JSONDecodeError as error:
             place = max(position, min(error.pos, len(self.text) - 1))
             raise self._fault(f"malformed string: {error.msg}", place) from None
+        # `\ud800` is legal JSON, but can neither be printed nor written to a file.
         if not text.isascii() and (half := HALF.search(text)):
             raise self._fault(f"malformed string: unpaired surrogate `\\u{ord(half[0]):04x}`", position)
         return text, end
@@ -149,6 +150,7 @@ class _JsonReader:
             raise _Stop
         inner: Fields = []
         self.fields.append((name, BLOCK if bracket == "{" else LIST, inner, name_start, start))
+        # An explicit stack: the depth of recursion must not depend on the file.
         self.stack.append((self.fields, bracket == "{", {}))
         self.fields = inner
 

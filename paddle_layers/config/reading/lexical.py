@@ -40,6 +40,7 @@ def parse_number(raw: str) -> int | float:
 
 def unescape(raw: str) -> str:
     """The contents of a quoted string, escapes resolved. Raises ValueError."""
+    # The usual case without a loop.
     if "\\" not in raw:
         return raw
     # Bytes, because escapes of text format are bytes: one character of UTF-8 may be written as several of them.

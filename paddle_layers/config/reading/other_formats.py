@@ -78,6 +78,7 @@ def other_file(path: Path, content: bytes) -> OtherFile | None:
     first = next((ending for start, ending in _FIRST_BYTES.items() if content.startswith(start)), "")
     # The extension decides before the content: `.pt` files are zip files, too.
     found = _ENDINGS.get(path.suffix.lower()) or _ENDINGS.get(first)
+    # Notepad's "Unicode": as UTF-8 its first byte is invalid, which says nothing about the remedy.
     if found is None and content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         found = OtherFile("UTF-16 text", "save it as UTF-8")
     # The header length of safetensors, 64 bits in little-endian order, and the JSON header: its upper bytes are zero
@@ -93,6 +94,7 @@ def other_text(text: str, errors: int) -> OtherFile | None:
         return None
     # The beginning of a large file suffices, and similar names are searched for 1,000 of them at most: difflib is slow.
     names = dict.fromkeys(_NAMES.findall(text[:100_000]))
+    # Misspelled names count as well: a config with many errors must not be called something else.
     if (errors <= _FEW if names else len(text) <= _SHORT) or any(
         name in _OURS or nearest(name, _OURS, 0.75) for name in list(names)[:1000]
     ):

@@ -41,6 +41,7 @@ class TextReader:
         root = self.fields
         position = 0
         while position >= 0:
+            # Only at the top level, where a match is known to be a layer of the network.
             if self.recall is not None and not self.stack:
                 position = self._known_layers(position, self.recall)
             position = self._next(position)
@@ -58,6 +59,8 @@ class TextReader:
         """Add memoized layers as one field; returns the position after them."""
         match_layer, text, start = LAYER.match, self.text, position
         found: list[Any] = []
+        # Layers are recalled one by one: an unusual one costs its own parse and not that of the file (400 to 40 ms with
+        # 10,000 layers).
         while match := match_layer(text, position):
             known = recall(match)
             if known is None:
@@ -124,6 +127,8 @@ class TextReader:
                 fields = self.fields
 
     def _open(self, name: str, start: int, bracket_start: int, bracket: str) -> None:
+        # Found where the next layer starts rather than at the end of the file, where the missing brace would be
+        # noticed.
         if name == "layer" and bracket != "[":
             self._layer_in_layer(start)
         if len(self.stack) >= DEEPEST:
@@ -198,6 +203,7 @@ class TextReader:
                 parts.append(match[1][1:-1])
             position = match.end()
         start = _skip(SPACE, self.text, position)
+        # A missing quote shifts the meaning of all later ones: strings and text swap roles. Only this line is given up.
         if self.text[start : start + 1] == '"' and (end := self._quote_missing(start)) >= 0:
             return re.split(r"[\s:{}]", self.text[start + 1 : end], maxsplit=1)[0], end
         if self.text[start : start + 1] in ('"', "'"):
@@ -287,10 +293,12 @@ class TextReader:
         else:
             self.report.add("E001", f"expected a field name, found `{found}`", position, position + 1)
         self.fields.append(broken(position))
+        # The position stays: the unfinished field must not take the next one with it.
         if kind == Found.NO_VALUE and (found == "}" or found.isalpha()):
             return position  # the next field, or the end of the block
         # Without a colon, the next line may begin a field.
         resume = self._resume(start + len(name) if kind == Found.NO_COLON else position)
+        # Without progress the loop would not end.
         if kind == Found.NO_FIELD and resume == position:
             resume += 1
         return resume

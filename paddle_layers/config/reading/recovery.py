@@ -46,6 +46,7 @@ def mistake_at_name(text: str, position: int) -> SyntaxMistake | None:
     if comment is None or comment.end() == position + 1:
         return None
     mark = 1 if text[position] == ";" else 2
+    # A comment over several lines needs a mark on each of them.
     fix = Fix(position, position + mark, "#") if text[position + 1] != "*" else None
     return SyntaxMistake("E001", "unsupported comment syntax", "comments start with `#`", comment.end(), fix)
 

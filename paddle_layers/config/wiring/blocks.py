@@ -90,6 +90,7 @@ def _prepare(block: BlockDefinition, binder: Binder) -> None:
     _mark_losses(block, report)
     block.layer_count = sum(use_count(one) for one in all_drafts(block.drafts))
     block.depth = 1 + max((other.depth for other in block.used), default=0)
+    # Equality: reported at the one block that exceeds the limit, not at all around it.
     if block.depth == DEEPEST + 1:
         message = f"blocks are nested more than {DEEPEST} deep in block `{block.name}`"
         report.add("E220", message, block.bound.place("name"), help="reduce the nesting")
@@ -140,6 +141,7 @@ def _check_declaration(block: BlockDefinition, bound: Bound, blocks: Iterable[Bl
             report.add("E120", "empty block name", bound.place("name"))
         return
     check_name(name, "a block", bound.place("name"), report)
+    # Otherwise a later version with a new layer type would change the meaning of the file unnoticed.
     if name in registries["layer"]:
         message = f"block `{name}` has the name of a layer type"
         report.add("E120", message, bound.place("name"), help="choose another name")

@@ -48,6 +48,7 @@ def types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> 
         types[place] = None
         if type_ is None:
             continue
+        # The first known type is the reference, so that one wrong input is reported and not all others.
         first = first or (name, type_)
         if type_.level == 0:
             message = f"input `{name}` of group `{draft.name}` is not a sequence ({type_})"
@@ -236,6 +237,7 @@ class UseReport(Report):
         if self.has_reported and not warning:
             return
         self.has_reported = self.has_reported or not warning
+        # Another use with other sizes may have failed at the same layer.
         if any((known.code, known.start) == (code, start) for known in self.diagnostics):
             return
         notes = (*notes, self.note(f"in this use of the block{_settings(self.use)}", self.use.offset))
@@ -304,6 +306,7 @@ def repeated(block: BlockDefinition, use: Draft, types: Sequence[Type], copies: 
     for number, inside in enumerate(copies):
         setup = copy.copy(use.setup)
         setup.params, setup.output_names, setup.times = {}, (), 1
+        # These belong to the use as a whole, not to each copy.
         setup.include, setup.exclude, setup.loss_weight, setup.propagate_down = (), (), None, ()
         inputs, given = tuple(block.inputs), tuple(types)
         if nodes:

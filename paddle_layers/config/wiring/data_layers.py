@@ -85,8 +85,8 @@ def common_labels(readers: Iterable[LabelReader]) -> dict[str, IgnoredLabels]:
 
 def _common(readers: list[LabelReader]) -> IgnoredLabels:
     own = [reader.attributes.get("ignore_label") for reader in readers]
-    # Readers without the attribute count as well: a label out of range is only legal if nothing reads it as a class.
     labels = {int(label) for label in own if label is not None}
+    # A label may be left out of the data check only if no reader would use it as an index.
     refusing = {
         label: next(reader for reader, ignored in zip(readers, own, strict=True) if ignored != label)
         for label in labels

@@ -84,12 +84,14 @@ class Inference:
 
     def _infer(self, draft: Draft, definition: LayerDefinition, attributes: Attributes, types: Types) -> Types | None:
         """Types of the outputs, or None if the layer's function fails, which is reported."""
+        # Attributes are interned and hash by identity, so the key is cheap: a layer that occurs a thousand times is
+        # inferred once.
         key = (definition, attributes, types)
-        # Deep networks repeat a few layers: of those with equal attributes and input types, only the first is inferred.
         found = self.memo.get(key)
         if found is not None:
             return found
         try:
+            # Errors are not remembered: each layer needs a message with its own name and notes.
             found = self.memo[key] = with_checked_size(tuple(definition.infer(types, attributes)))
         except ShapeError:
             # An error of the config, unlike the next two; the caller knows the position of the input or attribute.
@@ -135,6 +137,7 @@ class Inference:
         self, draft: Draft, code: str, message: str, start: int, notes: tuple[Note, ...] = (), help_: str = ""
     ) -> None:
         """Report a wiring error of a layer, once for all states."""
+        # Every state wires the layers again.
         if draft not in self.failed:
             self.failed.add(draft)
             self.report.add(code, message, start, help=help_, notes=notes)
@@ -182,6 +185,7 @@ def size_notes(draft: Draft, item: int | None, producers: Mapping[str, Producer]
         producer = producers.get(name)
         if producer is None or producer.type is None or producer.draft.definition is None:
             break
+        # The layers around are in another scope; the use is where the reader can change something.
         if producer.position <= INPUT:
             place = producer.draft.input_place(INPUT - producer.position)
             where = "a step" if producer.draft.step is not None else "this use"
@@ -236,6 +240,7 @@ def input_hint(
 def _data_layer(name: str, producers: Mapping[str, Producer], what: Callable[[Type], object]) -> str:
     """The data layer that a value comes from, if no layer in between changes the property `what`; else empty."""
     seen, found = set[str](), None
+    # A cycle among layers with errors would have no end.
     while name in producers and name not in seen:
         seen.add(name)
         producer = producers[name]

@@ -40,6 +40,7 @@ def lint(nodes: Sequence[Node], report: Report) -> None:
         return
     present = [node for node in nodes if node.setup not in absent] if absent else nodes
     costs = [node for node in present if node.setup in losses and node.definition.name in APPLIED]
+    # One table for all losses: a search for each would be quadratic with many of them.
     producers = {name: node for node in reversed(present) for name in node.output_names} if costs else {}
     for cost in costs:
         _activated_twice(cost, producers[cost.inputs[0]], report)
@@ -49,9 +50,11 @@ def lint(nodes: Sequence[Node], report: Report) -> None:
 def _too_large(nodes: Sequence[Node], report: Report) -> None:
     """Parameters that exceed the memory of this machine; of equal layers, the first one is reported."""
     memory = memory_bytes()
+    # Not every system reports its memory.
     if memory is None:
         return
     # Layers with equal text and input types share their types.
+    # Of equal layers the first one remains, because the order is reversed.
     kinds = {id(node.output_types): node for node in reversed(nodes)}
     for node in kinds.values():
         sides = (node.input_types, node.output_types)
@@ -103,6 +106,7 @@ def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: Repor
         if not read.isdisjoint(node.output_names):
             read.update(node.inputs)
         elif _learns(node, shared):
+            # Only the last of a chain: its predecessors follow from it.
             read.update(node.inputs)
             message = f"no loss depends on layer `{node.name}`, so its parameters are not trained"
             report.add("W004", message, *node.span, help=_MEANT)

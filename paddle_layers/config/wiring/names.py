@@ -49,6 +49,7 @@ def cycles(needs: Sequence[Sequence[int]], among: Sequence[int]) -> list[list[in
     """One short cycle for each strongly connected component among the given vertices, in the direction of data."""
     inside = set(among)
     found = []
+    # One cycle per component: a component may contain exponentially many.
     for component in _components(needs, inside):
         members = set(component)
         first = min(component)
@@ -265,6 +266,8 @@ class Names:
         self.report_once("E203", message, draft.input_place(item), item, help=help_)
 
     def _unknown_input(self, draft: Draft, index: int, item: int, name: str) -> None:
+        # Once per network: listing the names anew for each of 100 unknown inputs in 10,000 layers took 8 times as long
+        # as the full check of onnx.
         near = self._vocabulary.nearest(name, besides=draft.name)
         start = draft.input_place(item)
         end = self.report.source.token_end(start)
@@ -362,6 +365,7 @@ def _possible(draft: Draft, read: Iterable[str] = ()) -> Iterable[str]:
         return output_names(draft, 1)
     if has_repeatable_output(draft):
         (own,) = definition.outputs
+        # The number of outputs is known after inference only, which needs the order that the names determine.
         later = re.compile(rf"{re.escape(draft.name)}\.{own}_[1-9]\d{{0,8}}")
         return draft.name, *filter(later.fullmatch, read)
     return output_names(draft, max(1, len(definition.outputs)))

@@ -42,8 +42,11 @@ def states_of(drafts: Sequence[Draft]) -> list[list[State]]:
     must be valid in one of them.
     """
     rules = [rule for draft in drafts if draft.setup for rule in (*draft.setup.include, *draft.setup.exclude)]
+    # Without rules both phases are the same network.
     if not rules:
         return [[State("train")]]
+    # Only levels and stages that rules mention can make a difference; combinations are bounded, since their number is
+    # exponential.
     levels = _levels(rules)
     stages = [frozenset(), *map(frozenset, _stages(rules))]
     return [[State(phase, *rest) for rest in product(levels, stages)] for phase in ("train", "test")]
@@ -87,6 +90,7 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
             given = tuple([types[other] for other in inputs])
         except KeyError:
             return None
+        # Layers with equal text and input types have equal outputs: a repeated block costs a look-up per layer.
         result = known.get((setup, given))
         if result is None:
             # Tested once per setup and types, not per layer: those that are in `known` have passed.
@@ -164,6 +168,7 @@ def _ordered(drafts: Sequence[Draft], nodes: dict[int, Node], resolver: Resolver
     """Nodes of all states in an order that is valid in each, if there is one."""
     needs: list[list[int]] = [sorted(resolver.all_needs.get(index, ())) for index in range(len(drafts))]
     done = order(needs)
+    # Rules may reverse a dependency between states; then there is no common order, and the rest follows as in the file.
     done += [index for index in range(len(drafts)) if index not in set(done)] if len(done) < len(drafts) else []
     return [nodes[index] for index in done if index in nodes]
 
@@ -171,6 +176,7 @@ def _ordered(drafts: Sequence[Draft], nodes: dict[int, Node], resolver: Resolver
 def relink(nodes: Sequence[Node], source: Source, state: State) -> list[Node]:
     """The layers of a checked network in another state. Raises `ConfigError`."""
     report = Report(source)
+    # Wired again rather than filtered: an absent layer may change which layer an input refers to, and its type.
     drafts = [Draft(node.name, node.definition, node.inputs, node.setup, node.span[0]) for node in nodes]
     resolver = Resolver(drafts, report)
     resolver.names.start_phase()
@@ -187,6 +193,8 @@ def relink(nodes: Sequence[Node], source: Source, state: State) -> list[Node]:
 def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
     """The valid layers of a network file, if any, and all its errors and warnings."""
     report = Report(source)
+    # Nothing here is cyclic garbage, and the collector doubled the time per layer with 100,000 layers (7.2 to 13.3 us
+    # in a prototype).
     wired = gc_paused(lambda: _wire(report))
     if fault := of_another_kind(report):
         return None, [fault]

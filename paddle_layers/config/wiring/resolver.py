@@ -89,8 +89,10 @@ class Resolver:
         block: BlockDefinition | None = None,
     ) -> None:
         self.drafts, self.report, self.around = drafts, report, around
+        # A block cannot see the names around its use, unlike a step, whose errors mention them.
         outer = around.names if around is not None and block is None else None
         self.names: Names = Names(drafts, report, outer, group, block)
+        # The memo is shared with steps. A use of a block reports at the block, by a separate report.
         self.inference: Inference = around.inference if around is not None and block is None else Inference(report)
         self.uses: Uses = around.uses if around is not None else {}
         self.steps: dict[Draft, Resolver] = {}
@@ -186,6 +188,7 @@ class Resolver:
             return None, None
         copies: list[Inside] = []
         given, chained = types, {place for place, name in enumerate(draft.inputs) if name == draft.inputs[0]}
+        # Each copy is inferred for itself: it may change the size of its input.
         for _ in range(draft.setup.times):
             inside = self._once(draft, block, given)
             if inside is None:
@@ -199,6 +202,7 @@ class Resolver:
     def _once(self, draft: Draft, block: BlockDefinition, types: Types) -> Inside | None:
         """The network of a block for these settings and types; None after a report."""
         assert draft.setup is not None, "only a valid layer gets here"
+        # Uses with equal settings and types share the network inside.
         key = (block, draft.setup.attributes, types)
         if key not in self.uses:
             report = UseReport(self.report, draft)

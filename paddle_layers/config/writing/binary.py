@@ -49,6 +49,8 @@ def message_of_binary(content: bytes, name: str) -> Message:
             message = message_class("Training").FromString(content)
     except (DecodeError, UnicodeDecodeError) as error:
         raise _unreadable(name, f"this is not a binary config: {error}") from error
+    # The first one only: without positions a list would be of little use. Unknown fields are errors, since ignoring one
+    # changes the network.
     for fault in _faults(message, ""):
         raise _unreadable(name, fault)
     return message

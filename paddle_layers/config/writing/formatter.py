@@ -27,6 +27,7 @@ def format_text(text: str, name: str = "<text>") -> str:
     """The formatted text of a config file. Raises `ConfigError` for syntax errors."""
     report = Report(Source(name, text))
     with contextlib.suppress(TooManyFaults):
+        # Syntax only: a file with an unknown layer can be formatted as well.
         read(report)
     if report.failed:
         raise ConfigError(report.sorted())

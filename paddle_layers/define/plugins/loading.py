@@ -61,7 +61,7 @@ def _load_all(plugins: list[Plugin]) -> bool:
         for plugin in pending:
             _load(plugin)
     for plugin in pending:
-        # Outside of the lock, since a warning may be turned into an exception, or printed by code of the user.
+        # Outside of the lock, since a warning may raise an exception, or be printed by code of the user.
         if plugin.broken:
             warnings.warn(plugin.report, PluginWarning, 4)
     return bool(pending)

@@ -90,8 +90,8 @@ def _write_sparse(plan: Plan, name: str, rows: Csr) -> None:
 def transposed(starts: Ints, ids: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Which rows use an id: used ids, starts, rows, entry positions. Stable, so sums keep their order."""
     count = len(ids)
-    # Positions make the keys distinct, so that a sort of one array replaces a stable argsort. Entries of an id keep their
-    # order, so sums are rounded alike in every run.
+    # Positions make the keys distinct, so that a sort of one array replaces a stable argsort. Entries of an id keep
+    # their order, so sums are rounded alike in every run.
     ordered, order = np.divmod(np.sort(ids.astype(np.int64) * count + np.arange(count)), max(count, 1))
     first = np.flatnonzero(np.diff(ordered, prepend=-1 if not count else ordered[0] - 1))
     rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[order]

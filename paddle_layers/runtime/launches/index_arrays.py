@@ -84,7 +84,7 @@ class IndexArrays:
     def used(self, value: Value, part: str) -> Ref:
         """Part of the transpose of a value: `id`, `start`, `row`, `entry` or `value`."""
         use = self.uses.setdefault(value.name, Used(value, self.dtype))
-        # In the worst case every entry has an id of its own.
+        # In the worst case every entry has another id.
         use.ids.reserve(max(use.entries.capacity, 1))
         if part == "entry" and part not in use.buffers:
             use.buffers[part] = Buffer(f"{value.name} used entries", rows_of(use.entries), "int64")

@@ -206,8 +206,8 @@ class Updater:
         self.arena.gradient_owner.check()
         if self._early is None:
             self._step(rate, count, momentum)
-        # Parameters have been updated already; the caller is told that the step used such values.
         elif names := self._check.found():
+            # Parameters have been updated already: the caller decides whether to stop.
             raise NonFiniteGradients(names[::-1])  # the last layers first
         if self.average is not None:
             self.catch_up()

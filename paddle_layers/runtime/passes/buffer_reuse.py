@@ -30,7 +30,7 @@ def place(storages: Sequence[Storage]) -> int:
         # overlap each other, hence the running maximum of the ends.
         free_from = np.concatenate([[0], np.maximum.accumulate(ends[meets])])
         enough = begins[meets] >= free_from[:-1] + size
-        # The first gap that is large enough; after the last of them if there is none.
+        # The first gap that is large enough, or after the last buffer.
         storage.offset = int(free_from[np.argmax(enough) if enough.any() else -1])
         at = int(np.searchsorted(begins[:count], storage.offset))
         placed[:, at + 1 : count + 1] = placed[:, at:count]

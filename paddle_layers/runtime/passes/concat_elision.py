@@ -32,7 +32,7 @@ def elide_concat(passes: Sequence[list[Launch]], filled: Iterable[Buffer], devic
     for at, launch in enumerate(launch for launches in passes for launch in launches):
         for buffer in launch.writes:
             writers[buffer.root].append(at)
-        # Each step of a loop addresses its own rows, which lie at other offsets in the whole.
+        # Each step of a loop addresses its rows only, which are at other offsets in the whole.
         if launch.loop is not None:
             alone.update(buffer.root for buffer in (*launch.reads, *launch.writes))
     copies = {at: copied for at, launch in enumerate(passes[0]) if (copied := _copied(launch)) is not None}

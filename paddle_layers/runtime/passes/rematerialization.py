@@ -30,8 +30,8 @@ change.
 """
 LONGEST = 8
 """Maximum number of launches that compute one result."""
-# Most steps are limited by memory, so traffic stands for time: ResNet-50 needs 362 instead of 455 MiB (4 images, 2-core
-# AMD EPYC), for 0.3 to 1 % of a step; DenseNet-121 pays 2.6 %.
+# Most steps are limited by memory, so traffic approximates time: ResNet-50 needs 362 instead of 455 MiB (4 images,
+# 2-core AMD EPYC), for 0.3 to 1 % of a step; DenseNet-121 pays 2.6 %.
 EXTRA_TRAFFIC = 0.05
 """Maximum extra memory traffic of all of them, as a fraction of the traffic of the step without them."""
 
@@ -85,7 +85,7 @@ def choose(possible: Sequence[Recomputable], live: list[int], most: float) -> li
     chosen: list[Recomputable] = []
     rest = list(possible)
     while True:
-        # Only what is alive at the peak can lower it; a recomputation elsewhere would cost time for nothing.
+        # Only what is alive at the peak can lower it; any other recomputation would cost time for nothing.
         peak = live.index(max(live))
         at_peak = [one for one in rest if peak in one.free and one.moved <= most]
         if not at_peak:

@@ -36,7 +36,7 @@ class Workspace:
         self._sums: set[tuple[Op, str]] = set()
         """Tensors of operations to which an item of a repeatable input has been added; the first one is not added."""
         for value in graph.feeds.values():
-            # Sparse feeds have no buffer of values: their entries have arrays of their own.
+            # Sparse feeds have no buffer of values, but separate arrays for their entries.
             if value.entries is None:
                 self.kept.append(self.buffer(value))
 

@@ -131,7 +131,7 @@ class Ranks(SingleProcess):
         # Processes that share cores would otherwise each start a thread per core.
         limit_threads(min(most_threads(), _cores_of_one(machine)))
         self.on_machine = machine.Get_rank()
-        # All on one machine, and Linux: memory files are shared without a path that could be left behind.
+        # All on one machine, and Linux: memory files are shared without a path that could remain after a crash.
         if machine.Get_size() == self.count and hasattr(os, "memfd_create"):
             self.gradient_memory = SharedMemory()
 

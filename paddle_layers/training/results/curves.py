@@ -144,7 +144,7 @@ def _marked(best: tuple[str, int] | None, frame: _Frame, *, first: bool) -> Iter
 
 
 def _lines(lines: Mapping[str, Series], pens: Mapping[str, _Pen], frame: _Frame) -> Iterator[str]:
-    # The first line is drawn last, above the others.
+    # In reverse: the first line is above the others.
     for label, line in reversed(list(lines.items())):
         pen = pens[label]
         finite = [(frame.x(step), frame.y(value)) for step, value in line if _fits(value)]

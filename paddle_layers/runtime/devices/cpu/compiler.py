@@ -69,7 +69,7 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
 
     Compiled drivers are kept: `KeyboardInterrupt` reports their number.
     """
-    # Paths are digests of the texts: equal kernels of different launches are compiled once.
+    # Paths are digests of the source: equal kernels of different launches are compiled once.
     unique = {str(driver.path): driver for driver in drivers}
     if is_interpreted():
         return [interpreted_address(driver.code, driver.text, driver.dtype) for driver in drivers]

@@ -118,7 +118,7 @@ def take_piece(place, chunks, own):
 @compiled
 def count_size(start, stop):
     """Number of counters of `share_launches`: finished pieces, then the claimed pieces of each launch."""
-    # The counter that all threads spin on has cache lines of its own: claims would invalidate them otherwise.
+    # The counter that all threads spin on has separate cache lines: claims would invalidate them otherwise.
     return LINE + stop - start
 
 

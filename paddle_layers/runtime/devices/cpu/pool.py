@@ -79,8 +79,8 @@ class Pool:
 
     def end(self) -> None:
         """Ends the workers before their machine code is freed."""
-        # `ENDED` has an element of its own and is not a value of `OPEN`, which a pass of a daemon thread would
-        # overwrite. It is set before workers are woken, so that a woken worker sees it.
+        # `ENDED` is a separate element and not a value of `OPEN`, which a pass of a daemon thread would overwrite. It
+        # is set before workers are woken, so that a woken worker sees it.
         self._count, self._board[ENDED] = 0, 1
         if self._workers:
             wake(self._address, len(self._workers))

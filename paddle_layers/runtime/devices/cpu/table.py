@@ -66,7 +66,7 @@ class Table:
             for argument in launch.args:
                 self._put(argument, refs, ints, floats)
             spans.append((start, (len(refs), len(ints))))
-        # An empty array would not have an address of its own.
+        # An empty array would not have a distinct address.
         self._pointers = np.array([address(ref) for ref in refs] or [0], np.int64)
         self._ints = np.array([i.extra if isinstance(i, Extent) else 0 for i in ints] or [0], np.int64)
         self._floats = np.array([f if isinstance(f, float) else 0.0 for f in floats] or [0.0])

@@ -29,7 +29,7 @@ CLOSED = -1
 """Instead of a pass: no pass is open."""
 PASS, LIMIT = 32, 16
 """Bit fields of the value at `OPEN`: pass number, maximum number of threads, workers that have joined."""
-# Each on cache lines of its own: workers spin on `OPEN` while the others are written.
+# Each on separate cache lines: workers spin on `OPEN` while the others are written.
 OPEN, CALLER, LEFT = 0, LINE, 2 * LINE
 """Indices on the board: the open pass, whether it has a caller, how many workers have left it."""
 TABLE, START, STOP, COUNTS, NUMBER, LAST, ENDED = range(3 * LINE, 3 * LINE + 7)
@@ -109,7 +109,7 @@ def wake(board, workers):
     for worker in range(1, workers + 1):
         part = board + 8 * PART * worker
         # Checked without the lock, which would cost two atomic operations per worker and pass. A worker that falls
-        # asleep right now is missed, but nobody waits for a worker that has not joined.
+        # asleep right now is missed, but the pass does not wait for a worker that has not joined.
         if load(part + 8 * ASLEEP) == 1:
             _lock(part + 8 * MUTEX)
             store(part + 8 * ASLEEP, 0)

@@ -60,7 +60,7 @@ class Staging:
 
     def _swap(self) -> None:
         """Switches to the other half, once copies from it have finished."""
-        # An event per half instead of a wait for the stream: kernels queued behind the copies go on.
+        # An event per half instead of a wait for the stream: kernels queued after the copies go on.
         self._marks[self._active] = self._driver.mark()
         self._active, self._used = 1 - self._active, 0
         if self._marks[self._active] is not None:
