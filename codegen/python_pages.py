@@ -86,7 +86,6 @@ def write_python_pages(folder: Path) -> list[str]:
 
 def _page(module: str, name: str, found: Any) -> str:
     kind = "autoclass" if inspect.isclass(found) else "autofunction"
-    # Members of exceptions are those of `BaseException`, which the Python manual explains.
     options = "   :members:\n" if kind == "autoclass" and not issubclass(found, Exception) else ""
     return f"# `{name}`\n\n```{{eval-rst}}\n.. {kind}:: {module}.{name}\n{options}```\n"
 

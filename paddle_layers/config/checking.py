@@ -21,6 +21,7 @@ from .trainingfiles import load_training, read_training
 def load_either(path: str | Path) -> Network | Training:
     """A checked network or training file. Raises `ConfigError` with all errors."""
     text = read_file(path)
+    # By content, not by extension, which is the same for both kinds.
     if _names_training(text):
         return load_training(path)
     return loads(text, str(path))
@@ -76,8 +77,7 @@ def validated(path: str | Path, settings: Sequence[str] = ()) -> tuple[str, list
 def _names_training(text: str) -> bool:
     """Whether the first fields are those of a training file; errors are left to the next reader."""
     try:
-        # By content, not by extension: both kinds share the extensions. `bool` counts every layer as known, at one
-        # match each.
         return is_training(gc_paused(lambda: read(Report(Source("", text)), recall=bool)))  # whole layers are skipped
     except TooManyFaults:
+        # A file with so many errors is reported by the reader of either kind.
         return False

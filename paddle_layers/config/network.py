@@ -38,8 +38,8 @@ class Network:
         cls, name: str, nodes: Iterable[Node], source: Source, states: Mapping[State, Iterable[Node]] | None = None
     ) -> Network:
         """A network of checked layers; `states` are the layers of each known state."""
-        # Without `__init__`, which is the public constructor from helper values and checks them.
         made = object.__new__(cls)
+        # Not by `__init__`, which is the public constructor from helper values and checks them.
         made._adopt(name, nodes, source, states or {})
         return made
 

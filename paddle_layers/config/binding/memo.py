@@ -63,10 +63,10 @@ class _Settings:
             attributes = _simple_attributes(definition, simple[2])
             if attributes is not None and attributes.get("act", LINEAR) == LINEAR:
                 return Setup(definition, attributes)
-        # A separate report: errors are reported by the reader, with positions in the file.
         report = Report(Source("", rest))
         self.binder.report = report
         try:
+            # With a report of this text alone: errors are reported by the parser, with positions in the file.
             return self._judged(kind, rest, report)
         except TooManyFaults:
             # The report is that of this attempt alone: a layer with a thousand errors must not end the parsing of the
@@ -74,8 +74,8 @@ class _Settings:
             return None
 
     def _judged(self, kind: str, rest: str, report: Report) -> Setup | None:
-        # Any valid name: the memo is shared by all layers with this text, whose names differ.
         fields: list[Field] = [("name", STRING, kind, 0, 0), ("type", STRING, kind, 0, 0)]
+        # Any valid name would do above: the memo is shared by all layers with this text, whose names differ.
         fields += read_text(rest, report)
         bound = self.binder.message(fields, self.header, 0, "layer")
         # These need positions, the enclosing block or the other layers; `input` here is one that is not in the place

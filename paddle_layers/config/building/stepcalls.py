@@ -11,12 +11,12 @@ from paddle_layers.define import LevelError, Type
 
 from .calls import Scope, Sink, Value
 
-# A context variable: networks may be built in several threads or asynchronous tasks at once.
 _SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 
 def current_scope() -> Scope | None:
     """The current step, if any."""
+    # A context variable, since networks may be built in several threads or asynchronous tasks at once.
     return _SCOPE.get()
 
 

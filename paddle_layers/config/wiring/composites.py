@@ -216,9 +216,9 @@ class UseReport(Report):
     """
 
     def __init__(self, outer: Report, use: Draft) -> None:
-        # The list of diagnostics is shared, so that an error that another use has reported is recognized.
         super().__init__(outer.source)
         self.outer, self.use, self.diagnostics = outer, use, outer.diagnostics
+        # The list of diagnostics is shared, so that an error that another use has reported is recognized.
         self.has_reported = False
 
     def add(

@@ -34,8 +34,8 @@ def lint(nodes: Sequence[Node], report: Report) -> None:
     _too_large(nodes, report)
     setups = {node.setup for node in nodes}  # few: layers with equal text share one
     absent = {setup for setup in setups if not setup.present(State("train"))}
-    # Without a loss, the network is for prediction only, and nothing in it is meant to be trained.
     losses = {setup for setup in setups - absent if _is_loss(setup)}
+    # Without a loss, the network is for prediction only, and nothing in it is meant to be trained.
     if not losses:
         return
     present = [node for node in nodes if node.setup not in absent] if absent else nodes

@@ -45,9 +45,9 @@ def states_of(drafts: Sequence[Draft]) -> list[list[State]]:
     # Without rules both phases are the same network.
     if not rules:
         return [[State("train")]]
+    levels = _levels(rules)
     # Only levels and stages that rules mention can make a difference; combinations are bounded, since their number is
     # exponential.
-    levels = _levels(rules)
     stages = [frozenset(), *map(frozenset, _stages(rules))]
     return [[State(phase, *rest) for rest in product(levels, stages)] for phase in ("train", "test")]
 
@@ -176,9 +176,9 @@ def _ordered(drafts: Sequence[Draft], nodes: dict[int, Node], resolver: Resolver
 def relink(nodes: Sequence[Node], source: Source, state: State) -> list[Node]:
     """The layers of a checked network in another state. Raises `ConfigError`."""
     report = Report(source)
-    # Wired again rather than filtered: an absent layer may change which layer an input refers to, and its type.
     drafts = [Draft(node.name, node.definition, node.inputs, node.setup, node.span[0]) for node in nodes]
     resolver = Resolver(drafts, report)
+    # Wired again rather than filtered: an absent layer may change which layer an input refers to, and its type.
     resolver.names.start_phase()
     resolver.run(state)
     resolver.names.end_phase()
@@ -193,9 +193,9 @@ def relink(nodes: Sequence[Node], source: Source, state: State) -> list[Node]:
 def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
     """The valid layers of a network file, if any, and all its errors and warnings."""
     report = Report(source)
-    # Nothing here is cyclic garbage, and the collector doubled the time per layer with 100,000 layers (7.2 to 13.3 us
-    # in a prototype).
     wired = gc_paused(lambda: _wire(report))
+    # Without the garbage collector above: it doubled the time per layer with 100,000 layers (7.2 to 13.3 us in a
+    # prototype).
     if fault := of_another_kind(report):
         return None, [fault]
     return wired, report.sorted()

@@ -168,8 +168,8 @@ class Resolver:
         return Node(draft.name, draft.inputs, names, draft.setup, known, made, draft.offset, inside)
 
     def _group(self, draft: Draft, step: Step, given: Sequence[Type | None]) -> tuple[Types | None, Inside | None]:
-        # Kept for all states, so that errors in a step are reported once.
         inner = self.steps.setdefault(draft, Resolver(step.drafts, self.report, self, draft))
+        # The resolver of a step is kept for all states, so that errors in it are reported once.
         types = types_inside(draft, given, self.report)
         producers = (Producer(draft, INPUT - item, type_) for item, type_ in enumerate(types))
         inner.run(ANY, dict(zip(draft.inputs, producers, strict=True)))

@@ -173,8 +173,8 @@ class _Import:
             report.add("E302", f"network file `{given}` not found", solver.place(key), help=help_)
             return None, report
         net_report = Report(Source(str(file), read_prototxt(file)))
-        # Errors of the net first: those of the solver may follow from them.
         self.reports.insert(0, net_report)
+        # Errors of the net are first in the list: those of the solver may follow from them.
         origins.append(file.name)
         fields = fields_of_text(net_report)
         self._stop()

@@ -80,7 +80,6 @@ USUAL = {level: Batch(7, starts) for level, starts in STARTS.items()}
 """The batch of the examples, by sequence level."""
 
 BATCHES: dict[int, tuple[Batch, ...]] = {
-    # Smallest first, because Hypothesis shrinks a sampled value towards the beginning of its list.
     0: (Batch(1), Batch(2), USUAL[0]),
     1: (
         Batch(1, ((0, 1),)),

@@ -37,6 +37,7 @@ def configs(draw: st.DrawFn, definition: LayerDefinition, far: bool = False) -> 
             value = _CHANGES[kind](draw, draft, about, far)
             # Sizes count as equal within a class: otherwise every config would be new.
             draft.features.add((kind, about, value if kind != "size" else _class_of(value)))
+    # The smallest batch comes first in each list, because Hypothesis shrinks a sampled value towards the beginning.
     return draft.config(draw(st.sampled_from(batches_of(draft.deepest))))
 
 
