@@ -110,6 +110,7 @@ def add_term(net, term, taken, name, columns, offset, context_len, context_start
     if term == "dot_mul_operator":
         return net.eltwise(*rows, operation="PROD", name=name)
     if term == "scaling":
+        # One channel, so that `scale` learns a single factor.
         one_channel = net.reshape(*rows, dims=[1, -1])
         return net.flatten(net.scale(one_channel, bias=False, name=name))
     return rows[0] if offset is None else cut(net, rows[0], name, offset, columns)
@@ -124,6 +125,7 @@ def cut(net, wire, name, offset, columns):
     """Columns from `offset` on."""
     left = wire.type.size - offset - columns
     require(left >= 0, "offset", f"{columns} columns from {offset} on are more than the {wire.type.size} of the input")
+    # `slice` has no empty parts.
     sizes = [size for size in (offset, columns, left) if size]
     pieces = net.slice(wire, sizes=sizes, name=name)
     return pieces[int(offset > 0)] if len(sizes) > 1 else pieces

@@ -39,6 +39,7 @@ def multiplex_y(n, i, index, x):
 
 @gradient(Multiplex.x)
 def multiplex_dx(which, n, i, dy, index):
+    # Rows that were not selected get zeros, so that every element of each gradient is written.
     return dy[n, i] if index[n] == which else 0.0
 
 
@@ -82,6 +83,7 @@ def conv_shift_check(K):
 def conv_shift_y(n, c, x, weights, C, K):
     total = 0.0
     for k in range(K):
+        # A multiple of C keeps the dividend from being negative.
         total += x[n, (c + k + C * K - K // 2) % C] * weights[n, k]
     return total
 
