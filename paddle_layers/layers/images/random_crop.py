@@ -57,6 +57,7 @@ def random_crop_check(H, W, size, size_y):
 
 @each(RandomCrop.top)
 def random_crop_top(n, key, training, H, P):
+    # Three independent random numbers per image: row, column, flip. A product may round up to the number of rows.
     return min(int(uniform(key, 3 * n) * real(H - P + 1)), H - P) if training else (H - P) // 2
 
 
