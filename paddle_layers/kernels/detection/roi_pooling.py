@@ -66,14 +66,14 @@ def nearest_pixel(v, real):
     """As in the layer."""
     # To convert a value beyond the range of integers is undefined.
     v = min(max(v, real(-FAR)), real(FAR))
-    # Half away from zero, as `round` of C and Caffe do; Python rounds half to even.
+    # Half away from zero, as `round` of C does; Python rounds half to even.
     return int(v + real(0.5)) if v >= real(0) else -int(real(0.5) - v)
 
 
 @compiled
 def set_bins(bins, low, high, extent, real):
     """The first pixel of each bin between two corners in `bins[0]`, and one past the last in `bins[1]`."""
-    # Malformed boxes have one pixel, as in Caffe.
+    # Malformed boxes have one pixel, as in Fast R-CNN.
     first, last, count = nearest_pixel(low, real), nearest_pixel(high, real), bins.shape[1]
     size = max(last - first + 1, 1)
     for p in range(count):
