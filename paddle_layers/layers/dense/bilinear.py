@@ -196,6 +196,7 @@ def factorization_machine_dfactors_sparse(u, f, dy, factors, mixed, x_used_id, x
 
 @onnx(FactorizationMachine)
 def factorization_machine_onnx(graph, x, factors):
+    # By the difference of squares, in two products of matrices; it cancels more than the sum of the layer.
     mixed = graph.MatMul(x, factors)
     alone = graph.MatMul(graph.Mul(x, x), factors.array * factors.array)
     return graph.Mul(graph.ReduceSum(graph.Sub(graph.Mul(mixed, mixed), alone), [1], keepdims=1), 0.5)

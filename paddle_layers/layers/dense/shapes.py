@@ -234,6 +234,7 @@ def reshape_dx(i, dy):
 @onnx(Reshape)
 def reshape_onnx(graph, x, dims):
     known = [x.dims[place] if size == 0 else size for place, size in enumerate(dims)]
+    # ONNX infers one axis at most, and here that is the batch.
     left = x.size // abs(math.prod(known))
     return graph.Reshape(x, [-1, *(left if size == -1 else size for size in known)])
 
@@ -329,6 +330,7 @@ def repeat_onnx(graph, x, num_repeats, as_row_vector, axis):
     ones = [1] * place
     if as_row_vector:
         return graph.Tile(x, [*ones, num_repeats, *([1] * len(behind))])
+    # ONNX has no interleaving: a new axis after the repeated one is tiled and merged with it.
     apart = graph.shaped(x, *before, size, 1, *behind)
     repeated = graph.Tile(apart, [*ones, 1, num_repeats, *([1] * len(behind))])
     return graph.shaped(repeated, *before, size * num_repeats, *behind)

@@ -67,6 +67,7 @@ def window_start(p, count, extent):
 @helper
 def window_end(p, count, extent):
     """End (exclusive) of window `p` of `count` along an axis."""
+    # Rounded up in integers: a float quotient may round to the wrong pixel.
     return ((p + 1) * extent + count - 1) // count
 
 
