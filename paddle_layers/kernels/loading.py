@@ -48,6 +48,8 @@ def _load(module: str) -> None:
     try:
         importlib.import_module(module)
     except ModuleNotFoundError as error:
+        # Not every layer has kernels, so that their module may be missing; a missing module that they import is an
+        # error.
         if not f"{module}.".startswith(f"{error.name}."):
             raise
 

@@ -151,6 +151,7 @@ def tuned(
         plain = getattr(call, "py_func", call)
         if "kernels" not in plain.__module__.split("."):
             raise _error(plain, "tuned kernels must be in the module `kernels` of a plugin's package")
+        # The first two parameters on the CPU are the range of work items.
         names = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
         entry = Tuned(
             call, names, when, work, least, items, scratch, in_place, threads, scratch_per_chunk, runs, pass_name,
@@ -219,6 +220,7 @@ def replaced_functions() -> list[tuple[str, str, str]]:
     return [place for place, kernels in _TUNED.items() if kernels]
 
 
+# Context variables, so that a check in one thread does not change the plans of others.
 _SWITCHED_OFF = ContextVar("tuned kernels switched off", default=False)
 _WITHOUT: ContextVar[frozenset[str]] = ContextVar("passes whose kernels are not chosen", default=frozenset())
 _SIZES: ContextVar[Literal["worthwhile", "every", "alternate"]] = ContextVar(

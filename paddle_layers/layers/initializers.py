@@ -123,6 +123,7 @@ class Gaussian:
         """Normal values, most of them set to zero when `sparse` is given."""
         values = rng.normal(self.mean, self.std, shape)
         if self.sparse is not None:
+            # As in Caffe: each weight is kept with the same probability, so that the number per output varies.
             values *= rng.random(shape) < self.sparse / max(fans.fan_in, 1)
         return values
 
@@ -141,6 +142,7 @@ class Xavier(_ByFan):
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Values of variance 1 / n."""
+        # A uniform distribution between -limit and limit has the variance limit**2 / 3.
         limit = math.sqrt(3.0 / max(self.count(fans), 1))
         return rng.uniform(-limit, limit, shape)
 
@@ -157,6 +159,7 @@ class Msra(_ByFan):
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Values of variance 2 / n."""
+        # ReLU sets half of the values to zero and with them half of the variance, hence 2 / n.
         return rng.normal(0.0, math.sqrt(2.0 / max(self.count(fans), 1)), shape)
 
 
@@ -187,6 +190,7 @@ class Orthogonal:
         """An orthogonal factor of a normal matrix; `ValueError` for fewer than two axes."""
         if len(shape) < 2:
             raise ValueError(f"initializer `orthogonal` needs at least two axes, the parameter has shape {shape}")
+        # The factor of a tall matrix has orthonormal columns; a wide result is its transpose.
         rows, columns = shape[0], math.prod(shape[1:])
         factor, triangle = np.linalg.qr(rng.standard_normal((max(rows, columns), min(rows, columns))))
         factor *= np.sign(np.diag(triangle))  # without this the result is not evenly spread over all rotations

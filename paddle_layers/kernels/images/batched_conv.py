@@ -142,6 +142,7 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
     images, parts, pixel_tiles = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
     items = N // images * parts * pixel_tiles
     element, plane, volume = A * B * size, H * W * size, R * P * Q * size
+    # `pointwise_conv` needs at least one whole vector of pixels.
     direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and volume >= VECTOR
     for item in range(first, last):
         place, n, run = (
@@ -152,6 +153,7 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
         left, right = pixel_tile_bounds(item % pixel_tiles, pixel_tiles, R * P * Q, size)
         k, stop = run * K // parts, (run + 1) * K // parts
         while k < stop:
+            # A run of filters may begin or end inside of a group, but whole groups are convolved in one call.
             count = min(stop - k, filters - k % filters)
             whole = (stop - k) // filters if count == filters else 1
             of, to = x.ctypes.data + (n * C + k // filters * D) * Z * plane, y.ctypes.data + (n * K + k) * volume
@@ -165,6 +167,7 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
             else:
                 for r in range(R):
                     start = r * step[0] - ahead[0]
+                    # Planes of padding are left out, unlike padding within a plane.
                     tap, taps = meeting_run(E, start, gap[0], Z)
                     correlate(
                         images, whole, count, D, (E, taps), of + (start + tap * gap[0]) * plane,
@@ -324,6 +327,7 @@ def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, s
         k, end = run_start(filters, run, runs), run_start(filters, run + 1, runs)
         d, stop = D * part // parts, D * (part + 1) // parts
         r, count = meeting_run(R, tap * gap[0] - ahead[0], step[0], Z)
+        # The longer of batch and planes is the inner loop, of which a band takes several.
         z = r * step[0] - ahead[0] + tap * gap[0]
         of_volume, of_plane = (C * Z * plane, K * R * deltas), (step[0] * plane, deltas)
         many, outer, inner = (N, of_volume, of_plane) if count > N else (count, of_plane, of_volume)

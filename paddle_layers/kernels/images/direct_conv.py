@@ -38,6 +38,7 @@ PACKED = 12
 @also_in_python
 def residues(count, stride, dilation):
     """Number of different remainders modulo `stride` of the first `count` multiples of `dilation`."""
+    # Multiples of the dilation modulo the stride repeat after stride / gcd of them.
     return min(count, stride // math.gcd(stride, dilation))
 
 
@@ -203,6 +204,8 @@ def correlate(
                             to + image * y_steps[0] + row * y_steps[1], sums + at, rows, Q, Q, pitch, 1, adding,
                             size, one,
                         )  # fmt: skip
+                        # The sums are still in the L1 cache: normalization and activation of MobileNet v1 take 0.25 ms
+                        # instead of 0.67.
                         if epilogue[0] != 0:
                             apply_epilogue(
                                 to + image * y_steps[0] + row * y_steps[1], rows * Q,
@@ -231,6 +234,7 @@ def correlate_back(
     padded = packed + packed_numbers(filters, most, geometry) * size
     sums = padded + (filters * most * images * plane + SLACK * size)
     second = sums + ROWS * (max(depth * pitch, images * plane // size) + SLACK) * size
+    # The two remainders of a row are interleaved by shuffles instead of being scattered one after the other.
     pairs = stride == 2 and W % 2 == 0
     vectors = vectors_of((images - 1) * plane // size + (depth - 1) * pitch + wide, size)
     packs = vectors >= PACKED and stride * stride_y > 1
@@ -343,6 +347,7 @@ def pointwise_conv(filters, sums, x, weight, weight_steps, y, y_step, pixels, ad
             k = tile * ROWS
             high, to = min(ROWS, filters - k), y + k * y_step + start * size
             fetch_rows(x, fetched * tile // tiles, fetched * (tile + 1) // tiles, x_step, after, coming, size)
+            # The overlap of the last vectors would be added twice, so that the remainder is computed aside.
             if adding != 0:
                 gemm_microkernel(
                     high, count // lanes, 0, channels, x_step, channel_step, elements, table, weight + k * filter_step,

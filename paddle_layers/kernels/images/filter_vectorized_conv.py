@@ -85,6 +85,7 @@ def sum_rows(rows, columns, row_table, table, entries, scalars, steps, factors, 
     pixels.
     """
     channels, factors_step, scalars_step, pixel_step = steps
+    # As many channels as have their factors in the L1 cache are summed for all rows before the next ones.
     chunk, bytes_ = max(1, FACTORS // max(1, entries * vectors * LANES)), vectors * VECTOR
     for channel in range(0, channels, chunk):
         for row in range(rows):
@@ -136,6 +137,7 @@ def correlate_vectors(
             for b in range(B):
                 seen = tap * x_steps[2] + (a * dilation_y * pitch + b * dilation) * size
                 set_entry(place, (a * taps + tap) * B + b, tap * packed_steps[1] + (a * B + b) * wide, seen)
+    # Filter rows above and below the image are left out of the table, which needs no rows of zeros.
     for row in range(images * P):
         top = row % P * stride_y - padding_y
         low = min(A, max(0, -(top // dilation_y)))
@@ -166,6 +168,7 @@ def correlate_vectors(
 @also_in_python
 def vectors_of_block(vectors):
     """Vectors of the next block of those that are left."""
+    # Blocks of nearly equal width: of four vectors, three and one would leave multipliers idle in the second tile.
     blocks = (vectors + VECTORS - 1) // VECTORS
     return (vectors + blocks - 1) // max(blocks, 1)
 

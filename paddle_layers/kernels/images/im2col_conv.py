@@ -30,6 +30,7 @@ def whole_windows(N: int, P: int, Q: int, D: int, A: int, B: int, groups: int) -
     """Whether there are images for all chunks and the matrix of one fits into the L2 cache of a core with masked
     loads.
     """
+    # A whole image is one item, so that fewer images would leave threads idle.
     return MASKS and N >= MAX_CHUNKS and groups == 1 and A * B > 1 and P * Q >= LANES and D * A * B * P * Q <= BAND
 
 

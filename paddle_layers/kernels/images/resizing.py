@@ -114,8 +114,10 @@ def places(left, share, extent, aligned):
     step = end / share.dtype.type(max(count - 1, 1)) if aligned else pixels / share.dtype.type(count)
     for p in range(count):
         at = share.dtype.type(p) * step
+        # Edge pixels are replicated: positions before the first pixel center are clamped to it.
         if not aligned:
             at = min(max((share.dtype.type(p) + half) * step - half, half - half), end)
+        # Rounding may reach the pixel after the last one.
         left[p] = min(int(at), extent - 1)
         share[p] = at - left[p]
 
@@ -143,6 +145,7 @@ def put_share(sums, values, share, adding):
 def lengthened(to, of, pixels, begin, width, table, picks, one):
     """A row of the image at the width of the result; the last pixel is replicated once."""
     copy_run(of.ctypes.data, pixels.ctypes.data + begin * of.itemsize, width, of.itemsize, one)
+    # The second term of the last result, with weight 0 or a replicated edge.
     of[width] = of[width - 1]
     resample(to.ctypes.data, of.ctypes.data, table.ctypes.data, to.size - slack(2), 2, picks, one)
 
@@ -175,6 +178,7 @@ def interpolate(first, last, y, x, scratch, aligned):
             for p in range(P):
                 h = int(row[p])
                 after = min(h + 1, H - 1)
+                # Rows of the image are resampled once: what was below the last result row is above the next one.
                 if in_above != h and in_under == h:
                     above, under, in_above, in_under = under, above, in_under, in_above
                 if in_above != h:
@@ -202,6 +206,7 @@ def reached(left, pixel, begin):
 def added(left, share, at, pixel, extent, one):
     """Weight of a pixel of the image in pixel `at` of a result."""
     result = one - share[at] if left[at] == pixel else one - one
+    # At the edge both terms are the last pixel, and their weights add up.
     return result + share[at] if min(left[at] + 1, extent - 1) == pixel else result
 
 
@@ -255,6 +260,7 @@ def interpolate_back(first, last, dx, dy, accumulate, scratch, aligned):
             p = 0
             for h in range(H):
                 p, end = reached(row, h, p)
+                # Where the result is smaller, no row of it reads this row of the image.
                 if p == end:
                     clear(sums)
                 for under in range(p, end):
@@ -307,6 +313,7 @@ def doubled_y(first, last, y, x):
     _, _, H, W = x.shape
     size, one = x.itemsize, x.dtype.type(1)
     for plane in range(first, last):
+        # Each vector is stored four times, without a table: 976 to 198 us for 64x20x24x24 values (one AVX-512 core).
         scatter_evenly((x.ctypes.data + plane * H * W * size, H, W, y.ctypes.data + plane * 4 * H * W * size), one)
 
 

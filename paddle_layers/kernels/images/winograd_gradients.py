@@ -143,6 +143,7 @@ def sum_tiles(
                     gathered + vector * VECTOR, row + SKEW * size,
                     pixels + channel % LANES * row + vector * VECTOR, LANES * row + SKEW * size, one,
                 )  # fmt: skip
+            # Blocks of whole vectors are transposed at once; channels are contiguous for the product.
             if channel % LANES == LANES - 1:
                 for point in range(POINTS):
                     transpose(

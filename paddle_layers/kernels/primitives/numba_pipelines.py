@@ -42,6 +42,8 @@ class Body(JITCodeLibrary):
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Postponed to the end, when all callees are linked."""
+        # To optimize the functions of a body before it is linked took 3.4 instead of 2.2 of 29 s for ResNet-50's
+        # kernels.
         ll_module.data_layout = self._codegen._data_layout
 
 
@@ -135,6 +137,7 @@ class PartCompiler(Compiler):
     own: ClassVar[Mapping[type, type | None]] = {
         NativeLowering: PartLowering,
         InlineInlinables: PartInlining,
+        # Takes 0.8 s for ResNet-50's kernels.
         NopythonRewrites: None,  # for arrays as a whole, lists and record fields: parts compute with scalars
     }
 

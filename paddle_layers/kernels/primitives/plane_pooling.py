@@ -19,6 +19,7 @@ def maxima(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
     """y (P, Q) = maxima of x (H, W) under windows with at least one pixel; NaN wins."""
     x, H, W, y, P, Q, top, left = args
     builder, high = code.builder, machine.rows // 2
+    # The neutral element of maxima: masked pixels never win.
     code.outside = ir.Constant(code.vector, [-math.inf] * code.lanes)
     nothing = ir.Constant(ir.VectorType(BIT, code.lanes), None)
     with code.each(ir.Constant(I64, 0), P, high) as p, code.each(ir.Constant(I64, 0), Q, code.lanes) as q:
@@ -29,6 +30,7 @@ def maxima(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
             h = code.add(builder.sub(code.times(p, stride), top), row)
             with code.inside(h, H):
                 found, *others = load(code.place(x, h, W, ir.Constant(I64, 0)))
+                # Ordered comparisons ignore NaN, so that a mask records which windows contain one.
                 unordered = builder.fcmp_unordered("uno", found, found)
                 for other in others:
                     unordered = builder.or_(unordered, builder.fcmp_unordered("uno", other, other))
@@ -56,6 +58,7 @@ def positions(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None
     code.outside = ir.Constant(code.vector, [-math.inf] * lanes)
     whole, wide = ir.VectorType(I32, lanes), ir.VectorType(I64, lanes)
     counted = ir.Constant(whole, [stride * lane for lane in range(lanes)])
+    # -1 marks windows without a pixel: the first one must win even if it is -inf, as masked pixels are.
     unknown = ir.Constant(whole, [-1] * lanes)
     with code.each(ir.Constant(I64, 0), P, high) as p, code.each(ir.Constant(I64, 0), Q, lanes) as q:
         best, known = code.vectors([code.outside] * high), code.vectors([unknown] * high)
@@ -64,6 +67,7 @@ def positions(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None
         load = code.columns(start, W, stride)
         columns = [builder.add(code.splat(builder.trunc(code.add(start, b), I32)), counted) for b in range(SIDE)]
         extent = code.splat(builder.trunc(W, I32))
+        # Likewise for columns: the first column inside of the plane must replace masked ones, whatever its value.
         none_before = [builder.icmp_unsigned(">=", columns[0], extent)]
         for column in columns[1:-1]:
             none_before.append(builder.and_(none_before[-1], builder.icmp_unsigned(">=", column, extent)))
@@ -86,6 +90,8 @@ def positions(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None
         mask = code.mask(q, Q)
         for at in range(high):
             with code.inside(code.add(p, at), P):
+                # Stored as 64-bit integers, the type of index tensors; computed in 32 bits, where a vector has all
+                # lanes.
                 place = code.add(where, code.times(code.add(builder.mul(code.add(p, at), Q), q), 8))
                 code.put(place, builder.sext(builder.load(known[at]), wide), mask)
 
@@ -156,6 +162,7 @@ def scatter_to_argmax(code: PlaneCode, machine: Machine, stride: int, args: Any)
         first = builder.add(builder.mul(code.times(p, 2), W), column)  # position of the vector's first window
         place = builder.sub(place, builder.add(code.splat(builder.trunc(first, I32)), counted))
         masks = [code.mask(code.add(column, part), W) for part in (0, lanes)]
+        # Every pixel of the plane is written, zeros too, so that the target need not be cleared first.
         for row in range(2):
             at = code.splat(builder.trunc(code.times(W, row), I32))
             one = builder.select(builder.icmp_signed("==", place, at), delta, code.zero)
@@ -190,6 +197,7 @@ def _counted(code: PlaneCode, start: Any, extent: Any, before: Any, behind: Any)
     end, limit, first = builder.add(start, side), builder.add(extent, behind), builder.neg(before)
     end = builder.select(builder.icmp_signed("<", end, limit), end, limit)
     count = builder.sub(end, builder.select(builder.icmp_signed(">", start, first), start, first))
+    # A window without counted pixels has the sum 0; the divisor 1 avoids 0 / 0.
     return builder.select(builder.icmp_signed(">", count, one), count, one)
 
 
@@ -208,6 +216,8 @@ def means(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
             h = code.add(builder.sub(code.times(p, stride), top), row)
             with code.inside(h, H):
                 first, second, third = load(code.place(x, h, W, ir.Constant(I64, 0)))
+                # The sum of three columns is shared by the windows above and below: 235 to 108 us for stride 2, 904 to
+                # 269 us for stride 1 (64x20x24x24 values, one core of an AMD EPYC with AVX-512).
                 total = builder.fadd(builder.fadd(first, second), third)
                 for _, at in meeting(row, stride, high):
                     builder.store(builder.fadd(builder.load(sums[at]), total), sums[at])
@@ -228,6 +238,7 @@ def means_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) -> Non
     with code.each(ir.Constant(I64, 0), P, 1) as p, code.each(ir.Constant(I64, 0), Q, lanes) as q:
         column, sums = code.times(q, 2), []
         code.fetch(code.place(x, code.times(p, 2), W, column), 2, W, 2)
+        # The two rows are added before the shuffle, which halves the number of shuffles.
         for part in (0, lanes):
             mask = code.mask(code.add(column, part), W)
             upper, under = (
