@@ -278,7 +278,7 @@ def test_directive_includes_the_page_of_a_layer(tmp_path: Path, name: str, text:
     (tmp_path / name).write_text(text)
     (tmp_path / "conf.py").write_text('extensions = ["paddle_layers.codegen.sphinx_extension"]\n')
     command = [sys.executable, "-m", "sphinx", "-q", str(tmp_path), str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
     html = (tmp_path / "out" / "index.html").read_text()
     for part in ("<math", "<svg", 'id="input-x"', "Equivalents in other frameworks", "softmax_dx"):
@@ -289,7 +289,7 @@ def test_directive_names_the_nearest_layer(tmp_path: Path) -> None:
     (tmp_path / "index.rst").write_text("Manual\n======\n\n.. paddle-layer:: softmx\n")
     (tmp_path / "conf.py").write_text('extensions = ["paddle_layers.codegen.sphinx_extension"]\n')
     command = [sys.executable, "-m", "sphinx", "-q", str(tmp_path), str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert "did you mean `softmax`?" in done.stderr
 
 

@@ -316,7 +316,7 @@ def test_plugins_are_known_and_cannot_end_the_session(tmp_path: Path) -> None:
 
 def test_an_editor_that_just_goes_away() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "paddle_layers", "lsp"], input=b"", capture_output=True, timeout=60, check=False
+        [sys.executable, "-m", "paddle_layers", "lsp"], input=b"", capture_output=True, timeout=600, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")
 
@@ -330,7 +330,7 @@ def test_a_text_that_is_too_large_says_so() -> None:
 
 def test_without_pygls_it_says_what_to_install() -> None:
     code = "import sys; sys.modules['pygls'] = None; from paddle_layers.cli import main; sys.argv[1:] = ['lsp']; main()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == "the language server requires pygls: pip install 'paddle-layers[lsp]'\n"
@@ -341,7 +341,7 @@ def test_without_pygls_it_says_what_to_install() -> None:
 )
 def test_the_analysis_needs_no_pygls(name: str) -> None:
     code = f"import sys; sys.modules['pygls'] = None; import paddle_layers.editor.{name}"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=600)
 
 
 FRAMES = {
@@ -379,7 +379,7 @@ def test_what_goes_wrong_is_logged_on_a_line_each() -> None:
         sent += b"Content-Length: %d\r\n\r\n%s" % (len(message), message.encode())
     sent += b"Content-Length: 99999999999999999999\r\n\r\n"
     done = subprocess.run(
-        [sys.executable, "-m", "paddle_layers", "lsp"], input=sent, capture_output=True, timeout=60, check=False
+        [sys.executable, "-m", "paddle_layers", "lsp"], input=sent, capture_output=True, timeout=600, check=False
     )
     lines = done.stderr.decode().splitlines()
     assert done.returncode == 1

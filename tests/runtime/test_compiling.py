@@ -46,7 +46,7 @@ def test_a_process_compiles_what_it_is_given(drivers: list[Driver]) -> None:
     given = [wrong, *(Text(driver.path, driver.text) for driver in drivers[:2])]
     process = processes._start(given)
     assert process is not None
-    assert process.wait(timeout=120) == 0
+    assert process.wait(timeout=600) == 0
     assert [is_compiled(text.path) for text in given] == [False, True, True]
 
 

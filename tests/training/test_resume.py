@@ -162,7 +162,7 @@ def test_ctrl_c_in_a_process_of_its_own(tmp_path):
             if line.startswith("step 10/"):
                 process.send_signal(signal.SIGINT)
                 break
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors
     assert "Stopped after" in output
     assert "Ctrl-C" in output
