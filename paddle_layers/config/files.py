@@ -52,6 +52,10 @@ def loads(text: str, name: str = "<text>") -> Network:
     Raises:
         ConfigError: The text has errors; all of them are reported.
         TypeError: `text` is not a string.
+
+    Example::
+
+        network = pl.loads(Path("lenet.config").read_text())
     """
     if not isinstance(text, str):
         raise TypeError(f"loads expects the text of a network file, got {brief(text)}")
@@ -77,6 +81,13 @@ def dumps(network: Network) -> str:
 
     Returns:
         The text of a network file.
+
+    Raises:
+        TypeError: `network` is not a `Network`.
+
+    Example::
+
+        Path("copy.config").write_text(pl.dumps(network))
     """
     if not isinstance(network, Network):
         raise TypeError(f"dumps expects a Network, got {brief(network)}")

@@ -33,6 +33,11 @@ def make_training(network: Network, *, optimizer: Mapping[str, Any], **fields: A
     Raises:
         ConfigError: Invalid fields; all errors are reported.
         TypeError: `network` is not a network.
+
+    Example::
+
+        optimizer = {"type": "adam", "learning_rate": 0.001}
+        training = pl.make_training(network, optimizer=optimizer, batch_size=32, epochs=5)
     """
     _check_network(network)
     given = {name: _plain(value) for name, value in {"optimizer": optimizer, **fields}.items() if value is not None}

@@ -72,6 +72,10 @@ def load_training(
     Raises:
         ConfigError: The training file or the network has errors; all of them are reported.
         TypeError: `settings` is a string instead of a list.
+
+    Example::
+
+        training = pl.load_training("digits.config", settings=["optimizer.learning_rate=0.01"])
     """
     if isinstance(settings, str):
         raise TypeError(f"settings must be a list of strings: write [{settings!r}]")

@@ -111,6 +111,13 @@ def gradient(
     Raises:
         TypeError: A target is not a field.
         DefinitionError: The layer is not registered, or the function does not fit it.
+
+    Example::
+
+        @gradient(Swish.x)
+        def swish_dx(i, x, dy, beta):
+            s = 1.0 / (1.0 + math.exp(-beta * x[i]))
+            return dy[i] * s * (1.0 + beta * x[i] * (1.0 - s))
     """
     return _marker("gradient", targets, {"over": over, "along": along, "kind": kind, "used": used, "scan": scan})
 
@@ -129,6 +136,12 @@ def update(*targets: Field) -> Callable[[Callable[P, R]], Callable[P, R]]:
     Raises:
         TypeError: A target is not a field.
         DefinitionError: The layer is not registered, or the function does not fit it.
+
+    Example::
+
+        @update(Center.running_mean)
+        def center_move(c, running_mean, mean, momentum):
+            return momentum * running_mean[c] + (1.0 - momentum) * mean[c]
     """
     return _marker("update", targets, {})
 
@@ -146,6 +159,15 @@ def fill(*targets: Field, per: str) -> Callable[[Callable[P, R]], Callable[P, R]
     Raises:
         TypeError: A target is not a field.
         DefinitionError: The layer is not registered, or the function does not fit it.
+
+    Example::
+
+        @fill(Cumsum.y, per="N")
+        def cumsum_y(n, x, C):
+            total = 0.0
+            for c in range(C):
+                total += x[n, c]
+                y[n, c] = total
     """
     return _marker("fill", targets, {"per": per})
 
@@ -167,6 +189,12 @@ def python(*targets: Field) -> Callable[[Callable[P, R]], Callable[P, R]]:
     Raises:
         TypeError: A target is not a field.
         DefinitionError: The layer is not registered, or the function does not fit it.
+
+    Example::
+
+        @python(Sort.y)
+        def sort_y(x):
+            return np.sort(x, axis=1)
     """
     role = "gradient" if targets and isinstance(targets[0], (Input, Param)) else "each"
     return _marker(role, targets, {"python": True})
@@ -196,6 +224,13 @@ def infer(owner: type) -> Callable[[F], F]:
     Raises:
         TypeError: `owner` is not a class.
         DefinitionError: The layer is not registered, or has such a function already.
+
+    Example::
+
+        @infer(GroupConv)
+        def group_conv_sizes(C, groups):
+            require(C % groups == 0, "groups", f"{groups} groups do not divide {C} channels")
+            return {"D": C // groups}
     """
     return _attach("infer", owner)
 
@@ -212,6 +247,12 @@ def output_types(owner: type) -> Callable[[F], F]:
     Raises:
         TypeError: `owner` is not a class.
         DefinitionError: The layer is not registered, or has such a function already.
+
+    Example::
+
+        @output_types(ArgMax)
+        def arg_max_types(x):
+            return [Type.dense(1, level=x.level)]
     """
     return _attach("output_types", owner)
 
@@ -234,6 +275,12 @@ def starts(owner: type) -> Callable[[F], F]:
     Raises:
         TypeError: `owner` is not a class.
         DefinitionError: The layer is not registered, or has such a function already.
+
+    Example::
+
+        @starts(Filter)
+        def filter_starts(keep):
+            return np.concatenate([[0], np.cumsum(keep != 0)])
     """
     return _attach("starts", owner)
 
@@ -252,6 +299,15 @@ def entries(owner: type) -> Callable[[F], F]:
     Raises:
         TypeError: `owner` is not a class.
         DefinitionError: The layer is not registered, or has such a function already.
+
+    Example::
+
+        @entries(SampledSoftmax)
+        def sampled_softmax_entries(label, key, V, num_neg_samples):
+            negative = np.random.default_rng(key).integers(0, V, (len(label), num_neg_samples))
+            ids = np.column_stack([label, negative])
+            starts = np.arange(len(label) + 1) * ids.shape[1]
+            return starts, ids.ravel(), np.ones(ids.size)
     """
     return _attach("entries", owner)
 
@@ -268,6 +324,12 @@ def prepare(owner: type) -> Callable[[F], F]:
     Raises:
         TypeError: `owner` is not a class.
         DefinitionError: The layer is not registered, or has such a function already.
+
+    Example::
+
+        @prepare(SampledSoftmax)
+        def noise_distribution(class_counts):
+            return np.array(class_counts) / sum(class_counts)
     """
     return _attach("prepare", owner)
 
@@ -315,6 +377,12 @@ def result(owner: type, *names: str, best: str | tuple[str, ...] = "") -> Callab
     Raises:
         TypeError: `owner` is not a class.
         DefinitionError: The layer is not registered, or `best` does not match the names.
+
+    Example::
+
+        @result(Accuracy, best="max")
+        def accuracy(hits, rows):
+            return hits / rows if rows else math.nan
     """
     attach = _attach("result", owner)
 
@@ -347,6 +415,12 @@ def onnx(owner: type) -> Callable[[F], F]:
 
     Raises:
         DefinitionError: The layer has an ONNX function already, or is composed of other layers.
+
+    Example::
+
+        @onnx(Swish)
+        def swish_onnx(graph, x, beta):
+            return graph.Mul(x, graph.Sigmoid(graph.Mul(x, beta)))
     """
 
     def mark(call: F) -> F:

@@ -48,6 +48,11 @@ def register_layer(definition: pb.LayerDef, **temporaries: Temp | Numbers | Entr
 
     Raises:
         DefinitionError: Invalid definition, with file and line of the call.
+        TypeError: `definition` is not a `LayerDef` message.
+
+    Example::
+
+        Cube = pl.register_layer(text_format.Parse(Path("cube.textproto").read_text(), LayerDef()))
     """
     if not isinstance(definition, pb.LayerDef):
         raise TypeError(f"takes a LayerDef message, found {type(definition).__name__}")

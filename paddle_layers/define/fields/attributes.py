@@ -77,7 +77,14 @@ class Attribute(ABC, Generic[T]):
         return f"every value of `{self.name}`" if self.repeated else f"`{self.name}`"
 
     def check(self, value: object) -> str | None:
-        """Why `value` is not legal here, or None when it is."""
+        """Check a value, or each item of a list.
+
+        Args:
+            value: Value from a config or a program.
+
+        Returns:
+            The error as a sentence; None for a legal value.
+        """
         if self.repeated:
             return self._check_items(value)
         return self.check_item(value)
@@ -93,14 +100,35 @@ class Attribute(ABC, Generic[T]):
 
     @abstractmethod
     def check_item(self, value: object) -> str | None:
-        """Why one item is not legal here, or None."""
+        """Check one item.
+
+        Args:
+            value: An item of the list, or the value itself.
+
+        Returns:
+            The error as a sentence; None for a legal value.
+        """
 
     def convert(self, value: Any) -> Any:
-        """The value as it is stored: tuples for lists, floats for numbers."""
+        """Convert a legal value to its stored form.
+
+        Args:
+            value: Value that `check` accepts.
+
+        Returns:
+            A tuple for a list, floats for the numbers of a floating-point attribute.
+        """
         return tuple(map(self.convert_item, value)) if self.repeated else self.convert_item(value)
 
     def convert_item(self, value: Any) -> Any:
-        """One item as it is stored."""
+        """Convert one legal item to its stored form.
+
+        Args:
+            value: Item that `check_item` accepts.
+
+        Returns:
+            The item.
+        """
         return value
 
     def range_text(self) -> str:
@@ -110,7 +138,14 @@ class Attribute(ABC, Generic[T]):
         return " and ".join(f"{sign} {limit}" for sign, limit in limits if limit is not None)
 
     def range_problem(self, value: float) -> str | None:
-        """Why a number of the right type is not legal here, or None."""
+        """Compare a number with the limits.
+
+        Args:
+            value: Number of the right type.
+
+        Returns:
+            The error as a sentence; None within the range.
+        """
         if (
             (self.min is None or value >= self.min)
             and (self.above is None or value > self.above)
@@ -159,7 +194,14 @@ class Int(_Ranged[int]):
         self.axis = axis
 
     def check_item(self, value: object) -> str | None:
-        """Why one item is not legal here, or None."""
+        """Check one item.
+
+        Args:
+            value: An item of the list, or the value itself.
+
+        Returns:
+            The error as a sentence; None for a legal value.
+        """
         if isinstance(value, bool) or not isinstance(value, int):
             return f"{self.subject} must be an integer, found {value!r}"
         if not -(2**63) <= value < 2**63:
@@ -183,13 +225,27 @@ class Float(_Ranged[float]):
     type = "FLOAT"
 
     def check_item(self, value: object) -> str | None:
-        """Why one item is not legal here, or None."""
+        """Check one item.
+
+        Args:
+            value: An item of the list, or the value itself.
+
+        Returns:
+            The error as a sentence; None for a legal value.
+        """
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return f"{self.subject} must be a number, found {value!r}"
         return self.range_problem(value)
 
     def convert_item(self, value: Any) -> float:
-        """One item as it is stored."""
+        """Convert one legal item to its stored form.
+
+        Args:
+            value: Item that `check_item` accepts.
+
+        Returns:
+            A float.
+        """
         return float(value)
 
 
@@ -199,12 +255,23 @@ class Bool(Attribute[bool]):
     Args:
         doc: Description, for the reference and for messages.
         **options: `default`, `optional`, `default_from`, `aliases`, `deprecated` as for `Int`.
+
+    Example::
+
+        global_pooling = Bool("whether the window is the whole image", default=False)
     """
 
     type = "BOOL"
 
     def check_item(self, value: object) -> str | None:
-        """Why one item is not legal here, or None."""
+        """Check one item.
+
+        Args:
+            value: An item of the list, or the value itself.
+
+        Returns:
+            The error as a sentence; None for a legal value.
+        """
         return None if isinstance(value, bool) else f"{self.subject} must be true or false, found {value!r}"
 
 
@@ -214,12 +281,23 @@ class String(Attribute[str]):
     Args:
         doc: Description, for the reference and for messages.
         **options: `default`, `optional`, `default_from`, `aliases`, `deprecated` as for `Int`.
+
+    Example::
+
+        file = String("file with one word per line")
     """
 
     type = "STRING"
 
     def check_item(self, value: object) -> str | None:
-        """Why one item is not legal here, or None."""
+        """Check one item.
+
+        Args:
+            value: An item of the list, or the value itself.
+
+        Returns:
+            The error as a sentence; None for a legal value.
+        """
         return None if isinstance(value, str) else f"{self.subject} must be a quoted string, found {value!r}"
 
 
@@ -231,6 +309,10 @@ class Choice(Attribute[str]):
         options: The names, or a description by name.
         groups: Axis of sequences, such as `"S"`, whose level the attribute selects.
         **settings: `default`, `optional`, `default_from`, `aliases`, `deprecated` as for `Int`.
+
+    Example::
+
+        mode = Choice("type of pooling", options={"MAX": "maximum", "AVERAGE": "mean"}, default="MAX")
     """
 
     type = "CHOICE"
@@ -243,7 +325,14 @@ class Choice(Attribute[str]):
         self.option_docs = dict(options) if isinstance(options, Mapping) else {}
 
     def check_item(self, value: object) -> str | None:
-        """Why one item is not legal here, or None."""
+        """Check one item.
+
+        Args:
+            value: An item of the list, or the value itself.
+
+        Returns:
+            The error as a sentence; None for a legal value.
+        """
         if value in self.options:
             return None
         return f"`{self.name}` is {value!r}, must be one of {', '.join(self.options)}"
@@ -268,6 +357,10 @@ class Ints(_Items[int]):
         min_items: Minimum length of the list.
         max_items: Maximum length of the list; None for no limit.
         **options: As for `Int`; ranges apply to each item.
+
+    Example::
+
+        stride = Ints("stride along each axis", default=(1,), min=1, min_items=1, max_items=3)
     """
 
     type = "INT"
@@ -282,6 +375,10 @@ class Floats(_Items[float]):
         min_items: Minimum length of the list.
         max_items: Maximum length of the list; None for no limit.
         **options: As for `Float`; ranges apply to each item.
+
+    Example::
+
+        value = Floats("mean of all values, or one per channel", default=())
     """
 
     type = "FLOAT"
@@ -297,6 +394,10 @@ class Strings(_Items[str]):
         min_items: Minimum length of the list.
         max_items: Maximum length of the list; None for no limit.
         **options: As for `String`.
+
+    Example::
+
+        fields = Strings("name and type of each field", min_items=1)
     """
 
     type = "STRING"

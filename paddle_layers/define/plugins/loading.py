@@ -188,6 +188,10 @@ def load_plugin(path: str | Path) -> None:
 
     Raises:
         DefinitionError: The file does not exist, or its import fails; with file and line.
+
+    Example::
+
+        pl.load_plugin("my_layers.py")
     """
     if "\0" in str(path):
         raise DefinitionError(f"file not found: {str(path)!r}")

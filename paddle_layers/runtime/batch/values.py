@@ -20,7 +20,13 @@ class FeedError(ValueError):
 
 @dataclass(frozen=True)
 class Csr:
-    """Sparse rows: row r sets the columns `id[start[r]:start[r + 1]]`, to `value` or to ones."""
+    """Sparse rows: row r sets the columns `id[start[r]:start[r + 1]]`, to `value` or to ones.
+
+    Args:
+        start: Offsets of the rows and the total, (rows + 1,).
+        id: Columns of the entries, (entries,).
+        value: Values of the entries, (entries,); None for ones.
+    """
 
     start: Array
     id: Array

@@ -17,10 +17,9 @@ ELEMENTARY = 16
 
 
 def operations(program: Program, helpers: Mapping[str, Program], sizes: Mapping[str, int]) -> int:
-    """Operations of the most expensive place in a program, at least 1: iterations of the surrounding loops times its
-    cost.
+    """Operations of the most expensive place in a program, at least 1.
 
-    `sizes` are the possible loop bounds, by name.
+    They are the iterations of the surrounding loops times its cost. `sizes` are the possible loop bounds, by name.
     """
     return max(
         math.prod(max(sizes.get(end, ROUNDS), 1) for end in ends)

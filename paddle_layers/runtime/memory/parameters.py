@@ -44,15 +44,25 @@ class RowGradients(Protocol):
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
 class Parameter:
-    """Persistent values of a layer. States (`trained` is false) and frozen parameters have no gradient."""
+    """Parameter or state of a layer.
+
+    States (`trained` is false) and frozen parameters have no gradient.
+    """
 
     name: str
+    """Name in files and reports, such as `conv1.weight`."""
     shape: tuple[int, ...]
+    """Shape of the array."""
     trained: bool
+    """Whether an optimizer updates it: false for states and frozen parameters."""
     settings: ParamSettings | None
+    """Settings in the config, if any."""
     definition: Param | State
+    """Field of the layer."""
     layer: LayerDefinition
+    """Definition of the layer."""
     dtype: str
+    """`"float32"` or `"float64"`."""
     offset: int = 0
     """Bytes from the start of the arena."""
     blocks: dict[str, Block] = field(default_factory=dict)
@@ -143,12 +153,23 @@ class Parameter:
         return dense
 
     def catch_up(self, rows: NDArray[np.int64] | None = None) -> None:
-        """Brings these rows up to date, or all of them."""
+        """Applies the pending steps of an optimizer with lazy updates.
+
+        Args:
+            rows: Indices of the rows that are read; all if None.
+        """
         if self.before_read is not None:
             self.before_read(rows)
 
     def address(self, part: str) -> int:
-        """Device address of `value` or `gradient`."""
+        """Device address of an array.
+
+        Args:
+            part: `"value"` or `"gradient"`.
+
+        Returns:
+            The address in bytes.
+        """
         return self.blocks[part].address + self.offset
 
     @property
@@ -172,7 +193,15 @@ class Parameter:
         return fan_in, self.size // max(inputs[0], 1) if inputs else self.size
 
     def initialize(self, seed: int) -> None:
-        """Generates the initial values: the same for a seed and a name, whatever else the network contains."""
+        """Generates the initial values: the same for a seed and a name, whatever else the network contains.
+
+        Args:
+            seed: Random seed.
+
+        Raises:
+            ShapeError: The initializer returned another shape.
+            ValueError: A value exceeds the range of the precision.
+        """
         from paddle_layers.layers.initializers import Fans
 
         definition, attributes = self.initializer()
@@ -287,8 +316,9 @@ class ParameterSet:
         del self.gradients
 
     def allocate(self, seed: int, device: Allocator, for_gradients: Allocator) -> None:
-        """Allocates the arenas and generates the initial values; trained parameters are contiguous, as are their
-        gradients.
+        """Allocates the arenas and generates the initial values.
+
+        Trained parameters are contiguous, as are their gradients.
         """
         try:
             self._allocate(device, for_gradients)

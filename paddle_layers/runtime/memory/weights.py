@@ -67,11 +67,14 @@ class MismatchError(WeightsError):
 
 @dataclass(frozen=True)
 class LoadReport:
-    """Result of loading: names of loaded parameters and states, those that kept their values, and ignored weights."""
+    """Result of loading weights."""
 
     loaded: tuple[str, ...]
+    """Names of the loaded parameters and states."""
     missing: tuple[str, ...]
+    """Names of those that the file lacks or that were left out, which kept their values."""
     unexpected: tuple[str, ...]
+    """Names in the file that were ignored."""
     sources: Mapping[str, str]
     """Name in the file of each loaded parameter."""
     types: Mapping[str, str] = field(default_factory=dict)

@@ -38,16 +38,20 @@ MATRIX, ERRORS = "confusion_matrix", "regression_error"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Results of an evaluation: loss, losses and metrics by name in `results`, as in the training log."""
+    """Results of an evaluation."""
 
     network: str
+    """Name of the network."""
     weights: Path
+    """File of the weights."""
     data: str
     """The origin of the data, such as a file name."""
     rows: int
     """Rows that were tested."""
     results: Mapping[str, float]
+    """Loss, losses and metrics by name, as in the training log."""
     confusions: Sequence[Confusion] = ()
+    """Confusion matrices of the classification losses."""
     notes: Sequence[str] = ()
     """Omitted results, and the reason."""
 
