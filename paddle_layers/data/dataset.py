@@ -173,7 +173,7 @@ class Dataset:
             row: Index of the row.
 
         Returns:
-            File and line where possible, such as ``iris.csv:12``.
+            File and line where possible, otherwise the number of the row.
         """
         return self._place(row) if self._place else f"{self.origin}, row {row}"
 
@@ -184,7 +184,7 @@ class Dataset:
             index: Indices of the rows, (rows,).
 
         Returns:
-            By field: arrays (rows, ...), `Sequences` or `Csr`.
+            Arrays (rows, ...), `Sequences` or `Csr` by field.
         """
         return {
             name: column[index] if isinstance(column, np.ndarray) else column.take(index)

@@ -31,7 +31,7 @@ class StoredColumn:
     """A lazily loaded field, such as the images of a folder.
 
     Args:
-        read: Called as `read(rows)`, concurrently by threads; returns an array (rows, *shape), sequences as a
+        read: Called as `read(rows)`, concurrently by threads; returns an array `(rows, *shape)`, sequences as a
             `SequenceColumn` if the `level` is 1, or strings as a list. It raises `BadRecords`, and `DataError` for an
             error that affects all records.
         count: Number of rows.

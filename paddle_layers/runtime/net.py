@@ -153,7 +153,7 @@ class Net(PassResults, PassEffects):
             step: Seed of this pass for random layers such as dropout; by default, training passes are counted.
 
         Returns:
-            The outputs that no layer reads: arrays (rows, ...), or `Sequences`.
+            The outputs that no layer reads, as arrays (rows, ...) or `Sequences`.
 
         Raises:
             FeedError: A feed does not fit the network.
@@ -235,7 +235,7 @@ class Net(PassResults, PassEffects):
             step: As in `forward`.
 
         Returns:
-            Divisor by loss: the number of rows, or the sum of the `divisor` of the loss.
+            The divisor of each loss, which is its number of rows or the sum of its `divisor`.
 
         Raises:
             FeedError: A feed does not fit the network.

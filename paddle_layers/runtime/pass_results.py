@@ -24,7 +24,7 @@ class PassResults(NetWeights):
     @property
     @one_at_a_time
     def loss(self) -> float:
-        """Loss of the last forward pass: the sum over the losses of weight x mean over the counted rows."""
+        """Loss of the last forward pass, the sum over the losses of weight x mean over the counted rows."""
         return self._last_pass("loss").loss
 
     @one_at_a_time

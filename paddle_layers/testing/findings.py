@@ -53,7 +53,7 @@ class Report:
 
     @property
     def checks(self) -> int:
-        """Checks in all: properties times the cases on which they were checked."""
+        """Total number of checks, the sum over the properties of the cases on which they were checked."""
         return sum(self.checked.values())
 
     def count(self, property_: str) -> None:

@@ -47,7 +47,7 @@ class Run:
     rate: float = 0.0
     """Learning rate of the last step."""
     results: dict[str, float] = field(default_factory=dict)
-    """Latest results of the test: `loss` and the statistics by name."""
+    """Results of the last test by name, `loss` and metrics."""
     best: Best | None = None
     """The test whose weights were kept."""
     stopped: str = ""
@@ -77,7 +77,7 @@ class Report:
     steps: int
     """Number of completed steps."""
     results: Mapping[str, float]
-    """Results of the last test: `loss` and metrics by name."""
+    """Results of the last test by name, `loss` and metrics."""
     stopped: str = ""
     """Reason of an early end."""
     best: Best | None = None

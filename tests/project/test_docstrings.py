@@ -86,12 +86,12 @@ def documented(value: Any) -> set[str]:
     return {*re.findall(r"^ {4}(\w+)(?: \([^)]*\))?:", args, re.MULTILINE), *named}
 
 
-def documented_fields(owner: type) -> Iterator[str]:
-    """Fields of a class and its bases with a docstring after them."""
+def documented_fields(owner: type) -> Iterator[tuple[str, str]]:
+    """Fields of a class and its bases with the docstring after them."""
     for tree in (tree_of(base) for base in owner.__mro__ if is_ours(base)):
         for field, text in pairwise(tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else ()):
             if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-                yield ast.unparse(field.target)
+                yield ast.unparse(field.target), str(text.value.value)
 
 
 def tree_of(value: Any) -> ast.Module:
@@ -117,7 +117,7 @@ def raised(value: Any) -> Iterator[str]:
 def test_public_objects_document_their_parameters(name: str) -> None:
     value = PUBLIC[name]
     names, args = set(parameters(value)), documented(value)
-    args |= set(documented_fields(value)) if inspect.isclass(value) else set()
+    args |= dict(documented_fields(value)).keys() if inspect.isclass(value) else set()
     assert inspect.getdoc(value), "no docstring"
     if name in EXPORTED or args or len(names) > FEW:
         assert args >= names, f"not in Args: {sorted(names - args)}"
@@ -138,6 +138,18 @@ def test_functions_document_their_results(name: str) -> None:
         assert not results, "it returns nothing"
     elif parameters(function) or not NOUN_PHRASE.fullmatch(inspect.getdoc(function) or ""):
         assert results, "neither Returns nor Yields"
+
+
+@pytest.mark.parametrize("name", list(PUBLIC))
+def test_descriptions_have_no_colon_that_sphinx_takes_for_the_end_of_a_type(name: str) -> None:
+    value = PUBLIC[name]
+    texts = {"Returns": section("Returns", value), "Yields": section("Yields", value)}
+    if inspect.isclass(value):
+        properties = inspect.getmembers(value, lambda member: isinstance(member, property))
+        texts |= {key: inspect.getdoc(member) or "" for key, member in properties}
+        texts |= dict(documented_fields(value))
+    wrong = {key: first for key, text in texts.items() if ":" in (first := text.partition("\n")[0])}
+    assert not wrong
 
 
 @pytest.mark.parametrize("name", list(PUBLIC))

@@ -24,7 +24,7 @@ class Values:
     classes: dict[str, NDArray[np.int64]] = field(default_factory=dict)
     """Predicted classes by name, (rows,) or (rows, ...) with one per pixel."""
     texts: dict[str, list[str]] = field(default_factory=dict)
-    """Words of classes and ids by name: a line per row, or per sequence for ids of sequences."""
+    """Words of classes and ids by name, one line per row, or per sequence for ids of sequences."""
     starts: dict[str, tuple[Array, ...]] = field(default_factory=dict)
     """By name, for sequences, the offsets of the sequences and of nested sub-sequences, each with the total."""
     names: dict[str, list[str]] = field(default_factory=dict)

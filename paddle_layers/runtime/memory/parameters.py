@@ -54,7 +54,7 @@ class Parameter:
     shape: tuple[int, ...]
     """Shape of the array."""
     trained: bool
-    """Whether an optimizer updates it: false for states and frozen parameters."""
+    """Whether an optimizer updates it; false for states and frozen parameters."""
     settings: ParamSettings | None
     """Settings in the config, if any."""
     definition: Param | State
@@ -80,7 +80,7 @@ class Parameter:
 
     @property
     def value(self) -> Array:
-        """The values: a view on the CPU, otherwise a read-only copy. Assign to it to change them.
+        """Values as a view on the CPU, otherwise as a read-only copy. Assign to it to change them.
 
         Read it again after a step: pending steps of an optimizer are made on access. Writes to a view are detected as
         long as it, or a view of it, is alive; meanwhile passes of the test phase recompute what depends on parameters
@@ -96,7 +96,7 @@ class Parameter:
 
     @property
     def stored(self) -> Array:
-        """As `value`, but the raw memory without pending steps: not to be written to."""
+        """As `value`, but the raw memory without pending steps, which must not be written to."""
         return self.blocks["value"].read(self.offset, self.size, self.dtype).reshape(self.shape)
 
     @stored.setter
@@ -179,7 +179,7 @@ class Parameter:
 
     @property
     def fans(self) -> tuple[int, int]:
-        """Fan-in and fan-out: inputs per output, and outputs per input.
+        """Fan-in and fan-out, the numbers of inputs per output and of outputs per input.
 
         Axes of the parameter that are axes of the layer's output count as outputs, the others as inputs.
         """
