@@ -107,9 +107,15 @@ class Examined(NamedTuple):
 
 
 def examine_network(text: str, name: str = "<text>", overrides: Sequence[str] = ()) -> Examined:
-    """The valid part of a network file and all errors and warnings, for editors, where the input is incomplete.
+    """Check a network file for an editor, where the input is incomplete.
 
-    `overrides` are those of the command line, such as "net.layer[fc1].fc.size=20".
+    Args:
+        text: The contents of the file.
+        name: Name of the text in messages.
+        overrides: Overrides of the command line, such as "net.layer[fc1].fc.size=20".
+
+    Returns:
+        The valid part of the network, and all errors and warnings.
     """
     source = Source(name, text, overrides)
     wired, faults = wire_text(source)

@@ -60,6 +60,9 @@ class Elementwise(Definition):
 def definition_of(owner: type, call: Callable[..., Any]) -> Elementwise:
     """The definition of a registered class, to which `call` is added.
 
+    Returns:
+        The definition.
+
     Raises:
         DefinitionError: The class is not registered; at the line of `call`.
     """

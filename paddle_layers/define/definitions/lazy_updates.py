@@ -114,9 +114,18 @@ class LazyUpdate:
         self.optimizer, self._attributes, self._penalty = optimizer, attributes, penalty
 
     def step(self, rate: float, count: float, **now: Any) -> LinearStep | AdaptiveStep:
-        """The step of a learning rate and a number, from 1; `now` has attributes that are this step's alone.
+        """Lazy update of one step.
 
-        Raises `DefinitionError` where it is not as it must be.
+        Args:
+            rate: Learning rate.
+            count: Number of the step, from 1.
+            **now: Attributes with other values in this step.
+
+        Returns:
+            The factors of the step, or its adaptive form.
+
+        Raises:
+            DefinitionError: The function returned something else.
         """
         step, function = self._declared(rate, count, now), self.optimizer.lazy
         assert function is not None
@@ -149,9 +158,16 @@ class LazyUpdate:
 def find_lazy_update(
     optimizer: Elementwise, attributes: Mapping[str, Any], regularizer: Any = None, decay: float = 0.0
 ) -> LazyUpdate | None:
-    """The lazy update of an optimizer, or None: then its step is dense.
+    """The lazy update of an optimizer with a regularizer.
 
-    `regularizer` has a definition and attributes, its penalty is times `decay`.
+    Args:
+        optimizer: Definition of the optimizer.
+        attributes: Its attributes.
+        regularizer: Regularizer with a definition and attributes, if any.
+        decay: Factor of its penalty.
+
+    Returns:
+        The lazy update; None if its step is dense.
     """
     penalty = 0.0
     if regularizer is not None and decay:

@@ -266,9 +266,13 @@ class ParameterSet:
     def add(
         self, name: str, field: Param | State, layer: LayerDefinition, shape: tuple[int, ...], settings: Any
     ) -> Parameter:
-        """The parameter of this name, created at the first call.
+        """Create a parameter at the first call with its name.
 
-        Raises `ShapeError` if its shape differs, and for a new one after allocation.
+        Returns:
+            The parameter of this name.
+
+        Raises:
+            ShapeError: Its shape differs, or it is new after the allocation.
         """
         found = self.by_name.get(self.aliases.get(name, name))
         share = settings.share if settings is not None else None

@@ -170,10 +170,16 @@ def match_weights(
     leave_out: Iterable[str],
     layout: str | None,
 ) -> LoadReport:
-    """Matches the weights of a file with the `wanted` ones, by metadata. Raises `WeightsError`.
+    """Matches the weights of a file with the `wanted` ones, by metadata.
 
     `forms` are those of PyTorch, which the file has with the `layout` "torch". Without a layout they are as here, and
     the file has to provide evidence for that.
+
+    Returns:
+        The names that match, are missing and are ignored.
+
+    Raises:
+        WeightsError: Mismatches.
     """
     check_layout(layout)
     path, stored = file.path, file.shapes

@@ -127,9 +127,12 @@ def _source(training: Training, data: GivenData, named: str) -> SourceSettings |
 
 
 def _with_measures(network: Network, taken: Collection[str]) -> tuple[Network, dict[str, str], list[str]]:
-    """The network with metrics of its losses; their statistics by the net's names; the losses without metrics.
+    """Add metrics to the losses of a network.
 
     A loss whose values the network already compares gets none. Short names of results avoid those that are `taken`.
+
+    Returns:
+        The network with the metrics, their statistics by the net's names, and the losses without metrics.
     """
     from paddle_layers.config import Network
 
