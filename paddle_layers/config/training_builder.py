@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paddle_layers.define.errors import brief
-from paddle_layers.define.fields.attributes import plain
+from paddle_layers.define.fields.attribute_values import plain
 
 from .network import Network
 from .training import Training

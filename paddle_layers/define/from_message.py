@@ -18,7 +18,7 @@ from .definitions.definition import is_word
 from .definitions.registry import registries
 from .derived import DerivedLayer
 from .errors import DefinitionError
-from .fields.attributes import is_number
+from .fields.attribute_values import is_number
 from .fields.common_attributes import COMMON, bias_attribute
 from .fields.examples import Example
 from .fields.tensors import Bias, Entries, Field, Input, Numbers, Output, Param, Stat, State, Temp

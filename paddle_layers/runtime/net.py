@@ -313,7 +313,7 @@ class Net(PassResults, PassEffects):
             backward: Whether gradients are searched instead of values.
 
         Returns:
-            Name of the first layer with NaN or infinity; None if there is none.
+            Name of the first layer with NaN or infinity; None if all values are finite.
         """
         if self._last is None or (backward and self._last.plan.updates is not None):
             return None

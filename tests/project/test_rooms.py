@@ -56,7 +56,8 @@ INSIDE: dict[str, tuple[str, ...]] = {
     ),
     "define": (
         *("fork_locks", "escaping", "errors", "fields", "functions", "definitions", "checks"),
-        *("decorators", "bodies", "inference", "facts", "messages", "derived", "from_message", "plugins"),
+        *("decorators", "host_functions", "bodies", "inference", "facts", "messages", "derived", "from_message"),
+        "plugins",
     ),
     "testing": ("findings", "cases", "properties", "generated", "kit"),
     "cli": (
