@@ -32,10 +32,12 @@ class Run(NamedTuple):
 def run_example(
     layer: LayerDefinition, example: Example, inputs: Sequence[str], outputs: Sequence[str]
 ) -> Run | str | None:
-    """The example with numbers, in the phase train; the reason where it fails; None for a layer without inputs or
-    functions.
+    """The example with numbers, in the phase train.
 
     The functions run as Python: an example is small, and compiling takes longer than computing.
+
+    Returns:
+        The run; the reason where it fails; None for a layer without inputs or functions.
     """
     if not layer.inputs or layer.declared_only:
         return None

@@ -52,6 +52,10 @@ def loads(text: str, name: str = "<text>") -> Network:
     Raises:
         ConfigError: The text has errors; all of them are reported.
         TypeError: `text` is not a string.
+
+    Example::
+
+        network = pl.loads(Path("lenet.config").read_text())
     """
     if not isinstance(text, str):
         raise TypeError(f"loads expects the text of a network file, got {brief(text)}")
@@ -79,6 +83,13 @@ def dumps(network: Network) -> str:
 
     Returns:
         The text of a network file.
+
+    Raises:
+        TypeError: `network` is not a `Network`.
+
+    Example::
+
+        Path("copy.config").write_text(pl.dumps(network))
     """
     if not isinstance(network, Network):
         raise TypeError(f"dumps expects a Network, got {brief(network)}")
@@ -98,9 +109,15 @@ class Examined(NamedTuple):
 
 
 def examine_network(text: str, name: str = "<text>", overrides: Sequence[str] = ()) -> Examined:
-    """The valid part of a network file and all errors and warnings, for editors, where the input is incomplete.
+    """Check a network file for an editor, where the input is incomplete.
 
-    `overrides` are those of the command line, such as "net.layer[fc1].fc.size=20".
+    Args:
+        text: The contents of the file.
+        name: Name of the text in messages.
+        overrides: Overrides of the command line, such as "net.layer[fc1].fc.size=20".
+
+    Returns:
+        The valid part of the network, and all errors and warnings.
     """
     source = Source(name, text, overrides)
     wired, faults = wire_text(source)

@@ -16,8 +16,7 @@ from .wiring.nodes import Node
 class Network:
     """A checked network: layers in topological order; `network["conv1"]` is a node.
 
-    Created by `load` and `loads`, or from the values that the helpers of `paddle_layers.nn` return:
-    `Network(outputs=[cost], name="lenet")`.
+    Created by `load` and `loads`, or from the values that the helpers of `paddle_layers.nn` return.
 
     Args:
         outputs: Values returned by helpers: the outputs and losses, from which the layers follow.
@@ -25,6 +24,11 @@ class Network:
 
     Raises:
         ConfigError: The network has errors; with all diagnostics.
+
+    Example::
+
+        x = nn.data(shape=[784])
+        network = pl.Network(outputs=[nn.fc(x, size=10)], name="digits")
     """
 
     def __init__(self, outputs: Sequence[Any] = (), *, name: str = "") -> None:
@@ -37,7 +41,17 @@ class Network:
     def checked(
         cls, name: str, nodes: Iterable[Node], source: Source, states: Mapping[State, Iterable[Node]] | None = None
     ) -> Network:
-        """A network of checked layers; `states` are the layers of each known state."""
+        """A network of layers that are checked already.
+
+        Args:
+            name: Name of the network.
+            nodes: Layers in topological order.
+            source: The text, for messages.
+            states: Layers by state (phase, level and stages), as far as they are known.
+
+        Returns:
+            The network.
+        """
         made = object.__new__(cls)
         # Not by `__init__`, which is the public constructor from helper values and checks them.
         made._adopt(name, nodes, source, states or {})

@@ -72,6 +72,10 @@ def load_training(
     Raises:
         ConfigError: The training file or the network has errors; all of them are reported.
         TypeError: `settings` is a string instead of a list.
+
+    Example::
+
+        training = pl.load_training("digits.config", settings=["optimizer.learning_rate=0.01"])
     """
     if isinstance(settings, str):
         raise TypeError(f"settings must be a list of strings: write [{settings!r}]")
@@ -102,9 +106,12 @@ def read_training(
     sources_needed: bool = True,
     settings: Sequence[str] = (),
 ) -> tuple[Training | None, Examined]:
-    """Parse the text of a training file at `path`: the training, if valid, and its network with all errors.
+    """Parse the text of a training file at `path`.
 
     With a `network` argument, the text names none and needs no source.
+
+    Returns:
+        The training, if valid, and its network with all errors.
     """
     report = Report(Source(str(path), text, settings))
     reader = _TrainingReader(report, Path(path).parent, network, sources_needed=sources_needed and network is None)

@@ -109,12 +109,13 @@ def layer(name: str, *, common: tuple[str, ...] = (), **options: Any) -> Callabl
 
         @layer("swish", terms=("SiLU",))
         class Swish:
+            "Swish (SiLU) activation: x * sigmoid(beta * x)."
+
             x = Input("...", "values", seq=(0, 1, 2))
             y = Output("...", "activations")
             beta = Float("slope", default=1.0)
             examples = (Example(x="3"),)
     """
-
     if not isinstance(name, str):
         raise TypeError('@layer requires the layer type, as in @layer("swish")')
 

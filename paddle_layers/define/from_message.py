@@ -18,7 +18,7 @@ from .definitions.definition import is_word
 from .definitions.registry import registries
 from .derived import DerivedLayer
 from .errors import DefinitionError
-from .fields.attributes import is_number
+from .fields.attribute_values import is_number
 from .fields.common_attributes import COMMON, bias_attribute
 from .fields.examples import Example
 from .fields.tensors import Bias, Entries, Field, Input, Numbers, Output, Param, Stat, State, Temp
@@ -48,6 +48,11 @@ def register_layer(definition: pb.LayerDef, **temporaries: Temp | Numbers | Entr
 
     Raises:
         DefinitionError: Invalid definition, with file and line of the call.
+        TypeError: `definition` is not a `LayerDef` message.
+
+    Example::
+
+        Cube = pl.register_layer(text_format.Parse(Path("cube.textproto").read_text(), LayerDef()))
     """
     if not isinstance(definition, pb.LayerDef):
         raise TypeError(f"takes a LayerDef message, found {type(definition).__name__}")

@@ -9,7 +9,7 @@ from .bodies.recording import record
 from .checks.given_sizes import given_sizes
 from .definitions.layers import Binding, LayerDefinition
 from .errors import CountError, DefinitionError, KindError, LevelError, RankError, ShapeError, _Requirement, suggestion
-from .fields.attributes import Attributes
+from .fields.attribute_values import Attributes
 from .fields.axes import REST, Axis, split_dims, takes_what_is_left
 from .fields.tensors import Field, Input, Output
 from .fields.types import Type, product

@@ -16,10 +16,9 @@ Floats = NDArray[np.float64]
 
 
 class Candidates(NamedTuple):
-    """Candidate continuations of each sequence: words, best first, and their log-probabilities; both (sequences,
-    candidates).
+    """Candidate continuations of each sequence: words, best first, and their log-probabilities.
 
-    Without `words` the columns are all words in the order of their ids.
+    Both have the shape (sequences, candidates). Without `words` the columns are all words in the order of their ids.
     """
 
     words: Ints | None

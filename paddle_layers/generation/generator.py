@@ -1,6 +1,4 @@
-"""Text generation for a batch: the source once, then one pass per word with all sequences of all samples in one
-batch.
-"""
+"""Text generation for a batch: the source once, then one pass per word with all sequences of all samples."""
 
 from __future__ import annotations
 

@@ -19,9 +19,7 @@ Shape = tuple[int, ...]
 
 
 class Fans(NamedTuple):
-    """Number of inputs summed by one output of a parameter (`fan_in`), and number of outputs that read one input
-    (`fan_out`).
-    """
+    """Number of inputs summed by an output of a parameter (`fan_in`), and of outputs that read an input (`fan_out`)."""
 
     fan_in: int
     fan_out: int
@@ -134,8 +132,9 @@ class Gaussian:
     terms=("Xavier initialization", "Glorot uniform", "GlorotUniform", "xavier_uniform_"),
 )
 class Xavier(_ByFan):
-    """Xavier (Glorot) uniform initialization: between -sqrt(3 / n) and sqrt(3 / n) (Glorot and Bengio 2010, as in
-    Caffe).
+    """Xavier (Glorot) uniform initialization: between -sqrt(3 / n) and sqrt(3 / n).
+
+    Glorot and Bengio 2010; the bounds are those of Caffe.
     """
 
     is_elementwise = True
@@ -180,8 +179,9 @@ class PaddleDefault:
 
 @initializer("orthogonal", elsewhere={"Mocha": "OrthogonalInitializer"}, terms=("orthogonal initialization",))
 class Orthogonal:
-    """Orthogonal initialization of the matrix first axis by all others (Saxe et al. 2014): orthonormal rows or columns,
-    times `gain`.
+    """Orthogonal initialization (Saxe et al. 2014): orthonormal rows or columns, times `gain`.
+
+    The matrix has the first axis as rows, and all others as columns.
     """
 
     gain = Float("norm of each row or column", default=1.0)

@@ -40,7 +40,16 @@ NEEDS_HYPOTHESIS = (
 
 
 def has_hypothesis() -> bool:
-    """Whether configs can be generated."""
+    """Check for Hypothesis (extra `test`).
+
+    Returns:
+        Whether configs can be generated.
+
+    Example::
+
+        if not has_hypothesis():
+            print(NEEDS_HYPOTHESIS)
+    """
     return importlib.util.find_spec("hypothesis") is not None
 
 
@@ -232,6 +241,11 @@ def check_plugin(prefix: str) -> list[Report]:
 
     Raises:
         AssertionError: All findings, or the reason why the plugin does not load.
+
+    Example::
+
+        def test_plugin():
+            check_plugin("ours")
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PluginWarning)  # of other plugins; this one's is reported below

@@ -200,12 +200,11 @@ def centered_rmsprop_step(i, value, gradient, rate, mean, variance, decay, epsil
         "Caffe": "AdaDelta", "Mocha": "Adadelta", "Paddle": "adadelta", "Keras": "Adadelta", "PyTorch": "Adadelta"
     }, terms=("Adadelta",))  # fmt: skip
 class AdaDelta:
-    """Adadelta: steps scaled by the ratio of moving averages of updates and gradients, independent of the gradient
-    scale.
+    """Adadelta: steps scaled by the ratio of moving averages of updates and gradients.
 
     h = decay * h + (1 - decay) * g²; d = g * sqrt((u + epsilon) / (h + epsilon)); u = decay * u + (1 - decay) * d²; w
-    -= rate * d. Zeiler 2012, whose rule has no learning rate: set `learning_rate: 1`. The form of Caffe and PyTorch;
-    Mocha and Paddle ignore `lr_mult`.
+    -= rate * d. Zeiler 2012, whose rule has no learning rate: set `learning_rate: 1`. The steps do not depend on the
+    gradient scale. The form of Caffe and PyTorch; Mocha and Paddle ignore `lr_mult`.
     """
 
     decay = Float("decay of the moving averages", default=0.95, min=0, below=1, aliases=("rho",))

@@ -94,7 +94,11 @@ def test_what_a_python_program_uses_has_a_page_of_its_docstring(site: Path) -> N
                 assert f'id="{module}.{name}"' in text
     net = (site / "python" / "Net.html").read_text(encoding="utf-8")
     assert 'id="paddle_layers.Net.backward"' in net
-    assert "Gradients of parameters are overwritten, not added up." in net
+    assert "Gradients of parameters are overwritten, not accumulated." in net
+    assert 'id="paddle_layers.Net.statistics"' in net, "methods of its bases"
+    each = re.sub("<[^>]+>", "", (site / "python" / "each.html").read_text(encoding="utf-8"))
+    for part in ("Parameters:", "Returns:", "Raises:", "Example:", "DefinitionError", "@each(Swish.y)"):
+        assert part in each
 
 
 def test_nothing_is_fetched_from_elsewhere(pages: dict[Path, Page]) -> None:

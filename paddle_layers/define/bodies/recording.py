@@ -8,7 +8,7 @@ from typing import Any
 from ..definitions.layers import Binding, Body, LayerDefinition, Part
 from ..definitions.registry import registries
 from ..errors import DefinitionError, InvalidAttributes, ShapeError, suggestion
-from ..fields.attributes import Attributes
+from ..fields.attribute_values import Attributes
 from ..fields.types import Type
 from .activations import activation_problem
 from .body import NET, Wire, body_error

@@ -14,7 +14,8 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from ..errors import DefinitionError, InvalidAttributes, suggestion
-from ..fields.attributes import Attribute, Attributes, plain
+from ..fields.attribute_values import Attributes, plain
+from ..fields.attributes import Attribute
 from ..fork_locks import ForkSafeLock
 
 C = TypeVar("C", bound=type)

@@ -1,5 +1,6 @@
-"""Parser of axis strings, which name a tensor's axes: ``"N C H W"``, ``"T:S C"``, ``"T:S:N C"``, ``"N C_i..."``,
-``"..."``.
+"""Parser of axis strings, which name a tensor's axes.
+
+Examples are ``"N C H W"``, ``"T:S C"``, ``"T:S:N C"``, ``"N C_i..."`` and ``"..."``.
 
 In ``"N... C@axis ..."`` the attribute `axis` selects the axis C: 1 is the first one after the rows, -1 the last one.
 ``N...`` are the rows and the axes before C, ``C...@axis`` all axes from there on, and ``C...@axis:end_axis`` those up

@@ -22,9 +22,12 @@ from .installed import Plugin, PluginWarning, installed_plugins, plain, refusal
 
 
 def load_entry_points() -> bool:
-    """Load the installed plugins that are not loaded yet. True if there were any.
+    """Load the installed plugins that are not loaded yet.
 
     A plugin that fails or is rejected leaves only a `PluginWarning` and its record.
+
+    Returns:
+        Whether there were any.
     """
     return _load_all(installed_plugins())
 
@@ -136,10 +139,13 @@ def _definitions() -> list[Definition]:
 
 
 def _share(plugin: Plugin, new: list[Definition]) -> list[Definition]:
-    """The definitions that are the plugin's: others come along where it imports another plugin.
+    """Select the definitions of a plugin, which may import another plugin.
 
     A module outside of all plugins' packages belongs to the plugin that imports it first; plugins in one package share
-    its definitions out by prefix.
+    its definitions by prefix.
+
+    Returns:
+        The definitions of the plugin.
     """
     packages = {other.package for other in installed_plugins()}
     siblings = [other for other in installed_plugins() if other.package == plugin.package and other is not plugin]
@@ -192,6 +198,10 @@ def load_plugin(path: str | Path) -> None:
 
     Raises:
         DefinitionError: The file does not exist, or its import fails; with file and line.
+
+    Example::
+
+        pl.load_plugin("my_layers.py")
     """
     if "\0" in str(path):
         raise DefinitionError(f"file not found: {str(path)!r}")

@@ -54,7 +54,8 @@ def import_onnx(path: str | Path) -> Imported:
         path: The ONNX file.
 
     Returns:
-        The network, its weights, and a report of the conversion.
+        An object with `network`, `weights` by name and `report`. Its `net()` returns a `Net` with the weights, and
+        `write(folder)` writes the files.
 
     Raises:
         ImportFailure: Nodes without a counterpart, one line each.

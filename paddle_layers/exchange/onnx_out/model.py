@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -34,10 +35,9 @@ class ExportError(ValueError):
 def import_onnx() -> ModuleType:
     """The package onnx. Raises `ExportError` where it is not installed."""
     try:
-        import onnx
-        import onnx.checker
-        import onnx.numpy_helper
-        import onnx.shape_inference
+        onnx = import_module("onnx")
+        for name in ("checker", "numpy_helper", "shape_inference"):
+            import_module(f"onnx.{name}")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "onnx":
             raise

@@ -1,7 +1,6 @@
-"""Fully connected layer (`fc`) by BLAS: tiles of rows or columns, whichever are more; a single row is split along the
-reduction (split-K).
+"""Fully connected layer (`fc`) by BLAS: tiles of rows or columns, whichever are more.
 
-A few rows of whole vectors use register tiles.
+A single row is split along the reduction (split-K). A few rows of whole vectors use register tiles.
 
 A part of the sums of a row reads adjacent rows of the weight, so memory is read in order: 9216 to 4096 reaches 58 GB/s
 on two cores in 8 parts, and 34 in 8 tiles of columns.
@@ -67,8 +66,9 @@ def numbers_of_row(K: int) -> int:
 
 @also_in_python
 def tiles(rows, columns):
-    """Number of tiles of a result matrix; depends on the shape only: at least 16 rows or columns, and long runs of a
-    vector.
+    """Number of tiles of a result matrix: at least 16 rows or columns, and long runs of a vector.
+
+    It depends on the shape only.
     """
     # With tiles of 256 or 128 columns BLAS was slower: 229 and 259 us instead of 195 for 1280 to 1000.
     return max(1, min(TILES, columns // 512 if rows == 1 else max(rows, columns) // 16))

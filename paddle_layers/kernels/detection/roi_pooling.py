@@ -1,7 +1,7 @@
-"""RoI pooling and RoI align: bin bounds per axis are computed once for all channels; gradients are accumulated per box
-and plane.
+"""RoI pooling and RoI align: bin bounds per axis are computed once for all channels.
 
-The point functions compute the bounds for every value, and every pixel checks all boxes.
+Gradients are accumulated per box and plane. The point functions compute the bounds for every value, and every pixel
+checks all boxes.
 """
 
 from __future__ import annotations
@@ -55,9 +55,7 @@ def bin_numbers(P: int, Q: int) -> int:
 
 
 def share_numbers(H: int, W: int, P: int, Q: int) -> int:
-    """Scratch elements of an item: for each bin the number of rows or columns, their indices and weights; and one row
-    of the map.
-    """
+    """Scratch elements of an item: per bin, the indices and weights of its rows or columns; and one row of the map."""
     return P * (2 * H + 1) + Q * (2 * W + 1) + W
 
 
@@ -131,7 +129,7 @@ def roi_pool_y(first, last, y, where, x, box, R_start, scratch, spatial_scale):
 
 @contracted
 def add_multiple(sums, factor, values):
-    """sums += factor * values."""
+    """`sums += factor * values`."""
     for k in range(sums.size):
         sums[k] += factor * values[k]
 

@@ -129,7 +129,7 @@ def pixel_tile_bounds(pixel_tile, pixel_tiles, pixels, size):
 
 @compiled
 def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahead, gap, groups, epilogue):
-    """y (N, K, R, P, Q) = convolution of x (N, C, Z, H, W) with the filters, or y += where `accumulate`.
+    """Convolution `y` (N, K, R, P, Q) of `x` (N, C, Z, H, W) with the filters, added to `y` where `accumulate`.
 
     A work item is a run of filters of a volume, or of several volumes with small planes, or a tile of the pixels of
     such a run. `epilogue` is defined in `primitives.epilogues`.
@@ -180,7 +180,7 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
 
 @compiled
 def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups):
-    """dx (N, C, Z, H, W) = gradient of `correlate_volumes` with respect to x, or dx += where `accumulate`.
+    """Gradient `dx` (N, C, Z, H, W) of `correlate_volumes` with respect to x, added to `dx` where `accumulate`.
 
     A work item is a run of channels of a volume, or of several volumes with small planes.
     """
@@ -232,8 +232,9 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
 
 @compiled
 def transpose_weight(first, last, prepared, weight):
-    """Transposes `weight` (K, D, ...) so that the filters are contiguous, for `vectors_of_volumes`; an item is a run of
-    elements.
+    """Transposes `weight` (K, D, ...) so that the filters are contiguous, for `vectors_of_volumes`.
+
+    An item is a run of elements.
     """
     K, size, one = weight.shape[0], weight.itemsize, weight.dtype.type(1)
     elements = weight.size // max(K, 1)
@@ -309,8 +310,7 @@ def vectors_of_volumes_back(first, last, dx, dy, prepared, accumulate, scratch, 
 
 @compiled
 def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, step, ahead, gap, groups):
-    """dweight (K, D, E, A, B) = gradient of `correlate_volumes` with respect to the filters, or dweight += where
-    `accumulate`.
+    """Gradient `dweight` (K, D, E, A, B) of `correlate_volumes` by the filters, added to `dweight` where `accumulate`.
 
     A work item is a tap of some filters for some channels of a group, over all its planes in order.
     """
@@ -343,7 +343,7 @@ def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, s
 
 @compiled
 def add_deltas(first, last, dbias, dy, accumulate):
-    """dbias (K) = sums of dy (N, K, ...), or dbias += where `accumulate`."""
+    """Bias gradient `dbias` (K): sums of `dy` (N, K, ...), added to `dbias` where `accumulate`."""
     N, K = dy.shape[:2]
     parts, zero, deltas = min(K, MAX_TILES), dy.dtype.type(0), dy.ravel()
     numbers = dy.size // max(N * K, 1)

@@ -75,9 +75,7 @@ def band_runs(N: int, K: int) -> int:
 def correlate_bands(
     first, last, y, x, weight, scratch, stride, stride_y, padding, padding_y, dilation, dilation_y, epilogue
 ):  # fmt: skip
-    """y (N, K, P, Q) = convolution of x (N, C, H, W) with the filters; `epilogue` is defined in
-    `primitives.epilogues`.
-    """
+    """Convolution `y` (N, K, P, Q) of `x` (N, C, H, W) with the filters; see `primitives.epilogues` for `epilogue`."""
     N, K, P, Q = y.shape
     _, C, H, W = x.shape
     _, _, A, B = weight.shape

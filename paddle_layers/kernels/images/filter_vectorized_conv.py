@@ -42,8 +42,9 @@ def band_rows(rows, columns):
 
 @also_in_python
 def most_vector_images(N, factors, padded, pixels):
-    """Maximum number of images per item: several only if they are small and the transposed filters do not stay in the
-    cache.
+    """Maximum number of images per item.
+
+    There are several only if they are small and the transposed filters do not stay in the cache.
     """
     return max(1, min(N, PIXELS // max(pixels, 1), BAND // max(padded, 1))) if factors > BAND else 1
 
@@ -110,7 +111,7 @@ def correlate_vectors(
     images, channels, taps, x, x_steps, packed, packed_steps, begin, end, y, y_steps, P, Q, geometry, place, adding,
     size, one,
 ):  # fmt: skip
-    """y (images, filters `begin` to `end`, P, Q) = the convolution of x (images, channels, taps, H, W), or y += it.
+    """Convolution `y` (images, filters `begin` to `end`, P, Q) of `x` (images, channels, taps, H, W), or `y +=`.
 
     `x_steps` are the byte strides of images, channels and taps, `y_steps` those of images and filters; `packed` is the
     address of the transposed filters of the first tap, `packed_steps` the byte strides of channels and taps. Several
@@ -186,7 +187,7 @@ def correlate_vectors_back(
     images, filters, taps, dy, dy_steps, packed, packed_steps, begin, end, dx, dx_steps, P, Q, geometry, place, adding,
     size, one,
 ):  # fmt: skip
-    """dx (images, channels `begin` to `end`, H, W) = the gradient of `correlate_vectors` for dy, or dx += it.
+    """Gradient `dx` (images, channels `begin` to `end`, H, W) of `correlate_vectors` for dy, or `dx +=`.
 
     `dy_steps` are the byte strides of images, filters and taps, `dx_steps` those of images and channels, `packed_steps`
     those of filters, taps and elements. Where rows have two remainders of equal length, their pixels are written

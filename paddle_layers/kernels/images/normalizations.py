@@ -1,5 +1,6 @@
-"""Batch normalization (`batch_norm`) by sums over samples and pixels per channel, and local response normalization
-(`lrn`) by blocks of pixels.
+"""Batch normalization (`batch_norm`) and local response normalization (`lrn`).
+
+Batch normalization sums over samples and pixels per channel; `lrn` works on blocks of pixels.
 
 Rows without pixels are processed as a whole, since adjacent elements belong to different channels. Sums may be taken in
 any order that lets the compiler vectorize; the order is fixed once compiled.

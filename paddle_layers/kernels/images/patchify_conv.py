@@ -157,9 +157,7 @@ def im2col(to, of, start, count, pitch, shape, sizes, size, one):
 
 @copied
 def col2im(to, of, lines, start, count, pitch, shape, sizes, adding, size, one):
-    """col2im: writes `lines` (first row of elements and their number) of the windows from `start` on to their
-    positions.
-    """
+    """col2im: scatters `lines` (first row of elements and their number) of the windows from `start` on."""
     (R, P, Q), (E, A, B) = shape, sizes
     for line in range(lines[0], lines[0] + lines[1]):
         plane, a = line // (E * A) * R * E + line // A % E, line % A
@@ -179,9 +177,7 @@ def col2im(to, of, lines, start, count, pitch, shape, sizes, adding, size, one):
 
 @copied
 def fetch_windows(of, first, last, start, count, shape, sizes, size):
-    """Prefetches `count` windows from `start` on of the planes `first` to `last`, the planes of an element of all
-    channels.
-    """
+    """Prefetches `count` windows from `start` on of planes `first` to `last`, those of an element for all channels."""
     (R, P, Q), (E, A, B) = shape, sizes
     r, place = start // (P * Q), start % (P * Q)
     for plane in range(first, last):
@@ -191,7 +187,7 @@ def fetch_windows(of, first, last, start, count, shape, sizes, size):
 
 @compiled
 def im2col_gemm(first, last, small, large, weight, accumulate, scratch):
-    """small (N, K, R, P, Q) = the filters of `weight` times the windows of large, or small += where `accumulate`.
+    """Sets `small` (N, K, R, P, Q) to the filters times the windows of `large`, or adds these where `accumulate`.
 
     A work item is a run of filters of an image. The output, and the windows that are packed next, are prefetched
     meanwhile.
@@ -235,7 +231,7 @@ def im2col_gemm(first, last, small, large, weight, accumulate, scratch):
 
 @compiled
 def col2im_gemm(first, last, large, small, weight, accumulate, scratch):
-    """large (N, D, ...) = the filters scaled by the values of small, or large += where `accumulate`.
+    """Sets `large` (N, D, ...) to the filters times the values of `small`, or adds these where `accumulate`.
 
     A work item is a run of channels of an image.
     """
@@ -272,7 +268,7 @@ def col2im_gemm(first, last, large, small, weight, accumulate, scratch):
 
 @compiled
 def im2col_weight_gradient(first, last, dweight, small, large, accumulate, scratch):
-    """dweight (K, D, E, A, B) = sum of the values of small times the windows of large, or += where `accumulate`.
+    """Sets `dweight` (K, D, E, A, B) to the values of `small` times the windows of `large`, or adds where `accumulate`.
 
     A work item is some filters, contiguous in vectors, for some channels, over all images in order.
     """

@@ -1,6 +1,4 @@
-"""Pooling primitives: bounds of windows, vertical reduction over the rows under them, horizontal reduction over a
-band.
-"""
+"""Pooling primitives: window bounds, vertical reduction over the rows of windows, horizontal reduction over a band."""
 
 from __future__ import annotations
 

@@ -55,9 +55,7 @@ def small_maxima(
     pool_type: str, global_pooling: bool, H: int, W: int, P: int, Q: int, pool_size: int | None,
     pool_size_y: int | None, stride: int, stride_y: int, padding: int, padding_y: int,
 ) -> bool:  # fmt: skip
-    """Maxima of windows of 3 x 3 or, non-overlapping, 2 x 2 pixels, each with at least one pixel, on a CPU with masked
-    loads.
-    """
+    """Maxima of non-empty windows of 3 x 3 or, non-overlapping, 2 x 2 pixels, on a CPU with masked loads."""
     square = pool_size == pool_size_y and stride == stride_y
     beside = pool_size == stride == 2 and padding == padding_y == 0
     plain = square and ((pool_size == 3 and stride <= 2) or beside)

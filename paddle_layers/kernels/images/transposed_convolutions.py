@@ -1,7 +1,6 @@
-"""2-D transposed convolution (`conv_trans`): the gradients of a convolution with input and output exchanged, by its
-kernels.
+"""2-D transposed convolution (`conv_trans`) by the kernels of a convolution's gradients.
 
-For images of one pixel it is a matrix product.
+Input and output are exchanged. For images of one pixel it is a matrix product.
 """
 
 from __future__ import annotations

@@ -64,10 +64,10 @@ def transform_filters(first, last, weight, filters, channels, to, line, size, on
 
 @copied
 def transform_filters_back(first, last, weight, filters, channels, taps, to, line, size, one):
-    """As `transform_filters`, for the filters `first` to `last` of the input gradient: (36, blocks, filters, taps, 16),
-    of channels.
+    """As `transform_filters`, for the filters `first` to `last` of the input gradient.
 
-    They are rotated by 180 degrees, including their taps, and `line` has 16 rows of `channels` elements plus padding.
+    The result is (36, blocks, filters, taps, 16), of channels. The filters are rotated by 180 degrees, including their
+    taps, and `line` has 16 rows of `channels` elements plus padding.
     """
     wide, lanes, block, of_row = rounded(channels), VECTOR // size, LANES * size, taps * 9
     for at in range(first * taps, last * taps):
@@ -111,7 +111,7 @@ def transform_weight_back(first, last, prepared, weight, scratch):
 
 @compiled
 def convolve_volumes(first, last, y, x, prepared, accumulate, epilogue, scratch, taps, ahead):
-    """y (N, K, R, P, Q) = convolution of x (N, C, Z, H, W) with filters of `taps` planes, or y += where `accumulate`.
+    """Convolution `y` (N, K, R, P, Q) of `x` (N, C, Z, H, W) with `taps` planes, or `y +=` where `accumulate`.
 
     `epilogue` is defined in `primitives.epilogues`; `ahead` is the padding before the first plane, row and column. An
     item is some planes of the output, or a run of tiles and filters of one.
@@ -135,8 +135,7 @@ def convolve_tiles(
     tiles, channels, taps, begin, end, most, x, extents, ahead, prepared, point_step, y, all_filters, shape, place,
     adding, epilogue, size, one,
 ):  # fmt: skip
-    """Tiles and filters `begin` to `end` of y (N, all_filters, R, P, Q), the convolution of x (N, channels, Z, H, W),
-    or y +=.
+    """Convolution y (N, all_filters, R, P, Q) of x (N, channels, Z, H, W), or y +=, for filters `begin` to `end`.
 
     `x`, `prepared`, `y` and `place`, of the scratch buffer, are addresses; `point_step` is the byte stride of transform
     points of all filters. `tiles` are the first and one past the last; a block has `most` of them. `epilogue` is
@@ -239,9 +238,7 @@ def gather(to, to_step, lines, first, count, x, x_volume, extents, ahead, shape,
 
 @copied
 def scatter(y, y_volume, of, of_step, first, count, shape, adding, size, one):
-    """Scatters the outputs of tiles of a filter, in four rows `of_step` bytes apart, to their positions in the
-    planes.
-    """
+    """Scatters the outputs of a filter's tiles, in four rows `of_step` bytes apart, to the planes."""
     R, P, Q = shape
     across, down = (Q + SIDE - 1) // SIDE, (P + SIDE - 1) // SIDE
     tile, end = first, first + count

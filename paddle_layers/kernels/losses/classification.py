@@ -1,8 +1,7 @@
-"""Softmax cross-entropy (`softmax_with_loss`) over many classes: vectorized exponentials of non-positive values, row by
-row.
+"""Softmax cross-entropy (`softmax_with_loss`) over many classes: vectorized exponentials, row by row.
 
-In float32 an exponential below the smallest normal number is flushed to zero: the largest score contributes 1, so such
-a term is negligible. No other digits are lost.
+Their arguments are not positive. In float32 an exponential below the smallest normal number is flushed to zero: the
+largest score contributes 1, so such a term is negligible. No other digits are lost.
 """
 
 from __future__ import annotations

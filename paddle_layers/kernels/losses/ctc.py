@@ -78,7 +78,7 @@ def log_sum(a, b, c):
 
 @contracted
 def add_logs(row, stays, moves, leaps, gates):
-    """row = log(exp(stays) + exp(moves) + exp(leaps + gates)); gates are 0 or minus infinity."""
+    """`row = log(exp(stays) + exp(moves) + exp(leaps + gates))`; gates are 0 or minus infinity."""
     if row.itemsize == 8:
         for u in range(row.size):
             row[u] = log_sum(stays[u], moves[u], leaps[u] + gates[u])
@@ -186,7 +186,7 @@ def ctc_dx(
 
 @contracted
 def subtract_from(scores, alpha, beta):
-    """scores = alpha + beta - scores; minus infinity (no valid path) stays."""
+    """`scores = alpha + beta - scores`; minus infinity (no valid path) stays."""
     for u in range(scores.size):
         # Minus infinity minus minus infinity would be NaN.
         scores[u] = scores[u] if scores[u] == -np.inf else alpha[u] + beta[u] - scores[u]

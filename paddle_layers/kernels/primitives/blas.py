@@ -121,7 +121,7 @@ def _gemv(typingctx, trans, m, n, alpha, a, lda, x, step_x, beta, y, step_y):
 
 @njit(inline="always")
 def vector_product(trans, m, n, a, lda, x, accumulate, y, one):
-    """y = x A for the stored matrix A (m x n), or y = x A' where `trans`; y += when accumulating.
+    """`y = x A` for the stored matrix A (m x n), or `y = x A'` where `trans`; `y +=` when accumulating.
 
     One-thread gemm is thirty times slower for a single row.
     """

@@ -97,9 +97,7 @@ def _rounded(builder: Any, value: Any) -> Any:
 
 @intrinsic
 def scaled(typingctx: Any, value: Any, octaves: Any) -> Any:
-    """`value` times 2 to an integer power, given with `ROUNDING` added; in two steps, as the power may not be a
-    float32.
-    """
+    """`value` times a power of 2, whose exponent has `ROUNDING` added; in two steps, as it may not be a float32."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         whole = _rounded(builder, args[1])

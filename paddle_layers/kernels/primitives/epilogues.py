@@ -93,10 +93,10 @@ def epilogue_function(module: Any, nbytes: int, real: Any) -> Any:
 
 @intrinsic
 def apply_epilogue(typingctx, place, count, table, step, one):
-    """Applies the epilogue to `count` sums of a filter at `place`; `table` is the address of its mean, `step` the row
-    stride in bytes.
+    """Applies the epilogue to `count` sums of a filter at `place`.
 
-    `one` is 1 in the precision of the sums.
+    `table` is the address of the mean of the filter, `step` the row stride in bytes, `one` is 1 in the precision of the
+    sums.
     """
     signature = types.void(*[types.int64] * 4, one)
 

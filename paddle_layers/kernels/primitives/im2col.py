@@ -11,9 +11,7 @@ from .plane_codegen import BIT, I64, PlaneCode
 
 
 def pack_windows(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """im2col: the matrix (A, B, P, Q) of the windows (P, Q) of a filter of A x B elements in x (P + A - 1, Q + B -
-    1).
-    """
+    """im2col: matrix (A, B, P, Q) of the windows (P, Q) of an A x B filter in x (P + A - 1, Q + B - 1)."""
     x, A, B, matrix, P, Q = args
     zero, builder = ir.Constant(I64, 0), code.builder
     W = code.add(Q, B, -1)

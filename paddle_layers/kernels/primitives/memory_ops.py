@@ -1,7 +1,7 @@
-"""Vectorized copy, add, strided gather and scatter, transpose and prefetch of runs: short rows do not repay a
-compiler's loop.
+"""Vectorized copy, add, strided gather and scatter, transpose and prefetch of runs.
 
-Addresses are in bytes; `size` is the element size and `one` is 1 in its precision.
+Short rows do not repay a compiler's loop. Addresses are in bytes; `size` is the element size and `one` is 1 in its
+precision.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""numba compiler pipelines of driver bodies and of their parts: functions that are only called by compiled code and
-linked as LLVM IR.
+"""Compiler pipelines of numba for driver bodies and their parts.
 
-numba optimizes every function and generates machine code before it links it into its callers, where it is optimized
-again. The machine code of a part is never run, and what is known about its arguments is known in the callers only. So a
-body is optimized once, when all of its parts are linked.
+Parts are functions that are only called by compiled code and linked as LLVM IR. numba optimizes every function and
+generates machine code before it links it into its callers, where it is optimized again. The machine code of a part is
+never run, and what is known about its arguments is known in the callers only. So a body is optimized once, when all of
+its parts are linked.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class PartInlining(InlineInlinables):
 
 
 def with_own_steps(steps: PassManager, own: Mapping[type, type | None]) -> PassManager:
-    """numba's passes, some of them replaced by an `own` one or removed."""
+    """Passes of numba, some of them replaced by an `own` one or removed."""
     steps.passes = [(step, why) for each, why in steps.passes if (step := own.get(each, each)) is not None]
     steps._finalized = False
     steps.finalize()

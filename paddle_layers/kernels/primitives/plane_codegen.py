@@ -157,9 +157,7 @@ class PlaneCode:
         return self.builder.if_then(self.builder.icmp_unsigned("<", row, rows))
 
     def columns(self, start: Any, width: Any, stride: int) -> Callable[[Any], list[Any]]:
-        """Returns a loader, from the address of a row, of the three columns of windows: the first one's begin at
-        `start`.
-        """
+        """Returns a loader of the three columns of windows from a row's address; the first ones begin at `start`."""
         if stride == 1:
             begins = [self.add(start, at * self.lanes) for at in range(2)]
         else:

@@ -22,7 +22,7 @@ from .plane_codegen import BIT, I64, SIDE, PlaneCode, meeting
 
 
 def _correlate(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = the convolution of x (H, W) with a filter, or y += where `adding`; then the epilogue of a table."""
+    """Convolution `y` (P, Q) of `x` (H, W) with a filter, or `y +=` where `adding`; then the epilogue of a table."""
     x, H, W, w, w_step, y, P, Q, top, left, adding, table, step = args
     # Half the rows of a product tile: 9 factors, the epilogue and the loaded pixels share the registers with the sums.
     builder, high = code.builder, machine.rows // 2
@@ -85,7 +85,7 @@ def _dots(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
 
 
 def _spread(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """dx (H, W) = the input gradient of a convolution with stride 2, or dx += where `adding`.
+    """Input gradient `dx` (H, W) of a convolution with stride 2, added to `dx` where `adding`.
 
     With the padding, the pixels of row 2i are under row 0 of windows i and row 2 of windows i - 1, those of row 2i + 1
     under row 1 of windows i; columns are analogous.

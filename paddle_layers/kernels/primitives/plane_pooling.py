@@ -16,7 +16,7 @@ def _larger(code: PlaneCode, one: Any, other: Any) -> Any:
 
 
 def maxima(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = maxima of x (H, W) under windows with at least one pixel; NaN wins."""
+    """Maxima `y` (P, Q) of `x` (H, W) under windows with at least one pixel; NaN wins."""
     x, H, W, y, P, Q, top, left = args
     builder, high = code.builder, machine.rows // 2
     # The neutral element of maxima: masked pixels never win.
@@ -52,7 +52,7 @@ def _wins(code: PlaneCode, value: Any, best: Any) -> Any:
 
 
 def positions(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """where (P, Q), integers = the positions `h * W + w` of the first maximum under each window."""
+    """Positions `where` (P, Q), integers `h * W + w`, of the first maximum under each window."""
     x, H, W, where, P, Q, top, left = args
     builder, high, lanes = code.builder, machine.rows // 2, code.lanes
     code.outside = ir.Constant(code.vector, [-math.inf] * lanes)
@@ -122,7 +122,7 @@ def _largest_of_4(code: PlaneCode, args: Any, p: Any, q: Any) -> tuple[Any, list
 
 
 def maxima_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = maxima of x (H, W) under non-overlapping 2 x 2 windows; NaN wins."""
+    """Maxima `y` (P, Q) of `x` (H, W) under non-overlapping 2 x 2 windows; NaN wins."""
     _, _, _, y, P, Q = args
     code.outside = code.number(-math.inf)
     with code.each(ir.Constant(I64, 0), P, 1) as p, code.each(ir.Constant(I64, 0), Q, code.lanes) as q:
@@ -130,7 +130,7 @@ def maxima_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) -> No
 
 
 def positions_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """where (P, Q), integers = the positions of the first maximum under the same windows."""
+    """Positions `where` (P, Q), integers, of the first maximum under the same windows."""
     _, _, W, where, P, Q = args
     builder, lanes = code.builder, code.lanes
     whole, wide = ir.VectorType(I32, lanes), ir.VectorType(I64, lanes)
@@ -147,9 +147,7 @@ def positions_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) ->
 
 
 def scatter_to_argmax(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """dx (2P, 2Q) = deltas (P, Q) scattered to the positions `where`, one under each 2 x 2 window, zeros at all
-    others.
-    """
+    """Scatters `deltas` (P, Q) to `dx` (2P, 2Q) at the positions `where`, one per 2 x 2 window; zeros at others."""
     deltas, where, P, Q, dx = args
     builder, lanes = code.builder, code.lanes
     whole, W = ir.VectorType(I32, lanes), code.times(Q, 2)
@@ -175,7 +173,7 @@ def scatter_to_argmax(code: PlaneCode, machine: Machine, stride: int, args: Any)
 
 
 def scatter_evenly(code: PlaneCode, machine: Machine, stride: int, args: Any, factor: float = 1.0) -> None:
-    """dx (2P, 2Q) = deltas (P, Q) times a factor, for each pixel under their 2 x 2 windows."""
+    """Scatters `deltas` (P, Q) times a factor to `dx` (2P, 2Q), to each pixel under their 2 x 2 windows."""
     deltas, P, Q, dx = args
     builder, lanes, W = code.builder, code.lanes, code.times(args[2], 2)
     with code.each(ir.Constant(I64, 0), P, 1) as p, code.each(ir.Constant(I64, 0), Q, lanes) as q:
@@ -202,7 +200,7 @@ def _counted(code: PlaneCode, start: Any, extent: Any, before: Any, behind: Any)
 
 
 def means(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = sums of the pixels of x (H, W) under windows, divided by `_counted` of both axes."""
+    """Means `y` (P, Q): sums of the pixels of x (H, W) under windows, divided by `_counted` of both axes."""
     x, H, W, y, P, Q, top, left, *reach = args
     builder, high, lanes = code.builder, machine.rows // 2, code.lanes
     behind = ir.Constant(ir.VectorType(I32, lanes), [stride * lane for lane in range(lanes)])
@@ -232,7 +230,7 @@ def means(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
 
 
 def means_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = means of non-overlapping 2 x 2 windows in x, whose rows have W pixels."""
+    """Means `y` (P, Q) of non-overlapping 2 x 2 windows in x, whose rows have W pixels."""
     x, W, y, P, Q = args
     builder, lanes = code.builder, code.lanes
     with code.each(ir.Constant(I64, 0), P, 1) as p, code.each(ir.Constant(I64, 0), Q, lanes) as q:

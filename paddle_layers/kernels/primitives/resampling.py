@@ -32,9 +32,7 @@ def table_numbers(count, terms):
 
 @also_in_python
 def slack(terms):
-    """Padding elements after a row that are read, and multiplied by zero, if results have `terms` terms; as many are
-    written.
-    """
+    """Padding elements after a row for results of `terms` terms: they are read and multiplied by zero, and written."""
     return 2 * LANES + terms
 
 

@@ -111,8 +111,9 @@ def tanh_all(values):
 
 @compiled
 def copy(result, values):
-    """result = values; numba's own assignment is ten times slower for a row, and takes 1.7 s to compile the first
-    time.
+    """`result = values`.
+
+    numba's assignment is ten times slower for a row, and takes 1.7 s to compile the first time.
     """
     for k in range(result.size):
         result[k] = values[k]
@@ -120,28 +121,28 @@ def copy(result, values):
 
 @contracted
 def add_to(sums, values):
-    """sums += values."""
+    """`sums += values`."""
     for k in range(sums.size):
         sums[k] += values[k]
 
 
 @contracted
 def add_product(sums, left, right):
-    """sums += left * right."""
+    """`sums += left * right`."""
     for k in range(sums.size):
         sums[k] += left[k] * right[k]
 
 
 @compiled
 def multiply_by(values, factors):
-    """values *= factors."""
+    """`values *= factors`."""
     for k in range(values.size):
         values[k] *= factors[k]
 
 
 @contracted
 def multiply(result, left, right):
-    """result = left * right."""
+    """`result = left * right`."""
     for k in range(result.size):
         result[k] = left[k] * right[k]
 

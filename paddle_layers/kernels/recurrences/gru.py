@@ -64,9 +64,7 @@ def forward_scratch(S: int, K: int) -> int:
 
 
 def backward_scratch(S: int, K: int) -> int:
-    """Scratch elements of an item: weights, deltas of outputs, of reset outputs and of pre-activations, previous
-    outputs.
-    """
+    """Scratch elements of an item: weights, previous outputs, deltas of outputs, reset outputs and pre-activations."""
     most = int(most_of(S))
     return (3 * K + 2 * most) * int(padded(K, 4)) + 5 * most * K
 
@@ -78,7 +76,7 @@ def tiles(K: int) -> int:
 
 @contracted
 def blend(output, share, new):
-    """output += share * (new - output), exact for a share of 1."""
+    """`output += share * (new - output)`, exact for a share of 1."""
     one = output.dtype.type(1)
     for k in range(output.size):
         # Not `output + share * (new - output)`, which for a share of 1 may miss `new` by a rounding error.
@@ -195,9 +193,7 @@ def grumemory_deltas(
 
 @contracted
 def update_gate_backward(delta, carried, dh, gate, new, past):
-    """Backward pass of the update gate: from the delta of the output to those of the gate's pre-activation and of the
-    previous output.
-    """
+    """Backward pass of the update gate: from the output's delta to the gate's and the previous output's."""
     one = gate.dtype.type(1)
     for k in range(delta.size):
         delta[k] = dh[k] * (new[k] - past[k]) * (gate[k] * (one - gate[k]))
@@ -257,9 +253,7 @@ def forward_scratch_after(S: int, K: int) -> int:
 
 
 def backward_scratch_after(S: int, K: int) -> int:
-    """Scratch elements of an item: weights, deltas of outputs and of pre-activations, the carried delta, previous
-    outputs.
-    """
+    """Scratch elements of an item: weights, previous outputs, deltas (outputs, pre-activations, carried)."""
     most = int(most_of(S))
     return (GATES * K + most) * int(padded(K, 4)) + (GATES + 2) * most * K
 

@@ -127,7 +127,7 @@ def gru_step_y(first, last, y, candidate, x, previous, weight, bias, update, res
 
 @contracted
 def mix(result, share, old, new):
-    """result = (1 - share) * old + share * new."""
+    """`result = (1 - share) * old + share * new`."""
     one = share.dtype.type(1)
     for k in range(result.size):
         result[k] = (one - share[k]) * old[k] + share[k] * new[k]
@@ -182,7 +182,7 @@ def gru_step_dprevious(
 
 @contracted
 def add_rest(result, values, share):
-    """result += values * (1 - share)."""
+    """`result += values * (1 - share)`."""
     one = share.dtype.type(1)
     for k in range(result.size):
         result[k] += values[k] * (one - share[k])

@@ -59,9 +59,7 @@ def forward_scratch(S: int, K: int) -> int:
 
 
 def backward_scratch(S: int, K: int) -> int:
-    """Scratch elements of an item: weights, deltas of outputs, pre-activations and cell states, previous cell states,
-    activations.
-    """
+    """Scratch elements of an item: weights, deltas (outputs, pre-activations, cells), previous cells, activations."""
     most = int(most_of(S))
     return (4 * K + most) * int(padded(K, 4)) + (6 * most + 1) * K
 
@@ -188,8 +186,9 @@ def lstmemory_deltas(
 
 @contracted
 def output_gate_backward(do, dc, dh, shown, gate):
-    """Backward pass of the output gate: from the delta of the output to those of the gate's pre-activation and,
-    accumulated, of the cell state.
+    """Backward pass of the output gate: from the output's delta to that of the gate's pre-activation.
+
+    The delta of the cell state is accumulated.
     """
     one = gate.dtype.type(1)
     for k in range(do.size):

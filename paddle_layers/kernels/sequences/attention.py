@@ -1,5 +1,6 @@
-"""Multi-head attention (`multi_head_attention`) by BLAS: blocks of queries against blocks of keys, one head of one
-sequence at a time.
+"""Multi-head attention (`multi_head_attention`) by BLAS: blocks of queries against blocks of keys.
+
+One head of one sequence is computed at a time.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Incremental attention over a key-value cache (`attention_step`) by BLAS: one product per run of contiguous positions,
-no score computed twice.
+"""Incremental attention over a key-value cache (`attention_step`) by BLAS.
+
+There is one product per run of contiguous positions, and no score is computed twice.
 """
 
 from __future__ import annotations

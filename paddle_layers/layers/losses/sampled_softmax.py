@@ -219,9 +219,7 @@ def vocabulary(label, noise, neg_distribution):
 @prepare(SampledSoftmax)
 @prepare(NoiseContrastiveEstimation)
 def shares_of_noise(neg_distribution):
-    """Probabilities of the classes under the noise distribution, and their cumulative sums; None if a formula defines
-    them.
-    """
+    """Noise probabilities of the classes and their cumulative sums; None if a formula defines them."""
     if not neg_distribution:
         return None
     # Relative to the largest weight: counts of any size neither overflow nor vanish in the sum.

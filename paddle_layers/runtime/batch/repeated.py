@@ -49,8 +49,10 @@ class RepeatedPass(NamedTuple):
 
     @classmethod
     def of(cls, graph: Graph, plan: Plan, batch: Batch, outputs: Iterable[Value]) -> Self | None:
-        """The repeatable pass after a pass; `None` if more than the shapes of feeds determines how a batch maps to the
-        plan.
+        """The repeatable pass after a pass.
+
+        Returns:
+            `None` if more than the shapes of feeds determines how a batch maps to the plan.
         """
         outputs, indices = list(outputs), plan.index_arrays
         # Random keys, dynamic rows and prepared entries change from pass to pass even for equal shapes.

@@ -212,9 +212,7 @@ def _import(name: str, path: Path, text: str) -> ModuleType:
 
 @contextlib.contextmanager
 def _kept_private(path: Path) -> Iterator[None]:
-    """numba's results are cached next to the driver, wherever other functions are cached, and are private to the
-    user.
-    """
+    """Results of numba are cached next to the driver, wherever other functions are cached, and private to the user."""
     folder = path.parent / COMPILED
     before = folder.stat().st_mtime_ns
     with numba_keeps_in(""):

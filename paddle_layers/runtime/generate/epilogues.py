@@ -26,8 +26,7 @@ class _Affine(NamedTuple):
 
 
 def table_kernel(kernel: Kernel, source: str, zeros: Collection[str]) -> Kernel | None:
-    """The kernel that computes the epilogue table of `kernel`, an elementwise map of `source`; `None` if it is not
-    affine.
+    """The kernel that computes the epilogue table of `kernel`, an elementwise map of `source`; `None` if not affine.
 
     It loops over rows, channels and positions. `zeros` are arguments that are 0.
     """

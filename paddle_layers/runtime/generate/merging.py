@@ -140,8 +140,9 @@ def is_own(node: ast.AST, indices: tuple[str, ...]) -> bool:
 
 
 class _Renamed(ast.NodeTransformer):
-    """Rewrites expressions of one kernel with the other's names and indices; `passed` are arrays whose own element has
-    a name.
+    """Rewrites expressions of one kernel with the other's names and indices.
+
+    `passed` are arrays whose element at the current index has a name.
     """
 
     def __init__(

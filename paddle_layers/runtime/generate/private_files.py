@@ -21,9 +21,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def why_distrusted(path: Path) -> str:
-    """Why the file here, or the target of a link, may be written by another user; empty if trusted. Raises
-    `OSError`.
-    """
+    """Why another user may write the file here, or the target of a link; empty if trusted. Raises `OSError`."""
     facts = path.stat()
     if not hasattr(os, "getuid"):  # Windows separates the folders of users by other means
         return ""

@@ -1,6 +1,4 @@
-"""Specialization of point functions by constant folding: what is known when the network is built is folded into the
-source.
-"""
+"""Specialization of point functions by constant folding: constants of the built network are folded into the source."""
 
 from __future__ import annotations
 

@@ -38,8 +38,9 @@ class SparseRows(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The steps of a batch. A part consists of the steps in one step of the surrounding group; without one there is one
-    part.
+    """The steps of a batch.
+
+    A part consists of the steps in one step of the surrounding group; without one there is one part.
     """
 
     first: Ints

@@ -1,5 +1,6 @@
-"""PyTorch forms of the parameters of a graph: for recurrent layers, and the linear layers before them, this is not
-local.
+"""PyTorch forms of the parameters of a graph.
+
+For recurrent layers, and the linear layers before them, the form depends on the surrounding layers.
 """
 
 from __future__ import annotations

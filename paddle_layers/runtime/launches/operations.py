@@ -19,10 +19,9 @@ ELEMENTARY = 16
 
 
 def operations(program: Program, helpers: Mapping[str, Program], sizes: Mapping[str, int]) -> int:
-    """Operations of the most expensive place in a program, at least 1: iterations of the surrounding loops times its
-    cost.
+    """Operations of the most expensive place in a program, at least 1.
 
-    `sizes` are the possible loop bounds, by name.
+    They are the iterations of the surrounding loops times its cost. `sizes` are the possible loop bounds, by name.
     """
     # The maximum and not the sum: the innermost loop dominates, and a sum over all statements would count short ones as
     # much.

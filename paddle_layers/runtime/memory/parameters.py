@@ -44,15 +44,25 @@ class RowGradients(Protocol):
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
 class Parameter:
-    """Persistent values of a layer. States (`trained` is false) and frozen parameters have no gradient."""
+    """Parameter or state of a layer.
+
+    States (`trained` is false) and frozen parameters have no gradient.
+    """
 
     name: str
+    """Name in files and reports, such as `conv1.weight`."""
     shape: tuple[int, ...]
+    """Shape of the array."""
     trained: bool
+    """Whether an optimizer updates it; false for states and frozen parameters."""
     settings: ParamSettings | None
+    """Settings in the config, if any."""
     definition: Param | State
+    """Field of the layer."""
     layer: LayerDefinition
+    """Definition of the layer."""
     dtype: str
+    """`"float32"` or `"float64"`."""
     offset: int = 0
     """Bytes from the start of the arena."""
     blocks: dict[str, Block] = field(default_factory=dict)
@@ -70,7 +80,7 @@ class Parameter:
 
     @property
     def value(self) -> Array:
-        """The values: a view on the CPU, otherwise a read-only copy. Assign to it to change them.
+        """Values as a view on the CPU, otherwise as a read-only copy. Assign to it to change them.
 
         Read it again after a step: pending steps of an optimizer are made on access. Writes to a view are detected as
         long as it, or a view of it, is alive; meanwhile passes of the test phase recompute what depends on parameters
@@ -86,7 +96,7 @@ class Parameter:
 
     @property
     def stored(self) -> Array:
-        """As `value`, but the raw memory without pending steps: not to be written to."""
+        """As `value`, but the raw memory without pending steps, which must not be written to."""
         return self.blocks["value"].read(self.offset, self.size, self.dtype).reshape(self.shape)
 
     @stored.setter
@@ -143,12 +153,23 @@ class Parameter:
         return dense
 
     def catch_up(self, rows: NDArray[np.int64] | None = None) -> None:
-        """Brings these rows up to date, or all of them."""
+        """Applies the pending steps of an optimizer with lazy updates.
+
+        Args:
+            rows: Indices of the rows that are read; all if None.
+        """
         if self.before_read is not None:
             self.before_read(rows)
 
     def address(self, part: str) -> int:
-        """Device address of `value` or `gradient`."""
+        """Device address of an array.
+
+        Args:
+            part: `"value"` or `"gradient"`.
+
+        Returns:
+            The address in bytes.
+        """
         return self.blocks[part].address + self.offset
 
     @property
@@ -158,7 +179,7 @@ class Parameter:
 
     @property
     def fans(self) -> tuple[int, int]:
-        """Fan-in and fan-out: inputs per output, and outputs per input.
+        """Fan-in and fan-out, the numbers of inputs per output and of outputs per input.
 
         Axes of the parameter that are axes of the layer's output count as outputs, the others as inputs.
         """
@@ -172,7 +193,15 @@ class Parameter:
         return fan_in, self.size // max(inputs[0], 1) if inputs else self.size
 
     def initialize(self, seed: int) -> None:
-        """Generates the initial values: the same for a seed and a name, whatever else the network contains."""
+        """Generates the initial values: the same for a seed and a name, whatever else the network contains.
+
+        Args:
+            seed: Random seed.
+
+        Raises:
+            ShapeError: The initializer returned another shape.
+            ValueError: A value exceeds the range of the precision.
+        """
         from paddle_layers.layers.initializers import Fans
 
         definition, attributes = self.initializer()
@@ -241,9 +270,13 @@ class ParameterSet:
     def add(
         self, name: str, field: Param | State, layer: LayerDefinition, shape: tuple[int, ...], settings: Any
     ) -> Parameter:
-        """The parameter of this name, created at the first call.
+        """Create a parameter at the first call with its name.
 
-        Raises `ShapeError` if its shape differs, and for a new one after allocation.
+        Returns:
+            The parameter of this name.
+
+        Raises:
+            ShapeError: Its shape differs, or it is new after the allocation.
         """
         found = self.by_name.get(self.aliases.get(name, name))
         share = settings.share if settings is not None else None
@@ -294,8 +327,9 @@ class ParameterSet:
         del self.gradients
 
     def allocate(self, seed: int, device: Allocator, for_gradients: Allocator) -> None:
-        """Allocates the arenas and generates the initial values; trained parameters are contiguous, as are their
-        gradients.
+        """Allocates the arenas and generates the initial values.
+
+        Trained parameters are contiguous, as are their gradients.
         """
         try:
             self._allocate(device, for_gradients)

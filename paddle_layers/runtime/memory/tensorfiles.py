@@ -52,8 +52,10 @@ class SaveError(OSError):
 def write_tensors(
     path: str | Path, tensors: Mapping[str, NDArray[Any]], facts: Mapping[str, str] | None = None
 ) -> None:
-    """Writes arrays by name, with `facts` (metadata) in the header. Raises `SaveError`; an older file is then
-    unchanged.
+    """Writes arrays by name, with `facts` (metadata) in the header.
+
+    Raises:
+        SaveError: It cannot be written; an older file is then unchanged.
     """
     from safetensors.numpy import save
 

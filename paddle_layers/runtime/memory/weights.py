@@ -67,11 +67,14 @@ class MismatchError(WeightsError):
 
 @dataclass(frozen=True)
 class LoadReport:
-    """Result of loading: names of loaded parameters and states, those that kept their values, and ignored weights."""
+    """Result of loading weights."""
 
     loaded: tuple[str, ...]
+    """Names of the loaded parameters and states."""
     missing: tuple[str, ...]
+    """Names of those that the file lacks or that were left out, which kept their values."""
     unexpected: tuple[str, ...]
+    """Names in the file that were ignored."""
     sources: Mapping[str, str]
     """Name in the file of each loaded parameter."""
     types: Mapping[str, str] = field(default_factory=dict)
@@ -168,10 +171,16 @@ def match_weights(
     leave_out: Iterable[str],
     layout: str | None,
 ) -> LoadReport:
-    """Matches the weights of a file with the `wanted` ones, by metadata. Raises `WeightsError`.
+    """Matches the weights of a file with the `wanted` ones, by metadata.
 
     `forms` are those of PyTorch, which the file has with the `layout` "torch". Without a layout they are as here, and
     the file has to provide evidence for that.
+
+    Returns:
+        The names that match, are missing and are ignored.
+
+    Raises:
+        WeightsError: Mismatches.
     """
     check_layout(layout)
     path, stored = file.path, file.shapes

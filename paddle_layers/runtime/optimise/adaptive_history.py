@@ -75,9 +75,7 @@ class AdaptiveHistory:
         self.steps = self.blocks = 0
 
     def blocks_from(self, done: Ints) -> tuple[Ints, Ints]:
-        """For rows that have made so many steps: the first of their blocks, and the block from which on nothing
-        moves.
-        """
+        """The first blocks of rows that have made so many steps, and the block from which on nothing moves."""
         starts = self.starts[: self.blocks]
         return np.searchsorted(starts, done, "right") - 1, np.searchsorted(starts, done + self.lifetime)
 

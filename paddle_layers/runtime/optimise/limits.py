@@ -42,8 +42,9 @@ class Limits:
             parameter.value = parameter.value * mask
 
     def on_gradient(self, parameter: Parameter, gradient: Ref, norms: Norms, *, by_rows: bool = False) -> list[Launch]:
-        """Launches that constrain a gradient before the penalty; one `by_rows` is not a whole table, and is not
-        masked.
+        """Launches that constrain a gradient before the penalty.
+
+        One `by_rows` is not a whole table, and is not masked.
         """
         launches: list[Launch] = []
         if (limit := _setting(parameter, "clip")) is not None:

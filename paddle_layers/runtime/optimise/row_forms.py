@@ -134,10 +134,10 @@ def _launch(
     head: Sequence[str] = (),
     after: tuple[Sequence[str], Sequence[str]] = ((), ()),
 ) -> Launch:
-    """A launch of the lines for row u of the ids, row `row` of the tables, column k. The lines of `head` run once per
-    row.
+    """A launch of the lines for row u of the ids, row `row` of the tables, column k.
 
-    A `head` that begins with a loop surrounds the loop over the columns. `after` is another head with its lines.
+    The lines of `head` run once per row. A `head` that begins with a loop surrounds the loop over the columns. `after`
+    is another head with its lines.
     """
     _, live = split_constants(args)
     ids, table = live["ids_"], live[targets[0]]

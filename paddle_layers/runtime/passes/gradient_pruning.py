@@ -1,5 +1,6 @@
-"""Gradient pruning: only gradients between an output gradient and a trained parameter, or forced by the config, are
-computed.
+"""Gradient pruning: only gradients that training or the config needs are computed.
+
+These are between an output gradient and a trained parameter, or forced by the config.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ from . import runs
 
 
 def take_over(buffers: Iterable[Buffer], takeovers: Sequence[Takeover]) -> list[Storage]:
-    """Assigns a storage to each buffer, in place where a takeover is possible; `Buffer.in_place` has the source, or the
-    reason against.
+    """Assigns a storage to each buffer, in place where a takeover is possible.
+
+    `Buffer.in_place` has the source, or the reason against.
     """
     known = list(dict.fromkeys(buffers))
     for buffer in known:

@@ -73,9 +73,7 @@ def _merged(first: Launch, second: Launch, readers: Counter[Buffer], outside: se
 
 
 def _is_plain(launch: Launch) -> bool:
-    """Whether a launch computes floating-point values, elementwise and without loops, into a buffer, from this
-    library's source.
-    """
+    """Whether a launch computes floats elementwise, without loops, into a buffer, from this library's source."""
     code = launch.code
     assert isinstance(code, Kernel)
     if not in_order(launch) or launch.loop is not None or code.sequence or code.factor or code.program.has_loops:

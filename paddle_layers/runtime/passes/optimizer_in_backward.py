@@ -1,7 +1,7 @@
-"""Optimizer-in-backward: each parameter is updated within the backward pass, as soon as it and its gradient are no
-longer read.
+"""Optimizer-in-backward: each parameter is updated within the backward pass.
 
-Gradients of parameters are then regular buffers of the plan, and share memory with others (buffer reuse).
+That is as soon as it and its gradient are no longer read. Gradients of parameters are then regular buffers of the plan,
+and share memory with others (buffer reuse).
 """
 
 from __future__ import annotations

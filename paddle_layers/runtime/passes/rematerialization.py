@@ -128,9 +128,7 @@ class _Finder:
         return Recomputable(result, sorted(places), sources, range(last + 1, late[0]), moved)
 
     def _trace(self, result: Buffer, until: int, places: set[int], sources: set[Buffer]) -> bool:
-        """Collects the launches of a result, back to what is available `until` a launch. Returns whether all may run
-        again.
-        """
+        """Collects the launches of a result, back to what is available `until` a launch; whether all may run again."""
         writes = self.uses.touched[result].writes
         if not writes or len(places) + len(writes) > LONGEST or not all(self._is_cheap(at) for at in writes):
             return False

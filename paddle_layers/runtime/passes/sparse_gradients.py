@@ -1,9 +1,8 @@
-"""Sparse gradients: selection of parameters of which a batch uses few rows, so that all other rows have a zero
-gradient.
+"""Sparse gradients: selection of parameters of which a batch uses few rows.
 
-A parameter has one if every operation that uses it only reads, and has a gradient for, the rows named by ids that are
-known before a pass, fed or computed from feeds, and if a pass has one such operation. Everything else has a dense
-gradient.
+All other rows have a zero gradient. A parameter has one if every operation that uses it only reads, and has a gradient
+for, the rows named by ids that are known before a pass, fed or computed from feeds, and if a pass has one such
+operation. Everything else has a dense gradient.
 """
 
 from __future__ import annotations

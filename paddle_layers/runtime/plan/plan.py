@@ -114,9 +114,7 @@ class Plan:
         self.rows = rows
 
     def _write_sizes(self, rows: Rows) -> None:
-        """Writes the sizes of a batch into the table. An interrupt meanwhile leaves sizes that are valid for no
-        batch.
-        """
+        """Writes the sizes of a batch into the table; an interrupt meanwhile leaves sizes valid for no batch."""
         self._counts = self._whole = None
         self.table.set_rows(rows)
         if self._key is not None:  # loops are written again, with their keys
@@ -214,9 +212,7 @@ class Plan:
         self.table.run(at, at + 1)
 
     def find_non_finite(self, dtype: str, *, backward: bool = False) -> str | None:
-        """Runs the launches of a pass one by one; returns the layer of the first operation with NaN or infinity, or
-        None.
-        """
+        """Runs the launches of a pass one by one; returns the first layer with NaN or infinity, or None."""
         first, end = (self.boundary, len(self.launches)) if backward else (0, self.boundary)
         for at, launch in enumerate(self.launches[first:end], first):
             self.run_one(at)

@@ -55,8 +55,9 @@ class StepTimes(NamedTuple):
 
 
 def time_step(network: Network, phase: str, batch_size: int, progress: Progress | None = None) -> StepTimes:
-    """Runs a phase on synthetic feeds. The backward pass starts from the loss, or without one from all dense
-    outputs.
+    """Runs a phase on synthetic feeds.
+
+    The backward pass starts from the loss, or without one from all dense outputs.
     """
     graph = build_graph(network.select(phase), ParameterSet(DTYPE), {})
     feeds = synthetic_feeds(graph, batch_size)

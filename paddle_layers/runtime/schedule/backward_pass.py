@@ -69,9 +69,7 @@ class BackwardPass:
         ]
 
     def _clear_unreached(self) -> None:
-        """Sets the gradients of unreached parameters to zero, so that no gradient of another pass or with a penalty
-        remains.
-        """
+        """Sets the gradients of unreached parameters to zero: none of another pass, or with a penalty, remains."""
         parameters = [one for op in self.workspace.graph.ops for items in op.params.values() for one in items]
         for parameter in dict.fromkeys(parameters):
             if parameter.trained and not parameter.by_rows and parameter not in self.written:

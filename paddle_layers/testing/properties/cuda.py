@@ -22,7 +22,16 @@ NEEDS_CUDA = "CUDA kernels were not checked; this requires numba-cuda, but no GP
 
 
 def has_cuda() -> bool:
-    """Whether kernels can be compiled for GPUs and simulated."""
+    """Check for numba-cuda, which requires no GPU.
+
+    Returns:
+        Whether kernels can be compiled for GPUs and simulated.
+
+    Example::
+
+        if not has_cuda():
+            print(NEEDS_CUDA)
+    """
     from paddle_layers.runtime.devices.cuda import can_compile
 
     return can_compile()

@@ -52,6 +52,11 @@ def check_lazy_update(name: str | Elementwise, *, trials: int = TRIALS) -> int:
     Raises:
         AssertionError: They differ; with the case.
         UnknownName: There is no such optimizer.
+
+    Example::
+
+        def test_lazy_update():
+            assert check_lazy_update("ours_bounded") > 0
     """
     optimizer = registries["optimizer"][name] if isinstance(name, str) else name
     if optimizer.lazy is None:
@@ -78,6 +83,11 @@ def check_linear_penalty(name: str | Elementwise, *, trials: int = TRIALS) -> No
     Raises:
         AssertionError: They differ; with the case.
         UnknownName: There is no such regularizer.
+
+    Example::
+
+        def test_linear_penalty():
+            check_linear_penalty("l2")
     """
     regularizer = registries["regularizer"][name] if isinstance(name, str) else name
     function, rng = regularizer.lazy, random.Random(0)

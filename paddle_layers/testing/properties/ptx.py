@@ -56,7 +56,14 @@ class Ptx:
         return ".f64" in self.text and "double(" not in self.driver.text
 
     def link(self) -> bytes:
-        """Its machine code. Raises what nvJitLink raises."""
+        """Link the kernel.
+
+        Returns:
+            Its machine code (a cubin).
+
+        Raises:
+            Exception: As raised by nvJitLink.
+        """
         return cubin_of(self.driver, self.architecture)
 
 
@@ -74,6 +81,11 @@ def compile_layer(
 
     Raises:
         ImportError: numba-cuda is not installed.
+
+    Example::
+
+        for kernel in compile_layer(pl.registry["swish"]):
+            assert not kernel.has_f64
     """
     drivers = {driver.text: driver for driver in cuda_drivers(definition)}
     for driver in drivers.values():

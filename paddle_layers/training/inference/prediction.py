@@ -34,7 +34,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Prediction(Values):
-    """Results by name of the value, one row for each row of the data."""
+    """Results of inference by name, with one row per row of the data."""
 
     weights: Path | None = None
     """The file they were computed with."""

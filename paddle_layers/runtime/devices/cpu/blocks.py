@@ -66,7 +66,5 @@ def _cut(head: Launch, totals: Sequence[int], rows: Rows) -> tuple[int, int, int
 
 
 def _has_scratch_per_chunk(head: Launch) -> bool:
-    """Whether its items must be divided into the same pieces as in a separate launch, whose scratch buffers they
-    share.
-    """
+    """Whether its items must be chunked as in a separate launch, because its scratch buffers are per chunk."""
     return isinstance(head.code, TunedCall) and head.code.tuned.scratch_per_chunk

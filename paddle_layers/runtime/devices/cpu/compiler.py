@@ -94,8 +94,7 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
 
 
 def _in_order(missing: Sequence[Driver]) -> list[Driver]:
-    """Compilation order: the slowest at both ends, where a process begins each, and drivers with shared functions
-    together.
+    """Compilation order: the slowest at both ends, where a process begins each; drivers with shared functions adjacent.
 
     The module with most kernels is slowest; equally named functions of it share most.
     """

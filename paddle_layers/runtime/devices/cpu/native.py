@@ -59,9 +59,7 @@ def call_row(table, row, first, last):
 
 @njit(nogil=True)
 def run_parts(table, row, length, first, last):
-    """Runs the parts `first` to `last` of the launch at `row`, block by block with the `length - 1` launches after
-    it.
-    """
+    """Runs the parts `first` to `last` of the launch at `row`, by blocks with the `length - 1` launches after it."""
     if length == 1:
         call_row(table, row, first, last)
         return
@@ -157,9 +155,7 @@ def share_launches(table, start, stop, share, counts):
 @kept
 @njit(nogil=True)
 def run_backwards(table, start, stop):
-    """The same as `run_launches`, with the pieces of each launch from the last to the first, sequentially: for
-    checks.
-    """
+    """As `run_launches`, sequentially with the pieces of each launch from the last to the first: for checks."""
     row = start
     while row < stop:
         length, chunks = group_length(table, row, stop), max(1, table[row, CHUNKS])

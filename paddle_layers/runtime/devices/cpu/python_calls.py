@@ -24,8 +24,9 @@ _CALLBACKS: dict[tuple[Kernel, str], Any] = {}
 
 
 class _Failure(threading.local):
-    """The exception of a Python function called from machine code, which cannot propagate it; a launch is never
-    split.
+    """The exception of a Python function called from machine code, which cannot propagate it.
+
+    A launch is never split.
     """
 
     error: BaseException | None = None

@@ -207,8 +207,9 @@ def _next(counters: Sequence[str], sizes: Sequence[str]) -> list[str]:
 
 
 def _columns(kernel: Kernel, program: Program) -> Program | None:
-    """The function for many adjacent columns at once; only for this library's functions, since the lines differ from
-    the author's.
+    """The function for many adjacent columns at once, or None.
+
+    Only functions of this library have it, since the lines differ from the author's.
     """
     own = kernel.program.place is None or Path(kernel.program.place[0]).is_relative_to(LIBRARY)
     if not own or not _stands_alone(kernel) or kernel.ones:

@@ -13,9 +13,7 @@ from paddle_layers.runtime.generate.library import kept
 
 @intrinsic
 def call_launch(typingctx: Any, launch: Any, function: Any, blocks: Any, threads: Any, stream: Any, params: Any) -> Any:
-    """Calls `cuLaunchKernel` at an address, with one-dimensional grids and no dynamic shared memory; returns its
-    status.
-    """
+    """Calls `cuLaunchKernel` at an address: one-dimensional grid, no dynamic shared memory; returns its status."""
     i32, i64 = ir.IntType(32), ir.IntType(64)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

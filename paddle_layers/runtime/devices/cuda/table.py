@@ -92,7 +92,7 @@ class CudaTable:
                 self._append(part)
 
     def _append_array(self, ref: Ref) -> None:
-        """numba's array ABI: two null pointers, elements, itemsize, address, sizes, strides in bytes."""
+        """The array ABI of numba: two null pointers, elements, itemsize, address, sizes, strides in bytes."""
         itemsize = np.dtype(self._dtype if ref.dtype == "real" else ref.dtype).itemsize
         strides = [itemsize]
         for size in ref.shape[:0:-1]:
