@@ -23,7 +23,7 @@ from paddle_layers.define import Choice, Float, Floats, Int, String, transform
 from paddle_layers.define.fields.types import shape_text
 
 from .columns import Rows
-from .formats.arrays import read_npy
+from .formats.npy import read_npy
 from .problems import DataError
 from .random import RowRandom
 

@@ -26,7 +26,7 @@ from PIL import Image
 from paddle_layers.data import Batches
 from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.data.formats import indexed_lines
-from paddle_layers.data.formats.pictures import Decoder, Size, read_picture
+from paddle_layers.data.formats.image_decoder import Decoder, Size, read_picture
 from paddle_layers.define import registries
 from paddle_layers.schema.datum_pb2 import Datum
 

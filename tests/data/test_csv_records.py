@@ -13,8 +13,8 @@ import pytest
 from paddle_layers.data import DataError, Dataset
 from paddle_layers.data.formats import csv_records, indexed_lines, text_lines
 from paddle_layers.data.formats.csv_records import Dialect
+from paddle_layers.data.formats.files import PositionedFile
 from paddle_layers.data.formats.indexed_lines import IndexedLines
-from paddle_layers.data.formats.positioned_files import PositionedFile
 from paddle_layers.data.formats.text_lines import decoded
 from paddle_layers.define import registries
 

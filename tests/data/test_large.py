@@ -83,7 +83,7 @@ def test_a_bad_row_is_told_when_it_is_read_or_left_out(tmp_path, monkeypatch):
 
 
 def test_training_parts_of_large_tables(tmp_path, monkeypatch):
-    from paddle_layers.data.splitting import split_by_share
+    from paddle_layers.data.sampling import split_by_share
 
     monkeypatch.setattr(indexed_lines, "IN_MEMORY", 0)
     (tmp_path / "f").write_text("x,kind\n" + "".join(f"{n},{'ab'[n % 2]}\n" for n in range(40)))

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from paddle_layers.data import DataError, Dataset
-from paddle_layers.data.formats import indexed_lines, positioned_files
+from paddle_layers.data.formats import files, indexed_lines
 from paddle_layers.define import registries
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -68,7 +68,7 @@ def test_an_open_descriptor_is_read(tmp_path):
 
 
 def test_a_pipe_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(positioned_files, "SPOOLED", 2**22)
+    monkeypatch.setattr(files, "SPOOLED", 2**22)
     with pytest.raises(DataError, match="/dev/zero is a pipe of more than 4194304 bytes"):
         opened("csv", tmp_path, file="/dev/zero")
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from paddle_layers.data import DataError
-from paddle_layers.data.formats.pictures import Decoder
+from paddle_layers.data.formats.image_decoder import Decoder
 from paddle_layers.define import registries
 
 

@@ -9,11 +9,11 @@ from typing import Any
 from unittest.mock import patch
 
 from paddle_layers.data import DataError
-from paddle_layers.data.formats import indexed_lines, lines, text_lines
+from paddle_layers.data.formats import indexed_lines, text_files, text_lines
 from paddle_layers.data.formats.csv_records import Dialect
 from paddle_layers.data.formats.dictionaries import read_words
+from paddle_layers.data.formats.files import PositionedFile
 from paddle_layers.data.formats.indexed_lines import IndexedLines
-from paddle_layers.data.formats.positioned_files import PositionedFile
 from paddle_layers.data.formats.text_lines import decoded
 from paddle_layers.data.formats.tokenizers import Pieces
 
@@ -190,9 +190,9 @@ class Dictionary(Target):
     def check(self, case: bytes) -> None:
         """The words are those of the lines, and the file has no more than the limits allow."""
         (self.folder / "words").write_bytes(case)
-        with patch.object(lines, "LARGEST_DICTIONARY", 2000), patch.object(text_lines, "LONGEST", 400):
+        with patch.object(text_files, "LARGEST_DICTIONARY", 2000), patch.object(text_lines, "LONGEST", 400):
             try:
-                ids = lines.read_dictionary(self.folder / "words")
+                ids = text_files.read_dictionary(self.folder / "words")
             except DataError as error:
                 check_message(error, str(self.folder))
                 return

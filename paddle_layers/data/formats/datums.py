@@ -15,8 +15,8 @@ from ..columns import Rows
 from ..dataset import Dataset
 from ..lazy_columns import BadRecords, Records, read_each
 from ..problems import DataError
+from .image_decoder import Array, Decoder, Settings, declared, picture_remedy, wanted_size
 from .lmdb import LmdbFile
-from .pictures import Array, Decoder, Settings, declared, picture_remedy, wanted_size
 
 Shape = tuple[int, ...]
 

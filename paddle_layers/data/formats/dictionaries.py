@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from .lines import read_dictionary
+from .text_files import read_dictionary
 from .tokenizers import Tokenizer
 
 

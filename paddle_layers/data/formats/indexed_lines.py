@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from .positioned_files import PositionedFile
+from .files import PositionedFile
 from .text_lines import Row, decoded
 
 IN_MEMORY = 2**28

@@ -11,9 +11,9 @@ from ..columns import Rows, WordColumn
 from ..dataset import Dataset
 from ..lazy_columns import Records, read_together
 from ..problems import DataError
+from .files import PositionedFile
 from .indexed_lines import IndexedLines
-from .lines import Lines
-from .positioned_files import PositionedFile
+from .text_files import Lines
 from .text_lines import words_lines
 
 

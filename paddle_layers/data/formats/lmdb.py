@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems import DataError
-from .positioned_files import PositionedFile
+from .files import PositionedFile
 
 _MAGIC, _VERSION = 0xBEEFC0DE, 1
 _HEAD, _NODE = 16, 8

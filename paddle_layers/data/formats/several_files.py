@@ -13,8 +13,8 @@ from paddle_layers.define import Strings
 from ..columns import Rows
 from ..dataset import Dataset
 from ..problems import DataError, missing_file
+from .files import check_regular
 from .listed_files import LIST, inside, names_of
-from .positioned_files import check_regular
 from .text_lines import read_lines
 
 RATIO = 1100

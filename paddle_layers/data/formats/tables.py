@@ -18,7 +18,7 @@ from paddle_layers.define.errors import suggestion
 
 from ..problems import DataError
 from .csv_records import Dialect
-from .positioned_files import PositionedFile
+from .files import PositionedFile
 from .text_lines import Row, check_text, decoded
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..problems import DataError, no_text
-from .positioned_files import PositionedFile
+from .files import PositionedFile
 
 LONGEST = 2**26
 """Bytes of a line, or of a row of a table, which may have several."""

@@ -15,7 +15,7 @@ from paddle_layers.define.errors import brief
 from ..columns import SequenceColumn
 from ..problems import DataError, as_data_error
 from .extras import optional_module
-from .positioned_files import PositionedFile
+from .files import PositionedFile
 
 LARGEST = 2**27
 """Bytes of a tokenizer file; those of large language models have some 2**25."""

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TextIO
 from paddle_layers.data.problems import DataError
 from paddle_layers.define.output_folders import open_folder
 
-from .arrays import Hdf5, Npz
+from .formats import Hdf5, Npz
 from .parquet import Parquet
 from .texts import Lines, Table
 from .values import Values

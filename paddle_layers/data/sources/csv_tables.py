@@ -9,9 +9,9 @@ from paddle_layers.define import Choice, String, Strings, source
 
 from ..dataset import Dataset
 from ..formats.csv_records import Dialect
+from ..formats.files import PositionedFile
 from ..formats.indexed_lines import is_large
 from ..formats.large_tables import LargeTable
-from ..formats.positioned_files import PositionedFile
 from ..formats.table_columns import TableColumns
 from ..formats.tables import Table
 from ..problems import DataError

@@ -9,7 +9,7 @@ from paddle_layers.define import String, source
 from ..dataset import Dataset
 from ..formats.datums import Datums
 from ..formats.lmdb import LmdbFile
-from .pictures import PictureSettings
+from .images import PictureSettings
 
 
 @source("lmdb", elsewhere={"Caffe": "Data"}, terms=("LMDB",))

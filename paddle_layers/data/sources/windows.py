@@ -14,11 +14,11 @@ from paddle_layers.define import Bool, Choice, Float, Int, String, source
 from paddle_layers.define.decimals import number_of
 
 from ..dataset import Dataset
+from ..formats.image_decoder import Part, Size, folder_of, picture_column, read_picture
 from ..formats.listed_files import inside
-from ..formats.pictures import Part, Size, folder_of, picture_column, read_picture
 from ..formats.text_lines import read_lines
 from ..problems import DataError
-from .pictures import ANYWHERE, PictureSettings
+from .images import ANYWHERE, PictureSettings
 
 FIELDS = 6
 """Columns of a window: class, overlap, and the first and last column and row."""

@@ -17,9 +17,9 @@ from paddle_layers.define.errors import suggestion
 
 from ..columns import WordColumn
 from ..dataset import Dataset
-from ..formats.listed_boxes import ListedBoxes, Place, box_columns
+from ..formats.image_columns import ListedBoxes, Place, box_columns
+from ..formats.image_decoder import ENDINGS, folder_of, map_column, picture_column, read_picture
 from ..formats.listed_files import files_in, inside
-from ..formats.pictures import ENDINGS, folder_of, map_column, picture_column, read_picture
 from ..formats.text_lines import read_lines
 from ..lazy_columns import StoredColumn
 from ..problems import DataError

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems import DataError, as_data_error, missing_file
+from .files import check_regular
 from .npy_headers import read_header
-from .positioned_files import check_regular
 
 UNPACKED, RATIO = 2**28, 100
 """Maximum size in memory of a file of compressed arrays, in bytes and relative to its size."""

@@ -19,7 +19,7 @@ from ..columns import Rows
 from ..lazy_columns import BadRecords, StoredColumn, read_each
 from ..problems import DataError
 from .extras import optional_module
-from .positioned_files import check_regular
+from .files import check_regular
 from .transparency import grey_with_key, opaque
 from .unread_images import FIRST, unread_format
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..columns import SequenceColumn, WordColumn
 from ..problems import DataError
-from .positioned_files import PositionedFile
+from .files import PositionedFile
 from .text_lines import numbered_lines, read_lines
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import numpy as np
 from paddle_layers.define import String, Strings, source
 
 from ..dataset import Dataset
+from ..formats.files import PositionedFile
 from ..formats.indexed_lines import is_large
 from ..formats.large_texts import large_text
-from ..formats.lines import Lines, read_dictionary
-from ..formats.positioned_files import PositionedFile
+from ..formats.text_files import Lines, read_dictionary
 from ..formats.tokenizers import Tokenizer
 from ..problems import DataError
 

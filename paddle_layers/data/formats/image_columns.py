@@ -16,7 +16,7 @@ from paddle_layers.define.errors import suggestion
 from ..columns import Rows, SequenceColumn
 from ..lazy_columns import BadRecords, Records, StoredColumn, read_each
 from ..problems import DataError
-from .pictures import Decoder, Settings, Size, read_picture
+from .image_decoder import Decoder, Settings, Size, read_picture
 
 Array = NDArray[Any]
 Place = Callable[[int], str]
