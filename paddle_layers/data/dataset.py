@@ -14,9 +14,8 @@ from paddle_layers.define.decimals import number_of
 from paddle_layers.define.errors import brief
 
 from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
-from .lazy_columns import BadRecords, StoredColumn
+from .lazy_columns import BadRecords, Blocks, StoredColumn
 from .problems import DataError
-from .shuffling import Blocks
 
 
 class Dataset:
@@ -34,7 +33,7 @@ class Dataset:
     are unreadable rows, by number, with the reason, if such rows are to be skipped: their values are arbitrary.
     `targets` are fields that losses and metrics compare with, `word_fields` those whose ids represent words, and `note`
     is a warning for the user. `columns` has the names of a field's columns, if it has any. Columns of words, and of
-    numbers with missing values, are in `raw` and not fields yet: `learning.encoded` encodes them. Raises `DataError`
+    numbers with missing values, are in `raw` and not fields yet: `fitted_preprocessing.encoded` encodes them. Raises `DataError`
     when there are no fields or no rows, or when the fields differ in their number of rows.
     """
 

@@ -25,7 +25,7 @@ from paddle_layers.define.fields.types import shape_text
 from .columns import Rows
 from .formats.npy import read_npy
 from .problems import DataError
-from .random import RowRandom
+from .sampling import RowRandom
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.data import DataError
-from paddle_layers.data.sinks.texts import Lines
+from paddle_layers.data.sinks.formats import Lines
 from paddle_layers.training import Prediction, TrainingError
 from paddle_layers.training.inference.outputs import part_for, predicted
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write

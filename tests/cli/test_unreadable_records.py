@@ -13,8 +13,8 @@ from click.testing import CliRunner
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.data import DataError
-from paddle_layers.data.formats import indexed_lines
-from paddle_layers.data.sinks.texts import Lines, Table
+from paddle_layers.data.formats import text_lines
+from paddle_layers.data.sinks.formats import Lines, Table
 from paddle_layers.data.sinks.values import Values
 
 pytestmark = pytest.mark.filterwarnings("ignore::paddle_layers.data.DataWarning")
@@ -45,7 +45,7 @@ GOOD = [n for n in range(11) if n not in BAD]
 def folder(tmp_path, monkeypatch):
     """A trained network, and data with damaged rows that are read when they are wanted."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(indexed_lines, "IN_MEMORY", 0)
+    monkeypatch.setattr(text_lines, "IN_MEMORY", 0)
     for name, on_error in (("stop", ""), ("skip", 'on_error: "skip"')):
         (tmp_path / f"{name}.textproto").write_text(TRAINING.replace("ON_ERROR", on_error))
     (tmp_path / "train.csv").write_text("\n".join(["a,b,side", *ROWS]))

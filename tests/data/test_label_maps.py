@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
-from paddle_layers.data.sinks.texts import Lines, Table
+from paddle_layers.data.sinks.formats import Lines, Table
 from paddle_layers.runtime import FeedError, Sequences
 
 NETWORK = """

@@ -11,7 +11,7 @@ import scipy.sparse
 
 import paddle_layers as pl
 from paddle_layers.data import DataError
-from paddle_layers.data.sinks.texts import Table
+from paddle_layers.data.sinks.formats import Table
 from paddle_layers.runtime import Sequences
 from paddle_layers.training import TrainingError, make_callback
 from paddle_layers.training.inference.prediction import Prediction, predict

@@ -15,13 +15,22 @@ from paddle_layers.config.wiring.data_layers import NONE_IGNORED, IgnoredLabels
 from paddle_layers.define import Type
 from paddle_layers.define.fields.types import channels_last, shape_text
 
-from ..boxes import Boxes, Step
 from ..columns import Column, Rows, SequenceColumn, SparseColumn, sparse_part
 from ..dataset import Dataset
-from ..layer_transforms import LayerTransform, MovesPixels, Transform, are_boxes, check_transform, quoted, streams_of
+from ..layer_transforms import (
+    Boxes,
+    LayerTransform,
+    MovesPixels,
+    Step,
+    Transform,
+    are_boxes,
+    check_transform,
+    quoted,
+    streams_of,
+)
 from ..lazy_columns import BadRecords, StoredColumn
 from ..problems import DataError
-from ..random import RowRandom
+from ..sampling import RowRandom
 from .checks import BadValue, check_ids, check_kind, check_values, first_non_finite, non_finite
 
 Array = NDArray[Any]

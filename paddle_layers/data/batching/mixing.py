@@ -11,8 +11,7 @@ from ..columns import GapColumn, Rows, WordColumn, joined_starts
 from ..dataset import Dataset
 from ..lazy_columns import BadRecords
 from ..problems import DataError
-from ..random import RowRandom
-from ..shuffling import shuffled
+from ..sampling import RowRandom, shuffled
 from .batches import Batches
 from .feeds import Feed
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dataset import Dataset
 from ..problems import DataError
-from ..random import RowRandom
+from ..sampling import RowRandom
 from .batches import Position
 from .feeds import Feed
 

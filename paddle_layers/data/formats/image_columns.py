@@ -1,7 +1,8 @@
-"""Bounding boxes after the names in a list of images, one word each: `x1,y1,x2,y2,class`."""
+"""Lazy columns of images, of their label maps, and of their bounding boxes."""
 
 from __future__ import annotations
 
+import os
 import re
 from array import array
 from collections.abc import Callable, Mapping, Sequence
@@ -16,14 +17,83 @@ from paddle_layers.define.errors import suggestion
 from ..columns import Rows, SequenceColumn
 from ..lazy_columns import BadRecords, Records, StoredColumn, read_each
 from ..problems import DataError
-from .image_decoder import Decoder, Settings, Size, read_picture
+from .files import check_regular
+from .image_decoder import CHANNELS, MOST_PIXELS, Decoder, Part, Settings, Size
 
 Array = NDArray[Any]
 Place = Callable[[int], str]
+Shape = tuple[int, ...]
+
+LARGEST_FILE = 2**28
+"""Maximum size of an image file in bytes."""
 
 CORNERS = 4
 _NUMBER = r"(\d{1,9}(?:\.\d{1,9})?)"
 _BOX = re.compile(rf"{_NUMBER},{_NUMBER},{_NUMBER},{_NUMBER},([^,]+)", re.ASCII)
+
+
+def picture_column(
+    what: str,
+    settings: Settings,
+    count: int,
+    name: Callable[[int], str],
+    content: Callable[[int], bytes],
+    part: Callable[[int], Part] | None = None,
+) -> StoredColumn:
+    """The lazy column of the images of a source: `content(row)` returns the bytes of a file, `name(row)` its name.
+
+    If `part` is given, the crop `part(row)` is used. Raises `DataError`.
+    """
+    wanted = wanted_size(settings, name(0))
+    size = wanted or Decoder(what, settings, None).shape(name(0), partial(content, 0))
+    decoder = Decoder(what, settings, wanted)
+    shape = (CHANNELS[settings.color], *size)
+
+    def one(row: int) -> Array:
+        try:
+            pixels = decoder.array(name(row), partial(content, row), part and part(row))
+        except DataError as error:
+            raise BadRecords({row: str(error)}) from None
+        if pixels.shape != shape:
+            raise DataError(
+                f"{name(row)}: the image has {Size(*pixels.shape[1:])} pixels, but the first one {size}; "
+                f"write `height: {size.height} width: {size.width}` in the source to resize all images"
+            )
+        return pixels
+
+    def read(rows: Rows) -> Array:
+        return np.stack(read_each(rows, one)) if len(rows) else np.empty((0, *shape), np.uint8)
+
+    return StoredColumn(read, count, shape, np.uint8, remedy=picture_remedy)
+
+
+def map_column(
+    what: str,
+    settings: Settings,
+    pictures: StoredColumn,
+    fill: int,
+    place: Callable[[int], str],
+    files: Callable[[int], tuple[str, str]],
+) -> StoredColumn:
+    """The label maps of `pictures`: `files(row)` are those of an image and its map, `place(row)` names them.
+
+    Resized like the images, to the nearest pixel.
+    """
+    shape = pictures.shape[2:]
+    decoder = Decoder(what, settings, Size(*shape))
+
+    def one(row: int) -> Array:
+        picture, ids = files(row)
+        try:
+            size = decoder.shape(f"{place(row)}: {picture}", partial(read_picture, picture))
+            return decoder.ids(f"{place(row)}: {ids}", partial(read_picture, ids), size, fill)
+        except DataError as error:
+            raise BadRecords({row: str(error)}) from None
+
+    def read(rows: Rows) -> Array:
+        return np.stack(read_each(rows, one)) if len(rows) else np.empty((0, *shape), np.uint8)
+
+    return StoredColumn(read, len(pictures), shape, np.uint8)
 
 
 class ListedBoxes:
@@ -117,3 +187,45 @@ def _check_within(corners: Array, size: Size, place: str) -> None:
         raise DataError(
             f"{place}: the box {box} exceeds its image of {size.width}x{size.height} pixels (width x height)"
         )
+
+
+def read_picture(path: str) -> bytes:
+    """The bytes of an image file, read as a whole, since a header may claim gigabytes. Raises `OSError`."""
+    check_regular(path)
+    with open(path, "rb") as file:
+        if (size := os.fstat(file.fileno()).st_size) > LARGEST_FILE:
+            raise ValueError(f"the file has {size} bytes, the limit is {LARGEST_FILE:,}")
+        return file.read()
+
+
+def wanted_size(settings: Settings, name: str) -> Size | None:
+    """The size that a source sets, None for that of the first image. Raises `DataError`, also for the background."""
+    if len(settings.background_color) == 2:
+        raise DataError(f"{name}: `background_color` has 2 values, expected 1 (gray) or 3 (red, green, blue)")
+    height, width = settings.height, settings.width
+    if height is None and width is None:
+        return None
+    if height is None or width is None:
+        raise DataError(f"{name}: `width` requires `height`; set both, or only `height` for squares")
+    if height * width > MOST_PIXELS:
+        raise DataError(f"{name}: `height: {height} width: {width}` exceeds the limit of {MOST_PIXELS:,} pixels")
+    return Size(height, width)
+
+
+def picture_remedy(wanted: Shape, result: Shape, shape: Shape) -> str:
+    """The fix for a data layer whose shape differs from that of the images after the transforms."""
+    parts = []
+    color = next((name for name, channels in CHANNELS.items() if channels == wanted[0]), None)
+    if len(wanted) == 3 and wanted[0] != result[0] and color is not None:
+        parts.append(f'`color: "{color}"`')
+    if len(wanted) == 3 and wanted[1:] != result[1:] and result[1:] == shape[1:]:
+        parts.append(f"`height: {wanted[1]} width: {wanted[2]}`")
+    there = f"set {declared(result)} in the data layer"
+    if len(wanted) == 3 and wanted[0] != result[0] and color is None:
+        return f"{there}; images have 1 or 3 channels"
+    return f"write {' '.join(parts)} in the source, or set {declared(result)} in the data layer" if parts else there
+
+
+def declared(shape: Shape) -> str:
+    """Type of a data layer of this shape."""
+    return f"`shape: [{', '.join(map(str, shape))}]`"

@@ -1,13 +1,11 @@
-"""Image files: decoding, EXIF orientation, resizing."""
+"""Image files: decoding, EXIF orientation, alpha compositing, resizing."""
 
 from __future__ import annotations
 
 import io
-import os
 import warnings
-from collections.abc import Callable
-from functools import cache, partial
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,16 +13,9 @@ from numpy.typing import NDArray
 
 from paddle_layers.define.errors import first_line
 
-from ..columns import Rows
-from ..lazy_columns import BadRecords, StoredColumn, read_each
-from ..problems import DataError
-from .extras import optional_module
-from .files import check_regular
-from .transparency import grey_with_key, opaque
-from .unread_images import FIRST, unread_format
+from ..problems import DataError, optional_module
 
 Array = NDArray[Any]
-Shape = tuple[int, ...]
 
 FORMATS = ("JPEG", "PNG", "BMP", "GIF", "WEBP", "PPM")
 """The image formats among those that Pillow reads.
@@ -35,14 +26,39 @@ Some of the others start programs, and TIFF's library writes its errors to the t
 ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".ppm", ".pgm"})
 """File extensions of images in a folder, in lower case."""
 
-LARGEST_FILE = 2**28
-"""Maximum size of an image file in bytes."""
-
 MOST_PIXELS = 2**26
 """Maximum number of pixels: 8192 by 8192. A file of a few bytes may claim any size."""
 
 CHANNELS = {"rgb": 3, "bgr": 3, "grey": 1}
 _MODES = {"rgb": "RGB", "bgr": "RGB", "grey": "L"}
+
+_ALPHA = frozenset({"LA", "PA", "RGBA", "La", "RGBa"})
+"""Modes of Pillow with an alpha channel; `a` is premultiplied."""
+_KEYED = frozenset({"1", "L", "P", "RGB"})
+"""Modes in which a color, or colors of the palette, may mean transparent pixels."""
+
+_STARTS = {
+    b"II*\0": "TIFF",
+    b"MM\0*": "TIFF",
+    b"II+\0": "BigTIFF",
+    b"MM\0+": "BigTIFF",
+    b"\0\0\0\x0cjP  ": "JPEG 2000",
+    b"\xff\x4f\xff\x51": "JPEG 2000",
+    b"\0\0\0\x0cJXL ": "JPEG XL",
+    b"\xff\x0a": "JPEG XL",
+    b"8BPS": "Photoshop",
+    b"\0\0\x01\0": "an icon",
+    b"%!PS": "PostScript",
+    b"%PDF": "PDF",
+    b"<svg": "SVG",
+    b"<?xml": "SVG, or other XML",
+    b"DDS ": "DirectDraw Surface",
+    b"\x76\x2f\x31\x01": "OpenEXR",
+    b"SIMPLE  =": "FITS",
+}
+_BRANDS = {b"avif": "AVIF", b"avis": "AVIF", b"heic": "HEIC", b"heix": "HEIC", b"mif1": "HEIF", b"msf1": "HEIF"}
+FIRST = 16
+"""Bytes that are looked at."""
 
 
 class Settings(Protocol):
@@ -236,120 +252,49 @@ class _Refused:
             raise DataError(f"{self.name}: cannot read the image: {why.replace(self.name, 'it')[:200]}") from None
 
 
-def picture_column(
-    what: str,
-    settings: Settings,
-    count: int,
-    name: Callable[[int], str],
-    content: Callable[[int], bytes],
-    part: Callable[[int], Part] | None = None,
-) -> StoredColumn:
-    """The lazy column of the images of a source: `content(row)` returns the bytes of a file, `name(row)` its name.
+def unread_format(first: bytes) -> str:
+    """Message for an unsupported image file: its format, if the first bytes show it."""
+    found = next((kind for start, kind in _STARTS.items() if first.startswith(start)), "")
+    if first[4:8] == b"ftyp":
+        found = _BRANDS.get(first[8:12], "")
+    return f"{found} is not supported; save the image as PNG or JPEG" if found else "not an image, or corrupt"
 
-    If `part` is given, the crop `part(row)` is used. Raises `DataError`.
+
+def opaque(image: Any, color: Sequence[int], pillow: Any) -> Any:
+    """An image of 8 bits over a background color, one value for gray or three; unchanged where it has no alpha.
+
+    Without compositing the color below transparent pixels shows, which is invisible and arbitrary in most files: black
+    text on a transparent background becomes black on black.
     """
-    wanted = wanted_size(settings, name(0))
-    size = wanted or Decoder(what, settings, None).shape(name(0), partial(content, 0))
-    decoder = Decoder(what, settings, wanted)
-    shape = (CHANNELS[settings.color], *size)
-
-    def one(row: int) -> Array:
-        try:
-            pixels = decoder.array(name(row), partial(content, row), part and part(row))
-        except DataError as error:
-            raise BadRecords({row: str(error)}) from None
-        if pixels.shape != shape:
-            raise DataError(
-                f"{name(row)}: the image has {Size(*pixels.shape[1:])} pixels, but the first one {size}; "
-                f"write `height: {size.height} width: {size.width}` in the source to resize all images"
-            )
-        return pixels
-
-    def read(rows: Rows) -> Array:
-        return np.stack(read_each(rows, one)) if len(rows) else np.empty((0, *shape), np.uint8)
-
-    return StoredColumn(read, count, shape, np.uint8, remedy=picture_remedy)
+    key = image.info.get("transparency") if image.mode in _KEYED else None
+    if image.mode not in _ALPHA and key is None:
+        return image
+    if image.mode in {"La", "RGBa"}:
+        image = image.convert(image.mode.upper())
+    elif key is not None and image.mode != "P":
+        image = _with_key(image, key, pillow)
+    layers = image.convert("RGBA")
+    below = pillow.new("RGBA", layers.size, (*(color if len(color) == 3 else tuple(color) * 3), 255))
+    return pillow.alpha_composite(below, layers).convert("RGB")
 
 
-def map_column(
-    what: str,
-    settings: Settings,
-    pictures: StoredColumn,
-    fill: int,
-    place: Callable[[int], str],
-    files: Callable[[int], tuple[str, str]],
-) -> StoredColumn:
-    """The label maps of `pictures`: `files(row)` are those of an image and its map, `place(row)` names them.
+def grey_with_key(values: Any, key: object, pillow: Any) -> Any:
+    """Grey values of 16 bits as 8, transparent where they are the key."""
+    grey = pillow.fromarray((values >> 8).astype(np.uint8))
+    if not isinstance(key, int):
+        return grey
+    return pillow.merge("LA", (grey, pillow.fromarray(np.where(values == key, 0, 255).astype(np.uint8))))
 
-    Resized like the images, to the nearest pixel.
+
+def _with_key(image: Any, key: Any, pillow: Any) -> Any:
+    """An image with an alpha channel instead of the color that means transparent.
+
+    The key of an image of 16 bits per channel has 16 bits, while Pillow has read the upper eight of each pixel.
     """
-    shape = pictures.shape[2:]
-    decoder = Decoder(what, settings, Size(*shape))
-
-    def one(row: int) -> Array:
-        picture, ids = files(row)
-        try:
-            size = decoder.shape(f"{place(row)}: {picture}", partial(read_picture, picture))
-            return decoder.ids(f"{place(row)}: {ids}", partial(read_picture, ids), size, fill)
-        except DataError as error:
-            raise BadRecords({row: str(error)}) from None
-
-    def read(rows: Rows) -> Array:
-        return np.stack(read_each(rows, one)) if len(rows) else np.empty((0, *shape), np.uint8)
-
-    return StoredColumn(read, len(pictures), shape, np.uint8)
-
-
-def read_picture(path: str) -> bytes:
-    """The bytes of an image file, read as a whole, since a header may claim gigabytes. Raises `OSError`."""
-    check_regular(path)
-    with open(path, "rb") as file:
-        if (size := os.fstat(file.fileno()).st_size) > LARGEST_FILE:
-            raise ValueError(f"the file has {size} bytes, the limit is {LARGEST_FILE:,}")
-        return file.read()
-
-
-def wanted_size(settings: Settings, name: str) -> Size | None:
-    """The size that a source sets, None for that of the first image. Raises `DataError`, also for the background."""
-    if len(settings.background_color) == 2:
-        raise DataError(f"{name}: `background_color` has 2 values, expected 1 (gray) or 3 (red, green, blue)")
-    height, width = settings.height, settings.width
-    if height is None and width is None:
-        return None
-    if height is None or width is None:
-        raise DataError(f"{name}: `width` requires `height`; set both, or only `height` for squares")
-    if height * width > MOST_PIXELS:
-        raise DataError(f"{name}: `height: {height} width: {width}` exceeds the limit of {MOST_PIXELS:,} pixels")
-    return Size(height, width)
-
-
-def picture_remedy(wanted: Shape, result: Shape, shape: Shape) -> str:
-    """The fix for a data layer whose shape differs from that of the images after the transforms."""
-    parts = []
-    color = next((name for name, channels in CHANNELS.items() if channels == wanted[0]), None)
-    if len(wanted) == 3 and wanted[0] != result[0] and color is not None:
-        parts.append(f'`color: "{color}"`')
-    if len(wanted) == 3 and wanted[1:] != result[1:] and result[1:] == shape[1:]:
-        parts.append(f"`height: {wanted[1]} width: {wanted[2]}`")
-    there = f"set {declared(result)} in the data layer"
-    if len(wanted) == 3 and wanted[0] != result[0] and color is None:
-        return f"{there}; images have 1 or 3 channels"
-    return f"write {' '.join(parts)} in the source, or set {declared(result)} in the data layer" if parts else there
-
-
-def declared(shape: Shape) -> str:
-    """Type of a data layer of this shape."""
-    return f"`shape: [{', '.join(map(str, shape))}]`"
-
-
-def folder_of(base: Path, given: str) -> Path:
-    """A folder that a source names. Raises `DataError` if it is not a folder."""
-    path = base / given
-    try:
-        there = path.is_dir()
-    except ValueError as error:  # a zero byte in the name
-        raise DataError(f"cannot read {str(path)!r}: {error}") from None
-    if not there:
-        kind = "is a file" if path.is_file() else "does not exist"
-        raise DataError(f"folder {path} {kind}; paths are relative to the training file")
-    return path
+    values = np.asarray(image.convert("L") if image.mode == "1" else image)
+    wanted = np.array(key if isinstance(key, tuple) else (key,))
+    wanted = 255 * (wanted > 0) if image.mode == "1" else wanted >> 8 if wanted.max() > 255 else wanted
+    clear = (values.reshape(*values.shape[:2], -1) == wanted).all(axis=2)
+    layers = image.convert("RGBA")
+    layers.putalpha(pillow.fromarray(np.where(clear, 0, 255).astype(np.uint8)))
+    return layers

@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 
 from paddle_layers.define.fork_locks import ForkSafeLock
 
-from ..columns import Rows, SequenceColumn, WordColumn, gather, joined_starts
+from ..columns import Rows, SequenceColumn, WordColumn, gather, joined_starts, size_of
 from ..dataset import Dataset
-from ..lazy_columns import BadRecords, Records
-from ..prefetch import size_of
-from ..problems import DataError, as_data_error
-from ..shuffling import TOGETHER, Blocks
-from .extras import optional_module
-from .several_files import RATIO, FileRows
+from ..lazy_columns import MOST_BLOCKS, BadRecords, Blocks, Records
+from ..problems import DataError, as_data_error, optional_module
+from .files import RATIO, FileRows
 
 Array = NDArray[Any]
 
@@ -69,7 +66,7 @@ class ParquetFiles(FileRows):
             shape, dtype, level = self._kind(field)
             column = records.column(field.name, len(self), shape, dtype, level=level)
             fields[field.name] = WordColumn(column) if dtype is object else column
-        together = max(1, min(TOGETHER, MOST_KEPT // max(1, self._largest()) - 1))
+        together = max(1, min(MOST_BLOCKS, MOST_KEPT // max(1, self._largest()) - 1))
         return Dataset(fields, origin=self.origin, place=self.place, blocks=Blocks(self._begins, together))
 
     def _opened(self, path: Path) -> Any:

@@ -1,23 +1,111 @@
-"""Array files that grow with every batch: npz and HDF5."""
+"""Output formats: CSV, JSON lines, npz, HDF5, Parquet."""
 
 from __future__ import annotations
 
+import csv
+import json
 import math
 import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TextIO
 
 import numpy as np
 
 from paddle_layers.data.problems import DataError
 
-from .values import Array, Values
+from .values import Array, Values, check_equal, grouped
 
 _BUFFER, _CHUNK = 1 << 20, 1 << 16
 """Bytes copied at once, and the chunk size of HDF5."""
+
+_ROWS, _BYTES = 1 << 16, 1 << 24
+"""Number of rows, or of bytes, from which waiting rows are written as a row group."""
+
+
+class Table:
+    """A csv table: the row, ids and the class where there is one, then the numbers of every value, classes by name."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._writer, self._row = csv.writer(stream, lineterminator="\n"), 0
+
+    def write(self, batch: Values) -> None:
+        """A line for each row, for ids in sequences one for each sequence. Raises `DataError`."""
+        counts = {name: len(batch.texts.get(name, values)) for name, values in batch.values.items()}
+        check_equal(counts, "rows per batch, which a table cannot represent", ".jsonl, with one line per sample")
+        names: list[str] = ["row"]
+        columns: list[Any] = []
+        for name, values in batch.values.items():
+            if name in batch.texts:
+                names.append(f"{name}.class" if name in batch.classes else name)
+                columns.append([[text] for text in batch.texts[name]])
+            if values.dtype.kind == "i":
+                continue
+            flat = values.reshape(len(values), math.prod(values.shape[1:]))
+            parts = _parts(batch, name, flat.shape[1])
+            names += [f"{name}.{part}" for part in parts] if flat.shape[1] > 1 else [name]
+            columns.append([[f"{value:.6g}" for value in row] for row in flat.tolist()])
+        if not self._row:
+            self._writer.writerow(names)
+        numbers = batch.numbers(self._row, next(iter(counts.values())))
+        for number, *cells in zip(numbers.tolist(), *columns, strict=True):
+            self._writer.writerow([number, *(cell for part in cells for cell in part)])
+        self._row += len(numbers)
+
+
+def _parts(batch: Values, name: str, count: int) -> list[str]:
+    """Names of the columns of a value: their classes, or numbers if the table would have duplicate heads."""
+    numbers = list(map(str, range(count)))
+    named = batch.names.get(name, numbers)
+    return named if len({"class", *named}) > count else numbers
+
+
+class Lines:
+    """A JSON object for each sample; of a value in sequences a list of rows, NaN and infinities as null."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._row = stream, 0
+
+    def write(self, batch: Values) -> None:
+        """A line for each sample. Raises `DataError`."""
+        count = batch.count_samples()
+        samples = {name: _samples(batch, name) for name in batch.values}
+        classes = {name: grouped(_classes(batch, name), batch.starts.get(name, ())) for name in batch.classes}
+        for at, number in enumerate(batch.numbers(self._row, count).tolist()):
+            line: dict[str, Any] = {"row": number}
+            for name, rows in samples.items():
+                if name in classes:
+                    line[f"{name}.class"] = classes[name][at]
+                line[name] = rows[at]
+            self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self._row += count
+
+
+def _classes(batch: Values, name: str) -> list[Any]:
+    """The word of each row's class, or where each pixel has one their numbers."""
+    classes = batch.classes[name]
+    return batch.texts[name] if classes.ndim == 1 else classes.tolist()
+
+
+def _samples(batch: Values, name: str) -> list[Any]:
+    """A value of each sample, as JSON has it."""
+    values, starts, texts = batch.values[name], batch.starts.get(name, ()), list(batch.texts.get(name, ()))
+    if values.dtype.kind == "i" and values.ndim > 1:
+        return grouped(values.tolist(), starts)
+    if name in batch.texts and name not in batch.classes:
+        parts: list[Any] = [text.split(" ") if text else [] for text in texts] if starts else texts
+        return parts if len(starts) < 2 else grouped(parts, starts[:1])
+    return grouped(_numbers(values.reshape(len(values), math.prod(values.shape[1:]))), starts)
+
+
+def _numbers(flat: Array) -> list[Any]:
+    """The rows, as the shortest numbers that read back exactly in the precision of the network."""
+    rows: list[Any] = [list(map(float, row)) for row in flat.astype(str).tolist()]
+    for row, column in np.argwhere(~np.isfinite(flat)).tolist():
+        rows[row][column] = None
+    return [row[0] for row in rows] if flat.shape[1] == 1 else rows
 
 
 def arrays_of(batch: Values, rows: dict[str, int]) -> Iterator[tuple[str, Array]]:
@@ -110,3 +198,65 @@ class Hdf5:
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
+
+
+class Parquet:
+    """A row for each sample: a number, a list of the numbers of a row, a list of rows of a value in sequences."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow.parquet
+
+        self._arrow: Any = pyarrow
+        self._path = path
+        self._writer: Any = None
+        self._waiting: list[Any] = []
+        self._row = 0
+
+    def write(self, batch: Values) -> None:
+        """Add the rows of a batch. Raises `DataError`."""
+        arrow, count = self._arrow, batch.count_samples()
+        fields = [arrow.field("row", arrow.int64())]
+        columns = [arrow.array(batch.numbers(self._row, count), arrow.int64())]
+        for name in batch.values:
+            starts = batch.starts.get(name, ())
+            if name in batch.classes:
+                columns.append(self._grouped(arrow.array(list(batch.texts[name]), arrow.string()), starts))
+                fields.append(arrow.field(f"{name}.class", columns[-1].type))
+            columns.append(self._grouped(self._rows(batch.values[name]), starts))
+            shape = "x".join(map(str, batch.values[name].shape[1:]))
+            fields.append(arrow.field(name, columns[-1].type, metadata={"shape": shape}))
+        self._row += count
+        self._waiting.append(arrow.Table.from_arrays(columns, schema=arrow.schema(fields)))
+        if sum(len(one) for one in self._waiting) >= _ROWS or sum(one.nbytes for one in self._waiting) >= _BYTES:
+            self._flush()
+
+    def _rows(self, values: Any) -> Any:
+        """One value per row, or a list of values, last axis fastest."""
+        arrow, width = self._arrow, math.prod(values.shape[1:])
+        flat = arrow.array(values.reshape(-1))
+        return flat if width == 1 else arrow.FixedSizeListArray.from_arrays(flat, width)
+
+    def _grouped(self, items: Any, starts: Any) -> Any:
+        for ends in reversed(starts):
+            items = self._arrow.ListArray.from_arrays(self._arrow.array(ends, self._arrow.int32()), items)
+        return items
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        table = self._arrow.concat_tables(self._waiting)
+        if self._writer is None:
+            words = [field.name for field in table.schema if field.name.endswith(".class")]
+            self._writer = self._arrow.parquet.ParquetWriter(self._path, table.schema, use_dictionary=words)
+        self._writer.write_table(table)
+        self._waiting = []
+
+    def finish(self) -> None:
+        """Write what is left."""
+        self._flush()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._writer is not None:
+            self._writer.close()

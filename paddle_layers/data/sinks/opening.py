@@ -12,9 +12,7 @@ from typing import Any, Protocol, TextIO
 from paddle_layers.data.problems import DataError
 from paddle_layers.define.output_folders import open_folder
 
-from .formats import Hdf5, Npz
-from .parquet import Parquet
-from .texts import Lines, Table
+from .formats import Hdf5, Lines, Npz, Parquet, Table
 from .values import Values
 
 KINDS = {

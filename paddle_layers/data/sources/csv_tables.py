@@ -10,10 +10,9 @@ from paddle_layers.define import Choice, String, Strings, source
 from ..dataset import Dataset
 from ..formats.csv_records import Dialect
 from ..formats.files import PositionedFile
-from ..formats.indexed_lines import is_large
-from ..formats.large_tables import LargeTable
-from ..formats.table_columns import TableColumns
+from ..formats.table_columns import LargeTable, TableColumns
 from ..formats.tables import Table
+from ..formats.text_lines import is_large
 from ..problems import DataError
 
 QUOTES = {"double": '"', "single": "'", "none": ""}

@@ -1,4 +1,4 @@
-"""Sources of image files, which are read lazily."""
+"""Sources of images, read lazily: folders, lists, LMDB databases."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from paddle_layers.define.errors import suggestion
 
 from ..columns import WordColumn
 from ..dataset import Dataset
-from ..formats.image_columns import ListedBoxes, Place, box_columns
-from ..formats.image_decoder import ENDINGS, folder_of, map_column, picture_column, read_picture
-from ..formats.listed_files import files_in, inside
+from ..formats.files import files_in, folder_of, inside
+from ..formats.image_columns import ListedBoxes, Place, box_columns, map_column, picture_column, read_picture
+from ..formats.image_decoder import ENDINGS
 from ..formats.text_lines import read_lines
 from ..lazy_columns import StoredColumn
 from ..problems import DataError
@@ -264,6 +264,26 @@ class ImageList(_Pictures):
                 f"such as {words[odd]}; use either words or numbers"
             )
         return WordColumn(list(words))
+
+
+@source("lmdb", elsewhere={"Caffe": "Data"}, terms=("LMDB",))
+class Lmdb(PictureSettings):
+    """LMDB database of Caffe `Datum` records, in the order of their keys.
+
+    Fields: `image` (channels, height, width) and `label`. Pixels are integers from 0 to 255, or floats if the records
+    contain such; all records have the size of the first. `color`, `height`, `width` and `fit` apply to records that
+    contain image files (`convert_imageset --encoded`), which need Pillow: `pip install 'paddle-layers[images]'`. The
+    others are returned as stored, by Caffe's tools as blue, green, red. The `lmdb` library is not needed, and damaged
+    files are rejected, while it would crash the process.
+    """
+
+    file = String("path of the database, a folder with `data.mdb` or such a file, relative to the training file")
+
+    def open(self, base: Path) -> Dataset:
+        """The records, found by their keys; none of them is read but the first."""
+        from ..formats.lmdb import Datums, LmdbFile
+
+        return Datums("lmdb", LmdbFile(base / self.file), self).dataset()
 
 
 def _label_last(text: str, *, labelled: bool) -> tuple[str, str]:

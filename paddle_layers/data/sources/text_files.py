@@ -12,10 +12,9 @@ from paddle_layers.define import String, Strings, source
 
 from ..dataset import Dataset
 from ..formats.files import PositionedFile
-from ..formats.indexed_lines import is_large
-from ..formats.large_texts import large_text
-from ..formats.text_files import Lines, read_dictionary
-from ..formats.tokenizers import Tokenizer
+from ..formats.text_files import Lines, large_text
+from ..formats.text_lines import is_large
+from ..formats.tokenizers import Tokenizer, read_dictionary
 from ..problems import DataError
 
 

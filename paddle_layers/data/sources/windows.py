@@ -14,8 +14,9 @@ from paddle_layers.define import Bool, Choice, Float, Int, String, source
 from paddle_layers.define.decimals import number_of
 
 from ..dataset import Dataset
-from ..formats.image_decoder import Part, Size, folder_of, picture_column, read_picture
-from ..formats.listed_files import inside
+from ..formats.files import folder_of, inside
+from ..formats.image_columns import picture_column, read_picture
+from ..formats.image_decoder import Part, Size
 from ..formats.text_lines import read_lines
 from ..problems import DataError
 from .images import ANYWHERE, PictureSettings
