@@ -14,7 +14,7 @@ from paddle_layers.define.decimals import number_of
 from paddle_layers.define.errors import brief
 
 from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
-from .lazy_columns import BadRecords, Blocks, StoredColumn
+from .lazy_columns import BadRecords, RowBlocks, StoredColumn
 from .problems import DataError
 
 
@@ -33,8 +33,8 @@ class Dataset:
     are unreadable rows, by number, with the reason, if such rows are to be skipped: their values are arbitrary.
     `targets` are fields that losses and metrics compare with, `word_fields` those whose ids represent words, and `note`
     is a warning for the user. `columns` has the names of a field's columns, if it has any. Columns of words, and of
-    numbers with missing values, are in `raw` and not fields yet: `fitted_preprocessing.encoded` encodes them. Raises `DataError`
-    when there are no fields or no rows, or when the fields differ in their number of rows.
+    numbers with missing values, are in `raw` and not fields yet: `fitted_preprocessing.encoded` encodes them. Raises
+    `DataError` when there are no fields or no rows, or when the fields differ in their number of rows.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Dataset:
         unknown: Mapping[str, tuple[int, str]] | None = None,
         columns: Mapping[str, Sequence[str]] | None = None,
         remedies: Mapping[str, str] | None = None,
-        blocks: Blocks | None = None,
+        blocks: RowBlocks | None = None,
         bad: Mapping[int, str] | None = None,
         note: str = "",
         word_fields: frozenset[str] | None = None,

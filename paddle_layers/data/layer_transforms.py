@@ -28,7 +28,7 @@ FARTHEST = 2.0
 """Tolerance for corners outside of the image, relative to its size; values beyond it are pixels."""
 
 
-class Transform(Protocol):
+class DataTransform(Protocol):
     """Interface of a transform; see `transforms.py`."""
 
     def output_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -44,7 +44,7 @@ STREAMS_OF_A_FEED = 64
 """Random streams of the transforms of data layers: one stream each; stream 0 is used for shuffling."""
 
 
-class MovesPixels(Transform, Protocol):
+class MovesPixels(DataTransform, Protocol):
     """A geometric transform of images, which also changes their boxes and label maps."""
 
     def apply_labels(self, batch: Array, rng: RowRandom | None) -> Array:
@@ -60,7 +60,7 @@ class LayerTransform(NamedTuple):
     """A transform of a data layer, bound to the data layers of the boxes and label maps of its images."""
 
     layer: str
-    transform: Transform
+    transform: DataTransform
     also: tuple[str, ...] = ()
 
 
@@ -125,7 +125,7 @@ def quoted(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names) or "none"
 
 
-class Step(NamedTuple):
+class BoxTransform(NamedTuple):
     """A transform of the images, its stream of random numbers, and the shape of an image before it."""
 
     transform: Any
@@ -144,7 +144,7 @@ class Boxes:
     layer: str
     name: str
     column: Column
-    steps: tuple[Step, ...]
+    steps: tuple[BoxTransform, ...]
 
     def applied(self, layer: str, values: Sequences, rows: Rows, random: Mapping[int, RowRandom] | None) -> Sequences:
         """The boxes that stay, or of what belongs to each (the `values` of another data layer) that which stays."""

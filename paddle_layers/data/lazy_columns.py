@@ -108,15 +108,15 @@ class StoredColumn:
                     break
 
 
-class Blocks(NamedTuple):
+class RowBlocks(NamedTuple):
     """Rows that are read as a whole: where they start, and the end; and how many of them memory holds."""
 
     starts: Rows
     together: int = MOST_BLOCKS
 
 
-class Records:
-    """Records of several fields each, which are read together: a thread keeps its last batch for the next field."""
+class RecordReader:
+    """Reads records of several fields together: a thread keeps its last batch for the next field."""
 
     def __init__(self, read: Callable[[Rows], Mapping[str, Any]]) -> None:
         self._read, self._last = read, threading.local()

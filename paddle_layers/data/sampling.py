@@ -16,7 +16,7 @@ from paddle_layers.define.fork_locks import ForkSafeLock
 
 from .columns import Rows, WordColumn
 from .dataset import Dataset
-from .lazy_columns import Blocks, StoredColumn
+from .lazy_columns import RowBlocks, StoredColumn
 from .problems import DataError
 
 _MASK = 2**64 - 1
@@ -65,7 +65,7 @@ class RowRandom:
         return self._tables[self._next - 1][self._rows]
 
 
-def shuffled(part: Rows, blocks: Blocks | None, seed: int, epoch: int, stream: int = 0) -> Rows:
+def shuffled(part: Rows, blocks: RowBlocks | None, seed: int, epoch: int, stream: int = 0) -> Rows:
     """Random order of the rows of `part`, which are ascending; it depends on seed, epoch and random stream alone.
 
     If rows are stored in `blocks`, these are shuffled, and rows are shuffled within groups of a few blocks: each block

@@ -26,8 +26,8 @@ from PIL import Image
 from paddle_layers.data import Batches
 from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.data.formats import text_lines
-from paddle_layers.data.formats.image_columns import read_picture
-from paddle_layers.data.formats.image_decoder import Decoder, Size
+from paddle_layers.data.formats.image_columns import read_image
+from paddle_layers.data.formats.image_decoder import Decoder, ImageSize
 from paddle_layers.define import registries
 from paddle_layers.schema.datum_pb2 import Datum
 
@@ -85,8 +85,8 @@ def epoch(base: Path, source: str, workers: int, /, **attributes: Any) -> int:
 
 
 def decoded(paths: list[str]) -> Any:
-    decoder = Decoder("image_folder", Settings(), Size(224, 224))
-    return np.stack([decoder.array(path, lambda path=path: read_picture(path)) for path in paths])
+    decoder = Decoder("image_folder", Settings(), ImageSize(224, 224))
+    return np.stack([decoder.array(path, lambda path=path: read_image(path)) for path in paths])
 
 
 def in_processes(pool: Any, paths: list[Path]) -> int:

@@ -11,7 +11,7 @@ import pytest
 from paddle_layers.data import Batches, DataError, Dataset, Position, make_feeds
 from paddle_layers.data.batching.batches import prefetched
 from paddle_layers.data.columns import size_of
-from paddle_layers.data.lazy_columns import MOST_BLOCKS, BadRecords, Blocks, Records, StoredColumn
+from paddle_layers.data.lazy_columns import MOST_BLOCKS, BadRecords, RecordReader, RowBlocks, StoredColumn
 from paddle_layers.data.sampling import shuffled
 from paddle_layers.define import Type, registries
 from tests.training.helpers import SETTINGS, train
@@ -74,7 +74,7 @@ def stored(rows=23, bad=(), note=id):
             raise BadRecords(problems)
         return {"image": values[index], "label": index % 3}
 
-    records = Records(read)
+    records = RecordReader(read)
     columns = {
         "image": records.column("image", rows, (1, 4, 4), np.uint8),
         "label": records.column("label", rows, (), np.int64),
@@ -164,7 +164,7 @@ def test_ids_and_numbers_that_are_read_late_are_checked_late():
 
 
 def test_rows_of_blocks_stay_together_and_each_comes_once():
-    blocks, part = Blocks(np.array([*range(0, 100, 5), 100])), np.arange(1, 100)
+    blocks, part = RowBlocks(np.array([*range(0, 100, 5), 100])), np.arange(1, 100)
     order = shuffled(part, blocks, 7, 0)
     assert sorted(order) == part.tolist()
     assert order.tolist() != shuffled(part, blocks, 7, 1).tolist()

@@ -22,7 +22,7 @@ from ..dataset import Dataset
 from ..lazy_columns import BadRecords
 from ..problems import DataError
 from ..sampling import RowRandom, shuffled
-from .feeds import Feed
+from .feeds import DataFeed
 
 P = TypeVar("P")
 M = TypeVar("M")
@@ -105,7 +105,7 @@ class Batches:
         seed: int = 0,
         shuffle: bool = True,
         training: bool = True,
-        feeds: Sequence[Feed] | None = None,
+        feeds: Sequence[DataFeed] | None = None,
         part: Rows | None = None,
         workers: int = 0,
         memory: int = MEMORY,

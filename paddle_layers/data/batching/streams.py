@@ -11,7 +11,7 @@ from ..dataset import Dataset
 from ..problems import DataError
 from ..sampling import RowRandom
 from .batches import Position
-from .feeds import Feed
+from .feeds import DataFeed
 
 
 class Stream:
@@ -25,7 +25,7 @@ class Stream:
     def __init__(
         self,
         source: Iterable[Mapping[str, Any]],
-        make_feeds: Callable[[Dataset], tuple[Feed, ...]],
+        make_feeds: Callable[[Dataset], tuple[DataFeed, ...]],
         *,
         name: str,
         batch_size: int,

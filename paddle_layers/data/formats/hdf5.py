@@ -16,7 +16,7 @@ from paddle_layers.define.fields.types import shape_text
 
 from ..columns import Rows, SequenceColumn, checked_starts, gather, joined_starts
 from ..dataset import Dataset
-from ..lazy_columns import MOST_BLOCKS, BadRecords, Blocks, StoredColumn
+from ..lazy_columns import MOST_BLOCKS, BadRecords, RowBlocks, StoredColumn
 from ..problems import DataError, as_data_error, optional_module
 from .files import RATIO, FileRows
 
@@ -192,7 +192,7 @@ class Hdf5Files(FileRows):
             raise BadRecords(dict(sorted(problems.items())))
         return values
 
-    def _blocks(self) -> Blocks | None:
+    def _blocks(self) -> RowBlocks | None:
         """The first rows of chunks; None if rows are stored one by one."""
         starts: list[Array] = []
         for begin, end, found in zip(self.starts, self.starts[1:], self._open, strict=False):
@@ -204,7 +204,7 @@ class Hdf5Files(FileRows):
         if len(blocks) > len(self):
             return None
         largest = max(_layer(item) for found in self._open for item in found.values() if item.chunks)
-        return Blocks(blocks, max(1, min(MOST_BLOCKS, MOST_CACHED // largest - 1)))
+        return RowBlocks(blocks, max(1, min(MOST_BLOCKS, MOST_CACHED // largest - 1)))
 
 
 def _layer(item: Any) -> int:

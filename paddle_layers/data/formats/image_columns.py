@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from paddle_layers.define.errors import suggestion
 
 from ..columns import Rows, SequenceColumn
-from ..lazy_columns import BadRecords, Records, StoredColumn, read_each
+from ..lazy_columns import BadRecords, RecordReader, StoredColumn, read_each
 from ..problems import DataError
 from .files import check_regular
-from .image_decoder import CHANNELS, MOST_PIXELS, Decoder, Part, Settings, Size
+from .image_decoder import CHANNELS, MOST_PIXELS, Decoder, DecoderSettings, ImageCrop, ImageSize
 
 Array = NDArray[Any]
 Place = Callable[[int], str]
@@ -32,17 +32,17 @@ _NUMBER = r"(\d{1,9}(?:\.\d{1,9})?)"
 _BOX = re.compile(rf"{_NUMBER},{_NUMBER},{_NUMBER},{_NUMBER},([^,]+)", re.ASCII)
 
 
-def picture_column(
+def image_column(
     what: str,
-    settings: Settings,
+    settings: DecoderSettings,
     count: int,
     name: Callable[[int], str],
     content: Callable[[int], bytes],
-    part: Callable[[int], Part] | None = None,
+    crop: Callable[[int], ImageCrop] | None = None,
 ) -> StoredColumn:
     """The lazy column of the images of a source: `content(row)` returns the bytes of a file, `name(row)` its name.
 
-    If `part` is given, the crop `part(row)` is used. Raises `DataError`.
+    If `crop` is given, the crop `crop(row)` is used. Raises `DataError`.
     """
     wanted = wanted_size(settings, name(0))
     size = wanted or Decoder(what, settings, None).shape(name(0), partial(content, 0))
@@ -51,12 +51,12 @@ def picture_column(
 
     def one(row: int) -> Array:
         try:
-            pixels = decoder.array(name(row), partial(content, row), part and part(row))
+            pixels = decoder.array(name(row), partial(content, row), crop and crop(row))
         except DataError as error:
             raise BadRecords({row: str(error)}) from None
         if pixels.shape != shape:
             raise DataError(
-                f"{name(row)}: the image has {Size(*pixels.shape[1:])} pixels, but the first one {size}; "
+                f"{name(row)}: the image has {ImageSize(*pixels.shape[1:])} pixels, but the first one {size}; "
                 f"write `height: {size.height} width: {size.width}` in the source to resize all images"
             )
         return pixels
@@ -64,36 +64,36 @@ def picture_column(
     def read(rows: Rows) -> Array:
         return np.stack(read_each(rows, one)) if len(rows) else np.empty((0, *shape), np.uint8)
 
-    return StoredColumn(read, count, shape, np.uint8, remedy=picture_remedy)
+    return StoredColumn(read, count, shape, np.uint8, remedy=image_remedy)
 
 
 def map_column(
     what: str,
-    settings: Settings,
-    pictures: StoredColumn,
+    settings: DecoderSettings,
+    images: StoredColumn,
     fill: int,
     place: Callable[[int], str],
     files: Callable[[int], tuple[str, str]],
 ) -> StoredColumn:
-    """The label maps of `pictures`: `files(row)` are those of an image and its map, `place(row)` names them.
+    """The label maps of `images`: `files(row)` are those of an image and its map, `place(row)` names them.
 
     Resized like the images, to the nearest pixel.
     """
-    shape = pictures.shape[2:]
-    decoder = Decoder(what, settings, Size(*shape))
+    shape = images.shape[2:]
+    decoder = Decoder(what, settings, ImageSize(*shape))
 
     def one(row: int) -> Array:
-        picture, ids = files(row)
+        image, ids = files(row)
         try:
-            size = decoder.shape(f"{place(row)}: {picture}", partial(read_picture, picture))
-            return decoder.ids(f"{place(row)}: {ids}", partial(read_picture, ids), size, fill)
+            size = decoder.shape(f"{place(row)}: {image}", partial(read_image, image))
+            return decoder.ids(f"{place(row)}: {ids}", partial(read_image, ids), size, fill)
         except DataError as error:
             raise BadRecords({row: str(error)}) from None
 
     def read(rows: Rows) -> Array:
         return np.stack(read_each(rows, one)) if len(rows) else np.empty((0, *shape), np.uint8)
 
-    return StoredColumn(read, len(pictures), shape, np.uint8)
+    return StoredColumn(read, len(images), shape, np.uint8)
 
 
 class ListedBoxes:
@@ -117,7 +117,7 @@ class ListedBoxes:
 
 
 def box_columns(
-    what: str, settings: Settings, boxes: ListedBoxes, names: Sequence[str], images: StoredColumn, place: Place
+    what: str, settings: DecoderSettings, boxes: ListedBoxes, names: Sequence[str], images: StoredColumn, place: Place
 ) -> dict[str, StoredColumn]:
     """The fields `box`, corners relative to the size of the resulting images, and `label`, the class of each box.
 
@@ -125,12 +125,12 @@ def box_columns(
     outside are removed. A box that exceeds its source image is an error of its record.
     """
     count = len(images)
-    decoder = Decoder(what, settings, Size(*images.shape[2:]))
+    decoder = Decoder(what, settings, ImageSize(*images.shape[2:]))
 
     def one(row: int) -> tuple[Array, Array]:
         mine = slice(boxes.starts[row], boxes.starts[row + 1])
         try:
-            size = decoder.shape(f"{place(row)}: {names[row]}", partial(read_picture, names[row]))
+            size = decoder.shape(f"{place(row)}: {names[row]}", partial(read_image, names[row]))
             _check_within(boxes.corners[mine], size, place(row))
         except DataError as error:
             raise BadRecords({row: str(error)}) from None
@@ -146,7 +146,7 @@ def box_columns(
         labels = np.concatenate([np.empty(0, np.int64), *(labels for _, labels in found)])
         return {"box": SequenceColumn(corners, starts), "label": SequenceColumn(labels, starts)}
 
-    records = Records(read)
+    records = RecordReader(read)
     return {
         "box": records.column("box", count, (CORNERS,), np.float32, level=1),
         "label": records.column("label", count, (), np.int64, level=1),
@@ -180,7 +180,7 @@ def _class(label: str, ids: Mapping[str, int], place: str) -> int:
     return int(label)
 
 
-def _check_within(corners: Array, size: Size, place: str) -> None:
+def _check_within(corners: Array, size: ImageSize, place: str) -> None:
     far = np.flatnonzero((corners[:, 2] > size.width) | (corners[:, 3] > size.height))
     if len(far):
         box = ",".join(f"{value:g}" for value in corners[far[0]])
@@ -189,7 +189,7 @@ def _check_within(corners: Array, size: Size, place: str) -> None:
         )
 
 
-def read_picture(path: str) -> bytes:
+def read_image(path: str) -> bytes:
     """The bytes of an image file, read as a whole, since a header may claim gigabytes. Raises `OSError`."""
     check_regular(path)
     with open(path, "rb") as file:
@@ -198,7 +198,7 @@ def read_picture(path: str) -> bytes:
         return file.read()
 
 
-def wanted_size(settings: Settings, name: str) -> Size | None:
+def wanted_size(settings: DecoderSettings, name: str) -> ImageSize | None:
     """The size that a source sets, None for that of the first image. Raises `DataError`, also for the background."""
     if len(settings.background_color) == 2:
         raise DataError(f"{name}: `background_color` has 2 values, expected 1 (gray) or 3 (red, green, blue)")
@@ -209,10 +209,10 @@ def wanted_size(settings: Settings, name: str) -> Size | None:
         raise DataError(f"{name}: `width` requires `height`; set both, or only `height` for squares")
     if height * width > MOST_PIXELS:
         raise DataError(f"{name}: `height: {height} width: {width}` exceeds the limit of {MOST_PIXELS:,} pixels")
-    return Size(height, width)
+    return ImageSize(height, width)
 
 
-def picture_remedy(wanted: Shape, result: Shape, shape: Shape) -> str:
+def image_remedy(wanted: Shape, result: Shape, shape: Shape) -> str:
     """The fix for a data layer whose shape differs from that of the images after the transforms."""
     parts = []
     color = next((name for name, channels in CHANNELS.items() if channels == wanted[0]), None)

@@ -61,7 +61,7 @@ FIRST = 16
 """Bytes that are looked at."""
 
 
-class Settings(Protocol):
+class DecoderSettings(Protocol):
     """Settings of the image sources."""
 
     color: str
@@ -79,7 +79,7 @@ class Settings(Protocol):
         ...
 
 
-class Size(NamedTuple):
+class ImageSize(NamedTuple):
     """Rows and columns of pixels."""
 
     height: int
@@ -89,10 +89,10 @@ class Size(NamedTuple):
         return f"{self.height}x{self.width}"
 
 
-class Part(NamedTuple):
+class ImageCrop(NamedTuple):
     """A crop of an image, and its position in the result, which is black around it."""
 
-    of: Size
+    of: ImageSize
     box: tuple[int, int, int, int]
     """The first column and row, and the end column and row (exclusive)."""
     corner: tuple[int, int]
@@ -112,38 +112,38 @@ def pillow(source: str) -> Any:
 class Decoder:
     """Decodes image files into arrays, of `size` if it is given. `what` names the source that needs Pillow."""
 
-    def __init__(self, what: str, settings: Settings, size: Size | None) -> None:
+    def __init__(self, what: str, settings: DecoderSettings, size: ImageSize | None) -> None:
         self._image = pillow(what)
         self._transposed = optional_module("PIL.ImageOps", "Pillow", "images", what).exif_transpose
         self.color, self.fit, self.size = settings.color, settings.fit, size
         self._background = settings.background_color
 
-    def shape(self, name: str, content: Callable[[], bytes]) -> Size:
+    def shape(self, name: str, content: Callable[[], bytes]) -> ImageSize:
         """The size of an image after EXIF rotation, read from its header. Raises `DataError`."""
         with _Refused(name, content), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
             self._check(image, name)
             turned = image.getexif().get(0x0112, 1) in {5, 6, 7, 8}  # the orientation: on its side
-            return Size(image.width, image.height) if turned else Size(image.height, image.width)
+            return ImageSize(image.width, image.height) if turned else ImageSize(image.height, image.width)
 
-    def array(self, name: str, content: Callable[[], bytes], part: Part | None = None) -> Array:
+    def array(self, name: str, content: Callable[[], bytes], crop: ImageCrop | None = None) -> Array:
         """An image, or a crop of it, as bytes of shape (channels, height, width).
 
         Raises `DataError` with the name of the unreadable file.
         """
         with _Refused(name, content), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
             self._check(image, name)
-            if self.size is not None and part is None:  # JPEG may be decoded to half the size or less: faster
+            if self.size is not None and crop is None:  # JPEG may be decoded to half the size or less: faster
                 most = 2 * max(self.size)
                 image.draft(None, (most, most))
             flat = opaque(self._transposed(_eight_bits(image)), self._background, self._image)
             whole, how = flat.convert(_MODES[self.color]), self._image.Resampling
-            picture = self._resized(whole, how.BILINEAR) if part is None else self._cut(whole, part, name)
-            pixels: Array = np.asarray(picture)
+            resized = self._resized(whole, how.BILINEAR) if crop is None else self._cropped(whole, crop, name)
+            pixels: Array = np.asarray(resized)
         if self.color == "bgr":
             pixels = pixels[:, :, ::-1]
         return np.ascontiguousarray(pixels.transpose(2, 0, 1)) if pixels.ndim == 3 else pixels[None]
 
-    def ids(self, name: str, content: Callable[[], bytes], picture: Size, fill: int) -> Array:
+    def ids(self, name: str, content: Callable[[], bytes], original: ImageSize, fill: int) -> Array:
         """The label map of an image of that size, shape (height, width): palette indices or gray values.
 
         Resized to the nearest pixel if the size differs, and `fill` outside of the image. Raises `DataError`.
@@ -157,10 +157,10 @@ class Decoder:
                     "as a palette or grayscale PNG"
                 )
             found = self._transposed(image)
-            size = Size(found.height, found.width)
-            if size != picture:
+            size = ImageSize(found.height, found.width)
+            if size != original:
                 raise DataError(
-                    f"{name}: the label map has {size} pixels, but its image {picture}; the sizes must be equal"
+                    f"{name}: the label map has {size} pixels, but its image {original}; the sizes must be equal"
                 )
             return np.asarray(self._resized(found, self._image.Resampling.NEAREST, fill)).astype(np.uint8)
 
@@ -171,53 +171,53 @@ class Decoder:
                 "reduce its size"
             )
 
-    def _cut(self, image: Any, part: Part, name: str) -> Any:
+    def _cropped(self, image: Any, crop: ImageCrop, name: str) -> Any:
         assert self.size is not None, "crops have a size"
-        size = Size(image.height, image.width)
-        if size != part.of:
-            raise DataError(f"{name}: the image has {size} pixels, but {part.of} in the list")
+        size = ImageSize(image.height, image.width)
+        if size != crop.of:
+            raise DataError(f"{name}: the image has {size} pixels, but {crop.of} in the list")
         made = self._image.new(image.mode, (self.size.width, self.size.height))
-        made.paste(image.crop(part.box).resize(part.size, self._image.Resampling.BILINEAR), part.corner)
+        made.paste(image.crop(crop.box).resize(crop.size, self._image.Resampling.BILINEAR), crop.corner)
         return made
 
-    def shares(self, corners: Array, picture: Size) -> Array:
+    def shares(self, corners: Array, original: ImageSize) -> Array:
         """Corners x1, y1, x2, y2 in pixels of an image of that size, relative to the size of the resulting image."""
-        left, top, right, bottom = self._shown(picture)
+        left, top, right, bottom = self._shown(original)
         shares: Array = (corners - [left, top, left, top]) / [right - left, bottom - top, right - left, bottom - top]
         return shares
 
-    def _shown(self, picture: Size) -> tuple[float, float, float, float]:
+    def _shown(self, original: ImageSize) -> tuple[float, float, float, float]:
         """The visible part of an image: left, top, right and bottom in its pixels, outside of it where it is padded."""
         if self.size is None or self.fit == "stretch":
-            return 0, 0, picture.width, picture.height
+            return 0, 0, original.width, original.height
         if self.fit == "crop":
-            share = max(self._ratios(picture))
+            share = max(self._ratios(original))
             cut = self.size.width / share, self.size.height / share
-            left, top = (picture.width - cut[0]) / 2, (picture.height - cut[1]) / 2
-            return max(left, 0), max(top, 0), min(left + cut[0], picture.width), min(top + cut[1], picture.height)
-        left, top, width, height = self._within(picture)
-        across, down = picture.width / width, picture.height / height
+            left, top = (original.width - cut[0]) / 2, (original.height - cut[1]) / 2
+            return max(left, 0), max(top, 0), min(left + cut[0], original.width), min(top + cut[1], original.height)
+        left, top, width, height = self._within(original)
+        across, down = original.width / width, original.height / height
         return -left * across, -top * down, (self.size.width - left) * across, (self.size.height - top) * down
 
-    def _within(self, picture: Size) -> tuple[int, int, int, int]:
+    def _within(self, original: ImageSize) -> tuple[int, int, int, int]:
         """The position of a padded image in the result: its first column and row, and its width and height."""
         assert self.size is not None, "padded to a size"
-        share = min(self._ratios(picture))
-        width, height = max(1, round(picture.width * share)), max(1, round(picture.height * share))
+        share = min(self._ratios(original))
+        width, height = max(1, round(original.width * share)), max(1, round(original.height * share))
         return (self.size.width - width) // 2, (self.size.height - height) // 2, width, height
 
-    def _ratios(self, picture: Size) -> tuple[float, float]:
+    def _ratios(self, original: ImageSize) -> tuple[float, float]:
         assert self.size is not None, "resized to a size"
-        return self.size.width / picture.width, self.size.height / picture.height
+        return self.size.width / original.width, self.size.height / original.height
 
     def _resized(self, image: Any, how: Any, fill: int = 0) -> Any:
-        picture = Size(image.height, image.width)
-        if self.size is None or picture == self.size:
+        original = ImageSize(image.height, image.width)
+        if self.size is None or original == self.size:
             return image
         target = self.size.width, self.size.height
         if self.fit != "pad":
-            return image.resize(target, how, self._shown(picture))
-        left, top, width, height = self._within(picture)
+            return image.resize(target, how, self._shown(original))
+        left, top, width, height = self._within(original)
         padded = self._image.new(image.mode, target, fill)
         padded.paste(image.resize((width, height), how), (left, top))
         return padded

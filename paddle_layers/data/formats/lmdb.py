@@ -16,11 +16,11 @@ from paddle_layers.schema.datum_pb2 import Datum
 
 from ..columns import Rows
 from ..dataset import Dataset
-from ..lazy_columns import BadRecords, Records, read_each
+from ..lazy_columns import BadRecords, RecordReader, read_each
 from ..problems import DataError
 from .files import PositionedFile
-from .image_columns import declared, picture_remedy, wanted_size
-from .image_decoder import Array, Decoder, Settings
+from .image_columns import declared, image_remedy, wanted_size
+from .image_decoder import Array, Decoder, DecoderSettings
 
 _MAGIC, _VERSION = 0xBEEFC0DE, 1
 _HEAD, _NODE = 16, 8
@@ -174,7 +174,7 @@ class LmdbFile:
 class Datums:
     """The records of a database; the first one says what all are."""
 
-    def __init__(self, what: str, file: LmdbFile, settings: Settings) -> None:
+    def __init__(self, what: str, file: LmdbFile, settings: DecoderSettings) -> None:
         self._file, self._what, self._settings = file, what, settings
         self._decoder: Decoder | None = None
         first = self._record(0)
@@ -185,7 +185,7 @@ class Datums:
 
     def dataset(self) -> Dataset:
         """The fields `image` and `label`, whose rows are read when they are wanted."""
-        records, count = Records(self._read), len(self._file)
+        records, count = RecordReader(self._read), len(self._file)
         image = records.column("image", count, self._shape, self._dtype, remedy=self._remedy)
         label = records.column("label", count, (), np.int64)
         return Dataset({"image": image, "label": label}, origin=str(self._file.path), place=self._file.place)
@@ -236,7 +236,7 @@ class Datums:
 
     def _remedy(self, wanted: Shape, result: Shape, shape: Shape) -> str:
         if self._decoder is not None:
-            return picture_remedy(wanted, result, shape)
+            return image_remedy(wanted, result, shape)
         return f"set {declared(result)} in the data layer"
 
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..columns import GapColumn, Rows, WordColumn
 from ..dataset import Dataset
-from ..lazy_columns import Records, read_together
+from ..lazy_columns import RecordReader, read_together
 from ..problems import DataError
-from .tables import BadCell, Table
+from .tables import BadCell, CsvTable
 from .text_lines import IndexedLines
 
 
-class Settings(Protocol):
+class TableSettings(Protocol):
     """Column settings of the source `csv`."""
 
     label: str
@@ -39,8 +39,8 @@ class TableColumns:
 
     def __init__(
         self,
-        table: Table,
-        settings: Settings,
+        table: CsvTable,
+        settings: TableSettings,
         wanted: Container[str] | None,
         targets: Container[str] = (),
         *,
@@ -250,7 +250,7 @@ class LargeTable:
     """The rows of a table, found by where their lines begin."""
 
     def __init__(
-        self, table: Table, settings: Settings, wanted: Container[str] | None, targets: Container[str] = ()
+        self, table: CsvTable, settings: TableSettings, wanted: Container[str] | None, targets: Container[str] = ()
     ) -> None:
         self._table, self._settings, self._wanted, self._targets = table, settings, wanted, targets
         self._lines = IndexedLines(table.file, table.data_records())
@@ -260,7 +260,7 @@ class LargeTable:
         count = len(self._lines)
         if not count:
             raise DataError(f"{self._table.path} has no rows")
-        records = Records(self._read)
+        records = RecordReader(self._read)
         fields: dict[str, Any] = {}
         for name, field in self._fields([]).items():
             if isinstance(field, WordColumn):

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..columns import Rows, SequenceColumn, WordColumn
 from ..dataset import Dataset
-from ..lazy_columns import Records, read_together
+from ..lazy_columns import RecordReader, read_together
 from ..problems import DataError
 from .files import PositionedFile
 from .text_lines import IndexedLines, numbered_lines, words_lines
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _UNKNOWN = "; add it to the dictionary, or set the out-of-vocabulary word with `unknown: ...`"
 
 
-class Lines:
+class WordSequences:
     """Words of a file as ids; `lines[row]` is the line in the file. Empty lines are skipped.
 
     Without `ids` the words stay words: their ids come from the training data. `unknown` is the id of out-of-vocabulary
@@ -87,13 +87,15 @@ class Lines:
         return f"{self.path}:{self.lines[row]}"
 
 
-def large_text(file: PositionedFile, parse: Callable[..., Lines], words: Mapping[str, Sequence[str]]) -> Dataset:
+def large_text(
+    file: PositionedFile, parse: Callable[..., WordSequences], words: Mapping[str, Sequence[str]]
+) -> Dataset:
     """The fields `words` and, where lines have such, `label`; `parse(lines=...)` makes them of numbered lines."""
     index = IndexedLines(file, words_lines(file))
     if not len(index):
         raise DataError(f"{file.path} has no words")
 
-    def some(rows: Sequence[int]) -> Lines:
+    def some(rows: Sequence[int]) -> WordSequences:
         return parse(lines=[(int(index.numbers[row]), index.text(row)) for row in rows])
 
     def read(rows: Rows) -> Mapping[str, Any]:
@@ -101,7 +103,7 @@ def large_text(file: PositionedFile, parse: Callable[..., Lines], words: Mapping
         texts = found.words.cells if isinstance(found.words, WordColumn) else found.words
         return {"words": texts, "label": np.frombuffer(found.labels, np.int64)}
 
-    records, none = Records(read), some([])
+    records, none = RecordReader(read), some([])
     fields: dict[str, Any] = {}
     if isinstance(none.words, WordColumn):
         fields["words"] = WordColumn(records.column("words", len(index), (), object), text=True)

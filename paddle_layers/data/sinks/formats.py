@@ -25,7 +25,7 @@ _ROWS, _BYTES = 1 << 16, 1 << 24
 """Number of rows, or of bytes, from which waiting rows are written as a row group."""
 
 
-class Table:
+class CsvSink:
     """A csv table: the row, ids and the class where there is one, then the numbers of every value, classes by name."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -62,7 +62,7 @@ def _parts(batch: Values, name: str, count: int) -> list[str]:
     return named if len({"class", *named}) > count else numbers
 
 
-class Lines:
+class JsonLinesSink:
     """A JSON object for each sample; of a value in sequences a list of rows, NaN and infinities as null."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -125,7 +125,7 @@ def arrays_of(batch: Values, rows: dict[str, int]) -> Iterator[tuple[str, Array]
             rows[own] = (before or 0) + int(starts[-1])
 
 
-class Npz:
+class NpzSink:
     """An npz file. Arrays wait in files beside it, since each has to be whole before the next begins."""
 
     def __init__(self, path: Path) -> None:
@@ -155,7 +155,7 @@ class Npz:
 
 class _Part:
     def __init__(self, folder: Path, like: Array) -> None:
-        self.file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  open until `Npz.close`, over many calls
+        self.file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  open until `NpzSink.close`
         self._dtype, self._tail, self._count = like.dtype, like.shape[1:], 0
 
     def add(self, array: Array) -> None:
@@ -169,7 +169,7 @@ class _Part:
         shutil.copyfileobj(self.file, member, _BUFFER)
 
 
-class Hdf5:
+class Hdf5Sink:
     """An HDF5 file: a data set for each array, in chunks."""
 
     def __init__(self, path: Path) -> None:
@@ -200,7 +200,7 @@ class Hdf5:
         self._file.close()
 
 
-class Parquet:
+class ParquetSink:
     """A row for each sample: a number, a list of the numbers of a row, a list of rows of a value in sequences."""
 
     def __init__(self, path: Path) -> None:

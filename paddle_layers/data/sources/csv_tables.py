@@ -11,7 +11,7 @@ from ..dataset import Dataset
 from ..formats.csv_records import Dialect
 from ..formats.files import PositionedFile
 from ..formats.table_columns import LargeTable, TableColumns
-from ..formats.tables import Table
+from ..formats.tables import CsvTable
 from ..formats.text_lines import is_large
 from ..problems import DataError
 
@@ -93,7 +93,7 @@ class Csv:
         if self.classes and not self.label:
             raise DataError(f"{path}: `classes` requires `label`, the label column")
         file = PositionedFile(path)
-        table = Table(file, Dialect(self.delimiter, quote), header=self.header)
+        table = CsvTable(file, Dialect(self.delimiter, quote), header=self.header)
         if not table.names:
             raise DataError(f"{path} has no rows")
         large = is_large(file)

@@ -18,7 +18,7 @@ from paddle_layers.define.errors import suggestion
 from ..columns import WordColumn
 from ..dataset import Dataset
 from ..formats.files import files_in, folder_of, inside
-from ..formats.image_columns import ListedBoxes, Place, box_columns, map_column, picture_column, read_picture
+from ..formats.image_columns import ListedBoxes, Place, box_columns, image_column, map_column, read_image
 from ..formats.image_decoder import ENDINGS
 from ..formats.text_lines import read_lines
 from ..lazy_columns import StoredColumn
@@ -28,7 +28,7 @@ ANYWHERE = 'to allow it, write `folder: "/"` in the source, and absolute paths i
 """The fix for a listed file outside of the folder."""
 
 
-class PictureSettings:
+class ImageSettings:
     """Settings that the sources of images share."""
 
     indexed = True
@@ -60,7 +60,7 @@ class PictureSettings:
     )
 
 
-class _Pictures(PictureSettings, ABC):
+class _ImageSource(ImageSettings, ABC):
     """Sources of image files."""
 
     def open(self, base: Path) -> Dataset:
@@ -77,7 +77,7 @@ class _Pictures(PictureSettings, ABC):
     elsewhere={"Keras": "image_dataset_from_directory", "PyTorch": "ImageFolder"},
     terms=("image folder", "image classification", "image directory"),
 )
-class ImageFolder(_Pictures):
+class ImageFolder(_ImageSource):
     """Image folder: one folder of image files per class.
 
     Fields: `image` (channels, height, width; integers from 0 to 255) and `label`. Classes get their ids in alphabetical
@@ -143,7 +143,7 @@ class ImageFolder(_Pictures):
         def path(row: int) -> str:
             return f"{folder}/{names[row]}"
 
-        images = picture_column("image_folder", self, len(names), path, lambda row: read_picture(path(row)))
+        images = image_column("image_folder", self, len(names), path, lambda row: read_image(path(row)))
         return Dataset({"image": images, **labels}, origin=str(folder), place=path, words=words)
 
 
@@ -152,7 +152,7 @@ class ImageFolder(_Pictures):
     elsewhere={"Caffe": "ImageData", "MXNet": "ImageIter"},
     terms=("image list", "semantic segmentation", "object detection", "bounding boxes", "label map"),
 )
-class ImageList(_Pictures):
+class ImageList(_ImageSource):
     """Image list: a file with the name of an image and its label, label map or bounding boxes on each line.
 
     The label follows the last space or tab.
@@ -220,12 +220,12 @@ class ImageList(_Pictures):
         def place(row: int) -> str:
             return f"{path}:{lines[row]}"
 
-        images = picture_column(
+        images = image_column(
             "image_list",
             self,
             len(names),
             lambda row: f"{place(row)}: {names[row]}",
-            lambda row: read_picture(names[row]),
+            lambda row: read_image(names[row]),
         )
         labels = self._labels(texts, names, images, folder, place) if labelled else {}
         known = {"label": self.classes} if self.classes else {}
@@ -267,7 +267,7 @@ class ImageList(_Pictures):
 
 
 @source("lmdb", elsewhere={"Caffe": "Data"}, terms=("LMDB",))
-class Lmdb(PictureSettings):
+class Lmdb(ImageSettings):
     """LMDB database of Caffe `Datum` records, in the order of their keys.
 
     Fields: `image` (channels, height, width) and `label`. Pixels are integers from 0 to 255, or floats if the records
