@@ -208,3 +208,12 @@ def sparse_part(column: Column) -> SparseColumn | None:
     """The sparse rows of a field, in sequences or not; None if it has no sparse rows."""
     data = column.data if isinstance(column, SequenceColumn) else column
     return data if isinstance(data, SparseColumn) else None
+
+
+def size_of(value: Any) -> int:
+    """Bytes of the arrays of a batch: of an array, of sequences, of sparse rows, of a mapping of these."""
+    if value is None or isinstance(value, (int, str)):
+        return 0
+    if hasattr(value, "nbytes"):
+        return int(value.nbytes)
+    return sum(map(size_of, value.values() if isinstance(value, dict) else vars(value).values()))

@@ -14,9 +14,8 @@ from paddle_layers.define.decimals import number_of
 from paddle_layers.define.errors import brief
 
 from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
-from .lazy_columns import BadRecords, StoredColumn
+from .lazy_columns import BadRecords, RowBlocks, StoredColumn
 from .problems import DataError
-from .shuffling import Blocks
 
 
 class Dataset:
@@ -60,7 +59,7 @@ class Dataset:
         unknown: Mapping[str, tuple[int, str]] | None = None,
         columns: Mapping[str, Sequence[str]] | None = None,
         remedies: Mapping[str, str] | None = None,
-        blocks: Blocks | None = None,
+        blocks: RowBlocks | None = None,
         bad: Mapping[int, str] | None = None,
         note: str = "",
         word_fields: frozenset[str] | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -17,6 +17,9 @@ Shape = tuple[int, ...]
 
 AT_ONCE = 4096
 """Number of rows per read where all are scanned."""
+
+MOST_BLOCKS = 8
+"""Maximum number of blocks that are shuffled together, if memory allows."""
 
 
 class BadRecords(DataError):
@@ -154,8 +157,15 @@ class StoredColumn:
                     break
 
 
-class Records:
-    """Records of several fields each, which are read together: a thread keeps its last batch for the next field."""
+class RowBlocks(NamedTuple):
+    """Rows that are read as a whole: where they start, and the end; and how many of them memory holds."""
+
+    starts: Rows
+    together: int = MOST_BLOCKS
+
+
+class RecordReader:
+    """Reads records of several fields together: a thread keeps its last batch for the next field."""
 
     def __init__(self, read: Callable[[Rows], Mapping[str, Any]]) -> None:
         self._read, self._last = read, threading.local()

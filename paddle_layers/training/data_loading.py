@@ -26,7 +26,7 @@ from paddle_layers.data.fitted_preprocessing import (
 )
 from paddle_layers.data.names import check_same_names, unnamed_fields
 from paddle_layers.data.problems import warn_of_data
-from paddle_layers.data.splitting import split_by_field, split_by_group, split_by_share
+from paddle_layers.data.sampling import split_by_field, split_by_group, split_by_share
 from paddle_layers.define.errors import brief
 from paddle_layers.runtime.memory.tensorfiles import read_header
 from paddle_layers.runtime.memory.torchfiles import ENDINGS

@@ -12,8 +12,8 @@ from paddle_layers.config.parameters import learning_names
 from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
 from paddle_layers.config.wiring.data_layers import IgnoredLabels, LabelReader, carried_values, common_labels
 from paddle_layers.data import Batches, DataError, Dataset, Stream, make_feeds
-from paddle_layers.data.batching.feeds import Feed
-from paddle_layers.data.batching.mixing import Mixed, MixedBatches
+from paddle_layers.data.batching.feeds import DataFeed
+from paddle_layers.data.batching.mixing import MixedBatches, MixedSource
 from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
 from paddle_layers.data.layer_transforms import LayerTransform
 from paddle_layers.define.errors import suggestion
@@ -148,7 +148,7 @@ def make_stream(training: Training, phase: str, batches: Iterable[Mapping[str, A
     network = selected(training, phase)
     types, ignored = feed_types(network), ignored_labels(network)
 
-    def feeds(dataset: Dataset) -> tuple[Feed, ...]:
+    def feeds(dataset: Dataset) -> tuple[DataFeed, ...]:
         return make_feeds(
             dataset, types, fields=training.feed, transforms=transforms, dtype=training.dtype, ignored=ignored
         )
@@ -175,12 +175,12 @@ def make_batches(training: Training, phase: str, parts: Sequence[Part], *, seed:
     options["shuffle"] = learning if source is None else source.shuffle and (learning or source.split is None)
     if len(parts) == 1:
         return Batches(first.dataset, training.batch_size, feeds=feeds[0], part=first.rows, **options)
-    mixed = [Mixed(part.dataset, part.rows, own, part.ratio) for part, own in zip(parts, feeds, strict=True)]
+    mixed = [MixedSource(part.dataset, part.rows, own, part.ratio) for part, own in zip(parts, feeds, strict=True)]
     with placed(training, first.source):
         return MixedBatches(mixed, training.batch_size, **options)
 
 
-def _feeds(training: Training, phase: str, part: Part, *, skip: bool) -> tuple[Feed, ...]:
+def _feeds(training: Training, phase: str, part: Part, *, skip: bool) -> tuple[DataFeed, ...]:
     network = selected(training, phase)
     with placed(training, part.source):
         return make_feeds(

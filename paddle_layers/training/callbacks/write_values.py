@@ -12,7 +12,7 @@ from paddle_layers.define.output_folders import make_folder, open_folder, remove
 from .intervals import Repeating
 
 if TYPE_CHECKING:
-    from paddle_layers.data.sinks.opening import Sink
+    from paddle_layers.data.sinks.opening import ValueSink
 
     from ..runs import Run
 
@@ -44,7 +44,7 @@ class WriteValues(Repeating):
 
     def __init__(self) -> None:
         self.keep = tuple(self.values)
-        self._sink: Sink | None = None
+        self._sink: ValueSink | None = None
         self._open = contextlib.ExitStack()
 
     def prepare(self, base: Path) -> None:  # noqa: ARG002  every `prepare` is given the folder; this one reads no files

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paddle_layers.data.formats.dictionaries import read_words
+from paddle_layers.data.formats.tokenizers import read_words
 from paddle_layers.define import registries
 from paddle_layers.runtime.plan.losses import total_loss
 

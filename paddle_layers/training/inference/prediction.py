@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.data.columns import joined_starts
-from paddle_layers.data.formats.dictionaries import read_words
+from paddle_layers.data.formats.tokenizers import read_words
 from paddle_layers.data.sinks.values import Values
 
 from ..data_loading import advised

@@ -1,29 +1,28 @@
-"""Text files: a sequence of words per line, encoded by a dictionary, with an optional label before it."""
+"""Text files: a sequence of words or tokens per line, with an optional label before it, for all lines or on demand."""
 
 from __future__ import annotations
 
 import difflib
 from array import array
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..columns import SequenceColumn, WordColumn
+from ..columns import Rows, SequenceColumn, WordColumn
+from ..dataset import Dataset
+from ..lazy_columns import RecordReader, read_together
 from ..problems import DataError
-from .positioned_files import PositionedFile
-from .text_lines import numbered_lines, read_lines
+from .files import PositionedFile
+from .text_lines import IndexedLines, numbered_lines, words_lines
 
 if TYPE_CHECKING:
     from .tokenizers import Tokenizer
 
-LARGEST_DICTIONARY = 2**28
-"""Characters of a dictionary; 2**27 are enough for ten million words."""
 _UNKNOWN = "; add it to the dictionary, or set the out-of-vocabulary word with `unknown: ...`"
 
 
-class Lines:
+class WordSequences:
     """Words of a file as ids; `lines[row]` is the line in the file. Empty lines are skipped.
 
     Without `ids` the words stay words: their ids come from the training data. `unknown` is the id of out-of-vocabulary
@@ -88,18 +87,28 @@ class Lines:
         return f"{self.path}:{self.lines[row]}"
 
 
-def read_dictionary(path: Path) -> dict[str, int]:
-    """Words, one on each line, with their ids: the number of the line, from 0. `DataError` for one that is twice."""
-    ids: dict[str, int] = {}
-    size = 0
-    for line, text in read_lines(path):
-        word = text.strip()
-        size += len(text) + 1
-        if size > LARGEST_DICTIONARY:
-            raise DataError(f"{path} has more than {LARGEST_DICTIONARY} characters, the limit of a dictionary")
-        if not word or len(word.split(maxsplit=1)) > 1:
-            raise DataError(f"{path}:{line}: expected one word per line in a dictionary, got {word[:80]!r}")
-        if word in ids:
-            raise DataError(f"{path}:{line}: duplicate word `{word[:80]}`, first in line {ids[word] + 1}")
-        ids[word] = len(ids)
-    return ids
+def large_text(
+    file: PositionedFile, parse: Callable[..., WordSequences], words: Mapping[str, Sequence[str]]
+) -> Dataset:
+    """The fields `words` and, where lines have such, `label`; `parse(lines=...)` makes them of numbered lines."""
+    index = IndexedLines(file, words_lines(file))
+    if not len(index):
+        raise DataError(f"{file.path} has no words")
+
+    def some(rows: Sequence[int]) -> WordSequences:
+        return parse(lines=[(int(index.numbers[row]), index.text(row)) for row in rows])
+
+    def read(rows: Rows) -> Mapping[str, Any]:
+        found = read_together(rows, some)
+        texts = found.words.cells if isinstance(found.words, WordColumn) else found.words
+        return {"words": texts, "label": np.frombuffer(found.labels, np.int64)}
+
+    records, none = RecordReader(read), some([])
+    fields: dict[str, Any] = {}
+    if isinstance(none.words, WordColumn):
+        fields["words"] = WordColumn(records.column("words", len(index), (), object), text=True)
+    else:
+        fields["words"] = records.column("words", len(index), (), np.int64, level=1)
+    if none.labelled:
+        fields["label"] = records.column("label", len(index), (), np.int64)
+    return Dataset(fields, origin=str(file.path), place=index.place, words=words)

@@ -1,17 +1,86 @@
-"""Splitting of a data set: training rows and held-out rows."""
+"""Sampling of rows: counter-based random numbers, shuffling, and splits into training and test rows.
+
+All depend on seeds, epoch and row alone, so that a resumed training gets the same.
+"""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paddle_layers.define.errors import suggestion
+from paddle_layers.define.fork_locks import ForkSafeLock
 
 from .columns import Rows, WordColumn
 from .dataset import Dataset
-from .lazy_columns import StoredColumn
+from .lazy_columns import RowBlocks, StoredColumn
 from .problems import DataError
+
+_MASK = 2**64 - 1
+
+
+def generator(seed: int, epoch: int, stream: int) -> np.random.Generator:
+    """A generator for one purpose in one epoch; `stream` 0 is the order of the rows, the last are further orders."""
+    key = np.array([seed & _MASK, (epoch << 16 | stream) & _MASK], np.uint64)
+    return np.random.Generator(np.random.Philox(key=key))
+
+
+class RowRandom:
+    """Random numbers for the rows of a batch: `random()` returns one in [0, 1) per row.
+
+    A row gets the same numbers in any batch. Successive calls give independent numbers. Threads may call it
+    concurrently, each for separate rows.
+    """
+
+    def __init__(self, seed: int, epoch: int, stream: int, count: int) -> None:
+        self._generator = generator(seed, epoch, stream)
+        self._count = count
+        self._tables: list[NDArray[np.float64]] = []
+        self._drawing = ForkSafeLock()
+        self._offset = 0
+        self._rows: NDArray[np.int64] = np.empty(0, np.int64)
+        self._next = 0
+
+    def at(self, rows: NDArray[np.int64]) -> RowRandom:
+        """The numbers of these rows from the first call on."""
+        own = copy.copy(self)
+        own._rows, own._next = rows + self._offset, 0
+        return own
+
+    def behind(self, offset: int) -> RowRandom:
+        """For rows that have the numbers of those so many rows later."""
+        own = copy.copy(self)
+        own._offset = offset
+        return own
+
+    def random(self) -> NDArray[np.float64]:
+        """One number in [0, 1) for every row."""
+        with self._drawing.current:
+            if self._next == len(self._tables):
+                self._tables.append(self._generator.random(self._count))
+        self._next += 1
+        return self._tables[self._next - 1][self._rows]
+
+
+def shuffled(part: Rows, blocks: RowBlocks | None, seed: int, epoch: int, stream: int = 0) -> Rows:
+    """Random order of the rows of `part`, which are ascending; it depends on seed, epoch and random stream alone.
+
+    If rows are stored in `blocks`, these are shuffled, and rows are shuffled within groups of a few blocks: each block
+    is then read once per epoch, not once for each row.
+    """
+    random = generator(seed, epoch, stream)
+    if blocks is None:
+        return np.asarray(random.permutation(part))
+    starts, together = np.searchsorted(part, blocks.starts), blocks.together
+    order = random.permutation(len(starts) - 1)
+    parts = [
+        random.permutation(np.concatenate([part[starts[one] : starts[one + 1]] for one in order[first:][:together]]))
+        for first in range(0, len(order), together)
+    ]
+    return np.concatenate(parts)
 
 
 def split_by_share(dataset: Dataset, test: float, seed: int, stratify: str | None) -> tuple[Rows, Rows]:

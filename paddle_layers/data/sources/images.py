@@ -1,4 +1,4 @@
-"""Sources of image files, which are read lazily."""
+"""Sources of images, read lazily: folders, lists, LMDB databases."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from paddle_layers.define.errors import suggestion
 
 from ..columns import WordColumn
 from ..dataset import Dataset
-from ..formats.listed_boxes import ListedBoxes, Place, box_columns
-from ..formats.listed_files import files_in, inside
-from ..formats.pictures import ENDINGS, folder_of, map_column, picture_column, read_picture
+from ..formats.files import files_in, folder_of, inside
+from ..formats.image_columns import ListedBoxes, Place, box_columns, image_column, map_column, read_image
+from ..formats.image_decoder import ENDINGS
 from ..formats.text_lines import read_lines
 from ..lazy_columns import StoredColumn
 from ..problems import DataError
@@ -28,7 +28,7 @@ ANYWHERE = 'to allow it, write `folder: "/"` in the source, and absolute paths i
 """The fix for a listed file outside of the folder."""
 
 
-class PictureSettings:
+class ImageSettings:
     """Settings that the sources of images share."""
 
     indexed = True
@@ -60,7 +60,7 @@ class PictureSettings:
     )
 
 
-class _Pictures(PictureSettings, ABC):
+class _ImageSource(ImageSettings, ABC):
     """Sources of image files."""
 
     def open(self, base: Path) -> Dataset:
@@ -77,7 +77,7 @@ class _Pictures(PictureSettings, ABC):
     elsewhere={"Keras": "image_dataset_from_directory", "PyTorch": "ImageFolder"},
     terms=("image folder", "image classification", "image directory"),
 )
-class ImageFolder(_Pictures):
+class ImageFolder(_ImageSource):
     """Image folder: one folder of image files per class.
 
     Fields: `image` (channels, height, width; integers from 0 to 255) and `label`. Classes get their ids in alphabetical
@@ -143,7 +143,7 @@ class ImageFolder(_Pictures):
         def path(row: int) -> str:
             return f"{folder}/{names[row]}"
 
-        images = picture_column("image_folder", self, len(names), path, lambda row: read_picture(path(row)))
+        images = image_column("image_folder", self, len(names), path, lambda row: read_image(path(row)))
         return Dataset({"image": images, **labels}, origin=str(folder), place=path, words=words)
 
 
@@ -152,7 +152,7 @@ class ImageFolder(_Pictures):
     elsewhere={"Caffe": "ImageData", "MXNet": "ImageIter"},
     terms=("image list", "semantic segmentation", "object detection", "bounding boxes", "label map"),
 )
-class ImageList(_Pictures):
+class ImageList(_ImageSource):
     """Image list: a file with the name of an image and its label, label map or bounding boxes on each line.
 
     The label follows the last space or tab.
@@ -220,12 +220,12 @@ class ImageList(_Pictures):
         def place(row: int) -> str:
             return f"{path}:{lines[row]}"
 
-        images = picture_column(
+        images = image_column(
             "image_list",
             self,
             len(names),
             lambda row: f"{place(row)}: {names[row]}",
-            lambda row: read_picture(names[row]),
+            lambda row: read_image(names[row]),
         )
         labels = self._labels(texts, names, images, folder, place) if labelled else {}
         known = {"label": self.classes} if self.classes else {}
@@ -264,6 +264,26 @@ class ImageList(_Pictures):
                 f"such as {words[odd]}; use either words or numbers"
             )
         return WordColumn(list(words))
+
+
+@source("lmdb", elsewhere={"Caffe": "Data"}, terms=("LMDB",))
+class Lmdb(ImageSettings):
+    """LMDB database of Caffe `Datum` records, in the order of their keys.
+
+    Fields: `image` (channels, height, width) and `label`. Pixels are integers from 0 to 255, or floats if the records
+    contain such; all records have the size of the first. `color`, `height`, `width` and `fit` apply to records that
+    contain image files (`convert_imageset --encoded`), which need Pillow: `pip install 'paddle-layers[images]'`. The
+    others are returned as stored, by Caffe's tools as blue, green, red. The `lmdb` library is not needed, and damaged
+    files are rejected, while it would crash the process.
+    """
+
+    file = String("path of the database, a folder with `data.mdb` or such a file, relative to the training file")
+
+    def open(self, base: Path) -> Dataset:
+        """The records, found by their keys; none of them is read but the first."""
+        from ..formats.lmdb import Datums, LmdbFile
+
+        return Datums("lmdb", LmdbFile(base / self.file), self).dataset()
 
 
 def _label_last(text: str, *, labelled: bool) -> tuple[str, str]:

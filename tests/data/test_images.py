@@ -296,15 +296,15 @@ def test_a_listed_picture_that_is_not_there_is_named_with_its_line(folder):
 
 
 def test_pillow_that_is_not_installed_is_asked_for(folder, monkeypatch):
-    from paddle_layers.data.formats import pictures
+    from paddle_layers.data.formats import image_decoder
 
-    pictures.pillow.cache_clear()
+    image_decoder.pillow.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "PIL.Image", None)
     with pytest.raises(
         DataError, match=r"the source `image_folder` requires Pillow: pip install 'paddle-layers\[images\]'"
     ):
         opened("image_folder", folder, folder="flowers")
-    pictures.pillow.cache_clear()
+    image_decoder.pillow.cache_clear()
 
 
 def test_every_format_is_read(tmp_path):
@@ -316,7 +316,7 @@ def test_every_format_is_read(tmp_path):
 
 
 def test_a_picture_read_from_bytes_is_the_same(tmp_path):
-    from paddle_layers.data.formats.pictures import Decoder
+    from paddle_layers.data.formats.image_decoder import Decoder
 
     class Settings:
         color, height, width, fit, background_color = "rgb", None, None, "stretch", (255,)

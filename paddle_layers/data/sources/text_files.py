@@ -11,11 +11,10 @@ import numpy as np
 from paddle_layers.define import String, Strings, source
 
 from ..dataset import Dataset
-from ..formats.indexed_lines import is_large
-from ..formats.large_texts import large_text
-from ..formats.lines import Lines, read_dictionary
-from ..formats.positioned_files import PositionedFile
-from ..formats.tokenizers import Tokenizer
+from ..formats.files import PositionedFile
+from ..formats.text_files import WordSequences, large_text
+from ..formats.text_lines import is_large
+from ..formats.tokenizers import Tokenizer, read_dictionary
 from ..problems import DataError
 
 
@@ -23,7 +22,7 @@ from ..problems import DataError
     "text",
     terms=("text file", "tokenizer", "vocabulary", "corpus"),
 )
-class Text:
+class TextFile:
     """Text file: every line is a sequence of ids of words or tokens.
 
     Fields: `words`, sequences of ids, and with `classes` also `label`, the id of the word before the line's first tab.
@@ -71,9 +70,9 @@ class Text:
             words["words"] = tuple(ids)
         file = PositionedFile(path, "")
         if is_large(file):
-            parse = partial(Lines, file, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
+            parse = partial(WordSequences, file, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
             return large_text(file, parse, words)
-        lines = Lines(file, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
+        lines = WordSequences(file, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
         if not len(lines.lines):
             raise DataError(f"{path} has no words")
         labels = {"label": np.frombuffer(lines.labels, np.int64)} if labelled else {}
