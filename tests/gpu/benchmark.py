@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from .benchmark_page import page
+from .benchmark_page import measurements, page
 from .parts import Facts, Part, Setup
 from .sizes import LAYERS, NETWORKS, find
 
@@ -62,6 +62,7 @@ def rates(setup: Setup) -> Facts:
     wait = theirs.waiting(device)
     seconds = compare({name: Timed(run, wait) for name, run in runs.items()}, **_effort(setup))
     return {
+        "gpu": torch.cuda.get_device_name() if device.type == "cuda" else "CPU",
         "copy": 2 * source.nbytes / seconds["copy"],
         **{name: 2 * side**3 / seconds[name] for name in ("float32", "tf32")},
     }
@@ -137,4 +138,4 @@ def _effort(setup: Setup) -> dict[str, Any]:
     return TINY if setup.tiny else FULL
 
 
-PART = Part("Against PyTorch", items, run, page, absent, share=0.85)
+PART = Part("Against PyTorch", items, run, page, absent, share=0.85, measurements=measurements)

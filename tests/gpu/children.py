@@ -31,6 +31,7 @@ def run_part(module: str, part: Part, setup: Setup, end: float, log: TextIO) -> 
     outcome.seconds = time.monotonic() - begin
     if outcome.facts:
         outcome.page = part.page(outcome.facts)
+        outcome.measurements = part.measurements(outcome.facts)
     return outcome
 
 

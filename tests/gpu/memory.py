@@ -13,7 +13,7 @@ from tests.benchmarks import networks
 from tests.benchmarks.workloads import Workload
 
 from .page import code, paragraph, table
-from .parts import Facts, Part, Setup, message
+from .parts import Facts, Measurement, Part, Setup, message
 
 SLACK = 512 << 20
 """Bytes that the driver may take beside those that it is asked for: kernels, their stacks, whole pages."""
@@ -109,4 +109,14 @@ def page(facts: dict[str, Facts]) -> list[str]:
     return [*blocks, TOO_BIG, code(told)] if told else blocks
 
 
-PART = Part("Memory", items, run, page, share=1.0)
+def measurements(facts: dict[str, Facts]) -> list[Measurement]:
+    """Rows of `gpu.csv`: estimate, memory of the network, and memory that the driver gave."""
+    metrics = ("estimate", "held by the network", "device memory used")
+    return [
+        Measurement("GPU memory of a training step", name, metric, "MiB", f"{count / 2**20:.1f}")
+        for name, found in facts.items()
+        for metric, count in zip(metrics, found.get("bytes", ()), strict=False)
+    ]
+
+
+PART = Part("Memory", items, run, page, share=1.0, measurements=measurements)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from .parts import Outcome
@@ -18,11 +18,13 @@ numbers are those of Python and NumPy, not of a card.**
 """
 
 
-def write_page(output: Path, outcomes: Mapping[str, Outcome], command: str) -> None:
+def write_page(output: Path, outcomes: Mapping[str, Outcome], command: str, now: datetime) -> None:
     """Write the page of the parts that are done."""
     titles = {name: outcome.title or name.capitalize() for name, outcome in outcomes.items()}
-    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    blocks = ["# GPU test results", f"Written on {now} by `{command}`; each part is described below."]
+    blocks = [
+        "# GPU test results",
+        f"Written on {now:%Y-%m-%d %H:%M} UTC by `{command}`; each part is described below.",
+    ]
     if os.environ.get("NUMBA_ENABLE_CUDASIM") == "1":
         blocks.append(paragraph(SIMULATED))
     rows = [[titles[name], str(outcome), f"{outcome.seconds:.0f}"] for name, outcome in outcomes.items()]

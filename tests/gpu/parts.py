@@ -25,6 +25,20 @@ class Setup:
         return json.dumps(asdict(self))
 
 
+class Measurement(NamedTuple):
+    """A row of `gpu.csv`, without date, commit, GPU and command."""
+
+    benchmark: str
+    case: str
+    metric: str
+    unit: str
+    ours: str
+    theirs: str = ""
+    baseline: str = ""
+    ratio: str = ""
+    """Speed relative to the baseline."""
+
+
 @dataclass
 class Outcome:
     """What came of a part."""
@@ -41,6 +55,7 @@ class Outcome:
     title: str = ""
     page: list[str] = field(default_factory=list)
     """Markdown of what was found."""
+    measurements: list[Measurement] = field(default_factory=list)
 
     @property
     def findings(self) -> dict[str, list[str]]:
@@ -84,6 +99,8 @@ class Part(NamedTuple):
     """Processes side by side."""
     share: float = 0.5
     """Of the time that is left: so much it may take at most, since a kernel may hang."""
+    measurements: Callable[[dict[str, Facts]], list[Measurement]] = lambda _: []
+    """Rows of `gpu.csv`."""
 
 
 def load(module: str) -> Part:
