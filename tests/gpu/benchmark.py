@@ -62,7 +62,7 @@ def rates(setup: Setup) -> Facts:
     wait = theirs.waiting(device)
     seconds = compare({name: Timed(run, wait) for name, run in runs.items()}, **_effort(setup))
     return {
-        "gpu": torch.cuda.get_device_name() if device.type == "cuda" else "CPU",
+        "gpu": torch.cuda.get_device_name() if device == "cuda" else "CPU",
         "copy": 2 * source.nbytes / seconds["copy"],
         **{name: 2 * side**3 / seconds[name] for name in ("float32", "tf32")},
     }
