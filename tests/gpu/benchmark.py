@@ -1,4 +1,4 @@
-"""Networks and layers against PyTorch on the card."""
+"""Networks and layers on the GPU, compared with PyTorch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.benchmarks.ours import Side
     from tests.benchmarks.workloads import Workload
 
-RATES = "rates of the card"
+RATES = "rates of the GPU"
 FULL, TINY = {"rounds": 7, "seconds": 0.05}, {"rounds": 1, "seconds": 0.0}
 """Blocks of a side, and their length."""
 AGREE = 1e-3
@@ -106,7 +106,7 @@ def layer(work: Workload, setup: Setup) -> Facts:
 
 
 def turns(mine: Side, its: Side, how: str, setup: Setup) -> dict[str, float]:
-    """Seconds of each side; what torch's device does alone with products in TF32, too, which ours never are."""
+    """Seconds of each side. Without copies, PyTorch is also measured in TF32."""
     from tests.benchmarks.theirs import in_precision
     from tests.benchmarks.timing import Timed, compare
 

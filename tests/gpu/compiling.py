@@ -1,4 +1,4 @@
-"""Kernels of the next parts compiled beforehand, in processes side by side: what is timed finds them on the disk."""
+"""Compilation of the kernels of the next parts, in parallel processes, so that benchmarks do not compile."""
 
 from __future__ import annotations
 

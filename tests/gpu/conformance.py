@@ -66,7 +66,7 @@ def run(item: str, setup: Setup) -> Facts:
 
 
 def allowed(values: Any, exact: Any, dtype: str) -> float:
-    """What a device may differ by from the CPU's `values`: more where terms cancel out, as `exact` tells."""
+    """What a device may differ by from the CPU's `values`: more where terms cancel out, computed from `exact`."""
     return max(TOLERANCE[dtype], min(CANCELLED * distance(values, exact), MOST))
 
 

@@ -51,7 +51,7 @@ class Steps:
         self.losses.append(run.loss)
         self.times.append(time.perf_counter())
         if run.step == self.last:
-            run.stop("nobody wants more")
+            run.stop("the test needs no further steps")
 
     @property
     def seconds(self) -> float:

@@ -14,7 +14,7 @@ SHOWN = 3
 """Findings of an item that are written out."""
 SIMULATED = """
 **This is a dry run in numba's CUDA simulator: it shows that the program works. Its times mean nothing, and its
-numbers are those of Python and NumPy, not of a card.**
+numbers are those of Python and NumPy, not of a GPU.**
 """
 
 
@@ -56,7 +56,7 @@ def paragraph(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table; numbers stand on the right."""
+    """A Markdown table; numbers are right-aligned."""
     cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     number = [bool(cells) and all(_is_number(row[at]) for row in cells) for at in range(len(head))]
     widths = [max(len(row[at]) for row in [list(head), *cells]) for at in range(len(head))]

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 Facts = dict[str, Any]
-"""What an item gives: plain numbers, texts and lists, since it travels as JSON."""
+"""Result of an item: numbers, strings and lists, since it is serialized as JSON."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Part(NamedTuple):
     absent: Callable[[], str] = lambda: ""
     """Why it cannot be run here; nothing is wrong then."""
     children: int = 1
-    """Processes side by side."""
+    """Parallel processes."""
     share: float = 0.5
     """Of the time that is left: so much it may take at most, since a kernel may hang."""
     measurements: Callable[[dict[str, Facts]], list[Measurement]] = lambda _: []
