@@ -115,7 +115,7 @@ def test_a_part_that_fails_is_recorded_and_the_others_go_on(tmp_path, monkeypatc
     parts = {"environment": "tests.gpu.environment", "missing": "tests.gpu.missing", "wrong": here}
     monkeypatch.setattr(program, "PARTS", parts)
     page = tmp_path / "page.md"
-    assert program.run(Setup(tiny=True), [], 60, page, "the command") is False
+    assert program.run(Setup(tiny=True), [], 300, page, "the command") is False
     text = page.read_text()
     assert "| Everything goes wrong | 4 of 6 failed |" in text
     assert "* **raise** failed: `ValueError: it 'had' to be`" in text
