@@ -57,7 +57,10 @@ SECTIONS = {
     ),
     "Development": (
         "development",
-        ("contributing", "testing", "mutation-testing", "fuzzing", "fault-injection", "error-messages"),
+        (
+            *("contributing", "architecture", "testing", "gpu-testing", "mutation-testing", "fuzzing"),
+            *("fault-injection", "error-messages", "performance"),
+        ),
     ),
 }
 """Guides by section, after Diataxis, in the order of reading; other pages of a folder follow."""

@@ -198,7 +198,6 @@ class Int(_Ranged[int]):
         Returns:
             The error as a sentence; None for a legal value.
         """
-        # `bool` is a subclass of `int` in Python.
         if isinstance(value, bool) or not isinstance(value, int):
             return f"{self.subject} must be an integer, found {value!r}"
         if not -(2**63) <= value < 2**63:

@@ -13,11 +13,13 @@ elements per iteration.
 For each step along the depth a thread reads 16 elements of shared memory, as four vectors, for 64 products. Its rows
 and columns are two runs of 4, half a tile apart, so that the vectors of a warp are contiguous; the pitch is padded by 4
 against bank conflicts. A thread needs at most 128 registers, so that two blocks share a multiprocessor: one fetches
-while one multiplies. In an iteration of 64 wide tiles 512 of some 1000 instructions multiply; of an H200's 67 TFLOP/s
-we expect 25 to 30.
+while one multiplies. In an iteration of 64 wide tiles 512 of some 1000 instructions multiply. Measured on an
+H100, where PyTorch multiplies large float32 matrices at 50.6 TFLOP/s: 19.35 TFLOP/s for the forward pass of an MLP with
+4096 samples, 13.47 for AlexNet with 128.
 
 Split-K: where the result is small and the depth is long, as in a filter gradient, several blocks also share the depth.
-Each stores its tile in the scratch buffer, and a second kernel adds the tiles in a fixed order.
+Each stores its tile in the scratch buffer, and a second kernel adds the tiles in a fixed order. Without split-K, the
+filter gradients were half of a training step of a ResNet block (64x56x56) on an H100.
 
 Helpers cannot access `cuda`, so arrays and barriers are in the kernels. Arrays are indexed by `flat`, which avoids
 numba's check for negative indices: that check breaks vectorized accesses.
