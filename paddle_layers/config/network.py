@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .binding.settings import State
+from .binding.settings import PhaseState
 from .diagnostics.diagnostic import Diagnostic, Source
 from .diagnostics.report import ConfigError
 from .diagnostics.suggestions import nearest
@@ -34,21 +34,23 @@ class Network:
 
     @classmethod
     def checked(
-        cls, name: str, nodes: Iterable[Node], source: Source, states: Mapping[State, Iterable[Node]] | None = None
+        cls, name: str, nodes: Iterable[Node], source: Source, states: Mapping[PhaseState, Iterable[Node]] | None = None
     ) -> Network:
         """A network of checked layers; `states` are the layers of each known state."""
         made = object.__new__(cls)
         made._adopt(name, nodes, source, states or {})
         return made
 
-    def _adopt(self, name: str, nodes: Iterable[Node], source: Source, states: Mapping[State, Iterable[Node]]) -> None:
+    def _adopt(
+        self, name: str, nodes: Iterable[Node], source: Source, states: Mapping[PhaseState, Iterable[Node]]
+    ) -> None:
         self._name, self._nodes, self._source = name, tuple(nodes), source
         self._index: dict[str, Node] = {}
         for node in self._nodes:
             self._index.setdefault(node.name, node)
         self._states = {state: self._part(present, state) for state, present in states.items()}
 
-    def _part(self, nodes: Iterable[Node], state: State) -> Network:
+    def _part(self, nodes: Iterable[Node], state: PhaseState) -> Network:
         """The network in a state."""
         part = Network.checked(self._name, nodes, self._source)
         part._states[state] = part
@@ -95,7 +97,7 @@ class Network:
             raise ValueError(f'phase must be "train" or "test", not {phase!r}')
         if not any(node.include or node.exclude for node in self._nodes):
             return self
-        state = State(phase, level, frozenset(stages))
+        state = PhaseState(phase, level, frozenset(stages))
         if state not in self._states:
             self._states[state] = self._part(relink(self._nodes, self._source, state), state)
         return self._states[state]
