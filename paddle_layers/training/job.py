@@ -20,7 +20,7 @@ from paddle_layers.define.errors import suggestion
 from paddle_layers.define.name_patterns import matching
 
 from .callbacks.monitoring import Watching
-from .data_loading import Given, Part, datasets_of, loading, open_parts, part_name, placed
+from .data_loading import Given, Subset, datasets_of, loading, open_parts, part_name, placed
 from .data_norms import check_data_norms
 from .problems import TrainingError
 from .processes.ranks import SINGLE_PROCESS, SingleProcess
@@ -128,7 +128,7 @@ def _steps(training: Training, train: Batches | Stream) -> int:
 def _phase_data(
     training: Training,
     phase: str,
-    parts: Mapping[str, Sequence[Part]],
+    parts: Mapping[str, Sequence[Subset]],
     streams: Mapping[str, Iterable[Mapping[str, Any]]],
     seed: int,
 ) -> Batches | Stream | None:
@@ -159,7 +159,7 @@ def make_stream(training: Training, phase: str, batches: Iterable[Mapping[str, A
     return stream
 
 
-def make_batches(training: Training, phase: str, parts: Sequence[Part], *, seed: int) -> Batches:
+def make_batches(training: Training, phase: str, parts: Sequence[Subset], *, seed: int) -> Batches:
     """The data of a phase, cut into batches; several parts are mixed by the ratios of their sources.
 
     Raises `ConfigError` where they don't fit the data layers, or a ratio leaves none of a source.
@@ -176,7 +176,7 @@ def make_batches(training: Training, phase: str, parts: Sequence[Part], *, seed:
         return MixedBatches(mixed, training.batch_size, **options)
 
 
-def _feeds(training: Training, phase: str, part: Part, *, skip: bool) -> tuple[Feed, ...]:
+def _feeds(training: Training, phase: str, part: Subset, *, skip: bool) -> tuple[Feed, ...]:
     network = selected(training, phase)
     with placed(training, part.source):
         return make_feeds(

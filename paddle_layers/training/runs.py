@@ -52,7 +52,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Report:
+class TrainingReport:
     """The end of a training: results of the last test, and the files that it left.
 
     `weights` are those to use: of the `best` test where `save_best` kept them, else of the last step.
