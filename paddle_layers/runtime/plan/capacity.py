@@ -11,7 +11,7 @@ from paddle_layers.runtime.memory.blocks import DeviceError
 from paddle_layers.runtime.passes.buffer_reuse import place
 
 if TYPE_CHECKING:
-    from paddle_layers.runtime.schedule.schedule import Schedule
+    from paddle_layers.runtime.schedule.schedule import LaunchSchedule
 
 SPARE = 128
 """One part of so many stays free for kernels, stacks and whole pages: an H100 takes up to 5 MiB more than the plans."""
@@ -19,7 +19,7 @@ LARGEST = 3
 """Number of tensors listed in an out-of-memory error."""
 
 
-def check_capacity(device: Device, schedules: Sequence[Schedule]) -> None:
+def check_capacity(device: Device, schedules: Sequence[LaunchSchedule]) -> None:
     """Raises `DeviceError` if there is too little memory for the plans of all schedules.
 
     The message has the estimate, the largest tensors and a batch size that fits.
@@ -43,7 +43,7 @@ def check_capacity(device: Device, schedules: Sequence[Schedule]) -> None:
     )
 
 
-def _fitting_rows(schedules: Sequence[Schedule], free: int) -> int:
+def _fitting_rows(schedules: Sequence[LaunchSchedule], free: int) -> int:
     """Maximum number of samples whose buffers fit; sizes that depend on sequences and entries grow with them."""
     domains = [domain for schedule in schedules for domain in schedule.graph.domains]
     full = [domain.capacity for domain in domains]
