@@ -10,7 +10,7 @@ from paddle_layers.define.gc_paused import gc_paused
 
 from .binding.headers import is_training
 from .diagnostics.diagnostic import Diagnostic, Source
-from .diagnostics.report import ConfigError, Report, TooManyFaults
+from .diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults
 from .files import Examined, examine_network, loads, read_file
 from .network import Network
 from .reading.syntax import read
@@ -77,7 +77,9 @@ def validated(path: str | Path, settings: Sequence[str] = ()) -> tuple[str, list
 def _names_training(text: str) -> bool:
     """Whether the first fields are those of a training file; errors are left to the next reader."""
     try:
-        return is_training(gc_paused(lambda: read(Report(Source("", text)), recall=bool)))  # whole layers are skipped
+        return is_training(
+            gc_paused(lambda: read(DiagnosticReport(Source("", text)), recall=bool))
+        )  # whole layers are skipped
     except TooManyFaults:
         # A file with so many errors is reported by the reader of either kind.
         return False

@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 
 from .checking import validate
 from .diagnostics.diagnostic import Source
-from .diagnostics.report import Report
+from .diagnostics.report import DiagnosticReport
 from .files import BINARY, read_file
 from .reading.syntax import read
 from .writing.binary import message_of_fields, plain, read_binary, text_of_message
@@ -46,7 +46,7 @@ def read_message(path: Path) -> tuple[Message, str]:
     if path.suffix in BINARY:
         return read_binary(path), ""
     text = read_file(path)
-    return message_of_fields(read(Report(Source(str(path), text)))), text
+    return message_of_fields(read(DiagnosticReport(Source(str(path), text)))), text
 
 
 def written(message: Message, wanted: str) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .binding.settings import State
+from .binding.settings import PhaseState
 from .diagnostics.diagnostic import Diagnostic, Source
 from .diagnostics.report import ConfigError
 from .diagnostics.suggestions import nearest
@@ -39,7 +39,7 @@ class Network:
 
     @classmethod
     def checked(
-        cls, name: str, nodes: Iterable[Node], source: Source, states: Mapping[State, Iterable[Node]] | None = None
+        cls, name: str, nodes: Iterable[Node], source: Source, states: Mapping[PhaseState, Iterable[Node]] | None = None
     ) -> Network:
         """A network of layers that are checked already.
 
@@ -57,7 +57,9 @@ class Network:
         made._adopt(name, nodes, source, states or {})
         return made
 
-    def _adopt(self, name: str, nodes: Iterable[Node], source: Source, states: Mapping[State, Iterable[Node]]) -> None:
+    def _adopt(
+        self, name: str, nodes: Iterable[Node], source: Source, states: Mapping[PhaseState, Iterable[Node]]
+    ) -> None:
         self._name, self._nodes, self._source = name, tuple(nodes), source
         self._index: dict[str, Node] = {}
         for node in self._nodes:
@@ -65,7 +67,7 @@ class Network:
             self._index.setdefault(node.name, node)
         self._states = {state: self._part(present, state) for state, present in states.items()}
 
-    def _part(self, nodes: Iterable[Node], state: State) -> Network:
+    def _part(self, nodes: Iterable[Node], state: PhaseState) -> Network:
         """The network in a state."""
         part = Network.checked(self._name, nodes, self._source)
         # The layers of a part keep their rules, so `select` of a part would otherwise wire it again.
@@ -113,7 +115,7 @@ class Network:
             raise ValueError(f'phase must be "train" or "test", not {phase!r}')
         if not any(node.include or node.exclude for node in self._nodes):
             return self
-        state = State(phase, level, frozenset(stages))
+        state = PhaseState(phase, level, frozenset(stages))
         if state not in self._states:
             # Lazily: levels and stages can be combined in many ways, of which a program uses one or two. The types may
             # differ, so the layers are wired again.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .binding.headers import MessageSpec, spec
 from .binding.overrides import apply_overrides, block_keys
 from .diagnostics.diagnostic import Source
-from .diagnostics.report import ConfigError, Report
+from .diagnostics.report import ConfigError, DiagnosticReport
 from .reading.fields import BLOCK, FLOAT, LIST, STRING, Field, Fields, items
 from .reading.syntax import read
 from .writing.canonical import network_text
@@ -61,7 +61,7 @@ def flat_fields(text: str, message: str) -> dict[str, str]:
 
 
 def _fields(source: Source, message: str, prefix: str = "", *, without: str = "") -> Fields:
-    report = Report(source)
+    report = DiagnosticReport(source)
     fields = read(report)
     # Overrides apply to fields that are known to be complete; in a broken block one would hide the error.
     if not report.failed:

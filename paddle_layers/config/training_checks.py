@@ -10,7 +10,7 @@ from paddle_layers.define import InvalidAttributes
 
 from .binding.binder import Bound
 from .binding.headers import spec
-from .diagnostics.report import Report
+from .diagnostics.report import DiagnosticReport
 from .network import Network
 from .parameters import settings_of
 
@@ -23,7 +23,7 @@ def get_field(bound: Bound, name: str, message: str) -> Any:
     return spec(message).fields[name].default if value is None else value
 
 
-def check_schedules(blocks: Sequence[Bound], field: str, report: Report) -> None:
+def check_schedules(blocks: Sequence[Bound], field: str, report: DiagnosticReport) -> None:
     """Check the attributes of consecutive schedules, and their `until`."""
     before = 0
     for block in blocks:
@@ -50,7 +50,7 @@ def check_schedules(blocks: Sequence[Bound], field: str, report: Report) -> None
         before = until if isinstance(until, int) else before
 
 
-def check_average(bound: Bound | None, report: Report) -> None:
+def check_average(bound: Bound | None, report: DiagnosticReport) -> None:
     """Check that an average has either a decay or a window."""
     if bound is None or bound.broken:
         return
@@ -63,7 +63,7 @@ def check_average(bound: Bound | None, report: Report) -> None:
         report.add("E314", "`max_window` requires `window`", bound.place("max_window"))
 
 
-def check_momenta(bound: Bound, network: Network, report: Report) -> None:
+def check_momenta(bound: Bound, network: Network, report: DiagnosticReport) -> None:
     """A per-parameter momentum requires an optimizer with momentum."""
     optimizer: Bound | None = bound.values.get("optimizer")
     # An unknown optimizer may have a momentum: its name is the only error then.
@@ -82,7 +82,9 @@ def check_momenta(bound: Bound, network: Network, report: Report) -> None:
         report.add("E311", message, optimizer.place("type"))
 
 
-def check_test_name(source: Bound, first: Mapping[str, Bound], named: dict[str, Bound], report: Report) -> None:
+def check_test_name(
+    source: Bound, first: Mapping[str, Bound], named: dict[str, Bound], report: DiagnosticReport
+) -> None:
     """Check that a named source is an additional test source with a unique, valid name."""
     name, place = source.values.get("name"), source.place("name")
     if get_field(source, "phase", "Source") != "test" or "split" in source.places:
@@ -98,7 +100,7 @@ def check_test_name(source: Bound, first: Mapping[str, Bound], named: dict[str, 
         report.add("E304", f"duplicate name `{name}` of test sources", place, notes=(note,))
 
 
-def check_split(source: Bound, report: Report) -> None:
+def check_split(source: Bound, report: DiagnosticReport) -> None:
     """Check that a split selects the held-out samples in exactly one way."""
     split = source.values.get("split")
     if not isinstance(split, Bound) or split.broken:

@@ -14,7 +14,7 @@ from .binding.binder import Binder, Bound
 from .binding.headers import is_network, report_caffe, spec
 from .binding.overrides import apply_overrides
 from .diagnostics.diagnostic import Source
-from .diagnostics.report import ConfigError, Report, TooManyFaults, warn
+from .diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults, warn
 from .diagnostics.suggestions import nearest
 from .files import Examined, examine_network, load_plugins, read_file
 from .network import Network
@@ -113,7 +113,7 @@ def read_training(
     Returns:
         The training, if valid, and its network with all errors.
     """
-    report = Report(Source(str(path), text, settings))
+    report = DiagnosticReport(Source(str(path), text, settings))
     reader = _TrainingReader(report, Path(path).parent, network, sources_needed=sources_needed and network is None)
     training = gc_paused(reader.run)
     # Only after parsing: the number of errors is one of the signs of a file in another format.
@@ -128,7 +128,7 @@ def acts_on_tests(owner: type) -> bool:
 
 
 class _TrainingReader:
-    def __init__(self, report: Report, base: Path, given: Network | None, *, sources_needed: bool) -> None:
+    def __init__(self, report: DiagnosticReport, base: Path, given: Network | None, *, sources_needed: bool) -> None:
         self.report, self.base, self.network_argument, self.sources_needed = report, base, given, sources_needed
         self.binder = Binder(report)
         self.network_diagnostics: list[Any] = []

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from paddle_layers.config import Diagnostic, Examined, Network, Node, Source, examine
 from paddle_layers.config.binding.blocks import BlockDefinition, declared
 from paddle_layers.config.binding.steps import GROUP
-from paddle_layers.config.diagnostics.report import Report, TooManyFaults
+from paddle_layers.config.diagnostics.report import DiagnosticReport, TooManyFaults
 from paddle_layers.config.reading.fields import BLOCK as FIELDS
 from paddle_layers.config.reading.syntax import read
 from paddle_layers.define import LayerDefinition, Type, registries
@@ -79,7 +79,7 @@ class Document:
     @cached_property
     def blocks(self) -> dict[str, BlockDefinition]:
         """The blocks of this text by name, as far as it can be parsed."""
-        report, found = Report(Source(self.path, self.text)), []
+        report, found = DiagnosticReport(Source(self.path, self.text)), []
         with contextlib.suppress(TooManyFaults):
             fields = read(report) if len(self.text) <= LARGEST else []
             found = [fields, *(field[2] for field in fields if field[0] == "net" and field[1] == FIELDS)]

@@ -25,7 +25,7 @@ class Candidates(NamedTuple):
     logarithms: NDArray[Any]
 
 
-class Written(NamedTuple):
+class Hypothesis(NamedTuple):
     """A finished sequence as ids without the end token, and its score."""
 
     words: tuple[int, ...]
@@ -52,7 +52,7 @@ class BeamSearch:
         self._steps: list[tuple[Ints, Ints]] = []
         """Results of `advance` by position: sequences are reconstructed from the last word back."""
         self.lengths: Ints = np.zeros(samples, np.int64)
-        self.whole: list[list[Written]] = [[] for _ in range(samples)]
+        self.whole: list[list[Hypothesis]] = [[] for _ in range(samples)]
         self._least = np.full(samples, -np.inf)
         """The score that a new sequence of a sample has to exceed, once the requested number is finished."""
         self._ended, self._totals = np.zeros((samples, size), np.int64), np.zeros((samples, size))
@@ -92,7 +92,7 @@ class BeamSearch:
             text.append(int(chosen[at]))
             at = back[at]
         score = float(total) / float(self.lengths[row] ** self.length_penalty)
-        whole = [*self.whole[row], Written(tuple(text[::-1]), score)]
+        whole = [*self.whole[row], Hypothesis(tuple(text[::-1]), score)]
         self.whole[row] = sorted(whole, key=lambda one: -one.score)[: self.results]
         if len(self.whole[row]) == self.results:
             self._least[row] = self.whole[row][-1].score

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from paddle_layers.runtime import FeedError, Net, Sequences
 
 from .beam_search import Candidates, Ints
-from .network_split import ONE, ROW, Carried
+from .network_split import ONE, ROW, CarriedState
 from .position_network import BEST, LOGARITHM, PLACES, Positions
 
 Array = NDArray[Any]
@@ -109,7 +109,7 @@ class DecodingState:
         """Feeds of the position index."""
         return {name: np.full(len(self._own), self._place) for name in self._parts.places}
 
-    def _boot(self, one: Carried, source: Mapping[str, Any], size: int) -> Array:
+    def _boot(self, one: CarriedState, source: Mapping[str, Any], size: int) -> Array:
         if isinstance(one.boot, str):
             return np.asarray(repeated(source[one.boot], size))
         kind = np.int64 if one.type.kind == "INT" else np.dtype(self._net.dtype)

@@ -14,7 +14,7 @@ from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime import FeedError, Net
 
 from . import decoding_state
-from .beam_search import BeamSearch, Written
+from .beam_search import BeamSearch, Hypothesis
 from .position_network import cut
 from .sampling import Sampling
 
@@ -63,7 +63,7 @@ class Generator:
         data = (node.name for node in self.parts.source.nodes if not node.definition.inputs)
         return tuple(name for name in data if name not in self.parts.zeros)
 
-    def write(self, feeds: Mapping[str, Any], beginnings: Sequence[Sequence[int]]) -> list[list[Written]]:
+    def write(self, feeds: Mapping[str, Any], beginnings: Sequence[Sequence[int]]) -> list[list[Hypothesis]]:
         """The best sequences of each sample, best first.
 
         `feeds` are those of the source, `beginnings` the prompt of each sequence, at least one word; they are not part
@@ -75,7 +75,7 @@ class Generator:
         with tuned_at_every_size():  # small products, but hundreds of passes over the same plan
             return self._write(feeds, beginnings)
 
-    def _write(self, feeds: Mapping[str, Any], beginnings: Sequence[Sequence[int]]) -> list[list[Written]]:
+    def _write(self, feeds: Mapping[str, Any], beginnings: Sequence[Sequence[int]]) -> list[list[Hypothesis]]:
         samples = len(beginnings)
         search = self._search(samples)
         known = np.array([len(words) for words in beginnings], np.int64)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .beam_search import Candidates, Ints, Written
+from .beam_search import Candidates, Hypothesis, Ints
 
 
 class Sampling:
@@ -47,10 +47,10 @@ class Sampling:
         return np.asarray(~self._ended.reshape(-1, self.size).all(axis=1))
 
     @property
-    def whole(self) -> list[list[Written]]:
+    def whole(self) -> list[list[Hypothesis]]:
         """The finished sequences of each sample, best score first."""
         rows = zip(self._texts.tolist(), self._lengths.tolist(), self._sums.tolist(), strict=True)
-        texts = [Written(tuple(words[:length]), total) for words, length, total in rows]
+        texts = [Hypothesis(tuple(words[:length]), total) for words, length, total in rows]
         parts = (texts[at : at + self.size] for at in range(0, len(texts), self.size))
         return [sorted(part, key=lambda text: -text.score) for part in parts]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from numpy.typing import NDArray
 
 from paddle_layers.define.fork_locks import ForkSafeLock
-from paddle_layers.runtime.batch.carried import Carried
+from paddle_layers.runtime.batch.carried import CarriedRows
 from paddle_layers.runtime.batch.divisors import batch_divisors
 from paddle_layers.runtime.batch.dynamic_rows import CapacityExceededError, make_late_rows
 from paddle_layers.runtime.batch.feeding import Batch, check_gradients
@@ -88,7 +88,7 @@ class Net(PassResults, PassEffects):
         arguments.check_arguments(network, dtype, seed, batch_size)
         self.target = open_device(device) if isinstance(device, str) else device
         self.network, self.device, self.dtype, self.seed = network, self.target.name, dtype, seed
-        self.carried = Carried(network)
+        self.carried = CarriedRows(network)
         self._keep = (*arguments.names_of("keep", keep), *self.carried.values.values())
         self.lock, self.arena = ForkSafeLock(), ParameterSet(dtype)
         self._statistics = Statistics(self.target)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from paddle_layers.define.fork_locks import ForkSafeLock
-from paddle_layers.runtime.batch.carried import Carried
+from paddle_layers.runtime.batch.carried import CarriedRows
 from paddle_layers.runtime.memory.parameters import Parameter, ParameterSet
 from paddle_layers.runtime.plan.statistics import Statistics
 
@@ -31,7 +31,7 @@ class PassEffects:
     lock: ForkSafeLock
     closed: bool
     arena: ParameterSet
-    carried: Carried
+    carried: CarriedRows
     _statistics: Statistics
     _states_before: dict[str, NDArray[Any]]
     """Values before the last forward pass of the states that it has updated."""

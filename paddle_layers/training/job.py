@@ -20,7 +20,7 @@ from paddle_layers.define.errors import suggestion
 from paddle_layers.define.name_patterns import matching
 
 from .callbacks.monitoring import Watching
-from .data_loading import Given, Part, datasets_of, loading, open_parts, part_name, placed
+from .data_loading import Given, Subset, datasets_of, loading, open_parts, part_name, placed
 from .data_norms import check_data_norms
 from .problems import TrainingError
 from .processes.ranks import SINGLE_PROCESS, SingleProcess
@@ -132,7 +132,7 @@ def _steps(training: Training, train: Batches | Stream) -> int:
 def _phase_data(
     training: Training,
     phase: str,
-    parts: Mapping[str, Sequence[Part]],
+    parts: Mapping[str, Sequence[Subset]],
     streams: Mapping[str, Iterable[Mapping[str, Any]]],
     seed: int,
 ) -> Batches | Stream | None:
@@ -163,7 +163,7 @@ def make_stream(training: Training, phase: str, batches: Iterable[Mapping[str, A
     return stream
 
 
-def make_batches(training: Training, phase: str, parts: Sequence[Part], *, seed: int) -> Batches:
+def make_batches(training: Training, phase: str, parts: Sequence[Subset], *, seed: int) -> Batches:
     """The data of a phase, cut into batches; several parts are mixed by the ratios of their sources.
 
     Raises `ConfigError` where they don't fit the data layers, or a ratio leaves none of a source.
@@ -180,7 +180,7 @@ def make_batches(training: Training, phase: str, parts: Sequence[Part], *, seed:
         return MixedBatches(mixed, training.batch_size, **options)
 
 
-def _feeds(training: Training, phase: str, part: Part, *, skip: bool) -> tuple[DataFeed, ...]:
+def _feeds(training: Training, phase: str, part: Subset, *, skip: bool) -> tuple[DataFeed, ...]:
     network = selected(training, phase)
     with placed(training, part.source):
         return make_feeds(

@@ -44,7 +44,7 @@ from .results.logs import EVENTS
 from .results.metrics_logger import MetricsLogger
 from .results.result_names import further_names, nan_notes
 from .results.run_files import RunFacts
-from .runs import Report, Run, call, left_out_text, skipped_text, take_statistics
+from .runs import Run, TrainingReport, call, left_out_text, skipped_text, take_statistics
 from .schedules import Staged, rate_at
 from .state_files import names_of, restore_state_files
 from .training_step import StepPasses
@@ -142,7 +142,7 @@ class Trainer:
                     self.job.updater.catch_up()  # as one that goes on from here finds it
                     self._save()
 
-    def finish(self, file: str) -> Report:
+    def finish(self, file: str) -> TrainingReport:
         """Save, test, plot the learning curve. Returns the printed report; `file` names the training in commands.
 
         A final test that is not due at this step comes after the checkpoint, which does not include it.
@@ -168,7 +168,9 @@ class Trainer:
             commands.append((f"tensorboard --logdir {quote(str(run.folder / EVENTS))}", "Monitor"))
         log = run.folder / LOG
         left_out = "\n".join(filter(None, (left_out_text(*self._data()), skipped_text(self._passes.skipped))))
-        return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands, left_out)
+        return TrainingReport(
+            run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands, left_out
+        )
 
     def save_weights(self) -> None:
         """Write the weights of the last step, their averages where the training has some."""

@@ -45,7 +45,7 @@ def make_progress(stream: TextIO | None = None) -> Progress:
     stream = dropping(sys.stderr if stream is None else stream)
     if stream is None:  # as under `pythonw`, or after `2>&-`
         return NullProgress()
-    return Bar(stream) if stream.isatty() else Lines(stream)
+    return Bar(stream) if stream.isatty() else LineProgress(stream)
 
 
 def as_text(facts: Mapping[str, float]) -> str:
@@ -102,7 +102,7 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600}:{whole % 3600 // 60:02d} h"
 
 
-class Lines:
+class LineProgress:
     """Plain lines, one for each report."""
 
     def __init__(self, stream: TextIO | None) -> None:

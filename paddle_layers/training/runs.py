@@ -64,7 +64,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Report:
+class TrainingReport:
     """Results of a training, and the paths of the output files."""
 
     folder: Path

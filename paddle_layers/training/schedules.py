@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from paddle_layers.config.training import ScheduleSettings
 
 
-class Schedule(Protocol):
+class RateSchedule(Protocol):
     """Interface of a learning-rate schedule."""
 
     def rate(self, base: float, step: int, total: int) -> float:
@@ -32,7 +32,7 @@ class _Rising:
     warmup = Int("number of warmup steps, in which the rate rises linearly to its base", default=0, min=0)
 
 
-def rate_at(chosen: Schedule | None, base: float, step: int, total: int) -> float:
+def rate_at(chosen: RateSchedule | None, base: float, step: int, total: int) -> float:
     """Learning rate of a step: the schedule's, or the base rate; times the factor of the first `warmup` steps.
 
     Raises `TrainingError` for an infinite rate, as that of a `gamma` above 1 after many steps.

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle_layers.config.diagnostics.diagnostic import Source
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.reading.fields import BLOCK, LIST, STRING, Fields, items
 from paddle_layers.config.reading.syntax import read
 from paddle_layers.editor.completion import completions
@@ -63,7 +63,7 @@ def scanned(tree: Tree, block: Block) -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.parametrize("text", [*TEXTS, JSON], ids=[*(path.stem for path in EXAMPLES), "json"])
 def test_scanner_and_reader_are_of_one_mind(text: str) -> None:
-    report = Report(Source("", text))
+    report = DiagnosticReport(Source("", text))
     wanted = list(read_fields(read(report)))
     tree = Tree(text)
     assert not report.diagnostics

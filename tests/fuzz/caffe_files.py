@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from paddle_layers.config import ConfigError, Network, Source, loads
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.define import Type
 from paddle_layers.define.escaping import CONTROL
 from paddle_layers.exchange.caffe_in.binary import CaffeError, read_mean, read_model
@@ -162,7 +162,7 @@ class CaffeModel(Target):
 @cache
 def _converted() -> tuple[Conversion, Network]:
     """The net that models are read for."""
-    report = Report(Source("net.prototxt", NET))
+    report = DiagnosticReport(Source("net.prototxt", NET))
     net = bind("Net", fields_of_text(report), 0, report)
     whole = convert_net(net, report, [State("train"), State("test")], {}, None)
     return whole, checked(network_text("net", whole, "a net"), report)

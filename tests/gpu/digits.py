@@ -12,7 +12,7 @@ import numpy as np
 
 import paddle_layers as pl
 from paddle_layers.data import Dataset
-from paddle_layers.training.progress import Lines
+from paddle_layers.training.progress import LineProgress
 
 from .children import ROOT
 from .page import paragraph, table
@@ -102,7 +102,7 @@ def train(folder: Path, dtype: str, device: str, tiny: bool, last: int | None = 
             device=device,
             callbacks=[steps],
             datasets=few() if tiny else None,
-            progress=Lines(log),
+            progress=LineProgress(log),
         )
     return steps, report.results["accuracy"]
 

@@ -16,7 +16,7 @@ from paddle_layers.codegen.json_schema import ROOTS, json_schema
 import paddle_layers as pl
 from paddle_layers.config import ConfigError, load_training, loads
 from paddle_layers.config.diagnostics.diagnostic import Source
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.reading.fields import BLOCK, LIST, WORD, Fields
 from paddle_layers.config.reading.syntax import read
 from paddle_layers.define import registries
@@ -59,7 +59,7 @@ def _plain_value(kind: int, value: Any) -> Json:
 
 
 def as_json(text: str) -> Json:
-    return plain(read(Report(Source("", text))))
+    return plain(read(DiagnosticReport(Source("", text))))
 
 
 def codes(config: Json) -> set[str]:

@@ -16,7 +16,7 @@ from ..terminal import echo, print_table
 
 if TYPE_CHECKING:
     from paddle_layers.training.results.comparison import ComparedRun
-    from paddle_layers.training.sweeps.search import Trial
+    from paddle_layers.training.sweeps.search import TrialResult
     from paddle_layers.training.sweeps.study import Sweep
 
 
@@ -134,7 +134,7 @@ def sweep(
     _print_trials(sweep, run_sweep(sweep, processes, lambda text: echo(text, err=True)))
 
 
-def _print_trials(sweep: Sweep, trials: Sequence[Trial]) -> None:
+def _print_trials(sweep: Sweep, trials: Sequence[TrialResult]) -> None:
     from rich.table import Table
 
     from paddle_layers.training.sweeps.study import trial_folder

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from paddle_layers.define import Definition
 
 from ..diagnostics.diagnostic import Fix
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import STRING, Field, Fields
 from .blocks import BlockDefinition, field_of, piece_place
@@ -26,7 +26,7 @@ class Pending(NamedTuple):
     expression: Expression
     place: int
 
-    def field(self, settings: Mapping[str, Value], report: Report) -> Field | None:
+    def field(self, settings: Mapping[str, Value], report: DiagnosticReport) -> Field | None:
         """The attribute as a field of its block; None after a report."""
         try:
             return field_of(self.name, self.expression.value(settings), self.place)
@@ -46,7 +46,7 @@ class Assignments(NamedTuple):
 
 
 def assignments(
-    given: list[Field], definition: Definition, within: BlockDefinition | None, report: Report
+    given: list[Field], definition: Definition, within: BlockDefinition | None, report: DiagnosticReport
 ) -> Assignments:
     """The assignments in the `set` fields of a layer that is `within` a block, or outside of blocks."""
     fields: Fields = []
@@ -69,7 +69,7 @@ def assignments(
 
 
 def _read(
-    text: str, place: int, definition: Definition, within: BlockDefinition | None, report: Report
+    text: str, place: int, definition: Definition, within: BlockDefinition | None, report: DiagnosticReport
 ) -> Pending | None:
     end = place + len(text)
     try:
@@ -102,7 +102,7 @@ def _read(
     return Pending(name, expression, place)
 
 
-def _is_known(name: str, definition: Definition, place: int, report: Report) -> bool:
+def _is_known(name: str, definition: Definition, place: int, report: DiagnosticReport) -> bool:
     known = definition.attribute_by_name
     if name in known:
         return True

@@ -12,7 +12,7 @@ from paddle_layers.define.fields.tensors import Input, Output
 from paddle_layers.define.fields.types import KINDS
 from paddle_layers.define.functions.facts import Facts
 
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..reading.fields import BLOCK, FLOAT, INT, STRING, WORD, Field, Fields, items
 from .expressions import ExpressionError, Value, assignment, pieces
 from .headers import spec
@@ -114,7 +114,7 @@ def field_of(name: str, value: Value, start: int) -> Field:
     return (name, kinds[type(value)], value, start, start)
 
 
-def piece_place(report: Report, item: Field, offset: int) -> int:
+def piece_place(report: DiagnosticReport, item: Field, offset: int) -> int:
     """Position in the file where a substring begins; the string itself if escapes shift the offsets."""
     inside = item[4] + 1
     # One test instead of a table of escapes: strings of settings rarely contain any.

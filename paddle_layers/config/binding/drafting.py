@@ -9,10 +9,10 @@ from paddle_layers.define import Attributes, LayerDefinition, registries
 from paddle_layers.define.bodies.activations import activation_problem
 from paddle_layers.define.escaping import CONTROL, printable_line
 
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import name_hint
 from .binder import Binder, Bound
-from .drafts import LINEAR, Draft, Setup, Step
+from .drafts import LINEAR, Draft, Setup, StepDraft
 from .settings import ParamSettings, StateRule
 from .steps import GROUP, NETWORK, STEP, check_context, check_step, check_times, is_a
 
@@ -36,21 +36,21 @@ def make_draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
     return made
 
 
-def check_name(name: str, whose: str, start: int, report: Report) -> None:
+def check_name(name: str, whose: str, start: int, report: DiagnosticReport) -> None:
     """Report a name with characters that control a terminal or make it look like another name."""
     if found := CONTROL.search(name):
         message = f"invalid character {printable_line(found[0])} in the name of {whose}: `{name}`"
         report.add("E117", message, start, help="use letters of any language, digits, spaces, dots and slashes")
 
 
-def _step(bound: Bound, binder: Binder) -> Step | None:
+def _step(bound: Bound, binder: Binder) -> StepDraft | None:
     """The step of a layer, with drafts of its layers."""
-    found: Bound | Step | None = bound.values.get("step")
+    found: Bound | StepDraft | None = bound.values.get("step")
     if found is None:
         return None
-    block = found.bound if isinstance(found, Step) else found
+    block = found.bound if isinstance(found, StepDraft) else found
     drafts = tuple(make_draft(layer, binder, STEP) for layer in block.values.get("layer", ()))
-    step = bound.values["step"] = Step(drafts, block.values.get("output", ()), block)
+    step = bound.values["step"] = StepDraft(drafts, block.values.get("output", ()), block)
     return step
 
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 from paddle_layers.define import Attributes, LayerDefinition
 
 from ..diagnostics.diagnostic import Source
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..reading.fields import items
 from ..reading.reader import TextReader
 from .binder import Binder, Bound
 from .blocks import BlockDefinition
 from .headers import spec
-from .settings import ParamSettings, State, StateRule
+from .settings import ParamSettings, PhaseState, StateRule
 
 LINEAR = "linear"
 
@@ -36,7 +36,7 @@ class Setup:
         self.include: tuple[StateRule, ...] = ()
         self.exclude: tuple[StateRule, ...] = ()
         self.output_names: tuple[str, ...] = ()
-        self.step: Step | None = None
+        self.step: StepDraft | None = None
         self.times = 1
         """Number of repetitions of a block."""
 
@@ -47,7 +47,7 @@ class Setup:
         inner = self.step or isinstance(self.definition, BlockDefinition)
         return not (self.include or self.exclude or self.loss_weight or self.propagate_down or inner or shares)
 
-    def present(self, state: State) -> bool:
+    def present(self, state: PhaseState) -> bool:
         """Whether the layer exists in a state."""
         if self.include:
             return any(rule.meets(state) for rule in self.include)
@@ -91,7 +91,7 @@ class Draft:
         return self._bound is not None and self._bound.broken
 
     @property
-    def step(self) -> Step | None:
+    def step(self) -> StepDraft | None:
         """The layers of one step of a recurrent group."""
         if self.setup is not None:
             return self.setup.step
@@ -143,12 +143,12 @@ class Draft:
 
 def _bound(text: re.Match[str]) -> Bound:
     """A valid layer with positions in the whole text."""
-    report = Report(Source("", text.string))
+    report = DiagnosticReport(Source("", text.string))
     layer = TextReader(text.string, report).block(text.start())
     return Binder(report).message(layer[2], spec("Layer"), layer[3], "layer")
 
 
-class Step(NamedTuple):
+class StepDraft(NamedTuple):
     """A `step` block: its layers, and the outputs that become the group's."""
 
     drafts: tuple[Draft, ...]

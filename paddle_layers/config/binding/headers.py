@@ -18,7 +18,7 @@ from paddle_layers.define.fields.attributes import (
     Strings,
 )
 
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import BLOCK, Field, Fields
 
@@ -101,7 +101,7 @@ CAFFE_SOLVER = {"base_lr", "lr_policy", "max_iter", "solver_mode", "test_iter", 
 """Fields of a Caffe solver; a training file has at most one of them, as an alias."""
 
 
-def report_caffe(fields: Fields, report: Report) -> bool:
+def report_caffe(fields: Fields, report: DiagnosticReport) -> bool:
     """Report a Caffe network or solver as one error instead of each of its fields; returns whether it is one."""
     names = {field[0] for field in fields}
     first = next((field for field in fields if field[0] in ("layer", "layers") and field[1] == BLOCK), None)

@@ -8,7 +8,7 @@ from typing import Any
 from paddle_layers.define import Attributes, LayerDefinition, registries
 
 from ..diagnostics.diagnostic import Source
-from ..diagnostics.report import Report, TooManyFaults
+from ..diagnostics.report import DiagnosticReport, TooManyFaults
 from ..reading.fields import INT, STRING, WORD, Field, Recall
 from ..reading.patterns import SIMPLE_BLOCK, SIMPLE_FIELD
 from ..reading.reader import read_text
@@ -48,7 +48,7 @@ class _Settings:
     """Binds the text that follows the inputs of a layer."""
 
     def __init__(self) -> None:
-        self.binder = Binder(Report(Source("", "")))
+        self.binder = Binder(DiagnosticReport(Source("", "")))
         self.header = spec("Layer")
 
     def bind(self, kind: str, rest: str) -> Setup | None:
@@ -63,7 +63,7 @@ class _Settings:
             attributes = _simple_attributes(definition, simple[2])
             if attributes is not None and attributes.get("act", LINEAR) == LINEAR:
                 return Setup(definition, attributes)
-        report = Report(Source("", rest))
+        report = DiagnosticReport(Source("", rest))
         self.binder.report = report
         try:
             # With a report of this text alone: errors are reported by the parser, with positions in the file.
@@ -73,7 +73,7 @@ class _Settings:
             # file.
             return None
 
-    def _judged(self, kind: str, rest: str, report: Report) -> Setup | None:
+    def _judged(self, kind: str, rest: str, report: DiagnosticReport) -> Setup | None:
         fields: list[Field] = [("name", STRING, kind, 0, 0), ("type", STRING, kind, 0, 0)]
         # Any valid name would do above: the memo is shared by all layers with this text, whose names differ.
         fields += read_text(rest, report)

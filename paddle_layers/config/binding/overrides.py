@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from paddle_layers.define.decimals import MANTISSA
 
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import BLOCK, FLOAT, INT, LIST, STRING, WORD, Field, Fields
 from .headers import MessageSpec, spec
@@ -22,7 +22,9 @@ _KEYS = ("name", "of", "phase", "type", "input")
 """Fields that identify a block: the first of these in its schema."""
 
 
-def apply_overrides(fields: Fields, report: Report, root: str, prefix: str = "", *, without: str = "") -> None:
+def apply_overrides(
+    fields: Fields, report: DiagnosticReport, root: str, prefix: str = "", *, without: str = ""
+) -> None:
     """Apply overrides from outside the file of a report to its fields, those of a message `root`.
 
     `prefix` is the beginning of the paths, such as "net."; other paths are skipped, as are those that begin with
@@ -39,7 +41,7 @@ def apply_overrides(fields: Fields, report: Report, root: str, prefix: str = "",
 class _Override:
     """One field, whose text begins at `start` in the source."""
 
-    def __init__(self, text: str, start: int, report: Report) -> None:
+    def __init__(self, text: str, start: int, report: DiagnosticReport) -> None:
         self.text, self.start, self.report = text, start, report
 
     def apply(self, fields: Fields, header: MessageSpec | None, at: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from paddle_layers.define import LayerDefinition
 
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from .binder import Bound
 from .blocks import BlockDefinition
 from .drafts import Draft
@@ -28,7 +28,7 @@ def is_a(definition: Any, name: str) -> bool:
     return definition is not None and definition.name == name
 
 
-def check_step(bound: Bound, report: Report) -> bool:
+def check_step(bound: Bound, report: DiagnosticReport) -> bool:
     """Whether a layer has a `step` with outputs if and only if it is a recurrent group."""
     given, is_group = "step" in bound.places, is_a(bound.definition, GROUP)
     if not given and is_group and not bound.broken:
@@ -47,7 +47,7 @@ def check_step(bound: Bound, report: Report) -> bool:
     return (block is not None) == is_group
 
 
-def check_times(bound: Bound, report: Report) -> bool:
+def check_times(bound: Bound, report: DiagnosticReport) -> bool:
     """Whether a repeated layer is a block with an input and one output."""
     definition, start = bound.definition, bound.place("times")
     if "times" not in bound.places or definition is None:
@@ -64,7 +64,7 @@ def check_times(bound: Bound, report: Report) -> bool:
     return True
 
 
-def check_context(draft: Draft, report: Report, where: str) -> None:
+def check_context(draft: Draft, report: DiagnosticReport, where: str) -> None:
     """Report a layer that is not allowed in its context, and remove its setup."""
     bound, definition = draft.bound, draft.definition
     assert bound is not None, "a parsed layer has positions"
@@ -85,13 +85,13 @@ def check_context(draft: Draft, report: Report, where: str) -> None:
         draft.setup = None
 
 
-def _memory_outside(draft: Draft, report: Report) -> bool:
+def _memory_outside(draft: Draft, report: DiagnosticReport) -> bool:
     message = f"layer `{draft.name}`: `memory` is only allowed in the `step` of a `recurrent_group`"
     report.add("E116", message, draft.place("type"), help=_MEMORY_HELP)
     return False
 
 
-def _rules_outside(draft: Draft, bound: Bound, report: Report, where: str) -> bool:
+def _rules_outside(draft: Draft, bound: Bound, report: DiagnosticReport, where: str) -> bool:
     """Whether a layer of a step or a block has no field that belongs in the layer around it."""
     misplaced = [name for name in ("include", "exclude", "loss_weight") if name in bound.places]
     for name in misplaced:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from paddle_layers.define import broken_plugin, meant_elsewhere, no_layer_here, registries
 
 from ..diagnostics.diagnostic import Fix
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 
 # Only layer types, about 200, are more than that; a list of all of them would bury the message.
@@ -61,7 +61,7 @@ def replacement_of(header: str, name: str) -> str:
     return ""
 
 
-def report_unknown_type(report: Report, registry: str, name: str, start: int, blocks: Sequence[str]) -> None:
+def report_unknown_type(report: DiagnosticReport, registry: str, name: str, start: int, blocks: Sequence[str]) -> None:
     """Report it, with a similar name, the equivalent of another framework, or a note on plugins."""
     hint, near = _hint(registry, name, [*registries[registry], *blocks])
     end = report.source.token_end(start)

@@ -8,7 +8,7 @@ from typing import Any
 from paddle_layers.define.fields.attributes import Attribute
 
 from ..diagnostics.diagnostic import Fix
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import BLOCK, BROKEN, FLOAT, INT, LIST, STRING, WORD, Field, items, shown
 
@@ -28,7 +28,7 @@ MISSING: Any = object()
 """Result for an invalid value; the error was reported."""
 
 
-def bind_value(attribute: Attribute[Any], field: Field, report: Report) -> Any:
+def bind_value(attribute: Attribute[Any], field: Field, report: DiagnosticReport) -> Any:
     """The value of an attribute that is not repeated, or `MISSING` after a report."""
     if field[0] == BROKEN:
         return MISSING
@@ -51,7 +51,7 @@ def _meaning(attribute: Attribute[Any]) -> str:
     return "" if attribute.doc.startswith("field `") else f"`{attribute.name}`: {attribute.doc}"
 
 
-def bind_values(attribute: Attribute[Any], fields: list[Field], report: Report) -> Any:
+def bind_values(attribute: Attribute[Any], fields: list[Field], report: DiagnosticReport) -> Any:
     """The tuple of a repeated attribute, from one list or several fields, or `MISSING` after a report."""
     found = [bind_value(attribute, item, report) for field in fields for item in items(field)]
     if any(value is MISSING for value in found):
@@ -99,7 +99,7 @@ def _real(value: int) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _wrong_kind(attribute: Attribute[Any], field: Field, report: Report) -> None:
+def _wrong_kind(attribute: Attribute[Any], field: Field, report: DiagnosticReport) -> None:
     wanted = _WANTED[attribute.type]
     kind, value = field[1], field[2]
     help_, fix = "", None
@@ -147,7 +147,7 @@ def _unquoted(text: str) -> tuple[int, Any]:
         return WORD, text
 
 
-def _wrong_choice(attribute: Attribute[Any], field: Field, value: str, report: Report) -> None:
+def _wrong_choice(attribute: Attribute[Any], field: Field, value: str, report: DiagnosticReport) -> None:
     near = nearest(value, attribute.options, 0.5)
     quotes = '"' if field[1] == STRING else ""
     end = report.source.token_end(field[4])

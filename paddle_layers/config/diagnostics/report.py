@@ -55,7 +55,7 @@ class TooManyFaults(Exception):
     """Parsing stops: the maximum number of errors is reached."""
 
 
-class Report:
+class DiagnosticReport:
     """Collects diagnostics of one source."""
 
     def __init__(self, source: Source) -> None:

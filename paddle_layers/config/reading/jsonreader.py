@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from json import JSONDecodeError, JSONDecoder
 
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, broken
 from .lexical import HALF, LONGEST
 from .recovery import mistake_in_json
@@ -33,7 +33,7 @@ class _Stop(Exception):
 
 
 class _JsonReader:
-    def __init__(self, text: str, report: Report) -> None:
+    def __init__(self, text: str, report: DiagnosticReport) -> None:
         self.text, self.report = text, report
         self.root: Fields = []
         self.fields = self.root
@@ -155,7 +155,7 @@ class _JsonReader:
         self.fields = inner
 
 
-def read_json(text: str, report: Report) -> Fields:
+def read_json(text: str, report: DiagnosticReport) -> Fields:
     """The members of a JSON object as fields. A member `null` counts as absent, `$schema` is for editors.
 
     Errors go to `report`; parsing stops at the first syntax error.

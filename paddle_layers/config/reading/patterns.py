@@ -57,7 +57,7 @@ VALUE = re.compile(
 )
 
 
-class Item:
+class ValueGroup:
     """The match of `VALUE`, by the number of its group."""
 
     NUMBER, WORD, STRING, BLOCK, END_OF_LIST, NONE = range(1, 7)

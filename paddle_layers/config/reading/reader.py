@@ -6,10 +6,10 @@ import re
 from typing import Any
 
 from ..diagnostics.diagnostic import Fix, Note
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from .fields import BLOCK, DEEPEST, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, Recall, broken
 from .lexical import parse_number, unescape
-from .patterns import COMMA, EVENT, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, VALUE, Found, Item
+from .patterns import COMMA, EVENT, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, VALUE, Found, ValueGroup
 from .recovery import SyntaxMistake, lacks_brace, mistake_at_name, mistake_at_value
 
 _CLOSES = {"{": "}", "<": ">"}
@@ -31,7 +31,7 @@ class _Open:
 class TextReader:
     """One pass over a config. Errors go to the report; the fields that could be read are returned."""
 
-    def __init__(self, text: str, report: Report, recall: Recall | None = None) -> None:
+    def __init__(self, text: str, report: DiagnosticReport, recall: Recall | None = None) -> None:
         self.text, self.report, self.recall = text, report, recall
         self.fields: Fields = []
         self.stack: list[_Open] = []
@@ -225,21 +225,21 @@ class TextReader:
                 return self._list_fault(position, "expected `,` or `]`")
         match, at = VALUE.match(self.text, position), position - 1
         assert match is not None, "the last alternative is empty"
-        kind = match.lastindex or Item.NONE
+        kind = match.lastindex or ValueGroup.NONE
         start, position = match.start(kind), match.end()
-        if kind == Item.END_OF_LIST and not self.fields:
+        if kind == ValueGroup.END_OF_LIST and not self.fields:
             return self._end_list(position)
-        if kind == Item.END_OF_LIST and self.text[start] == "]":
+        if kind == ValueGroup.END_OF_LIST and self.text[start] == "]":
             fix = Fix(at, at + 1, "")
             self.report.add("E001", "trailing comma", at, at + 1, help="remove it", fix=fix)
             return self._end_list(position)
-        if kind in (Item.END_OF_LIST, Item.NONE):
+        if kind in (ValueGroup.END_OF_LIST, ValueGroup.NONE):
             return self._list_fault(start, "expected a value")
-        if kind == Item.BLOCK:
+        if kind == ValueGroup.BLOCK:
             self._open("", start, start, match[kind])
-        elif kind == Item.NUMBER:
+        elif kind == ValueGroup.NUMBER:
             self._number("", start, start, match[kind])
-        elif kind == Item.WORD:
+        elif kind == ValueGroup.WORD:
             self.fields.append(("", WORD, _word(match[kind]), start, start))
         else:
             value, position = self._string(position)
@@ -383,7 +383,7 @@ class Abandoned(Exception):
     """Parsing stops; the error was reported."""
 
 
-def read_text(text: str, report: Report, recall: Recall | None = None) -> Fields:
+def read_text(text: str, report: DiagnosticReport, recall: Recall | None = None) -> Fields:
     """The fields of a file in text format. Errors go to `report`; raises `TooManyFaults` at the thousandth.
 
     `recall` is called for each layer in the layout of `fmt` before it is parsed.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from .fields import Fields, Recall, broken
 from .jsonreader import read_json
 from .lexical import HALF
 from .reader import read_text
 
 
-def read(report: Report, recall: Recall | None = None) -> Fields:
+def read(report: DiagnosticReport, recall: Recall | None = None) -> Fields:
     """The fields of a config in either syntax. Raises `TooManyFaults`."""
     text = report.source.own
     # A Python string may hold half of a surrogate pair. It is rejected first, because a message that quotes it could

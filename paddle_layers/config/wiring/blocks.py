@@ -12,11 +12,11 @@ from paddle_layers.define.escaping import CONTROL
 from ..binding.binder import Binder, Bound
 from ..binding.blocks import BlockDefinition, piece_place
 from ..binding.drafting import check_name, make_draft
-from ..binding.drafts import Draft, Step
+from ..binding.drafts import Draft, StepDraft
 from ..binding.expressions import ExpressionError, assignment, pieces
 from ..binding.steps import BLOCK
 from ..diagnostics.diagnostic import Fix
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import STRING
 from .inference import INPUT, Producer
@@ -114,7 +114,7 @@ def all_drafts(drafts: Iterable[Draft]) -> Iterator[Draft]:
             yield from all_drafts(one.step.drafts)
 
 
-def check_size(drafts: Sequence[Draft], report: Report) -> None:
+def check_size(drafts: Sequence[Draft], report: DiagnosticReport) -> None:
     """Report a network whose blocks expand to too many layers, before expansion."""
     total = 0
     for one in all_drafts(drafts):
@@ -134,7 +134,9 @@ def check_size(drafts: Sequence[Draft], report: Report) -> None:
 # ---- blocks alone
 
 
-def _check_declaration(block: BlockDefinition, bound: Bound, blocks: Iterable[BlockDefinition], report: Report) -> None:
+def _check_declaration(
+    block: BlockDefinition, bound: Bound, blocks: Iterable[BlockDefinition], report: DiagnosticReport
+) -> None:
     name = block.name
     if not name:  # a missing name was reported, an empty one was not
         if "name" in bound.places and not bound.broken:
@@ -168,7 +170,7 @@ def _check_declaration(block: BlockDefinition, bound: Bound, blocks: Iterable[Bl
                    help="add `output: ...` with the name of one of its layers")  # fmt: skip
 
 
-def _check_settings(block: BlockDefinition, bound: Bound, report: Report) -> None:
+def _check_settings(block: BlockDefinition, bound: Bound, report: DiagnosticReport) -> None:
     seen: dict[str, int] = {}
     for text, place in _settings_in_file(bound, report):
         try:
@@ -199,13 +201,13 @@ def _check_settings(block: BlockDefinition, bound: Bound, report: Report) -> Non
                 report.add("E119", error.message, place, help=error.help)
 
 
-def _settings_in_file(bound: Bound, report: Report) -> list[tuple[str, int]]:
+def _settings_in_file(bound: Bound, report: DiagnosticReport) -> list[tuple[str, int]]:
     """The settings that a block declares, with their positions."""
     fields = [field for field in bound.places.get("settings", ()) if field[1] == STRING]
     return [(text, piece_place(report, field, at)) for field in fields for text, at in pieces(field[2])]
 
 
-def _check_outputs(block: BlockDefinition, made: set[str], report: Report) -> None:
+def _check_outputs(block: BlockDefinition, made: set[str], report: DiagnosticReport) -> None:
     for item, name in enumerate(block.bound.values.get("output", ())):
         if name in made:
             continue
@@ -220,7 +222,7 @@ def _check_outputs(block: BlockDefinition, made: set[str], report: Report) -> No
         report.add("E218", message, start, help=help_, fix=fix)
 
 
-def _mark_losses(block: BlockDefinition, report: Report) -> None:
+def _mark_losses(block: BlockDefinition, report: DiagnosticReport) -> None:
     """Mark outputs of a block that are losses; a loss that is not an output would never be trained."""
     for one in block.drafts:
         outputs = list(one.definition.outputs.values()) if isinstance(one.definition, LayerDefinition) else []
@@ -233,7 +235,7 @@ def _mark_losses(block: BlockDefinition, report: Report) -> None:
 
 
 def _report_cycles(
-    blocks: Sequence[BlockDefinition], needs: Sequence[Sequence[int]], done: Sequence[int], report: Report
+    blocks: Sequence[BlockDefinition], needs: Sequence[Sequence[int]], done: Sequence[int], report: DiagnosticReport
 ) -> None:
     among = sorted(set(range(len(blocks))) - set(done))
     for cycle in cycles(needs, among):
@@ -257,7 +259,7 @@ def _place_of_use(block: BlockDefinition, other: BlockDefinition) -> int:
         if layer.definition is other:
             return layer.place("type")
         step: Any = layer.values.get("step")
-        inner = step.bound if isinstance(step, Step) else step
+        inner = step.bound if isinstance(step, StepDraft) else step
         waiting += inner.values.get("layer", ()) if inner is not None else ()
     return int(block.start)
 
@@ -265,7 +267,7 @@ def _place_of_use(block: BlockDefinition, other: BlockDefinition) -> int:
 # ---- unused parts
 
 
-def report_unused(blocks: Sequence[BlockDefinition], drafts: Sequence[Draft], report: Report) -> None:
+def report_unused(blocks: Sequence[BlockDefinition], drafts: Sequence[Draft], report: DiagnosticReport) -> None:
     """Warn about unused blocks, settings and inputs."""
     uses = {one.definition for one in all_drafts(drafts)}
     reached = {other for block in blocks if block in uses for other in _reached(block)}

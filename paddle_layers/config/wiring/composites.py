@@ -11,12 +11,12 @@ from paddle_layers.define import Attributes, Type
 from ..binding.binder import Binder, Bound
 from ..binding.blocks import BlockDefinition
 from ..binding.drafting import make_draft
-from ..binding.drafts import Draft, Step
+from ..binding.drafts import Draft, StepDraft
 from ..binding.expressions import Value, shown
 from ..binding.settings import ParamSettings
 from ..binding.steps import BLOCK, MEMORY, is_a
 from ..diagnostics.diagnostic import Fix, Note
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from .inference import Types
 from .names import Names
@@ -26,7 +26,7 @@ DEEPEST = 2
 """Deepest nesting: sequences of sub-sequences."""
 
 
-def types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> list[Type | None]:
+def types_inside(draft: Draft, given: Sequence[Type | None], report: DiagnosticReport) -> list[Type | None]:
     """The type of each input inside a step; None if unknown, or after a report."""
     unknown: list[Type | None] = [None] * len(given)
     if draft.setup is None:
@@ -67,7 +67,7 @@ def types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> 
 
 
 def types_outside(
-    draft: Draft, step: Step, types: Sequence[Type | None], nodes: Sequence[Node], inner: Names
+    draft: Draft, step: StepDraft, types: Sequence[Type | None], nodes: Sequence[Node], inner: Names
 ) -> Types | None:
     """Types of a group's outputs, or None after a report.
 
@@ -79,7 +79,7 @@ def types_outside(
     return _outputs(draft, step, nodes, inner.report) if sound and all(reported) else None
 
 
-def _static_known(draft: Draft, static: Sequence[str], report: Report) -> bool:
+def _static_known(draft: Draft, static: Sequence[str], report: DiagnosticReport) -> bool:
     wrong = [(place, name) for place, name in enumerate(static) if name not in draft.inputs]
     for place, name in wrong:
         if draft.bound is not None:
@@ -90,7 +90,7 @@ def _static_known(draft: Draft, static: Sequence[str], report: Report) -> bool:
     return not wrong
 
 
-def _outputs_known(step: Step, inner: Names) -> bool:
+def _outputs_known(step: StepDraft, inner: Names) -> bool:
     """Whether the step's outputs are outputs of its layers."""
     ok = True
     for place, name in enumerate(step.outputs):
@@ -109,7 +109,7 @@ def _outputs_known(step: Step, inner: Names) -> bool:
     return ok
 
 
-def _outputs(draft: Draft, step: Step, nodes: Sequence[Node], report: Report) -> Types | None:
+def _outputs(draft: Draft, step: StepDraft, nodes: Sequence[Node], report: DiagnosticReport) -> Types | None:
     """Types of the group's outputs, or None after a report."""
     assert draft.setup is not None, "an invalid group has no types"
     types = {name: type_ for node in nodes for name, type_ in zip(node.output_names, node.output_types, strict=True)}
@@ -146,7 +146,7 @@ def _moving(stepped: set[str], nodes: Sequence[Node]) -> set[str]:
 # ---- memories
 
 
-def check_memories(group: Draft, step: Step, nodes: Sequence[Node], inner: Names) -> bool:
+def check_memories(group: Draft, step: StepDraft, nodes: Sequence[Node], inner: Names) -> bool:
     """Whether every memory remembers an output in the step, of its type, and has a static initial value."""
     types = {name: type_ for node in nodes for name, type_ in zip(node.output_names, node.output_types, strict=True)}
     producers = {name: node for node in nodes for name in node.output_names}
@@ -208,14 +208,14 @@ LONGEST = 120
 """Maximum length of the settings in a note."""
 
 
-class UseReport(Report):
+class UseReport(DiagnosticReport):
     """Errors of a block in a use, each reported once, at the first use with it.
 
     Errors of the block alone were reported before. Those of a use come from its settings and inputs, and one of these
     may invalidate many layers of the block, so only the first error of a use is reported.
     """
 
-    def __init__(self, outer: Report, use: Draft) -> None:
+    def __init__(self, outer: DiagnosticReport, use: Draft) -> None:
         super().__init__(outer.source)
         self.outer, self.use, self.diagnostics = outer, use, outer.diagnostics
         # The list of diagnostics is shared, so that an error that another use has reported is recognized.
@@ -250,7 +250,7 @@ def _settings(use: Draft) -> str:
     return f", with {text}"[:LONGEST] if text else ""
 
 
-def expanded_layers(block: BlockDefinition, settings: Attributes, report: Report) -> tuple[Draft, ...]:
+def expanded_layers(block: BlockDefinition, settings: Attributes, report: DiagnosticReport) -> tuple[Draft, ...]:
     """The layers of a block, with attributes computed from its settings."""
     binder = Binder(report)
     return tuple(
@@ -268,7 +268,7 @@ def _varies(bound: Bound) -> bool:
 
 def _layers_of_step(bound: Bound) -> Sequence[Bound]:
     step: Any = bound.values.get("step")
-    block = step.bound if isinstance(step, Step) else step
+    block = step.bound if isinstance(step, StepDraft) else step
     return block.values.get("layer", ()) if block is not None else ()
 
 
@@ -287,7 +287,7 @@ def _filled(bound: Bound, settings: Mapping[str, Value], binder: Binder) -> Boun
         made.attributes = binder.attributes(definition, made.block, start, made)
     if layers := _layers_of_step(bound):
         step: Any = bound.values["step"]
-        block: Bound = copy.copy(step.bound if isinstance(step, Step) else step)
+        block: Bound = copy.copy(step.bound if isinstance(step, StepDraft) else step)
         block.values = {**block.values, "layer": [_filled(layer, settings, binder) for layer in layers]}
         made.values["step"] = block
     return made

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from .nodes import Node
 
@@ -19,7 +19,7 @@ def carried_values(nodes: Iterable[Node]) -> dict[str, str]:
     return {node.output_names[0]: node.attributes["carry"] for node in data if node.attributes["carry"] is not None}
 
 
-def check_carried(nodes: Sequence[Node], report: Report) -> None:
+def check_carried(nodes: Sequence[Node], report: DiagnosticReport) -> None:
     """Check that carried values exist and have the type of the data layer."""
     carried = carried_values(nodes)
     if not carried:

@@ -20,7 +20,7 @@ from paddle_layers.define import (
 from ..binding.drafts import Draft, Setup
 from ..binding.steps import group_output_names
 from ..diagnostics.diagnostic import Note
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from .nodes import Inside, inside_of
 
 INPUT = -1
@@ -59,7 +59,7 @@ def output_names(draft: Draft, count: int) -> tuple[str, ...]:
 class Inference:
     """Infers types of drafts; every failure is reported once, at its cause."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: DiagnosticReport) -> None:
         self.report = report
         self.memo: dict[object, Types] = {}
         self.insides: dict[tuple[Setup, Types], Inside | None] = {}
@@ -177,7 +177,9 @@ def _origin(error: Exception) -> str:
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
-def size_notes(draft: Draft, item: int | None, producers: Mapping[str, Producer], report: Report) -> tuple[Note, ...]:
+def size_notes(
+    draft: Draft, item: int | None, producers: Mapping[str, Producer], report: DiagnosticReport
+) -> tuple[Note, ...]:
     """The layers that determine the size of an input: one note per layer, back towards the data."""
     notes: list[Note] = []
     name = draft.inputs[item] if item is not None and item < len(draft.inputs) else (draft.inputs or ("",))[0]

@@ -8,8 +8,8 @@ from collections.abc import Container, Sequence
 from paddle_layers.define.machine import as_bytes, memory_bytes
 
 from ..binding.drafts import Setup
-from ..binding.settings import State
-from ..diagnostics.report import Report
+from ..binding.settings import PhaseState
+from ..diagnostics.report import DiagnosticReport
 from .nodes import Node, all_settings, parameter_shapes
 
 # Such a network is valid but trains badly, so this is a warning, not an error.
@@ -29,11 +29,11 @@ _MEANT = (
 )
 
 
-def lint(nodes: Sequence[Node], report: Report) -> None:
+def lint(nodes: Sequence[Node], report: DiagnosticReport) -> None:
     """Warn about suspicious settings in a valid network, as it is trained."""
     _too_large(nodes, report)
     setups = {node.setup for node in nodes}  # few: layers with equal text share one
-    absent = {setup for setup in setups if not setup.present(State("train"))}
+    absent = {setup for setup in setups if not setup.present(PhaseState("train"))}
     losses = {setup for setup in setups - absent if _is_loss(setup)}
     # Without a loss, the network is for prediction only, and nothing in it is meant to be trained.
     if not losses:
@@ -47,7 +47,7 @@ def lint(nodes: Sequence[Node], report: Report) -> None:
     _not_learning(present, losses, report)
 
 
-def _too_large(nodes: Sequence[Node], report: Report) -> None:
+def _too_large(nodes: Sequence[Node], report: DiagnosticReport) -> None:
     """Parameters that exceed the memory of this machine; of equal layers, the first one is reported."""
     memory = memory_bytes()
     # Not every system reports its memory.
@@ -70,7 +70,7 @@ def _too_large(nodes: Sequence[Node], report: Report) -> None:
                 report.add("W006", message, *node.span, help=help_)
 
 
-def _activated_twice(cost: Node, producer: Node, report: Report) -> None:
+def _activated_twice(cost: Node, producer: Node, report: DiagnosticReport) -> None:
     applied, instead = APPLIED[cost.definition.name]
     kind, name = cost.definition.name, producer.name
     own = producer.definition.name == applied
@@ -87,7 +87,7 @@ def _activated_twice(cost: Node, producer: Node, report: Report) -> None:
     )
 
 
-def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: Report) -> None:
+def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: DiagnosticReport) -> None:
     """Layers with parameters on which no loss depends; of several in a row, the last one."""
     useful: set[str] = set()
     idle: list[Node] = []

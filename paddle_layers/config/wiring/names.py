@@ -13,9 +13,9 @@ from paddle_layers.define.name_patterns import listed
 
 from ..binding.blocks import BlockDefinition
 from ..binding.drafts import Draft
-from ..binding.settings import State
+from ..binding.settings import PhaseState
 from ..diagnostics.diagnostic import Fix
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import Vocabulary
 from .inference import output_names
 from .nodes import Node, inner_names
@@ -128,7 +128,7 @@ class Names:
     def __init__(
         self,
         drafts: Sequence[Draft],
-        report: Report,
+        report: DiagnosticReport,
         around: Names | None = None,
         group: Draft | None = None,
         block: BlockDefinition | None = None,
@@ -136,7 +136,7 @@ class Names:
         self.drafts, self.report, self.around, self.group, self.block = drafts, report, around, group, block
         self.inputs = frozenset(group.inputs if group is not None else block.inputs if block is not None else ())
         self.seen: set[tuple[str, int, int]] = set()
-        self.absent: dict[int, tuple[State, int, str]] = {}
+        self.absent: dict[int, tuple[PhaseState, int, str]] = {}
         self.works: set[int] = set()
         # A layer may have any number of outputs `name.output_1`, so only those that are read are generated.
         self.read = {name for draft in drafts for name in draft.inputs if "." in name}
@@ -227,7 +227,7 @@ class Names:
                     "E201", message, start, index, help="names of layers and outputs must be unique", notes=(note,)
                 )
 
-    def needs(self, present: list[int], producers: dict[str, int], state: State) -> list[list[int]]:
+    def needs(self, present: list[int], producers: dict[str, int], state: PhaseState) -> list[list[int]]:
         """Positions of the layers that each layer reads; unknown names are reported."""
         needs: list[list[int]] = []
         for index in present:

@@ -15,9 +15,9 @@ from ..binding.drafts import Draft, Setup
 from ..binding.headers import is_training, report_caffe, spec
 from ..binding.memo import memo
 from ..binding.overrides import apply_overrides
-from ..binding.settings import State, StateRule
+from ..binding.settings import PhaseState, StateRule
 from ..diagnostics.diagnostic import Diagnostic, Source
-from ..diagnostics.report import ConfigError, Report, TooManyFaults
+from ..diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults
 from ..reading.fields import Fields
 from ..reading.other_formats import other_text
 from ..reading.syntax import read
@@ -35,7 +35,7 @@ _MOST = 8
 """Maximum number of stages and of levels that are checked."""
 
 
-def states_of(drafts: Sequence[Draft]) -> list[list[State]]:
+def states_of(drafts: Sequence[Draft]) -> list[list[PhaseState]]:
     """States to check, in one group per phase; the states of a group differ in level and stages.
 
     A layer may lack an input in some states of a group, since rules on stages often only make sense in combination; it
@@ -44,12 +44,12 @@ def states_of(drafts: Sequence[Draft]) -> list[list[State]]:
     rules = [rule for draft in drafts if draft.setup for rule in (*draft.setup.include, *draft.setup.exclude)]
     # Without rules both phases are the same network.
     if not rules:
-        return [[State("train")]]
+        return [[PhaseState("train")]]
     levels = _levels(rules)
     # Only levels and stages that rules mention can make a difference; combinations are bounded, since their number is
     # exponential.
     stages = [frozenset(), *map(frozenset, _stages(rules))]
-    return [[State(phase, *rest) for rest in product(levels, stages)] for phase in ("train", "test")]
+    return [[PhaseState(phase, *rest) for rest in product(levels, stages)] for phase in ("train", "test")]
 
 
 def _levels(rules: Sequence[StateRule]) -> list[int]:
@@ -125,7 +125,7 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
 
 # ---- all states
 
-PHASES = (State("train"), State("test"))
+PHASES = (PhaseState("train"), PhaseState("test"))
 
 
 class Wired(NamedTuple):
@@ -135,11 +135,11 @@ class Wired(NamedTuple):
     nodes: Sequence[Node]
     """The layers of all states, in an order that is valid in each."""
     source: Source
-    states: Mapping[State, Sequence[Node]] = {}
+    states: Mapping[PhaseState, Sequence[Node]] = {}
     """The layers of each state that was checked."""
 
 
-def wire(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
+def wire(drafts: Sequence[Draft], report: DiagnosticReport, name: str) -> Wired:
     """The layers, checked in every state; errors go to the report."""
     if not drafts:
         if not report.diagnostics:
@@ -150,7 +150,7 @@ def wire(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
     return Wired(name, nodes, report.source) if nodes is not None else _wire_states(drafts, report, name)
 
 
-def _wire_states(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
+def _wire_states(drafts: Sequence[Draft], report: DiagnosticReport, name: str) -> Wired:
     states = states_of(drafts)
     resolver = Resolver(drafts, report)
     nodes: dict[int, Node] = {}
@@ -173,9 +173,9 @@ def _ordered(drafts: Sequence[Draft], nodes: dict[int, Node], resolver: Resolver
     return [nodes[index] for index in done if index in nodes]
 
 
-def relink(nodes: Sequence[Node], source: Source, state: State) -> list[Node]:
+def relink(nodes: Sequence[Node], source: Source, state: PhaseState) -> list[Node]:
     """The layers of a checked network in another state. Raises `ConfigError`."""
-    report = Report(source)
+    report = DiagnosticReport(source)
     drafts = [Draft(node.name, node.definition, node.inputs, node.setup, node.span[0]) for node in nodes]
     resolver = Resolver(drafts, report)
     # Wired again rather than filtered: an absent layer may change which layer an input refers to, and its type.
@@ -192,7 +192,7 @@ def relink(nodes: Sequence[Node], source: Source, state: State) -> list[Node]:
 
 def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
     """The valid layers of a network file, if any, and all its errors and warnings."""
-    report = Report(source)
+    report = DiagnosticReport(source)
     wired = gc_paused(lambda: _wire(report))
     # Without the garbage collector above: it doubled the time per layer with 100,000 layers (7.2 to 13.3 us in a
     # prototype).
@@ -201,7 +201,7 @@ def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
     return wired, report.sorted()
 
 
-def of_another_kind(report: Report) -> Diagnostic | None:
+def of_another_kind(report: DiagnosticReport) -> Diagnostic | None:
     """A single error for a file of another kind, instead of all others; None for a config."""
     other = other_text(report.source.own, report.errors)
     if other is None:
@@ -209,7 +209,7 @@ def of_another_kind(report: Report) -> Diagnostic | None:
     return Diagnostic("E009", f"this is {other.what}, not a config", report.source, 0, help=other.help)
 
 
-def _wire(report: Report) -> Wired | None:
+def _wire(report: DiagnosticReport) -> Wired | None:
     try:
         # With overrides, all layers need fields that can be changed.
         fields = read(report, memo() if not report.source.overrides else None)
@@ -225,7 +225,7 @@ def _wire(report: Report) -> Wired | None:
         return None
 
 
-def wire_fields(fields: Fields, report: Report, bound: Bound | None = None) -> Wired:
+def wire_fields(fields: Fields, report: DiagnosticReport, bound: Bound | None = None) -> Wired:
     """The layers in the fields of a file or of a `net` block. Errors go to the report."""
     binder = Binder(report)
     if bound is None:

@@ -9,7 +9,7 @@ import re
 from typing import Any, NamedTuple
 
 from ..diagnostics.diagnostic import Source
-from ..diagnostics.report import ConfigError, Report, TooManyFaults
+from ..diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults
 from ..reading.syntax import is_json, read
 
 WIDTH = 120
@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 
 def format_text(text: str, name: str = "<text>") -> str:
     """The formatted text of a config file. Raises `ConfigError` for syntax errors."""
-    report = Report(Source(name, text))
+    report = DiagnosticReport(Source(name, text))
     with contextlib.suppress(TooManyFaults):
         # Syntax only: a file with an unknown layer can be formatted as well.
         read(report)

@@ -39,7 +39,7 @@ class Recorder:
     def arguments(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """Everything that the body may ask for, beside the sizes of axes."""
         self.attributes = attributes
-        given: dict[str, Any] = {NET: Net(self), **attributes}
+        given: dict[str, Any] = {NET: RecordingNet(self), **attributes}
         for name, wires in self.inputs.items():
             given[name] = wires if self.layer.inputs[name].repeatable else (wires or (None,))[0]
         return given
@@ -146,7 +146,7 @@ class Recorder:
         raise ShapeError(f"its part `{name}` ({definition.name}): {problem}", attribute=self._own("act", attributes))
 
 
-class Net:
+class RecordingNet:
     """`net.fc(...)`: a method for every layer, with the arguments of the helpers of `nn`."""
 
     def __init__(self, recorder: Recorder) -> None:

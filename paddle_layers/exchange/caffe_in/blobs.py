@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from paddle_layers.config.binding.drafting import check_name
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.diagnostics.suggestions import nearest
 
 from .layer_types import INPUT_TYPES, OLD_TYPES
@@ -53,7 +53,7 @@ def _meets(rule: Message, state: State) -> bool:
 class Blobs:
     """Resolves the names of blobs, layer by layer in the order of the file."""
 
-    def __init__(self, report: Report, inputs: Sequence[Value]) -> None:
+    def __init__(self, report: DiagnosticReport, inputs: Sequence[Value]) -> None:
         self.report = report
         self.current: dict[str, dict[str, Value]] = {phase: {v.name: v for v in inputs} for phase in PHASES}
         """In each phase, the current value of each blob."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.writing.text import attributes_fields
 from paddle_layers.define import InvalidAttributes, ShapeError, Type, registries
 
@@ -50,7 +50,7 @@ def converts(
 class Conversion:
     """State of the conversion."""
 
-    report: Report
+    report: DiagnosticReport
     given: Mapping[str, Type] = field(default_factory=dict)
     """Input types specified by the user."""
     mean_dims: tuple[int, ...] | None = None

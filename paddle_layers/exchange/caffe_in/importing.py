@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.config.diagnostics.diagnostic import Diagnostic, Source
-from paddle_layers.config.diagnostics.report import ConfigError, Report, TooManyFaults
+from paddle_layers.config.diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults
 from paddle_layers.config.network import Network
 from paddle_layers.define import Type
 from paddle_layers.define.escaping import printable_line
@@ -82,7 +82,7 @@ def import_prototxt(
     """
     # First: its shape may determine that of the images.
     array = read_mean(Path(mean)) if mean is not None else None
-    report = Report(Source(str(path), read_prototxt(Path(path))))
+    report = DiagnosticReport(Source(str(path), read_prototxt(Path(path))))
     reports = [report]
     try:
         found = _Import(reports, dict(shapes or {}), array).run(Path(path), weights)
@@ -92,12 +92,14 @@ def import_prototxt(
     return found
 
 
-def _faults(reports: list[Report]) -> list[Diagnostic]:
+def _faults(reports: list[DiagnosticReport]) -> list[Diagnostic]:
     return [fault for report in reports for fault in report.sorted()]
 
 
 class _Import:
-    def __init__(self, reports: list[Report], shapes: dict[str, Type], mean: NDArray[np.float32] | None) -> None:
+    def __init__(
+        self, reports: list[DiagnosticReport], shapes: dict[str, Type], mean: NDArray[np.float32] | None
+    ) -> None:
         self.reports, self.shapes, self.mean = reports, shapes, mean
 
     def run(self, path: Path, weights: str | Path | None) -> Imported:
@@ -143,7 +145,7 @@ class _Import:
         found.texts[REPORT] = report_text(origins, whole, found.weights)
         return found
 
-    def _net_of(self, solver: Message, path: Path, origins: list[str]) -> tuple[Message | None, Report]:
+    def _net_of(self, solver: Message, path: Path, origins: list[str]) -> tuple[Message | None, DiagnosticReport]:
         """The net of a solver: in the solver, or in the file that it names."""
         (report,) = self.reports
         for name in ("net_param", "train_net_param"):
@@ -172,7 +174,7 @@ class _Import:
             help_ = f"copy it to {path.parent / Path(given).name}, beside the solver"
             report.add("E302", f"network file `{given}` not found", solver.place(key), help=help_)
             return None, report
-        net_report = Report(Source(str(file), read_prototxt(file)))
+        net_report = DiagnosticReport(Source(str(file), read_prototxt(file)))
         self.reports.insert(0, net_report)
         # Errors of the net are first in the list: those of the solver may follow from them.
         origins.append(file.name)

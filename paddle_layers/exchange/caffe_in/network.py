@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from paddle_layers.config.binding.drafting import check_name
-from paddle_layers.config.diagnostics.report import ConfigError, Report
+from paddle_layers.config.diagnostics.report import ConfigError, DiagnosticReport
 from paddle_layers.config.diagnostics.suggestions import nearest
 from paddle_layers.config.files import examine_network
 from paddle_layers.config.network import Network
@@ -26,7 +26,11 @@ MOST_LAYERS = 100_000
 
 
 def convert_net(
-    net: Message, report: Report, states: Sequence[State], given: Mapping[str, Type], mean_dims: tuple[int, ...] | None
+    net: Message,
+    report: DiagnosticReport,
+    states: Sequence[State],
+    given: Mapping[str, Type],
+    mean_dims: tuple[int, ...] | None,
 ) -> Conversion:
     """Convert every layer that is present in one of the states; errors go to the report. Raises `TooManyFaults`."""
     messages = [*net["layers"], *net["layer"]]
@@ -165,7 +169,7 @@ def _data_layers(whole: Conversion) -> Iterable[Fields]:
         }
 
 
-def checked(text: str, report: Report) -> Network:
+def checked(text: str, report: DiagnosticReport) -> Network:
     """The network that the text describes. Raises `ConfigError`, with the errors of the prototxt if it has some."""
     found = examine_network(text, "network.textproto")
     if found.network is None or found.failed:

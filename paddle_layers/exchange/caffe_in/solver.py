@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.network import Network
 from paddle_layers.config.reading.fields import Fields as TextFields
 from paddle_layers.config.trainingfiles import read_training
@@ -72,7 +72,7 @@ def states_of(solver: Message) -> list[State]:
 class Solver:
     """Converts the fields of a solver; errors go to its report."""
 
-    def __init__(self, message: Message, report: Report, whole: Conversion) -> None:
+    def __init__(self, message: Message, report: DiagnosticReport, whole: Conversion) -> None:
         self.message, self.report, self.whole = message, report, whole
 
     def text(self, name: str, origin: str, weights: Fields | None) -> str:
@@ -231,7 +231,7 @@ class Solver:
         return re.sub(r"[^\w-]+", "_", given, flags=re.ASCII).strip("_")[:80] or "training"
 
 
-def check_training(text: str, network: Network, report: Report) -> None:
+def check_training(text: str, network: Network, report: DiagnosticReport) -> None:
     """Report what is wrong with the training file at the field of the solver that it comes from."""
     _, found = read_training(text, "train.textproto", network)
     for fault in found.faults:

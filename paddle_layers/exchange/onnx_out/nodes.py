@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from paddle_layers.config import Network
 from paddle_layers.config.diagnostics.diagnostic import Diagnostic
 from paddle_layers.config.wiring.nodes import Node
-from paddle_layers.runtime.graph.building import Builder
+from paddle_layers.runtime.graph.building import GraphBuilder
 from paddle_layers.runtime.graph.graph import Graph as RuntimeGraph
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.memory.parameters import ParameterSet
@@ -42,7 +42,7 @@ class Layers:
         self, node: Node, scope: Scope, prefix: str, whole: RuntimeGraph, graph: Graph, layouts: Layouts
     ) -> None:
         first = len(whole.ops)
-        Builder(whole, self.parameters).add(node, scope, prefix)
+        GraphBuilder(whole, self.parameters).add(node, scope, prefix)
         named = {*whole.values.values(), *scope.values()}
         for op in whole.ops[first:]:
             # Inputs of a rejected layer are missing: only layers that have no form themselves are reported as well, so

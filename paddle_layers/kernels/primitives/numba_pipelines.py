@@ -22,7 +22,7 @@ from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.untyped_passes import InlineInlinables
 
 
-class Part(JITCodeLibrary):
+class PartLibrary(JITCodeLibrary):
     """LLVM IR of a function and its callees, to be linked into the callers."""
 
     def finalize(self) -> None:
@@ -37,7 +37,7 @@ class Part(JITCodeLibrary):
         self._finalized = True
 
 
-class Body(JITCodeLibrary):
+class BodyLibrary(JITCodeLibrary):
     """LLVM IR and machine code of a driver's body and all its callees."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
@@ -55,7 +55,7 @@ class BodyLowering(NativeLowering):
 
     def run_pass(self, state: Any) -> bool:
         """Lowers and compiles the function."""
-        state.library = Body(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = BodyLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         state.type_annotation = ""  # never read
         return bool(super().run_pass(state))
@@ -69,7 +69,7 @@ class PartLowering(NativeLowering):
 
     def run_pass(self, state: Any) -> bool:
         """Lowers the function and registers it for its callers; it has no address."""
-        state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         state.type_annotation = ""  # never read, and it would keep every statement in memory
         super().run_pass(state)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.cpu.feeds import all_below, all_finite
-from paddle_layers.runtime.devices.cpu.table import Table
+from paddle_layers.runtime.devices.cpu.table import CpuTable
 from paddle_layers.runtime.graph.graph import Graph
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.plan.plan import Plan
@@ -56,7 +56,7 @@ class RepeatedPass(NamedTuple):
         """
         outputs, indices = list(outputs), plan.index_arrays
         # Random keys, dynamic rows and prepared entries change from pass to pass even for equal shapes.
-        if not isinstance(plan.table, Table) or plan.table.has_keys or graph.made_rows or graph.prepared_entries:
+        if not isinstance(plan.table, CpuTable) or plan.table.has_keys or graph.made_rows or graph.prepared_entries:
             return None
         if plan.moving_states or indices.sequences or indices.indices or indices.csr or indices.uses:
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.graph.steps import Copies, Layout, SparseRows, Steps
+from paddle_layers.runtime.graph.steps import Copies, SparseRows, StepLayout, Steps
 
 from .rows import BatchRows
 from .values import Csr
@@ -99,7 +99,7 @@ def _gathered(begin: Ints, which: Ints) -> tuple[Ints, Ints]:
     return starts, np.repeat(begin[:-1][which] - starts[:-1], lengths) + np.arange(starts[-1])
 
 
-def _layout(part: Ints, step: Ints, sequences: Ints) -> Layout:
+def _layout(part: Ints, step: Ints, sequences: Ints) -> StepLayout:
     """Steps from the part and the step index of each row, which are both increasing."""
     changed = (np.diff(part, prepend=-1) != 0) | (np.diff(step, prepend=-1) != 0)
     first = np.flatnonzero(changed)
@@ -107,4 +107,4 @@ def _layout(part: Ints, step: Ints, sequences: Ints) -> Layout:
     if not len(part):
         last = first
     parts = np.searchsorted(part[first], np.arange(len(sequences)))
-    return Layout(first, last, parts, sequences[:-1])
+    return StepLayout(first, last, parts, sequences[:-1])

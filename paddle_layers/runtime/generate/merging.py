@@ -28,7 +28,7 @@ class Merged(NamedTuple):
     """For each, the names of its remaining arguments."""
 
 
-class Value(NamedTuple):
+class InlineExpression(NamedTuple):
     """The result of a function: an expression of its arguments, and of names that are assigned before."""
 
     given: Mapping[str, ast.expr]
@@ -99,7 +99,7 @@ def _function(arguments: list[ast.arg], body: list[ast.stmt]) -> Program:
     return Program(ast.fix_missing_locations(tree))
 
 
-def value_of(kernel: Kernel) -> Value | None:
+def value_of(kernel: Kernel) -> InlineExpression | None:
     """The expression that a kernel stores; `None` if it has loops or assigns a name twice."""
     *before, last = kernel.program.tree.body
     if not isinstance(last, ast.Return) or last.value is None:
@@ -120,10 +120,10 @@ def value_of(kernel: Kernel) -> Value | None:
             return None
     if kernel.accumulate:
         result = ast.BinOp(ast.Subscript(_name(kernel.targets[0]), _place(kernel.indices)), ast.Add(), result)
-    return Value(given, result)
+    return InlineExpression(given, result)
 
 
-def _is_flat(kernel: Kernel, value: Value) -> bool:
+def _is_flat(kernel: Kernel, value: InlineExpression) -> bool:
     """Whether the indices only select the element, so that others may replace them."""
     own = {id(part) for node in value.nodes() if is_own(node, kernel.indices) for part in ast.walk(node)}
     arrays = {name for name, spec in kernel.args.items() if isinstance(spec, Array)}
@@ -151,7 +151,7 @@ class _Renamed(ast.NodeTransformer):
         self.names = {**names, **dict(zip(indices, others, strict=False))}
         self.indices, self.others, self.passed = indices, others, passed
 
-    def assignments(self, value: Value) -> list[ast.stmt]:
+    def assignments(self, value: InlineExpression) -> list[ast.stmt]:
         """The assigned names."""
         return [_assign(self.names[name], self.of(part)) for name, part in value.given.items()]
 

@@ -24,7 +24,7 @@ always.
 """
 
 
-class _Fold(ast.NodeTransformer):
+class _ConstantFolder(ast.NodeTransformer):
     """Folds absent inputs, phases and choices; keeps float literals in the precision of the tensors."""
 
     def __init__(self, known: Mapping[str, Any]) -> None:
@@ -151,7 +151,7 @@ def _specialised(
     *,
     all_arguments: bool,
 ) -> Program:
-    folded = _Fold({**dict(numbers), **dict(known)}).visit(copy.deepcopy(program.tree))
+    folded = _ConstantFolder({**dict(numbers), **dict(known)}).visit(copy.deepcopy(program.tree))
     assert isinstance(folded, ast.FunctionDef)
     folded.body = _until_return(folded.body) or [ast.Pass()]
     if not all_arguments:

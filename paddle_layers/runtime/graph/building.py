@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def build_graph(network: Network, parameters: ParameterSet, feed_types: Mapping[str, Type]) -> Graph:
     """Binds every node. `feed_types` replaces types of data layers. Raises `ShapeError` as inference does."""
     graph = Graph(Domain("samples"), [], {}, {}, {}, [])
-    builder = Builder(graph, parameters)
+    builder = GraphBuilder(graph, parameters)
     for node in network.nodes:
         if not node.definition.inputs:
             _add_feed(graph, node, feed_types)
@@ -74,7 +74,7 @@ def _add_losses(graph: Graph, node: Node) -> None:
             graph.losses[name] = weight
 
 
-class Builder:
+class GraphBuilder:
     """Adds nodes to a graph; names of nested layers begin with the name of the outer layer and a dot."""
 
     def __init__(self, graph: Graph, parameters: ParameterSet) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .domains import Domain, Extent
-from .steps import Layout, Steps
+from .steps import StepLayout, Steps
 
 Ints = NDArray[np.int64]
 Starts = dict[tuple[Domain, Domain], Ints]
@@ -22,7 +22,7 @@ class Rows:
 
     counts: dict[Domain, int] = field(default_factory=dict)
     starts: Starts = field(default_factory=dict)
-    layouts: dict[Steps, Layout] = field(default_factory=dict)
+    layouts: dict[Steps, StepLayout] = field(default_factory=dict)
     """The steps of recurrent groups."""
     ids: dict[Domain, Ints] = field(default_factory=dict)
     """For rows that represent used ids: these ids, in increasing order. They are known at the begin of the backward
@@ -47,7 +47,7 @@ class StepRows(NamedTuple):
     steps: Steps
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> StepLayout:
         """Rows per step."""
         return self.rows.layouts[self.steps]
 

@@ -37,7 +37,7 @@ class SparseRows(NamedTuple):
     order: Value
 
 
-class Layout(NamedTuple):
+class StepLayout(NamedTuple):
     """The steps of a batch.
 
     A part consists of the steps in one step of the surrounding group; without one there is one part.

@@ -41,13 +41,13 @@ class Ref(NamedTuple):
     dtype: str = "real"
 
 
-class Fixed(NamedTuple):
+class ExternalMemory(NamedTuple):
     """Memory owned by others."""
 
     address: int
 
 
-Owner = Buffer | Held | Fixed | Lagged
+Owner = Buffer | Held | ExternalMemory | Lagged
 """Owner of an array's memory."""
 
 

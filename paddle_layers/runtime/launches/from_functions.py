@@ -22,11 +22,13 @@ from .computation import Computation
 from .launch import Launch
 from .operations import operations
 from .python_launches import python_launch
-from .scope import Scope, host_sizes
+from .scope import OperationScope, host_sizes
 from .tuned_launches import tuned_launches
 
 
-def make_launches(scope: Scope, function: Function, item: int | None, *, accumulate: bool = False) -> list[Launch]:
+def make_launches(
+    scope: OperationScope, function: Function, item: int | None, *, accumulate: bool = False
+) -> list[Launch]:
     """Specializes a function for an operation (and an item of its repeatable input) and binds its arguments.
 
     That is one launch, but for two-step tuned kernels.
@@ -68,7 +70,7 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     return [launch]
 
 
-def _tuned_kernel(scope: Scope, function: Function, item: int | None) -> Tuned | None:
+def _tuned_kernel(scope: OperationScope, function: Function, item: int | None) -> Tuned | None:
     """The tuned kernel for the current selection rows."""
     place = (scope.op.layer.name, function.name, scope.device)
     if not has_tuned(*place):
@@ -77,7 +79,11 @@ def _tuned_kernel(scope: Scope, function: Function, item: int | None) -> Tuned |
 
 
 def _index_sizes(
-    scope: Scope, function: Function, item: int | None, sequence_index: str | None, args: Mapping[str, Argument]
+    scope: OperationScope,
+    function: Function,
+    item: int | None,
+    sequence_index: str | None,
+    args: Mapping[str, Argument],
 ) -> dict[str, Extent]:
     """Size of each index of a function."""
     target, layer = args[function.target_names[0]], scope.op.layer
@@ -97,7 +103,7 @@ def _index_sizes(
 
 
 def _kernel(
-    scope: Scope,
+    scope: OperationScope,
     function: Function,
     item: int | None,
     program: Program,
@@ -139,13 +145,15 @@ def _kernel(
     return kernel, extra
 
 
-def _grouped_axis(scope: Scope, function: Function, sequence_index: str | None) -> str | None:
+def _grouped_axis(scope: OperationScope, function: Function, sequence_index: str | None) -> str | None:
     """The row axis of the target, if its sequences are needed; a layer may have several row axes with one group."""
     row = function.targets[0].axes[0].name if function.targets[0].axes else ""
     return row if row in scope.op.layer.groups and (function.scan or sequence_index) else None
 
 
-def _sequence(scope: Scope, function: Function, row: str | None) -> tuple[tuple[str, str] | None, dict[str, Argument]]:
+def _sequence(
+    scope: OperationScope, function: Function, row: str | None
+) -> tuple[tuple[str, str] | None, dict[str, Argument]]:
     """Grouping of rows into sequences: the sequence index and the name of an array by which a driver finds it."""
     if row is None:
         return None, {}
@@ -154,7 +162,9 @@ def _sequence(scope: Scope, function: Function, row: str | None) -> tuple[tuple[
     return (group.lower(), name), {name: scope.sequence(kind, row)}
 
 
-def _with_long_rows(scope: Scope, kernel: Kernel, args: Mapping[str, Argument]) -> tuple[Kernel, dict[str, Argument]]:
+def _with_long_rows(
+    scope: OperationScope, kernel: Kernel, args: Mapping[str, Argument]
+) -> tuple[Kernel, dict[str, Argument]]:
     """A bias whose target has several trailing axes: they are flattened, as image rows alone leave vectors empty."""
     bias, name = scope.op.layer.bias, kernel.targets[0]
     target = args[name]
@@ -183,7 +193,7 @@ def _has_rows_of(target: Argument, used: Ref) -> bool:
     return isinstance(target, Ref) and target.shape[0] == used.shape[0]
 
 
-def _work_items(scope: Scope, function: Function, args: Mapping[str, Argument]) -> tuple[Extent, int]:
+def _work_items(scope: OperationScope, function: Function, args: Mapping[str, Argument]) -> tuple[Extent, int]:
     """Work items and elements of each: rows of the last axis, elements of a vector, sequences of a scan, calls."""
     target = args[function.target_names[0]]
     assert isinstance(target, Ref)

@@ -14,11 +14,11 @@ from paddle_layers.runtime.graph.domains import Extent, ScratchSize
 from .arguments import Argument, Ref, spec_of, split_constants, uses
 from .buffers import Buffer
 from .launch import Launch
-from .scope import Scope, UnknownArgument, host_sizes
+from .scope import OperationScope, UnknownArgument, host_sizes
 
 
 def tuned_launches(
-    scope: Scope,
+    scope: OperationScope,
     function: Function,
     item: int | None,
     tuned: Tuned,
@@ -46,13 +46,13 @@ def tuned_launches(
     return launches
 
 
-def _memory(scope: Scope, name: str, extent: Extent) -> Ref:
+def _memory(scope: OperationScope, name: str, extent: Extent) -> Ref:
     """Private buffers of a kernel."""
     return Ref(Buffer(name, extent, scope.index_arrays.dtype), (extent,))
 
 
 def _tuned_launch(
-    scope: Scope,
+    scope: OperationScope,
     function: Function,
     item: int | None,
     tuned: Tuned,

@@ -19,7 +19,7 @@ from paddle_layers.define.machine import as_bytes
 from paddle_layers.define.name_patterns import listed
 from paddle_layers.runtime.memory.precision import too_large
 
-from .blocks import Allocator, Block, DeviceError, Flat
+from .blocks import Allocator, DeviceError, Flat, MemoryBlock
 from .changes import Changes
 from .gradient_owner import GradientOwner
 
@@ -65,7 +65,7 @@ class Parameter:
     """`"float32"` or `"float64"`."""
     offset: int = 0
     """Bytes from the start of the arena."""
-    blocks: dict[str, Block] = field(default_factory=dict)
+    blocks: dict[str, MemoryBlock] = field(default_factory=dict)
     """The arenas of `value` and `gradient`."""
     by_rows: bool = False
     """Whether the gradient is sparse. It is then in no arena, but in the plans."""

@@ -28,7 +28,7 @@ _MOST_AXES = 32
 """Maximum in all versions of NumPy."""
 
 
-class Stored(NamedTuple):
+class TensorInfo(NamedTuple):
     """Shape and data type of a tensor in a file; the type is one of `TYPES`."""
 
     shape: tuple[int, ...]
@@ -92,7 +92,7 @@ def read_tensors(path: str | Path, names: Iterable[str] | None = None) -> tuple[
         return tensors, dict(file.metadata() or {})
 
 
-def read_header(path: str | Path) -> tuple[dict[str, Stored], dict[str, str]]:
+def read_header(path: str | Path) -> tuple[dict[str, TensorInfo], dict[str, str]]:
     """Shape and type of each array by name, and the metadata: the header only. Raises `WeightsError`."""
     with _opened(path) as file:
         stored = {name: _checked(path, name, file.get_slice(name)) for name in _names(file)}
@@ -136,7 +136,7 @@ def _opened(path: str | Path) -> Iterator[Any]:
         raise WeightsError(f"{path} is not a safetensors file, or is truncated: {error}") from None
 
 
-def _checked(path: str | Path, name: str, stored: Any) -> Stored:
+def _checked(path: str | Path, name: str, stored: Any) -> TensorInfo:
     """A tensor that NumPy can represent; that the file has its bytes was checked when it was opened."""
     dtype, shape = stored.get_dtype(), stored.get_shape()
     if dtype not in TYPES:
@@ -146,7 +146,7 @@ def _checked(path: str | Path, name: str, stored: Any) -> Stored:
     # The product of all axes may overflow in C code although one of them is 0, which makes the tensor empty.
     if len(shape) > _MOST_AXES or math.prod(max(axis, 1) for axis in shape) > sys.maxsize // 8:
         raise WeightsError(f"{path}: `{name}` has an invalid shape, {str(shape)[:80]}")
-    return Stored(tuple(shape), dtype)
+    return TensorInfo(tuple(shape), dtype)
 
 
 def write_file(path: Path, *data: bytes | memoryview) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from paddle_layers.define.errors import first_line
 
-from .tensorfiles import Stored, Tensors, WeightsError
+from .tensorfiles import TensorInfo, Tensors, WeightsError
 
 ENDINGS = (".pt", ".pth", ".bin")
 _ZIP = b"PK\x03\x04"
@@ -26,7 +26,7 @@ _TYPES = {
 }
 
 
-def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
+def read_state(path: Path) -> tuple[dict[str, TensorInfo], Tensors]:
     """The tensors of a state_dict as arrays, and their types in the file. Raises `WeightsError`."""
     torch = _import_torch(path)
     # A bare pickle is read from memory, where no string can request more bytes than the file has.
@@ -42,13 +42,13 @@ def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
         raise WeightsError(f"{path} is not a file that PyTorch can load: {first_line(error)[:200]}") from None
     state = _state_of(torch, path, found)
     arrays: Tensors = {}
-    stored: dict[str, Stored] = {}
+    stored: dict[str, TensorInfo] = {}
     kinds = {name: _checked_kind(torch, f"{path}: `{name}`", tensor) for name, tensor in state.items()}
     _check_total(path, state)
     for name, tensor in state.items():
         whole = tensor.detach().resolve_neg()
         arrays[name] = (whole.float() if kinds[name] == "BF16" else whole).numpy()
-        stored[name] = Stored(tuple(tensor.shape), kinds[name])
+        stored[name] = TensorInfo(tuple(tensor.shape), kinds[name])
     return stored, arrays
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .tensorfiles import Stored, Tensors, WeightsError, read_header, read_tensors
+from .tensorfiles import TensorInfo, Tensors, WeightsError, read_header, read_tensors
 from .torchfiles import ENDINGS, read_state
 
 INDEX = ".index.json"
@@ -27,7 +27,7 @@ class WeightsFile:
     """Contents of a file, or of those in an index; `read` returns arrays by name, and raises `WeightsError`."""
 
     path: str
-    tensors: Mapping[str, Stored]
+    tensors: Mapping[str, TensorInfo]
     read: Callable[[Iterable[str]], Tensors]
     facts: Mapping[str, str] = field(default_factory=dict)
 

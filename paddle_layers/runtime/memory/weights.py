@@ -203,7 +203,7 @@ def match_weights(
     extra = [name for name in sources if name not in wanted]
     other = [name for name in wanted if name in sources and there[name] != stored[sources[name]]]
     if missing or extra or other:
-        raise _Mismatch(file, wanted, there, forms, sources, layout).error(missing, extra, other)
+        raise _MismatchReport(file, wanted, there, forms, sources, layout).error(missing, extra, other)
     loaded, read = tuple(name for name in wanted if name in sources), set(sources.values())
     if layout == TORCH:
         _check_forms(path, loaded, forms)
@@ -301,7 +301,7 @@ def _renamed(
 
 
 @dataclass(frozen=True)
-class _Mismatch:
+class _MismatchReport:
     """Messages for mismatches, and the settings of the training file that would fix them."""
 
     file: WeightsFile

@@ -10,7 +10,7 @@ import numpy as np
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.launches.arguments import Argument, Fixed, Ref, Setting
+from paddle_layers.runtime.launches.arguments import Argument, ExternalMemory, Ref, Setting
 from paddle_layers.runtime.launches.builtin import ADD, RUNNING_SUM, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
@@ -95,9 +95,11 @@ class Accumulation:
 
 
 def _ref(flat: Flat) -> Ref:
-    return Ref(Fixed(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real")
+    return Ref(
+        ExternalMemory(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real"
+    )
 
 
 def _address(ref: Ref) -> int:
-    assert isinstance(ref.owner, Fixed)
+    assert isinstance(ref.owner, ExternalMemory)
     return ref.owner.address

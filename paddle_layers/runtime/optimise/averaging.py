@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.launches.arguments import Fixed, Ref, Setting
+from paddle_layers.runtime.launches.arguments import ExternalMemory, Ref, Setting
 from paddle_layers.runtime.launches.builtin import TOWARDS, simple_launch
 from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import ParameterSet
@@ -101,9 +101,11 @@ class Average:
 
 
 def _ref(flat: Flat) -> Ref:
-    return Ref(Fixed(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real")
+    return Ref(
+        ExternalMemory(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real"
+    )
 
 
 def _address(ref: Ref) -> int:
-    assert isinstance(ref.owner, Fixed)
+    assert isinstance(ref.owner, ExternalMemory)
     return ref.owner.address

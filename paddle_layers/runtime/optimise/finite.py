@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.launches.arguments import Fixed, Ref
+from paddle_layers.runtime.launches.arguments import ExternalMemory, Ref
 from paddle_layers.runtime.launches.builtin import BLOCK, NON_FINITE, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Flat
@@ -47,7 +47,7 @@ class FiniteCheck:
         first, count = self._first[at], self._first[at + 1] - self._first[at]
         address = self._flags.block.address + int(first) * np.dtype(self._dtype).itemsize
         kind = "float64" if self._dtype == "float64" else "real"
-        flags = Ref(Fixed(address), (Extent(int(count)),), kind)
+        flags = Ref(ExternalMemory(address), (Extent(int(count)),), kind)
         return simple_launch(NON_FINITE, name, [flags, array, array.shape[0], Extent(BLOCK)])
 
     def found(self) -> list[str]:

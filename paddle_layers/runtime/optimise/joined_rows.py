@@ -21,7 +21,7 @@ from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
 from paddle_layers.runtime.memory.parameters import Parameter
 
 if TYPE_CHECKING:
-    from paddle_layers.runtime.memory.blocks import Allocator, Block
+    from paddle_layers.runtime.memory.blocks import Allocator, MemoryBlock
 
 Ints = NDArray[np.int64]
 
@@ -46,7 +46,7 @@ class JoinedRows:
 
     def __init__(self, device: Allocator, dtype: str) -> None:
         self._device, self._dtype = device, dtype
-        self._blocks: dict[Buffer, Block] = {}
+        self._blocks: dict[Buffer, MemoryBlock] = {}
         self._gradients: dict[Parameter, SparseGradient] = {}
 
     def put(self, parameter: Parameter, ids: Ints, rows: NDArray[Any]) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.launches.arguments import Fixed, Ref
+from paddle_layers.runtime.launches.arguments import ExternalMemory, Ref
 from paddle_layers.runtime.launches.builtin import CLAMP, MASK, UNIT_FACTOR, UNIT_SCALE, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Flat
@@ -106,4 +106,6 @@ def _setting(parameter: Parameter, name: str) -> float | None:
 
 
 def _ref(flat: Flat) -> Ref:
-    return Ref(Fixed(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real")
+    return Ref(
+        ExternalMemory(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real"
+    )

@@ -21,7 +21,7 @@ from paddle_layers.define.definitions.lazy_updates import LinearStep
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.launches.arguments import Argument, Fixed, Ref
+from paddle_layers.runtime.launches.arguments import Argument, ExternalMemory, Ref
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Flat
 
@@ -235,9 +235,9 @@ def pending_steps(
 
 
 def _ref(flat: Flat, *shape: Extent) -> Ref:
-    return Ref(Fixed(flat.block.address), shape, "int64" if flat.dtype == "int64" else "real")
+    return Ref(ExternalMemory(flat.block.address), shape, "int64" if flat.dtype == "int64" else "real")
 
 
 def _address(ref: Ref) -> int:
-    assert isinstance(ref.owner, Fixed)
+    assert isinstance(ref.owner, ExternalMemory)
     return ref.owner.address

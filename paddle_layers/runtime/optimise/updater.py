@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from paddle_layers.define.definitions.elementwise import Elementwise
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.launches.arguments import Fixed, Held, Ref
+from paddle_layers.runtime.launches.arguments import ExternalMemory, Held, Ref
 from paddle_layers.runtime.launches.builtin import CLAMP, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
@@ -291,10 +291,10 @@ def _ref(flat: Flat, parameter: Updated | None = None) -> Ref:
     """A whole arena, or a parameter's part of it."""
     dtype = "float64" if flat.dtype == "float64" else "real"
     if parameter is None:
-        return Ref(Fixed(flat.block.address), (Extent(flat.size),), dtype)
-    return Ref(Fixed(flat.block.address + parameter.offset), (Extent(parameter.size),), dtype)
+        return Ref(ExternalMemory(flat.block.address), (Extent(flat.size),), dtype)
+    return Ref(ExternalMemory(flat.block.address + parameter.offset), (Extent(parameter.size),), dtype)
 
 
 def _address(ref: Ref) -> int:
-    assert isinstance(ref.owner, Fixed)
+    assert isinstance(ref.owner, ExternalMemory)
     return ref.owner.address

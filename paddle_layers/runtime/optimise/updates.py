@@ -15,7 +15,7 @@ from paddle_layers.define.definitions.lazy_updates import AdaptiveStep, LinearSt
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.launches.arguments import Argument, Fixed, Ref, Setting, plain_argument
+from paddle_layers.runtime.launches.arguments import Argument, ExternalMemory, Ref, Setting, plain_argument
 from paddle_layers.runtime.launches.builtin import FILL, flat_launch, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
@@ -245,7 +245,7 @@ class RowUpdate:
         return launches + row_launches(self.rules, self.parameter, self._by_rows, table, used, self._device.whole_rows)
 
     def _dense_launches(self, dense: Flat, gradient: SparseGradient | None, norms: Norms) -> list[Launch]:
-        whole = Ref(Fixed(dense.block.address), (Extent(dense.size),))
+        whole = Ref(ExternalMemory(dense.block.address), (Extent(dense.size),))
         launches = [simple_launch(FILL, self.parameter.name, [whole, 0.0])] if self._accumulated is None else []
         if gradient is not None and self._accumulated is None:
             table = whole._replace(shape=self._by_rows["value"].shape)

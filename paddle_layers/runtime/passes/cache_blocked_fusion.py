@@ -100,7 +100,7 @@ def _goes_on(new: _Seen, before: _Seen) -> bool:
 # ---- during memory planning: decide which are fused
 
 
-class _Group:
+class _FusedGroup:
     """Fused launches, and the memory that they access."""
 
     def __init__(self, first: int, launch: Launch) -> None:
@@ -145,7 +145,7 @@ def fuse_blocks(launches: Sequence[Launch], stops: Iterable[int], device: str) -
 
     `stops` are the launches before which a run may end. Memory of a group is not reused before its end.
     """
-    groups: list[_Group] = []
+    groups: list[_FusedGroup] = []
     cuts = set(stops)
     for at, launch in enumerate(launches):
         launch.joins, launch.fused = False, ""
@@ -155,7 +155,7 @@ def fuse_blocks(launches: Sequence[Launch], stops: Iterable[int], device: str) -
         may = group is not None and (_follows(launch) or _beside(launch, group.launches[-1]))
         reason = group.hindrance(launch) if group is not None and may else ""
         if group is None or reason is not None:
-            groups.append(_Group(at, launch))
+            groups.append(_FusedGroup(at, launch))
             launch.fused = f"no: {reason}" if reason else ""
         else:
             group.launches.append(launch)
@@ -165,7 +165,7 @@ def fuse_blocks(launches: Sequence[Launch], stops: Iterable[int], device: str) -
         _note(group)
 
 
-def _note(group: _Group) -> None:
+def _note(group: _FusedGroup) -> None:
     """Records which launches are fused, and keeps the memory of all of them alive until the last."""
     first, last = group.first, group.first + len(group.launches) - 1
     if first == last:

@@ -62,7 +62,7 @@ def rematerialize(
     if not backward or not runs("rematerialization"):
         return []
     uses = MemoryUses([*forward, *backward])
-    finder = _Finder(uses, len(forward), {buffer.root for buffer in used}, {buffer.root for buffer in kept})
+    finder = _RecomputableFinder(uses, len(forward), {buffer.root for buffer in used}, {buffer.root for buffer in kept})
     chosen = choose(finder.all(), uses.live_bytes(finder.kept), EXTRA_TRAFFIC * uses.traffic())
     boundary = len(forward)
     copies: dict[Held, Buffer] = {}
@@ -100,7 +100,7 @@ def choose(possible: Sequence[Recomputable], live: list[int], most: float) -> li
         rest = [one for one in rest if one.result not in used and best.result not in one.sources]
 
 
-class _Finder:
+class _RecomputableFinder:
     """Search for recomputable results."""
 
     def __init__(self, uses: MemoryUses, boundary: int, used: set[Buffer], kept: set[Buffer]) -> None:

@@ -11,7 +11,7 @@ from paddle_layers.runtime.memory.blocks import DeviceError
 from paddle_layers.runtime.passes.buffer_reuse import place
 
 if TYPE_CHECKING:
-    from paddle_layers.runtime.schedule.schedule import Schedule
+    from paddle_layers.runtime.schedule.schedule import LaunchSchedule
 
 # An H100 refused batches that were reported to fit: the driver needs some memory for itself.
 SPARE = 128
@@ -20,7 +20,7 @@ LARGEST = 3
 """Number of tensors listed in an out-of-memory error."""
 
 
-def check_capacity(device: Device, schedules: Sequence[Schedule]) -> None:
+def check_capacity(device: Device, schedules: Sequence[LaunchSchedule]) -> None:
     """Raises `DeviceError` if there is too little memory for the plans of all schedules.
 
     The message has the estimate, the largest tensors and a batch size that fits.
@@ -44,7 +44,7 @@ def check_capacity(device: Device, schedules: Sequence[Schedule]) -> None:
     )
 
 
-def _fitting_rows(schedules: Sequence[Schedule], free: int) -> int:
+def _fitting_rows(schedules: Sequence[LaunchSchedule], free: int) -> int:
     """Maximum number of samples whose buffers fit; sizes that depend on sequences and entries grow with them."""
     # Capacities are changed for the search and restored at the end, which is cheaper than building graphs and schedules
     # for each trial.

@@ -12,7 +12,7 @@ from paddle_layers.runtime.launches.arguments import Held, refs_of
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.launches.launch import Launch
-    from paddle_layers.runtime.memory.blocks import Block
+    from paddle_layers.runtime.memory.blocks import MemoryBlock
     from paddle_layers.runtime.memory.parameters import Parameter
 
 # A sum over processes has a fixed cost per call, so small layers share one; large enough buckets still overlap with the
@@ -25,7 +25,7 @@ class GradientPart(NamedTuple):
     """Contiguous gradients that no launch from `behind` on changes."""
 
     behind: int
-    block: Block
+    block: MemoryBlock
     offset: int
     size: int
     dtype: str

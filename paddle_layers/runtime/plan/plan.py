@@ -19,7 +19,7 @@ from paddle_layers.runtime.launches.index_arrays import IndexArrays
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.passes.buffer_reuse import place
 from paddle_layers.runtime.schedule.joins import AddUp
-from paddle_layers.runtime.schedule.schedule import Schedule
+from paddle_layers.runtime.schedule.schedule import LaunchSchedule
 
 from .capacity import check_capacity
 from .gradient_parts import GradientPart, gradient_parts
@@ -36,7 +36,7 @@ class Plan:
     def __init__(
         self,
         graph: Graph,
-        schedule: Schedule,
+        schedule: LaunchSchedule,
         device: Device,
         *,
         counting: Sequence[Launch] = (),

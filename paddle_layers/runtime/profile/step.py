@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.batch.values import Sequences
-from paddle_layers.runtime.devices.cpu.table import Table
+from paddle_layers.runtime.devices.cpu.table import CpuTable
 from paddle_layers.runtime.devices.protocol import Progress
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.graph import Graph
@@ -76,7 +76,7 @@ def total(works: Iterable[Work]) -> Work:
 
 
 def _measured(plan: Plan) -> StepTimes:
-    assert isinstance(plan.table, Table)
+    assert isinstance(plan.table, CpuTable)
     table, end = plan.table, len(plan.launches)
     # Passes as a whole besides single launches: launches that follow each other share the cache, so their times do not
     # add up.

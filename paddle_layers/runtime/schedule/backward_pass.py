@@ -14,7 +14,7 @@ from paddle_layers.runtime.launches.arguments import Held, Rate, Ref
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.builtin import ADD, FILL, SEED, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
-from paddle_layers.runtime.launches.scope import Scope
+from paddle_layers.runtime.launches.scope import OperationScope
 from paddle_layers.runtime.launches.sparse_gradients import SparseGradient, make_sparse_gradient
 from paddle_layers.runtime.launches.step_launches import boot_gradient, carried_gradient, chain, in_loop, runs_by_rows
 from paddle_layers.runtime.memory.parameters import Parameter
@@ -142,7 +142,7 @@ class BackwardPass:
             else:
                 self._later.append(partial(run, None))
 
-    def _function(self, scope: Scope, function: Function, read_again: set[str], steps: Steps | None) -> None:
+    def _function(self, scope: OperationScope, function: Function, read_again: set[str], steps: Steps | None) -> None:
         scope.steps = steps
         if function.role == "gradient":
             self._gradient_function(scope, function, read_again)
@@ -150,7 +150,7 @@ class BackwardPass:
             self.workspace.prepare_temps(scope, function)
             self.launches += self.workspace.launches(scope, function)
 
-    def _gradient_function(self, scope: Scope, function: Function, read_again: set[str]) -> None:
+    def _gradient_function(self, scope: OperationScope, function: Function, read_again: set[str]) -> None:
         op, target = scope.op, function.targets[0]
         name, wide = target.name, function.along is None and (function.over is not None or function.which)
         items = self.workspace.items(op, function) if wide else [0]
@@ -176,7 +176,9 @@ class BackwardPass:
             if private and self.needs.input(op, name, item):
                 self._add(values[item], targets[item])
 
-    def _input_gradient(self, scope: Scope, function: Function, item: int, target: Buffer, steps: Steps | None) -> None:
+    def _input_gradient(
+        self, scope: OperationScope, function: Function, item: int, target: Buffer, steps: Steps | None
+    ) -> None:
         scope.steps = steps
         # The first contribution overwrites, later ones add: no gradient has to be cleared.
         adds = target in self.written
@@ -191,7 +193,7 @@ class BackwardPass:
         self.launches.append(simple_launch(ADD, value.name, refs, accumulate=total in self.written))
         self.written.add(total)
 
-    def _parameter_gradient(self, scope: Scope, function: Function, items: list[int]) -> None:
+    def _parameter_gradient(self, scope: OperationScope, function: Function, items: list[int]) -> None:
         for target in function.targets:
             scope.tensors["d" + target.name] = [
                 self._gradient_by_rows(scope, function, item)
@@ -208,7 +210,7 @@ class BackwardPass:
             self.written.update(scope.op.params[target.name][item] for target in function.targets)
             self.launches += self.workspace.launches(scope, function, [item], frozenset({item} if adds else ()))
 
-    def _gradient_by_rows(self, scope: Scope, function: Function, item: int) -> Ref:
+    def _gradient_by_rows(self, scope: OperationScope, function: Function, item: int) -> Ref:
         made = make_sparse_gradient(scope, function, item, self.workspace.dtype)
         self.sparse_gradients.append(made)
         assert isinstance(made.rows.owner, Buffer)

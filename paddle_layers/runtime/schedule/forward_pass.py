@@ -17,7 +17,7 @@ from paddle_layers.runtime.launches.arguments import Held, Ref, refs_of
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.builtin import ADD, FILL, SUM, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
-from paddle_layers.runtime.launches.scope import Scope
+from paddle_layers.runtime.launches.scope import OperationScope
 from paddle_layers.runtime.launches.step_launches import boot_extent, in_loop, memory_launch, runs_by_rows
 from paddle_layers.runtime.memory.parameters import Parameter
 
@@ -86,7 +86,7 @@ class ForwardPass:
             workspace.results += [ref.owner for ref in counted.values() if isinstance(ref.owner, Buffer)]
             self.stats.append((op, counted))
 
-    def _keep_states(self, scope: Scope, update: Function) -> dict[str, list[Ref]]:
+    def _keep_states(self, scope: OperationScope, update: Function) -> dict[str, list[Ref]]:
         """Copies of the states that an update changes and the backward pass reads."""
         op, kept = scope.op, {}
         read = {name for function in op.layer.facts.backward for name in function.args}
@@ -114,7 +114,7 @@ class ForwardPass:
             raise ShapeError(SPARSE_IN_STEPS.format(op.name))
         return []
 
-    def _function(self, scope: Scope, function: Function, done: Sequence[int]) -> None:
+    def _function(self, scope: OperationScope, function: Function, done: Sequence[int]) -> None:
         scope.steps = scope.op.steps if runs_by_rows(scope.op, function) else None
         rest = [item for item in self.workspace.items(scope.op, function) if item not in done] if done else None
         launches = self.workspace.launches(scope, function, rest)

@@ -27,7 +27,7 @@ from .joins import Join, joins_of, places_of
 from .workspace import Workspace
 
 
-class Schedule:
+class LaunchSchedule:
     """The launches of one phase. The backward pass starts at `output_gradients`; if empty, there is no backward pass.
 
     Output gradients without a weight are written by the caller; the others are losses with their weight. With

@@ -15,7 +15,7 @@ from paddle_layers.define import Attributes, Example, Input, LayerDefinition, Ty
 from paddle_layers.runtime import Net, Sequences
 from paddle_layers.runtime.devices.protocol import Device
 
-from .batches import STARTS, USUAL, Batch
+from .batches import STARTS, USUAL, BatchLayout
 from .networks import LAYER, network_text
 from .values import APART, draw_numbers, draw_places, draw_rows, spread, take_rows
 
@@ -36,7 +36,7 @@ class Case:
     types: tuple[Type, ...]
     attributes: Attributes
     phase: str
-    given_batch: Batch | None = None
+    given_batch: BatchLayout | None = None
     copied: bool = False
     """Whether the data are copied before the layer, so that it may work in-place on its inputs."""
     unfit: ClassVar[frozenset[str]] = frozenset()
@@ -51,7 +51,7 @@ class Case:
         return self.given_batch is None
 
     @cached_property
-    def batch(self) -> Batch:
+    def batch(self) -> BatchLayout:
         """The rows, by default the seven of the examples; as often as the layer needs, which may refuse others."""
         deepest = max((type_.level for type_ in (self.types or self.output_types)), default=0)
         given = self.given_batch
@@ -59,7 +59,7 @@ class Case:
         # Some layers only accept batches whose rows a width divides, such as `seq_reshape`.
         return next(filter(self._takes, map(batch.times, range(1, MOST_TIMES + 1))), batch)
 
-    def _takes(self, batch: Batch) -> bool:
+    def _takes(self, batch: BatchLayout) -> bool:
         """Whether the layer makes rows of such a batch by `@starts`; a function that asks for values is not tried."""
         asked = self.definition.hook_names.get("starts", ())
         binding = self.definition.bind_axes(self.types, self.attributes)
@@ -187,7 +187,7 @@ def cases(definition: LayerDefinition) -> Iterator[Case]:
             yield from in_phases(definition, example)
 
 
-def in_phases(definition: LayerDefinition, example: Example, batch: Batch | None = None) -> Iterator[Case]:
+def in_phases(definition: LayerDefinition, example: Example, batch: BatchLayout | None = None) -> Iterator[Case]:
     """The cases of a config, one for each phase that matters."""
     phases = ("train", "test") if definition.facts.has_phase or definition.states else ("train",)
     types, attributes = definition.example_inputs(example)
@@ -212,7 +212,7 @@ class NetworkCase(Case):
         return [node for node in self.network() if not node.definition.inputs]
 
     @cached_property
-    def batch(self) -> Batch:
+    def batch(self) -> BatchLayout:
         """The seven rows of the examples, at the deepest level of what is fed."""
         return self.given_batch or USUAL[max(type_.level for type_ in self.types)]
 

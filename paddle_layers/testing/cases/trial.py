@@ -17,7 +17,7 @@ from paddle_layers.define.switching import switched
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Net, Sequences
 from paddle_layers.runtime.devices.cpu.interpreter import interpreted, is_interpreted
-from paddle_layers.runtime.devices.cpu.table import Table
+from paddle_layers.runtime.devices.cpu.table import CpuTable
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import Ref
@@ -230,7 +230,7 @@ class Trial:
         assert launch.items is not None
         assert launch.runs is not None
         plan, (arena, _, _) = self._plan, self._guards()
-        assert isinstance(plan.table, Table)
+        assert isinstance(plan.table, CpuTable)
         items, runs = launch.items(plan.rows.of), launch.runs(plan.rows.of)
         clean = arena.copy()
         targets = [buffer for buffer in launch.writes if "scratch" not in buffer.name]

@@ -51,10 +51,10 @@ class Variable(NamedTuple):
 
     name: str
     values: Array
-    objective: Callable[[Array], Sum]
+    objective: Callable[[Array], ObjectiveSum]
 
 
-class Sum(NamedTuple):
+class ObjectiveSum(NamedTuple):
     """The objective, and the sum of its terms' sizes."""
 
     value: float
@@ -62,15 +62,15 @@ class Sum(NamedTuple):
 
 
 def _variables(trial: Trial) -> list[Variable]:
-    def of_input(place: int) -> Callable[[Array], Sum]:
-        def objective(values: Array) -> Sum:
+    def of_input(place: int) -> Callable[[Array], ObjectiveSum]:
+        def objective(values: Array) -> ObjectiveSum:
             trial.arrays[place] = values
             return _objective(trial)
 
         return objective
 
-    def of_parameter(name: str) -> Callable[[Array], Sum]:
-        def objective(values: Array) -> Sum:
+    def of_parameter(name: str) -> Callable[[Array], ObjectiveSum]:
+        def objective(values: Array) -> ObjectiveSum:
             trial.set_parameter(name, values)
             return _objective(trial)
 
@@ -82,10 +82,10 @@ def _variables(trial: Trial) -> list[Variable]:
     return variables + [Variable(name, values, of_parameter(name)) for name, values in trial.parameters().items()]
 
 
-def _objective(trial: Trial) -> Sum:
+def _objective(trial: Trial) -> ObjectiveSum:
     outputs = trial.forward()
     terms = [outputs[name] * direction for name, direction in trial.directions().items()]
-    return Sum(sum(float(np.sum(term)) for term in terms), sum(float(np.sum(np.abs(term))) for term in terms))
+    return ObjectiveSum(sum(float(np.sum(term)) for term in terms), sum(float(np.sum(np.abs(term))) for term in terms))
 
 
 def _slopes_agree(variable: Variable, analytic: Array) -> bool:

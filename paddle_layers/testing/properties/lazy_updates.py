@@ -30,7 +30,7 @@ STEPS = 5
 TOLERANCE = 1e-9
 
 
-class Penalty(NamedTuple):
+class BoundRegularizer(NamedTuple):
     """A regularizer with attributes."""
 
     definition: Elementwise
@@ -65,7 +65,7 @@ def check_lazy_update(name: str | Elementwise, *, trials: int = TRIALS) -> int:
     penalties = [None, *(registries["regularizer"][other] for other in registries["regularizer"])]
     for trial in range(trials):
         definition = penalties[trial % len(penalties)]
-        penalty = Penalty(definition, _attributes(definition, rng)) if definition is not None else None
+        penalty = BoundRegularizer(definition, _attributes(definition, rng)) if definition is not None else None
         case = _Case(optimizer, _attributes(optimizer, rng), penalty, rng)
         held += case.declared is not None
         for problem in case.problems():
@@ -94,7 +94,7 @@ def check_linear_penalty(name: str | Elementwise, *, trials: int = TRIALS) -> No
     if function is None:
         return
     for _ in range(trials):
-        penalty, value = Penalty(regularizer, _attributes(regularizer, rng)), _number(rng)
+        penalty, value = BoundRegularizer(regularizer, _attributes(regularizer, rng)), _number(rng)
         declared = function.call(*(penalty.attributes[name] for name in function.args)) * value
         actual = _penalty(penalty, value)
         # `not <=` instead of `>`, so that NaN is a finding; likewise below.
@@ -107,7 +107,11 @@ class _Case:
     """An optimizer and a weight at some step."""
 
     def __init__(
-        self, optimizer: Elementwise, attributes: Mapping[str, Any], penalty: Penalty | None, rng: random.Random
+        self,
+        optimizer: Elementwise,
+        attributes: Mapping[str, Any],
+        penalty: BoundRegularizer | None,
+        rng: random.Random,
     ) -> None:
         self.optimizer, self.attributes, self.penalty, self.rng = optimizer, attributes, penalty, rng
         self.decay, self.rate, self.count = rng.choice(DECAYS), rng.choice(RATES), rng.choice(COUNTS)
@@ -184,7 +188,7 @@ def _apply(step: LinearStep | AdaptiveStep, numbers: Numbers) -> tuple[Numbers, 
     return new, np.array([abs(value) + abs(move), abs(mean), abs(squares)])
 
 
-def _penalty(penalty: Penalty, value: float) -> float:
+def _penalty(penalty: BoundRegularizer, value: float) -> float:
     function = penalty.definition.function
     assert function is not None
     given = {**penalty.attributes, "value": [float(value)]}

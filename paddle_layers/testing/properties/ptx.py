@@ -11,7 +11,7 @@ from paddle_layers.runtime.devices.cuda import CudaDriver, cubin_of, launch_driv
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.parameters import ParameterSet
-from paddle_layers.runtime.schedule.schedule import Schedule
+from paddle_layers.runtime.schedule.schedule import LaunchSchedule
 
 from ..cases.case import Case, all_cases
 
@@ -110,7 +110,7 @@ def launches_of(network: Network, *, training: bool, device: str = "cuda") -> li
     selected = network.select("train" if training else "test")
     graph = build_graph(selected, ParameterSet("float32"), {})
     starts = [name for name in selected.outputs if graph.values[name].type.kind == "DENSE"] if training else []
-    schedule = Schedule(
+    schedule = LaunchSchedule(
         graph,
         "float32",
         training=training,

@@ -27,7 +27,7 @@ LINE = 32
 """Shares begin at multiples of so many numbers, so that no two processes write to one line of a cache."""
 
 
-class Place(NamedTuple):
+class FileHandle(NamedTuple):
     """An open file of a process, and what it is known by."""
 
     process: int
@@ -46,9 +46,9 @@ class SharedBlock(CpuBlock):
         self._bytes = _bytes(self.file)
         self.address = int(self._bytes.ctypes.data)
 
-    def place(self) -> Place:
+    def handle(self) -> FileHandle:
         """The identifier by which other processes open it."""
-        return Place(os.getpid(), self.file, _mark(os.fstat(self.file)))
+        return FileHandle(os.getpid(), self.file, _mark(os.fstat(self.file)))
 
 
 class SharedMemory:
@@ -108,19 +108,19 @@ class SharedGradients:
 def shared_gradients(comm: Any, gradients: Flat) -> SharedGradients | None:
     """The gradients of all processes of `comm`; None where one cannot see another's, as in other containers."""
     block, own = gradients.block, comm.Get_rank()
-    places = comm.allgather(block.place() if isinstance(block, SharedBlock) else None)
-    if None in places:
+    handles = comm.allgather(block.handle() if isinstance(block, SharedBlock) else None)
+    if None in handles:
         return None
-    arenas = [gradients.read() if at == own else _mapped(place, gradients.dtype) for at, place in enumerate(places)]
+    arenas = [gradients.read() if at == own else _mapped(handle, gradients.dtype) for at, handle in enumerate(handles)]
     found = [arena for arena in arenas if arena is not None]
-    return SharedGradients(comm, found) if all(comm.allgather(len(found) == len(places))) else None
+    return SharedGradients(comm, found) if all(comm.allgather(len(found) == len(handles))) else None
 
 
-def _mapped(place: Place, dtype: str) -> NDArray[Any] | None:
+def _mapped(handle: FileHandle, dtype: str) -> NDArray[Any] | None:
     """Numbers of another process; None where this one cannot see them."""
-    path = f"/proc/{place.process}/fd/{place.file}"
+    path = f"/proc/{handle.process}/fd/{handle.file}"
     try:
-        if _mark(os.stat(path)) != place.mark:  # a process of another container may have the same numbers
+        if _mark(os.stat(path)) != handle.mark:  # a process of another container may have the same numbers
             return None
         file = os.open(path, os.O_RDWR)
     except OSError:

@@ -18,7 +18,7 @@ _DIGITS = 15
 COLUMNS = ("step", "epoch", "phase", "loss", "rate", "seconds")
 
 
-class Records:
+class CsvLog:
     """Lines of `log.csv`: step, epoch, phase, loss, learning rate, seconds since the start, then the statistics.
 
     `last` has the steps up to which the lines of an earlier sitting are kept, by phase; without it there was none.

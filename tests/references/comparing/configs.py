@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from paddle_layers.define import LayerDefinition
-from paddle_layers.testing.cases.configs import Config, Draft, batches_of
+from paddle_layers.testing.cases.configs import Config, ConfigDraft, batches_of
 from paddle_layers.testing.cases.values import ABSENT, usual_values
 from paddle_layers.testing.generated import chosen, is_legal
 
@@ -61,7 +61,7 @@ def _one_by_one(definition: LayerDefinition) -> Iterator[Config]:
 def _changed(definition: LayerDefinition, what: str, name: str, value: Any) -> Iterator[Config]:
     """The first example that is legal with the change."""
     for example in definition.examples:
-        draft = Draft(definition, example)
+        draft = ConfigDraft(definition, example)
         if what == "attribute":
             draft.attributes[name] = value
         else:

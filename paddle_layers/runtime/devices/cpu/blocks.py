@@ -18,7 +18,7 @@ BLOCK_BYTES = 1 << 16
 """Bytes of a target per block: together with what is read, a block stays in the L2 cache of a core."""
 
 
-class Blocks:
+class CacheBlocks:
     """The fused groups of a table: launches of which all but the first join the previous one."""
 
     def __init__(self, launches: Sequence[Launch], itemsize: int) -> None:

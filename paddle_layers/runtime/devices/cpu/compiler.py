@@ -14,7 +14,7 @@ from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 
 from .interpreter import interpreted_address, is_interpreted
 from .pool import pool
-from .processes import Text, compiling_beside
+from .processes import DriverText, compiling_beside
 from .python_calls import python_address
 from .texts import cpu_text, tuned_text
 
@@ -75,7 +75,7 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
         return [interpreted_address(driver.code, driver.text, driver.dtype) for driver in drivers]
     missing = _in_order([driver for driver in unique.values() if not driver.compiled])
     addresses: dict[str, int] = {}
-    with _kept(missing), compiling_beside([Text(driver.path, driver.text) for driver in missing]) as others:
+    with _kept(missing), compiling_beside([DriverText(driver.path, driver.text) for driver in missing]) as others:
         # The loop over launches takes some seconds to compile. Only while other processes are busy with the drivers: in
         # a single process it would not be any sooner than at the first launch.
         if others:

@@ -14,7 +14,7 @@ from paddle_layers.runtime.launches.buffers import ALIGNMENT
 from paddle_layers.runtime.memory.blocks import DeviceError
 
 from .compiler import compile_all, cpu_driver
-from .table import Table
+from .table import CpuTable
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.launches.arguments import Ref
@@ -63,10 +63,10 @@ class Cpu:
         """Compiles drivers that are not in the cache."""
         compile_all([cpu_driver(launch.code, dtype) for launch in launches], progress)
 
-    def table(self, launches: Sequence[Launch], dtype: str, address: Callable[[Ref], int]) -> Table:
+    def table(self, launches: Sequence[Launch], dtype: str, address: Callable[[Ref], int]) -> CpuTable:
         """Launches with the addresses of their compiled bodies."""
         bodies = compile_all([cpu_driver(launch.code, dtype) for launch in launches], None)
-        return Table(launches, bodies, address, dtype)
+        return CpuTable(launches, bodies, address, dtype)
 
     def free_bytes(self) -> int | None:
         """All memory of the machine: the system frees caches, and allocates memory on first touch."""

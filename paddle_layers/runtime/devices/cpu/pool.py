@@ -24,7 +24,7 @@ PATIENCE = 1.0
 """Timeout in seconds for the end of a worker."""
 
 
-class Pool:
+class WorkerPool:
     """A board, and the workers that watch it."""
 
     def __init__(self) -> None:
@@ -93,11 +93,11 @@ class _Current:
     """The pool of this process."""
 
     def __init__(self) -> None:
-        self.pool = Pool()
+        self.pool = WorkerPool()
 
     def renew(self) -> None:
         """Called in the child of a fork, which has none of the threads."""
-        self.pool = Pool()
+        self.pool = WorkerPool()
 
     def end(self) -> None:
         """Called at interpreter exit."""
@@ -112,6 +112,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_CURRENT.renew)
 
 
-def pool() -> Pool:
+def pool() -> WorkerPool:
     """The thread pool of this process."""
     return _CURRENT.pool

@@ -27,7 +27,7 @@ LEAST = 12
 """Minimum number of drivers per process: starting one takes as long as compiling some of them."""
 
 
-class Text(NamedTuple):
+class DriverText(NamedTuple):
     """A driver to be compiled."""
 
     path: Path
@@ -35,7 +35,7 @@ class Text(NamedTuple):
 
 
 @contextlib.contextmanager
-def compiling_beside(drivers: Sequence[Text]) -> Iterator[int]:
+def compiling_beside(drivers: Sequence[DriverText]) -> Iterator[int]:
     """Context manager: subprocesses compile the drivers, too; as many as there are other cores, and enough work.
 
     Returns their number.
@@ -62,7 +62,7 @@ def compiling_beside(drivers: Sequence[Text]) -> Iterator[int]:
             list_again(driver.path for driver in drivers)
 
 
-def _start(drivers: Sequence[Text]) -> subprocess.Popen[bytes] | None:
+def _start(drivers: Sequence[DriverText]) -> subprocess.Popen[bytes] | None:
     """Starts a process with the same module search path; `None` if that is impossible.
 
     It reads the drivers from a file: a pipe holds 64 KiB, and would block this process until the other one reads.

@@ -20,7 +20,7 @@ from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Key, Rate, Ref, Setting
 from paddle_layers.runtime.launches.launch import Launch
 
-from .blocks import Blocks
+from .blocks import CacheBlocks
 from .interpreter import interpret
 from .loop_table import Arguments, LoopTable
 from .native import BY_CALLER, CHUNKS, COLUMNS, PARTS, TOTAL, run_backwards, run_parts
@@ -48,7 +48,7 @@ def always_cut(how: Literal["pieces", "backwards"]) -> AbstractContextManager[No
     return switched(_CUTTING, how)
 
 
-class Table:
+class CpuTable:
     """Addresses, sizes and scalars of launches; only what changes with a batch or a step is rewritten."""
 
     def __init__(
@@ -88,7 +88,7 @@ class Table:
         self._sized = Sizes([i if isinstance(i, Extent) else Extent() for i in ints])
         self._totals = Sizes([launch.total or Extent() for launch in launches])
         self._tuned = [(row, launch.items) for row, launch in enumerate(launches) if launch.items is not None]
-        self._blocks = Blocks(launches, np.dtype(dtype).itemsize)
+        self._blocks = CacheBlocks(launches, np.dtype(dtype).itemsize)
         self._weights = np.array([launch.weight for launch in launches], np.int64)
         self._work = np.array([launch.work for launch in launches], np.int64)
         self._by_caller = np.array([_calls_python(launch) for launch in launches], np.bool_)
