@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from .conversion import MANY, Use, converts
-from .layers import Arrays, Draft, Fields
-from .parameters import Layout, set_vector, set_weight
+from .layers import Arrays, Fields, LayerDraft
+from .parameters import BlobLayout, set_vector, set_weight
 from .reading import Message
 
 Pair = tuple[int, int]
@@ -40,10 +40,10 @@ def convolution(use: Use) -> None:
     channels, window = use.dims()[0], (attributes["filter_size_y"], attributes["filter_size"])
     if type_ == "conv":
         shape = (filters, channels // p["group"], *window)
-        layout = Layout(filters, math.prod(shape[1:]))
+        layout = BlobLayout(filters, math.prod(shape[1:]))
     else:
         shape = (channels, filters // p["group"], *window)
-        layout = Layout(channels, math.prod(shape), swapped=True)
+        layout = BlobLayout(channels, math.prod(shape), swapped=True)
     for draft in drafts:
         set_weight(use, draft, "weight", 0, "weight_filler", layout)
         if p["bias_term"]:
@@ -289,7 +289,7 @@ def _own_shape(use: Use, axes: Fields) -> tuple[int, ...]:
     return use.type().dims[axes["axis"] - 1 : axes.get("end_axis", axes["axis"])] or (1,)
 
 
-def _normalised(use: Use) -> Draft | None:
+def _normalised(use: Use) -> LayerDraft | None:
     """The batch_norm whose gain and bias this Scale is: nothing else reads what it gives."""
     value = use.bottoms[0]
     draft = value.draft
@@ -297,7 +297,7 @@ def _normalised(use: Use) -> Draft | None:
     return draft if fits and value.readers == [use.layer] and draft and draft.phases == use.layer.phases else None
 
 
-def _take_over(use: Use, draft: Draft) -> None:
+def _take_over(use: Use, draft: LayerDraft) -> None:
     """Make the batch_norm give what the Scale gives."""
     bottom, top = use.bottoms[0], use.tops[0]
     if use.layer.in_place:
