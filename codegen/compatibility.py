@@ -15,7 +15,7 @@ from .changes import (
     OUTPUT,
     STATISTIC,
     Change,
-    Rule,
+    FieldRule,
     always,
     argument_changes,
     attribute_changes,
@@ -41,30 +41,30 @@ class Difference(NamedTuple):
         return not self.stepped and any(change.breaking for change in self.changes)
 
 
-DEFINITION: dict[str, Rule] = {
-    "number": Rule("number changed", lambda d: str(d.number), always, BINARY),
-    "version": Rule(
+DEFINITION: dict[str, FieldRule] = {
+    "number": FieldRule("number changed", lambda d: str(d.number), always, BINARY),
+    "version": FieldRule(
         "version changed", lambda d: str(d.version), lambda o, n: n.version < o.version, "versions never decrease"
     ),
 }
 
-FACTS: dict[str, Rule] = {
-    "can_do_bp": Rule(
+FACTS: dict[str, FieldRule] = {
+    "can_do_bp": FieldRule(
         "gradient changed", lambda f: "gradient" if f.can_do_bp else "no gradient", lambda o, _: o.can_do_bp,
         "layers before it are no longer trained",
     ),
-    "devices": Rule(
+    "devices": FieldRule(
         "devices changed", lambda f: ", ".join(f.devices), lambda o, n: not {*o.devices} <= {*n.devices},
         "the layer runs on the CPU instead",
     ),
 }  # fmt: skip
 
-RULES: dict[str, Rule] = {
-    "rules": Rule(
+RULES: dict[str, FieldRule] = {
+    "rules": FieldRule(
         "conditions changed", lambda d: "; ".join(sorted(f"{r.subject}: {r.condition}" for r in d.rules)) or "none",
         never, "",
     ),
-    "results": Rule(
+    "results": FieldRule(
         "reported values changed", lambda d: ", ".join(d.results) or "one value",
         lambda o, n: not {*(o.results or [""])} <= {*(n.results or [""])}, "programs and logs refer to them",
     ),
@@ -188,14 +188,14 @@ def _component(old: pb.ComponentDef, new: pb.ComponentDef) -> Iterator[Change]:
         yield Change("states", "changed", True, "old checkpoints cannot be resumed", *texts)
 
 
-def _other_facts() -> dict[str, Rule]:
+def _other_facts() -> dict[str, FieldRule]:
     """Facts that are for information."""
 
     def shown(name: str) -> Callable[[Any], str]:
         return lambda facts: str(getattr(facts, name))
 
     names = [field.name for field in pb.FactsDef.DESCRIPTOR.fields if field.name not in FACTS]
-    return {name: Rule(f"fact `{name}` changed", shown(name), never, "") for name in names}
+    return {name: FieldRule(f"fact `{name}` changed", shown(name), never, "") for name in names}
 
 
 def _inference(old: pb.LayerDef, new: pb.LayerDef) -> Iterator[Change]:

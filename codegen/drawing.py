@@ -73,14 +73,14 @@ class Box:
 
 
 @dataclass(eq=False)
-class _Place:
+class _LayoutNode:
     """A box, or a bend of an edge that passes a rank, at a position in its rank."""
 
     rank: int
     width: float
     box: Box | None = None
-    up: list[_Place] = field(default_factory=list)
-    down: list[_Place] = field(default_factory=list)
+    up: list[_LayoutNode] = field(default_factory=list)
+    down: list[_LayoutNode] = field(default_factory=list)
     order: float = 0.0
     x: float = 0.0
     labels: set[str] = field(default_factory=set)
@@ -122,7 +122,7 @@ def lay_out(boxes: Iterable[Box]) -> Drawing:
     return Drawing(width, (tops[-1] if tops else 0.0) + MARGIN, parts)
 
 
-def _tail(chain: list[_Place], tops: list[float]) -> tuple[float, float, str]:
+def _tail(chain: list[_LayoutNode], tops: list[float]) -> tuple[float, float, str]:
     """The position and text of the label of an arrow: at its start, or at its end if its start has several."""
     top, bottom = chain[0], chain[-1]
     assert top.box is not None
@@ -133,11 +133,11 @@ def _tail(chain: list[_Place], tops: list[float]) -> tuple[float, float, str]:
     return top.x + 5, tops[top.rank] + top.box.height + 12, text
 
 
-def _layout(boxes: list[Box]) -> tuple[list[list[_Place]], list[list[_Place]]]:
+def _layout(boxes: list[Box]) -> tuple[list[list[_LayoutNode]], list[list[_LayoutNode]]]:
     """Ranks of places with their x, and for each arrow its chain of places from top to bottom."""
     rank_of = _rank(boxes)
-    places = {box.key: _Place(rank_of[box.key], box.width, box) for box in boxes}
-    ranks: list[list[_Place]] = [[] for _ in range(max(rank_of.values(), default=-1) + 1)]
+    places = {box.key: _LayoutNode(rank_of[box.key], box.width, box) for box in boxes}
+    ranks: list[list[_LayoutNode]] = [[] for _ in range(max(rank_of.values(), default=-1) + 1)]
     for place in places.values():
         ranks[place.rank].append(place)
     chains = [_chain(places[key], places[box.key], ranks) for box in boxes for key in dict.fromkeys(box.above)]
@@ -181,11 +181,11 @@ def _rank(boxes: list[Box]) -> dict[str, int]:
     return rank
 
 
-def _chain(top: _Place, bottom: _Place, ranks: list[list[_Place]]) -> list[_Place]:
+def _chain(top: _LayoutNode, bottom: _LayoutNode, ranks: list[list[_LayoutNode]]) -> list[_LayoutNode]:
     chain = [top]
     # A bend reserves some width in each rank, so that the edge passes between boxes and not below them.
     for number in range(top.rank + 1, bottom.rank):
-        bend = _Place(number, 2.0)
+        bend = _LayoutNode(number, 2.0)
         ranks[number].append(bend)
         chain.append(bend)
     chain.append(bottom)
@@ -199,12 +199,12 @@ def _mean(values: list[float], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
 
 
-def _renumber(rank: list[_Place]) -> None:
+def _renumber(rank: list[_LayoutNode]) -> None:
     for number, place in enumerate(rank):
         place.order = float(number)
 
 
-def _spread(rank: list[_Place], wanted: list[float]) -> None:
+def _spread(rank: list[_LayoutNode], wanted: list[float]) -> None:
     """Move the places as near to the wanted positions as their order and widths allow (pool adjacent violators)."""
     offset, offsets = 0.0, []
     for left, place in zip([None, *rank], rank, strict=False):
@@ -224,7 +224,7 @@ def _spread(rank: list[_Place], wanted: list[float]) -> None:
         place.x = mean + shift
 
 
-def _tops(ranks: list[list[_Place]]) -> list[float]:
+def _tops(ranks: list[list[_LayoutNode]]) -> list[float]:
     """Upper edge of every rank, then the lower edge of the last."""
     tops, y = [], MARGIN
     for rank in ranks:
@@ -233,7 +233,7 @@ def _tops(ranks: list[list[_Place]]) -> list[float]:
     return [*tops, y - GAP_Y]
 
 
-def _box(place: _Place, tops: list[float]) -> str:
+def _box(place: _LayoutNode, tops: list[float]) -> str:
     box = place.box
     assert box is not None
     x, y = place.x - box.width / 2, tops[place.rank]
@@ -263,7 +263,7 @@ def _colour(heat: float) -> str:
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
-def _arrow(chain: list[_Place], tops: list[float], ranks: list[list[_Place]]) -> str:
+def _arrow(chain: list[_LayoutNode], tops: list[float], ranks: list[list[_LayoutNode]]) -> str:
     points = list(_points(chain, tops, ranks))
     path = f"M{points[0][0]:.1f},{points[0][1]:.1f}"
     for (x0, y0), (x1, y1) in pairwise(points):
@@ -272,7 +272,9 @@ def _arrow(chain: list[_Place], tops: list[float], ranks: list[list[_Place]]) ->
     return f'<path d="{path}" marker-end="url(#head)"/>'
 
 
-def _points(chain: list[_Place], tops: list[float], ranks: list[list[_Place]]) -> Iterator[tuple[float, float]]:
+def _points(
+    chain: list[_LayoutNode], tops: list[float], ranks: list[list[_LayoutNode]]
+) -> Iterator[tuple[float, float]]:
     """Lower edge of the first box, both edges of every rank that is passed, upper edge of the last box."""
     top, *bends, bottom = chain
     assert top.box is not None

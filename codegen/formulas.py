@@ -24,7 +24,7 @@ class Formula(NamedTuple):
 def formula(layer: LayerDefinition, function: Function) -> Formula | None:
     """The formula of a point function; None where it has none."""
     try:
-        return _Reader(layer, function).read()
+        return _FormulaBuilder(layer, function).read()
     except NoFormula:
         return None
 
@@ -36,7 +36,7 @@ _SIGNS = {ast.Add: r"\sum", ast.Sub: r"-\sum", ast.Mult: r"\prod"}
 _EMPTY = {r"\sum": "0", r"\prod": "1"}
 
 
-class _Fold(NamedTuple):
+class _Reduction(NamedTuple):
     """A reduction of loops: `total += term`, with the ranges of each loop."""
 
     sign: str
@@ -49,7 +49,7 @@ class _Fold(NamedTuple):
         return " ".join([*(f"{sign}_{{{domain}}}" for domain in self.domains), self.term])
 
 
-class _Reader:
+class _FormulaBuilder:
     """Reads a function's statements in order; `values` are the local names that have a value by now."""
 
     def __init__(self, layer: LayerDefinition, function: Function) -> None:
@@ -186,12 +186,12 @@ class _Reader:
             for fold in folds:
                 values[name] = _folded(values.get(name, ""), fold)
 
-    def _folds(self, loop: ast.For, outer: tuple[str, ...], values: Mapping[str, str]) -> dict[str, list[_Fold]]:
+    def _folds(self, loop: ast.For, outer: tuple[str, ...], values: Mapping[str, str]) -> dict[str, list[_Reduction]]:
         """The accumulations of a loop by name. Raises `NoFormula` for a loop that does anything else."""
         if not isinstance(loop.target, ast.Name) or loop.orelse:
             raise NoFormula
         inner = {**values, loop.target.id: name_text(loop.target.id)}
-        found: dict[str, list[_Fold]] = {}
+        found: dict[str, list[_Reduction]] = {}
         self._accumulations(loop.body, (*outer, self._domain(loop, inner)), inner, found)
         for node in (n for statement in loop.body for n in ast.walk(statement)):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in found:
@@ -217,12 +217,12 @@ class _Reader:
         raise NoFormula
 
     def _accumulations(
-        self, body: list[ast.stmt], domains: tuple[str, ...], values: dict[str, str], found: dict[str, list[_Fold]]
+        self, body: list[ast.stmt], domains: tuple[str, ...], values: dict[str, str], found: dict[str, list[_Reduction]]
     ) -> None:
         def add(name: str, sign: str | None, term: ast.expr) -> None:
             if sign is None:
                 raise NoFormula
-            found.setdefault(name, []).append(_Fold(sign, self.expressions.term(term, values), domains))
+            found.setdefault(name, []).append(_Reduction(sign, self.expressions.term(term, values), domains))
 
         for statement in body:
             if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
@@ -248,7 +248,7 @@ class _Reader:
                 raise NoFormula
 
 
-def _folded(start: str, fold: _Fold) -> str:
+def _folded(start: str, fold: _Reduction) -> str:
     """An initial value combined with the reduction of a loop."""
     sign, text = fold.sign.removeprefix("-"), fold.text()
     if sign in (r"\max", r"\min"):

@@ -21,7 +21,7 @@ from .runs import run_example, starts_text
 from .words import KINDS, family_title
 
 
-class Shown(NamedTuple):
+class FunctionSection(NamedTuple):
     """A point function on the page."""
 
     title: str
@@ -135,7 +135,7 @@ def source_text(call: Callable[..., Any] | None) -> str:
         return ""
 
 
-def _shown(layer: LayerDefinition, function: Function, formulas: bool) -> Shown:
+def _shown(layer: LayerDefinition, function: Function, formulas: bool) -> FunctionSection:
     title = ", ".join(f"`{name}`" for name in function.target_names)
     if function.over is not None:
         title += f", per `{function.over.name}`"
@@ -147,7 +147,7 @@ def _shown(layer: LayerDefinition, function: Function, formulas: bool) -> Shown:
             title += ", summed"
     if function.role == "update":
         title += ", after a training step"
-    return Shown(title, formula(layer, function) if formulas else None, source_text(function.call))
+    return FunctionSection(title, formula(layer, function) if formulas else None, source_text(function.call))
 
 
 def _helpers(calls: Iterable[Callable[..., Any]]) -> list[str]:

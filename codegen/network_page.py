@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from paddle_layers.runtime.plan.footprint import Footprint
 
 
-class Row(NamedTuple):
+class LayerRow(NamedTuple):
     """A layer on the page."""
 
     path: str
@@ -42,7 +42,7 @@ class Row(NamedTuple):
     """Attributes that are not at their defaults."""
     parameters: list[tuple[str, int]]
     training: str
-    inside: list[Row]
+    inside: list[LayerRow]
 
 
 def network_page(network: Network, costs: Footprint, faults: Sequence[Diagnostic], batch_size: int) -> str:
@@ -64,13 +64,13 @@ def network_page(network: Network, costs: Footprint, faults: Sequence[Diagnostic
     )  # fmt: skip
 
 
-def _rows(nodes: Iterable[Node], costs: Footprint, path: str) -> list[Row]:
+def _rows(nodes: Iterable[Node], costs: Footprint, path: str) -> list[LayerRow]:
     makers: dict[str, str] = {}
     rows = []
     for node in nodes:
         own = path + node.name
         rows.append(
-            Row(
+            LayerRow(
                 own,
                 node.name,
                 node.definition.name,
@@ -106,7 +106,7 @@ def _settings(node: Node) -> list[tuple[str, str]]:
     return found
 
 
-def _all(rows: Iterable[Row]) -> Iterable[Row]:
+def _all(rows: Iterable[LayerRow]) -> Iterable[LayerRow]:
     for row in rows:
         yield row
         yield from _all(row.inside)

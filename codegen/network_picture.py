@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from paddle_layers.define.machine import as_seconds
 
 from .drawing import Box, Drawing, draw, lay_out
-from .repeats import Run, runs
+from .repeats import LayerRun, runs
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
@@ -73,7 +73,7 @@ class _Picture:
                         found[name] = found.get(name, 0.0) + seconds
         return found
 
-    def _box(self, run: Run, key: str, path: str) -> Box:
+    def _box(self, run: LayerRun, key: str, path: str) -> Box:
         times = len(run.blocks)
         first, last = run.blocks[0], run.blocks[-1]
         name = first[0].name if times == 1 else f"{first[0].name} ... {last[-1].name}"

@@ -15,18 +15,18 @@ LONGEST = 24
 """Layers of a block."""
 
 
-class Run(NamedTuple):
+class LayerRun(NamedTuple):
     """Blocks of layers one after the other; a layer that repeats nothing is a run of one block of one layer."""
 
     blocks: list[tuple[Node, ...]]
 
 
-def runs(nodes: Sequence[Node]) -> list[Run]:
+def runs(nodes: Sequence[Node]) -> list[LayerRun]:
     """All layers in their order, those that repeat together."""
-    return list(_Finder(nodes).runs())
+    return list(_RunFinder(nodes).runs())
 
 
-class _Finder:
+class _RunFinder:
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = list(nodes)
         makers: dict[str, list[int]] = {}
@@ -38,12 +38,12 @@ class _Finder:
         self.last_reader = [max((p for p, reads in enumerate(self.reads) if m in reads), default=m)
                             for m in range(len(self.nodes))]  # fmt: skip
 
-    def runs(self) -> Iterator[Run]:
+    def runs(self) -> Iterator[LayerRun]:
         place = 0
         while place < len(self.nodes):
             size, times = self._best(place)
             starts = [place + size * time for time in range(times)]
-            yield Run([tuple(self.nodes[start : start + size]) for start in starts])
+            yield LayerRun([tuple(self.nodes[start : start + size]) for start in starts])
             place += size * times
 
     def _best(self, place: int) -> tuple[int, int]:

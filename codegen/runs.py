@@ -21,7 +21,7 @@ SHOWN = 6
 """Numbers of a row that are shown."""
 
 
-class Run(NamedTuple):
+class ExampleResult(NamedTuple):
     """Text by name: one list of rows per tensor."""
 
     inputs: list[tuple[str, list[str]]]
@@ -31,7 +31,7 @@ class Run(NamedTuple):
 
 def run_example(
     layer: LayerDefinition, example: Example, inputs: Sequence[str], outputs: Sequence[str]
-) -> Run | str | None:
+) -> ExampleResult | str | None:
     """The example with numbers, in the phase train.
 
     The functions run as Python: an example is small, and compiling takes longer than computing.
@@ -60,7 +60,7 @@ def run_example(
             found = net.forward(feeds)
     except (ArithmeticError, ValueError) as error:  # Python refuses what a kernel gives NaN for
         return f"{type(error).__name__}: {error}"
-    return Run(
+    return ExampleResult(
         [(name, _texts(rows)) for name, rows in zip(inputs, given, strict=True)],
         parameters,
         [(name, _texts(found[own])) for name, own in zip(outputs, case.outputs, strict=True)],

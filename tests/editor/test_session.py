@@ -16,10 +16,9 @@ from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
 import paddle_layers as pl
-from paddle_layers.editor.document import LARGEST, Document
-from paddle_layers.editor.problems import problems
-from paddle_layers.editor.streams import LARGEST as LARGEST_MESSAGE
-from paddle_layers.editor.streams import Messages
+from paddle_layers.editor.document import LARGEST, Document, problems
+from paddle_layers.editor.transport import LARGEST as LARGEST_MESSAGE
+from paddle_layers.editor.transport import Messages
 
 DATA = 'layer { name: "bild𝄞" type: "data" data { shape: [3, 8, 8] } }\n'
 NET = (
@@ -336,9 +335,7 @@ def test_without_pygls_it_says_what_to_install() -> None:
     assert done.stderr == "the language server requires pygls: pip install 'paddle-layers[lsp]'\n"
 
 
-@pytest.mark.parametrize(
-    "name", ["completion", "cursor", "navigation", "document", "hover", "block_schema", "problems"]
-)
+@pytest.mark.parametrize("name", ["completion", "document", "hover"])
 def test_the_analysis_needs_no_pygls(name: str) -> None:
     code = f"import sys; sys.modules['pygls'] = None; import paddle_layers.editor.{name}"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=600)

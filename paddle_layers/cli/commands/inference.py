@@ -158,7 +158,7 @@ def predict(
     with contextlib.ExitStack() as stack:
         run = stack.enter_context(open_prediction(chosen(file, settings), data, weights, values, dictionary, device))
         say_weights(run, weights)
-        stream = Shown()
+        stream = TerminalBuffer()
         sink = text_sink(ending, stream) if output is None else stack.enter_context(open_sink(Path(output)))
         for batch in run.batches():
             sink.write(batch)
@@ -169,7 +169,7 @@ def predict(
         echo(f"wrote {output}", err=True)
 
 
-class Shown(io.StringIO):
+class TerminalBuffer(io.StringIO):
     """Text buffer for the terminal; control characters are escaped."""
 
     def show(self) -> None:

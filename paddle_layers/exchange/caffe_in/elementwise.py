@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .conversion import MANY, Use, converts
-from .layers import Draft, Fields
+from .layers import Fields, LayerDraft
 from .parameters import set_vector
 
 
@@ -140,7 +140,7 @@ def _activation(use: Use, type_: str, settings: Fields) -> None:
     use.whole.became[use.layer.name] = [f"activation of {before.name}"]
 
 
-def _maker(use: Use) -> Draft | None:
+def _maker(use: Use) -> LayerDraft | None:
     from paddle_layers.define import registries
 
     draft, value = use.bottoms[0].draft, use.bottoms[0]

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from .conversion import MANY, Use, converts
-from .layers import Arrays, Draft, Fields
-from .parameters import Layout, set_vector, set_weight
+from .layers import Arrays, Fields, LayerDraft
+from .parameters import BlobLayout, set_vector, set_weight
 from .reading import Message
 
 Pair = tuple[int, int]
@@ -41,11 +41,11 @@ def convolution(use: Use) -> None:
     channels, window = use.dims()[0], (attributes["filter_size_y"], attributes["filter_size"])
     if type_ == "conv":
         shape = (filters, channels // p["group"], *window)
-        layout = Layout(filters, math.prod(shape[1:]))
+        layout = BlobLayout(filters, math.prod(shape[1:]))
     else:
         # Caffe shares the blob layout of both directions: the first axis of a deconvolution counts its inputs.
         shape = (channels, filters // p["group"], *window)
-        layout = Layout(channels, math.prod(shape), swapped=True)
+        layout = BlobLayout(channels, math.prod(shape), swapped=True)
     for draft in drafts:
         set_weight(use, draft, "weight", 0, "weight_filler", layout)
         if p["bias_term"]:
@@ -304,7 +304,7 @@ def _own_shape(use: Use, axes: Fields) -> tuple[int, ...]:
     return use.type().dims[axes["axis"] - 1 : axes.get("end_axis", axes["axis"])] or (1,)
 
 
-def _normalised(use: Use) -> Draft | None:
+def _normalised(use: Use) -> LayerDraft | None:
     """The batch_norm whose gain and bias this Scale is: nothing else reads what it gives."""
     value = use.bottoms[0]
     draft = value.draft
@@ -313,7 +313,7 @@ def _normalised(use: Use) -> Draft | None:
     return draft if fits and value.readers == [use.layer] and draft and draft.phases == use.layer.phases else None
 
 
-def _take_over(use: Use, draft: Draft) -> None:
+def _take_over(use: Use, draft: LayerDraft) -> None:
     """Make the batch_norm give what the Scale gives."""
     bottom, top = use.bottoms[0], use.tops[0]
     # As with a fused activation, the name of the blob is kept.

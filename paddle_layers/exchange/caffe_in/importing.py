@@ -20,7 +20,7 @@ from paddle_layers.define.escaping import printable_line
 
 from ..imported import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
 from .binary import read_mean, read_model
-from .blobs import State
+from .blobs import NetState
 from .conversion import Conversion
 from .layers import Fields
 from .network import checked, convert_net, network_text
@@ -33,7 +33,7 @@ TRAINING, MEAN = "train.textproto", "mean.npy"
 
 
 @dataclass
-class Imported(ImportedFiles):
+class CaffeImport(ImportedFiles):
     """Result of an import from Caffe."""
 
     network: Network | None
@@ -63,9 +63,9 @@ class Imported(ImportedFiles):
         return found
 
 
-def import_mean(path: str | Path) -> Imported:
+def import_mean(path: str | Path) -> CaffeImport:
     """The mean of a binaryproto, as the transform `mean` reads it. Raises `CaffeError`."""
-    return Imported(None, mean=read_mean(Path(path)))
+    return CaffeImport(None, mean=read_mean(Path(path)))
 
 
 def import_prototxt(
@@ -74,7 +74,7 @@ def import_prototxt(
     weights: str | Path | None = None,
     mean: str | Path | None = None,
     shapes: Mapping[str, Type] | None = None,
-) -> Imported:
+) -> CaffeImport:
     """A net, or a solver and the net that it names, with the weights of a caffemodel and the mean of a binaryproto.
 
     `shapes` are the types of inputs of which the files do not say how large they are. Raises `ConfigError` with
@@ -102,7 +102,7 @@ class _Import:
     ) -> None:
         self.reports, self.shapes, self.mean = reports, shapes, mean
 
-    def run(self, path: Path, weights: str | Path | None) -> Imported:
+    def run(self, path: Path, weights: str | Path | None) -> CaffeImport:
         (report,) = self.reports
         fields = fields_of_text(report)
         self._stop()
@@ -127,7 +127,7 @@ class _Import:
             self._stop()
         # The generated text is checked like any other network file. The weights need the resulting shapes.
         network = checked(text, net_report)
-        found = Imported(network, {NETWORK: text})
+        found = CaffeImport(network, {NETWORK: text})
         if weights is not None:
             # After the network: a caffemodel may be large, and errors in the text are the common case.
             found.weights = weights_of(read_model(Path(weights)), whole.stored, network, Path(weights))
@@ -191,11 +191,11 @@ class _Import:
             raise ConfigError(_faults(self.reports))
 
 
-def _states(net: Message, solver: Message | None) -> list[State]:
+def _states(net: Message, solver: Message | None) -> list[NetState]:
     """The states for which rules are evaluated; a net may add levels and stages."""
     own = net["state"]
-    states = states_of(solver) if solver is not None else [State("train"), State("test")]
-    return [State(one.phase, max(one.level, own["level"]), one.stages | frozenset(own["stage"])) for one in states]
+    states = states_of(solver) if solver is not None else [NetState("train"), NetState("test")]
+    return [NetState(one.phase, max(one.level, own["level"]), one.stages | frozenset(own["stage"])) for one in states]
 
 
 def _first_weights(weights: Weights | None) -> Fields | None:

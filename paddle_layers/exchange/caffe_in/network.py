@@ -15,11 +15,11 @@ from paddle_layers.define import Type
 from paddle_layers.define.escaping import printable_line
 
 from . import costs, elementwise, images, inputs, reductions, rows  # noqa: F401  importing a module registers its rules in `RULES`
-from .blobs import Blobs, State, phases_of, type_of
+from .blobs import Blobs, NetState, phases_of, type_of
 from .conversion import RULES, Conversion, convert
-from .inputs import Feed
+from .inputs import DataLayerSource
 from .layer_types import INPUT_TYPES, WITHOUT_COUNTERPART
-from .layers import CaffeLayer, Fields, Value
+from .layers import BlobValue, CaffeLayer, Fields
 from .reading import Message, report_unknown
 
 MOST_LAYERS = 100_000
@@ -28,7 +28,7 @@ MOST_LAYERS = 100_000
 def convert_net(
     net: Message,
     report: DiagnosticReport,
-    states: Sequence[State],
+    states: Sequence[NetState],
     given: Mapping[str, Type],
     mean_dims: tuple[int, ...] | None,
 ) -> Conversion:
@@ -57,14 +57,14 @@ def convert_net(
     return whole
 
 
-def _fed_states(net: Message, messages: Sequence[Message], states: Sequence[State]) -> Sequence[State]:
+def _fed_states(net: Message, messages: Sequence[Message], states: Sequence[NetState]) -> Sequence[NetState]:
     """The states with data layers; Caffe creates no test net without data. All states if none has data layers."""
     feeding = [message for message in messages if type_of(message) in INPUT_TYPES]
     fed = [state for state in states if net["input"] or any(phases_of(message, [state]) for message in feeding)]
     return fed or states
 
 
-def _layer(message: Message, blobs: Blobs, whole: Conversion, states: Sequence[State]) -> CaffeLayer | None:
+def _layer(message: Message, blobs: Blobs, whole: Conversion, states: Sequence[NetState]) -> CaffeLayer | None:
     """The layer with its values; those of a type that is not here are marked. None for one that is in no phase."""
     report = whole.report
     if "layer" in message.places:
@@ -99,7 +99,7 @@ def _layer(message: Message, blobs: Blobs, whole: Conversion, states: Sequence[S
     return None
 
 
-def _net_inputs(net: Message, whole: Conversion) -> list[Value]:
+def _net_inputs(net: Message, whole: Conversion) -> list[BlobValue]:
     """Inputs that the net names itself, as deployed ones once did: a shape for each, or four numbers."""
     shapes = [list(shape["dim"]) for shape in net["input_shape"]]
     numbers = net["input_dim"]
@@ -109,7 +109,7 @@ def _net_inputs(net: Message, whole: Conversion) -> list[Value]:
     for place, name in enumerate(net["input"]):
         start = net.place("input", place)
         check_name(name, "an input", start, whole.report)
-        value = Value(name)
+        value = BlobValue(name)
         value.place = start
         if place < len(shapes):
             shape = shapes[place]
@@ -178,6 +178,6 @@ def checked(text: str, report: DiagnosticReport) -> Network:
     return found.network
 
 
-def fed_in(whole: Conversion, phase: str) -> list[Feed]:
+def fed_in(whole: Conversion, phase: str) -> list[DataLayerSource]:
     """The data layers of a phase."""
     return [feed for feed in whole.feeds if phase in feed.phases]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .conversion import Use, converts
-from .layers import Fields, Value
+from .layers import BlobValue, Fields
 
 MOST_PLACES = 1000
 """Largest supported `top_k` of an ArgMax."""
@@ -76,7 +76,7 @@ def _of_rows(use: Use, k: int) -> None:
         use.add("reshape", {"dims": [1, k]}, inputs=[places])
 
 
-def _step(use: Use, type_: str, attributes: Fields, inputs: list[Value], suffix: str = "") -> Value:
+def _step(use: Use, type_: str, attributes: Fields, inputs: list[BlobValue], suffix: str = "") -> BlobValue:
     """The value of a layer on the way."""
     value = use.inner(suffix or type_)
     use.add(type_, attributes, inputs=inputs, outputs=[value], name=value.name)

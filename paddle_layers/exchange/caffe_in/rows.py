@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from .conversion import MANY, Unresolved, Use, converts
-from .parameters import Layout, set_vector, set_weight
+from .parameters import BlobLayout, set_vector, set_weight
 
 
 @converts("InnerProduct")
@@ -24,7 +24,7 @@ def inner_product(use: Use) -> None:
     inputs, name, turned = math.prod(use.dims()[axis - 1 :]), use.layer.name, not p["transpose"]
     # With `transpose`, Caffe's blob has the inputs first, but its fillers count as if they were the outputs.
     first = outputs if turned else inputs
-    set_weight(use, draft, "weight", 0, "weight_filler", Layout(first, inputs, turned, not turned))
+    set_weight(use, draft, "weight", 0, "weight_filler", BlobLayout(first, inputs, turned, not turned))
     names = [f"{name}.weight", f"{name}.bias"][: 1 + p["bias_term"]]
     if p["bias_term"]:
         set_vector(use, draft, "bias", 1, "bias_filler", 0.0)
@@ -54,7 +54,7 @@ def embed(use: Use) -> None:
     # With a bias the last of the two layers has the name, since readers refer to it.
     table = f"{name}/rows" if p["bias_term"] else name
     draft = use.add("embedding", {"size": outputs}, outputs=[inner], name=table)
-    set_weight(use, draft, "table", 0, "weight_filler", Layout(ids, ids, swapped=True))
+    set_weight(use, draft, "table", 0, "weight_filler", BlobLayout(ids, ids, swapped=True))
     names = [f"{table}.table", f"{name}.offset"]
     if p["bias_term"] and not use.refused:
         shift = use.add("shift", inputs=[inner])

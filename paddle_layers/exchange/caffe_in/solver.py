@@ -14,9 +14,9 @@ from paddle_layers.config.writing.formatter import format_text
 from paddle_layers.config.writing.text import fields_text
 from paddle_layers.define.escaping import printable_line
 
-from .blobs import State
+from .blobs import NetState
 from .conversion import Conversion
-from .inputs import Feed
+from .inputs import DataLayerSource
 from .layers import PHASES, Fields
 from .messages import fields_of
 from .network import fed_in
@@ -59,12 +59,12 @@ def is_solver(fields: TextFields) -> bool:
     return bool(names & (set(fields_of("Solver")) - set(fields_of("Net")))) and not names & {"layer", "layers"}
 
 
-def states_of(solver: Message) -> list[State]:
+def states_of(solver: Message) -> list[NetState]:
     """The states of rules in training and in the test."""
     tests: list[Message] = solver["test_state"]
     given: list[Message] = [solver["train_state"], tests[0] if tests else Message("NetState", 0)]
     return [
-        State(phase, message["level"], frozenset(message["stage"]))
+        NetState(phase, message["level"], frozenset(message["stage"]))
         for phase, message in zip(PHASES, given, strict=True)
     ]
 
@@ -123,7 +123,7 @@ class Solver:
             self.whole.note(f"data layers have batch sizes {', '.join(map(str, sizes))}; all use {sizes[0]} here")
         return sizes[0] if sizes else 64
 
-    def _feeds(self, phase: str) -> list[Feed]:
+    def _feeds(self, phase: str) -> list[DataLayerSource]:
         return fed_in(self.whole, phase)
 
     def _sources(self) -> Fields:
@@ -145,12 +145,12 @@ class Solver:
             found += _of_two_kinds(source, feed.foreground) if phase == "train" else [source]
         return {"source": found, "feed": [{"input": name, "field": own} for name, own in fields.items()]}
 
-    def _is_read(self, feed: Feed, fields: dict[str, str]) -> bool:
+    def _is_read(self, feed: DataLayerSource, fields: dict[str, str]) -> bool:
         """Whether a source here reads its files, and its values get the same fields as those of the other phase."""
         same = all(feed.fields.get(name) == own for name, own in fields.items())
         return feed.reader is not None and same
 
-    def _arrays(self, phase: str, feeds: Sequence[Feed]) -> Fields:
+    def _arrays(self, phase: str, feeds: Sequence[DataLayerSource]) -> Fields:
         """Arrays that hold the rows of Caffe's databases."""
         known = {value.name for value in self.whole.inputs.values() if value.type or value.usual}
         names = [name for feed in feeds for name in feed.values if name in known]

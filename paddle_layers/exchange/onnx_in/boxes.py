@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from .images import image
-from .operators import Rows, Step, operator
+from .operators import OperatorContext, RowView, operator
 from .symbolic_values import BoxImageIndices, Operand
 
 
 @operator("RoiAlign")
-def roi_align(step: Step, x: Any, boxes: Any, images: Any) -> Operand:
+def roi_align(step: OperatorContext, x: Any, boxes: Any, images: Any) -> Operand:
     """Places in each bin, interpolated; before opset 16 a pixel's middle was at half a pixel."""
     step.refuse_unless(
         isinstance(images, BoxImageIndices),
@@ -26,17 +26,17 @@ def roi_align(step: Step, x: Any, boxes: Any, images: Any) -> Operand:
 
 
 @operator("MaxRoiPool")
-def roi_pool(step: Step, x: Any, boxes: Any) -> Operand:
+def roi_pool(step: OperatorContext, x: Any, boxes: Any) -> Operand:
     """The largest value of each bin."""
     size = step.attribute("pooled_shape")
     step.refuse_unless(len(size) == 2, "`pooled_shape` must have 2 values")
     return _pooled(step, "roi_pool", x, boxes, (size[1], size[0]))
 
 
-def _pooled(step: Step, type_: str, x: Any, boxes: Any, window: tuple[int, int], **settings: Any) -> Operand:
+def _pooled(step: OperatorContext, type_: str, x: Any, boxes: Any, window: tuple[int, int], **settings: Any) -> Operand:
     _, value, spatial = image(step, x)
     step.refuse_unless(spatial == 2, "feature maps must be 2-D")
-    rows: Rows = step.rows(step.view(boxes, "boxes"), 1)
+    rows: RowView = step.rows(step.view(boxes, "boxes"), 1)
     step.refuse_unless(len(rows.view.rows) == 2, "computed boxes are not supported; they must be an input of the model")
     # Boxes of an input are fed as one sequence per image, instead of with an index of the image for each box.
     width, height = window

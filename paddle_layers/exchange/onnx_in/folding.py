@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from .budget import Budget
 from .layers import NotSupported
-from .model import Node
+from .model import OnnxNode
 from .sizes import NoSize
-from .symbolic_values import Constant
+from .symbolic_values import ConstantValue
 from .tensors import KINDS
 
 Array = NDArray[Any]
@@ -36,7 +36,9 @@ _EACH: dict[str, Fold] = {
 }  # fmt: skip
 
 
-def folded(node: Node, inputs: Sequence[Constant | None], opset: int, budget: Budget) -> list[Constant] | None:
+def folded(
+    node: OnnxNode, inputs: Sequence[ConstantValue | None], opset: int, budget: Budget
+) -> list[ConstantValue] | None:
     """The folded result of a node of constants; None if it has none. Raises `NotSupported` beyond the budget."""
     fold = _FOLDS.get(node.operator)
     arrays = [None if one is None else one.array for one in inputs]
@@ -59,7 +61,7 @@ def folded(node: Node, inputs: Sequence[Constant | None], opset: int, budget: Bu
         results = [_plain(np.asarray(one)) for one in made]
         # After it, and only new memory: reshapes and slices are views.
         budget.spend(sum(one.nbytes for one in results if not _is_view(one, arrays)))
-        return [Constant(one, source if one.dtype.kind == "f" else ()) for one in results]
+        return [ConstantValue(one, source if one.dtype.kind == "f" else ()) for one in results]
     except NoSize:
         return None
     except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError) as error:
@@ -81,7 +83,7 @@ def _plain(array: Array) -> Array:
 class _Facts:
     """Attributes of the node that is computed."""
 
-    def __init__(self, node: Node, opset: int, budget: Budget) -> None:
+    def __init__(self, node: OnnxNode, opset: int, budget: Budget) -> None:
         self.opset, self.outputs, self._attributes = opset, len(node.outputs), node.attributes
         self.limited = budget.check
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .layers import Value, Weight, weight
-from .operators import Rows, Step, operator
+from .layers import LayerOutput, Weight, weight
+from .operators import OperatorContext, RowView, operator
 from .sequence_rows import one_row
-from .symbolic_values import Constant, Operand, PaddedView, Statistic, View, atoms_of, axis_for
+from .symbolic_values import ConstantValue, Operand, PaddedView, Statistic, View, atoms_of, axis_for
 
 Pads = list[tuple[int, int]]
 
@@ -17,7 +17,7 @@ SUFFIXES = {1: "1d", 2: "", 3: "3d"}
 """Suffixes of layer types by number of spatial axes."""
 
 
-def image(step: Step, x: Any) -> tuple[Rows, Value, int]:
+def image(step: OperatorContext, x: Any) -> tuple[RowView, LayerOutput, int]:
     """Rows as channels of 1-D signals, images or volumes; the number of axes after the channels."""
     rows = step.rows(step.view(x))
     dims = rows.value.dims
@@ -33,7 +33,9 @@ def parameters(found: dict[str, Weight], part: str, spatial: int) -> dict[str, W
     return {f"{part}.{name}": one for name, one in found.items()} if spatial == 1 else found
 
 
-def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], spread: list[int]) -> tuple[Pads, list[int]]:
+def windows(
+    step: OperatorContext, x: Any, kernel: list[int], sizes: tuple[int, ...], spread: list[int]
+) -> tuple[Pads, list[int]]:
     """(before, after) of each axis and the strides, as the node and a Pad before it say."""
     count = len(kernel)
     strides = step.attribute("strides") or [1] * count
@@ -61,7 +63,7 @@ def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], sprea
 
 
 @operator("Conv")
-def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Operand:
+def conv(step: OperatorContext, x: Any, filters: Any, bias: Any = None) -> Operand:
     """The filters as they are."""
     padded = x
     # A convolution pads with zeros only.
@@ -76,7 +78,7 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Operand:
         step.refuse_unless(padded is x, "Pad before a convolution along time steps is not supported")
         if len(x.layout) == 4 == given.array.ndim and not x.layout[2] and kernel[0] == 1:  # an image of a single row
             line = replace(x, layout=(*x.layout[:2], x.layout[3]))
-            found = _over_steps(step, line, Constant(given.array[:, :, 0], given.source), bias)
+            found = _over_steps(step, line, ConstantValue(given.array[:, :, 0], given.source), bias)
             return replace(found, layout=(*found.layout[:2], (), found.layout[2]))
         return _over_steps(step, x, given, bias)
     rows, value, spatial = image(step, x)
@@ -124,7 +126,7 @@ def around(pads: Pads) -> dict[str, Any]:
     return found | pair("padding_end", [after for _, after in pads])
 
 
-def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> View:
+def _over_steps(step: OperatorContext, x: View, given: ConstantValue, bias: Any) -> View:
     """1-D convolution along the steps of sequences: a context window and a fully connected layer.
 
     The node may go along an image of height 1 without vertical padding.
@@ -163,7 +165,7 @@ def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> View:
 
 
 @operator("MaxPool", "AveragePool")
-def pool(step: Step, x: Any) -> Operand:
+def pool(step: OperatorContext, x: Any) -> Operand:
     """Pooling; padding after the last pixel may be equivalent to rounding up."""
     average = step.node.operator == "AveragePool"
     padded, counted = x, bool(step.attribute("count_include_pad", 0))
@@ -223,7 +225,7 @@ def _count(size: int, window: int, stride: int, up: bool, edge: int) -> int:
     return found - 1 if up and (found - 1) * stride >= edge else found
 
 
-def normalized(step: Step, x: Any) -> Statistic | None:
+def normalized(step: OperatorContext, x: Any) -> Statistic | None:
     """The mean over the last of three axes, as tf2onnx writes it for layer normalization of sequences."""
     layout = (*x.layout[:-1], ())
     if isinstance(x, Statistic) and x.kind == "square" and x.over == 1:
@@ -234,7 +236,7 @@ def normalized(step: Step, x: Any) -> Statistic | None:
 
 
 @operator("GlobalAveragePool", "GlobalMaxPool")
-def global_pool(step: Step, x: Any) -> Operand:
+def global_pool(step: OperatorContext, x: Any) -> Operand:
     """One window as large as the image, or as a sequence; of rows of sequences, a part of normalization."""
     average = step.node.operator == "GlobalAveragePool"
     if average and len(x.layout) == 3 and (squared := normalized(step, x)) is not None:
@@ -254,7 +256,7 @@ def global_pool(step: Step, x: Any) -> Operand:
 
 
 @operator("BatchNormalization")
-def batch_norm(step: Step, x: Any, gain: Any, bias: Any, mean: Any, var: Any) -> Operand:
+def batch_norm(step: OperatorContext, x: Any, gain: Any, bias: Any, mean: Any, var: Any) -> Operand:
     """With the averages that it has: training moves them on."""
     step.refuse_unless(not step.attribute("training_mode", 0), "training mode is not supported")
     rows = step.rows(step.view(x))
@@ -272,7 +274,7 @@ def batch_norm(step: Step, x: Any, gain: Any, bias: Any, mean: Any, var: Any) ->
 
 
 @operator("LRN")
-def lrn(step: Step, x: Any) -> Operand:
+def lrn(step: OperatorContext, x: Any) -> Operand:
     """Across channels."""
     rows = step.rows(step.view(x), 3)
     step.refuse_unless(len(rows.lead) == 1, "channels cannot be the time axis of sequences")

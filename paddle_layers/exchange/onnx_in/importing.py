@@ -21,7 +21,7 @@ from .report import report_text
 
 
 @dataclass(frozen=True)
-class Imported(ImportedFiles):
+class OnnxImport(ImportedFiles):
     """Result of an ONNX import: a checked network, its weights by name, a report of the conversion."""
 
     network: Network
@@ -45,7 +45,7 @@ class Imported(ImportedFiles):
         return net
 
 
-def import_onnx(path: str | Path) -> Imported:
+def import_onnx(path: str | Path) -> OnnxImport:
     """Import an ONNX model as exported by PyTorch, Keras, scikit-learn or this library; the weights are trainable.
 
     The first axis of its inputs is the batch; `[N, T, ...]` become sequences if a sequence layer reads them.
@@ -76,4 +76,4 @@ def import_onnx(path: str | Path) -> Imported:
         raise ImportFailure(title, *(f"  {line}" for line in outcome.refused))
     made = assemble(model, outcome)
     reports = [report_text(model, outcome, made, brief=brief) for brief in (False, True)]
-    return Imported(made.network, made.text, made.weights, made.outputs, *reports)
+    return OnnxImport(made.network, made.text, made.weights, made.outputs, *reports)

@@ -22,10 +22,10 @@ class ImportFailure(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class OnnxSubgraph:
     """The graph that an attribute holds, as loops have it; graphs in its own nodes are left out."""
 
-    nodes: list[Node]
+    nodes: list[OnnxNode]
     constants: dict[str, NDArray[Any]]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -40,7 +40,7 @@ class Body:
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class OnnxNode:
     """A node; `place` counts from 0, unset attributes are for those that hold several graphs."""
 
     place: int
@@ -54,7 +54,7 @@ class Node:
     @cached_property
     def captured(self) -> tuple[str, ...]:
         """Values that its subgraphs capture."""
-        bodies = [one for one in self.attributes.values() if isinstance(one, Body)]
+        bodies = [one for one in self.attributes.values() if isinstance(one, OnnxSubgraph)]
         return tuple(dict.fromkeys(name for body in bodies for name in body.captured))
 
     @property
@@ -80,7 +80,7 @@ class Model:
 
     name: str
     producer: str
-    nodes: list[Node]
+    nodes: list[OnnxNode]
     constants: dict[str, NDArray[Any]]
     inputs: list[GraphInput]
     outputs: list[GraphInput]

@@ -11,7 +11,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from .model import Body, GraphInput, ImportFailure, Model, Node, shown, text
+from .model import GraphInput, ImportFailure, Model, OnnxNode, OnnxSubgraph, shown, text
 from .tensors import KINDS, Tensors
 
 LARGEST_FILE = (1 << 31) - 1
@@ -94,19 +94,19 @@ def _constants(graph: Any, tensors: Tensors) -> dict[str, NDArray[Any]]:
     return found
 
 
-def _body(graph: Any, tensors: Tensors) -> Body:
+def _body(graph: Any, tensors: Tensors) -> OnnxSubgraph:
     """A graph in an attribute. Its nodes have no graphs, so that nothing is read deeper than this."""
     # One level of graphs: recursion depth must not depend on the file.
     nodes = [_node(place, one, tensors, deeper=False) for place, one in enumerate(graph.node)]
     ports = [tuple(text(one.name) for one in port) for port in (graph.input, graph.output)]
-    return Body(nodes, _constants(graph, tensors), *ports)
+    return OnnxSubgraph(nodes, _constants(graph, tensors), *ports)
 
 
 def _domain(domain: str | bytes) -> str:
     return "" if domain == "ai.onnx" else text(domain)
 
 
-def _check_names(nodes: list[Node], known: set[str]) -> None:
+def _check_names(nodes: list[OnnxNode], known: set[str]) -> None:
     for node in nodes:
         for name in filter(None, (*node.inputs, *node.captured)):
             if name not in known:
@@ -117,11 +117,11 @@ def _check_names(nodes: list[Node], known: set[str]) -> None:
             known.add(name)
 
 
-def _node(place: int, proto: Any, tensors: Tensors, *, deeper: bool = True) -> Node:
+def _node(place: int, proto: Any, tensors: Tensors, *, deeper: bool = True) -> OnnxNode:
     attributes = {text(one.name): _attribute(one, tensors, deeper=deeper) for one in proto.attribute}
     domain = _domain(proto.domain)
     inputs, outputs = (tuple(map(text, names)) for names in (proto.input, proto.output))
-    return Node(place, text(proto.name), text(proto.op_type), domain, inputs, outputs, attributes)
+    return OnnxNode(place, text(proto.name), text(proto.op_type), domain, inputs, outputs, attributes)
 
 
 def _attribute(proto: Any, tensors: Tensors, *, deeper: bool) -> Any:

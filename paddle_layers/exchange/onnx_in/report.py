@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .conversion import Outcome
-from .layers import Layer
-from .model import Model, Node, shown
+from .layers import ImportedLayer
+from .model import Model, OnnxNode, shown
 from .network import Assembled
 
 MOST_NODES = 4
@@ -46,7 +46,7 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _nodes(model: Model, layer: Layer) -> str:
+def _nodes(model: Model, layer: ImportedLayer) -> str:
     places = [place for place in layer.nodes if place < len(model.nodes)]
     if not layer.inputs:
         return "input"
@@ -75,7 +75,7 @@ def _table(rows: list[tuple[str, str, str]]) -> list[str]:
     return [f"  {name:{widths[0]}}  {kind:{widths[1]}}  {rest}" for name, kind, rest in rows]
 
 
-def _nodes_of(title: str, nodes: list[Node], *, brief: bool) -> list[str]:
+def _nodes_of(title: str, nodes: list[OnnxNode], *, brief: bool) -> list[str]:
     if brief:
         return ["", f"{title}: {len(nodes):,}"] if nodes else []
     return _listed(f"{title}:", (node.label for node in nodes))

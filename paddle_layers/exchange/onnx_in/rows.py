@@ -10,15 +10,15 @@ import numpy as np
 
 from .attentions import product
 from .layers import Weight, weight
-from .operators import Rows, Step, operator, view_of
+from .operators import OperatorContext, RowView, operator, view_of
 from .sequence_rows import end_row
 from .shapes import cut
 from .sizes import whole
 from .symbolic_values import (
-    Constant,
+    ConstantValue,
     DynamicConstant,
     Operand,
-    PositionEmbedding,
+    PositionLookup,
     StepPositions,
     View,
     atoms_of,
@@ -27,7 +27,9 @@ from .symbolic_values import (
 )
 
 
-def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight | None, suffix: str = "") -> View:
+def fc_of(
+    step: OperatorContext, x: View, array: Any, source: tuple[str, ...], bias: Weight | None, suffix: str = ""
+) -> View:
     """A fully connected layer, whose `array` has one row per element of the last axes of `x`, in order."""
     x = step.plain(x)
     count = step.lead(x)
@@ -60,7 +62,7 @@ def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight
 
 
 @operator("Gemm")
-def gemm(step: Step, x: Any, matrix: Any, bias: Any = None) -> Operand:
+def gemm(step: OperatorContext, x: Any, matrix: Any, bias: Any = None) -> Operand:
     """A map with a bias."""
     view, given = step.view(x), step.numbers(matrix, "weight")
     step.refuse_unless(not step.attribute("transA", 0), "`transA` is not supported")
@@ -89,9 +91,9 @@ def gemm(step: Step, x: Any, matrix: Any, bias: Any = None) -> Operand:
 
 
 @operator("MatMul")
-def matmul(step: Step, x: Any, y: Any) -> Operand:
+def matmul(step: OperatorContext, x: Any, y: Any) -> Operand:
     """A map without a bias; of two values, a part of attention."""
-    if isinstance(y, Constant):
+    if isinstance(y, ConstantValue):
         given = step.numbers(y, "weight")
         step.refuse_unless(given.array.ndim == 2, f"weight has {given.array.ndim} axes, expected 2")
         if isinstance(x, DynamicConstant) and x.number == 0:
@@ -101,10 +103,10 @@ def matmul(step: Step, x: Any, y: Any) -> Operand:
 
 
 @operator("Gather", constants=True)
-def gather(step: Step, table: Any, places: Any) -> Operand:
+def gather(step: OperatorContext, table: Any, places: Any) -> Operand:
     """Rows of a table for ids; the first or the last row of sequences; one of the parts of an axis."""
     axis = step.attribute("axis", 0)
-    if isinstance(table, Constant):
+    if isinstance(table, ConstantValue):
         return _embedding(step, step.numbers(table, "table"), places, axis)
     given = step.numbers(places, "index")
     step.refuse_unless(given.array.size == 1, "selecting several indices is not supported")
@@ -135,14 +137,14 @@ def gather(step: Step, table: Any, places: Any) -> Operand:
     return part if keep else replace(part, layout=(*part.layout[:axis], *part.layout[axis + 1 :]))
 
 
-def _embedding(step: Step, table: Constant, places: Any, axis: int) -> Operand:
+def _embedding(step: OperatorContext, table: ConstantValue, places: Any, axis: int) -> Operand:
     step.refuse_unless(
         axis in (0, -table.array.ndim) and table.array.ndim == 2,
         "an embedding lookup must select along axis 0 of a matrix",
     )
     height, width = table.array.shape
     if isinstance(places, StepPositions):
-        return PositionEmbedding((*places.layout, axis_for(width)), table=table)
+        return PositionLookup((*places.layout, axis_for(width)), table=table)
     view = step.view(places, "index")
     value = view.value
     step.refuse_unless(value.type.kind == "INT", "indices must be integers")
@@ -156,9 +158,9 @@ def _embedding(step: Step, table: Constant, places: Any, axis: int) -> Operand:
 
 
 @operator("ArgMax", "ArgMin")
-def arg_max(step: Step, x: Any) -> Operand:
+def arg_max(step: OperatorContext, x: Any) -> Operand:
     """The place of the largest or the smallest along an axis; of all classes it is an id."""
-    rows: Rows = step.rows(step.view(x))
+    rows: RowView = step.rows(step.view(x))
     axis = step.axis_of_row(step.axis(step.attribute("axis", 0), len(rows.view.layout)), rows)
     keep, last = bool(step.attribute("keepdims", 1)), bool(step.attribute("select_last_index", 0))
     least = step.node.operator == "ArgMin"
@@ -171,7 +173,7 @@ def arg_max(step: Step, x: Any) -> Operand:
 
 
 @operator("TopK")
-def top_k(step: Step, x: Any, count: Any) -> Any:
+def top_k(step: OperatorContext, x: Any, count: Any) -> Any:
     """The largest values along an axis, and their indices as floats."""
     rows = step.rows(step.view(x))
     axis = step.axis_of_row(step.axis(step.attribute("axis", -1), len(rows.view.layout)), rows)

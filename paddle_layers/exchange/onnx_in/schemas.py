@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .model import Node, shown
+from .model import OnnxNode, shown
 
 KINDS = {"FLOAT": float, "INT": int, "STRING": str, "FLOATS": list, "INTS": list, "STRINGS": list, "TENSOR": np.ndarray}
 """Python types of attribute values, by schema type."""
@@ -23,7 +23,7 @@ def _schema(operator: str, opset: int, domain: str) -> Any:
         return None
 
 
-def fault_of(node: Node, opset: int) -> str | None:
+def fault_of(node: OnnxNode, opset: int) -> str | None:
     """Violation of ONNX's schema by a node: number of inputs, names and types of attributes."""
     schema = _schema(node.operator, opset, node.domain)
     # A domain or an operator that ONNX does not know is reported by the conversion, with a better message.

@@ -12,8 +12,8 @@ import numpy as np
 from paddle_layers.define.escaping import message_line, printable_line
 from paddle_layers.runtime.memory.tensorfiles import write_file
 
-from .graph import Body, NodeText
-from .writing import Port, Written
+from .graph import NodeText, SubgraphText
+from .writing import ExportedNetwork, Port
 
 OPSET = 20
 """Opset of the model, supported by onnxruntime 1.18 (2024) and later."""
@@ -45,7 +45,7 @@ def import_onnx() -> ModuleType:
     return onnx
 
 
-def write_model(written: Written, name: str, path: Path) -> list[Path]:
+def write_model(written: ExportedNetwork, name: str, path: Path) -> list[Path]:
     """Write the model; returns the files. Raises `ExportError` for errors of ONNX's checker, `SaveError`."""
     onnx = import_onnx()
     nbytes = sum(array.nbytes for array in written.graph.constants.values())
@@ -65,7 +65,7 @@ def write_model(written: Written, name: str, path: Path) -> list[Path]:
     return [path, data]
 
 
-def _model(onnx: ModuleType, written: Written, name: str, tensors: list[Any]) -> Any:
+def _model(onnx: ModuleType, written: ExportedNetwork, name: str, tensors: list[Any]) -> Any:
     from paddle_layers import __version__
 
     helper = onnx.helper
@@ -84,13 +84,13 @@ def _nodes(onnx: ModuleType, nodes: list[NodeText]) -> list[Any]:
     return [
         onnx.helper.make_node(
             node.operator, node.inputs, node.outputs, node.name,
-            **{key: _body(onnx, one) if isinstance(one, Body) else one for key, one in node.attributes.items()},
+            **{key: _body(onnx, one) if isinstance(one, SubgraphText) else one for key, one in node.attributes.items()},
         )
         for node in nodes
     ]  # fmt: skip
 
 
-def _body(onnx: ModuleType, body: Body) -> Any:
+def _body(onnx: ModuleType, body: SubgraphText) -> Any:
     inputs, outputs = ([onnx.ValueInfoProto(name=name) for name in ends] for ends in (body.inputs, body.outputs))
     return onnx.helper.make_graph(_nodes(onnx, body.nodes), printable_line(body.name), inputs, outputs)
 

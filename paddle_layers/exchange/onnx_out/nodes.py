@@ -13,9 +13,9 @@ from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.memory.parameters import ParameterSet
 
 from .forms import NoForm, no_form, write_op
-from .graph import Graph
+from .graph import OnnxGraph
 from .layouts import Layouts
-from .steps import Steps
+from .steps import ScanBody
 
 Scope = dict[str, Value]
 
@@ -29,7 +29,7 @@ class Layers:
         self.unknown: set[Value] = set()
 
     def write(
-        self, nodes: Iterable[Node], scope: Scope, prefix: str, whole: RuntimeGraph, graph: Graph, layouts: Layouts
+        self, nodes: Iterable[Node], scope: Scope, prefix: str, whole: RuntimeGraph, graph: OnnxGraph, layouts: Layouts
     ) -> None:
         """The layers of one network, or of the step of a group; their outputs enter the scope."""
         for node in nodes:
@@ -39,7 +39,7 @@ class Layers:
                 self._layer(node, scope, prefix, whole, graph, layouts)
 
     def _layer(
-        self, node: Node, scope: Scope, prefix: str, whole: RuntimeGraph, graph: Graph, layouts: Layouts
+        self, node: Node, scope: Scope, prefix: str, whole: RuntimeGraph, graph: OnnxGraph, layouts: Layouts
     ) -> None:
         first = len(whole.ops)
         GraphBuilder(whole, self.parameters).add(node, scope, prefix)
@@ -58,10 +58,10 @@ class Layers:
             self.unknown.update(op.outputs)
 
     def _group(
-        self, node: Node, scope: Scope, prefix: str, whole: RuntimeGraph, graph: Graph, layouts: Layouts
+        self, node: Node, scope: Scope, prefix: str, whole: RuntimeGraph, graph: OnnxGraph, layouts: Layouts
     ) -> None:
         """The steps of a group are the body of a Scan."""
-        steps = Steps(node, scope, f"{prefix}{node.name}.", graph, layouts)
+        steps = ScanBody(node, scope, f"{prefix}{node.name}.", graph, layouts)
         inner = RuntimeGraph(whole.samples, [], {}, {}, {}, [])
         # Memories are the states of the Scan.
         layers = [part for part in steps.inside.nodes if part.definition.name != "memory"]

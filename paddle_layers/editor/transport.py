@@ -1,11 +1,16 @@
-"""Streams of the protocol, isolated from other output, and message framing."""
+"""Transport of the protocol: message framing, reserved stdin and stdout, a filter of invalid messages, and the log."""
 
 from __future__ import annotations
 
 import logging
 import os
 import sys
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+from pygls.protocol import LanguageServerProtocol
+
+from paddle_layers.define.errors import first_line
+from paddle_layers.define.escaping import message_line
 
 LARGEST = 2**26
 """Maximum size of a message in bytes."""
@@ -74,3 +79,33 @@ def protocol_streams() -> tuple[BinaryIO, BinaryIO]:
     os.close(nothing)
     os.dup2(2, 1)
     return reader, writer
+
+
+class Protocol(LanguageServerProtocol):
+    """Filters messages that would cause errors in pygls."""
+
+    def handle_message(self, message: Any) -> None:
+        """Dispatch a message."""
+        if not hasattr(message, "jsonrpc"):
+            log.warning("ignored a message that is not JSON-RPC")
+        elif isinstance(getattr(message, "id", None), (list, dict)):
+            log.warning("ignored a message whose id is neither a number nor a string")
+        else:
+            super().handle_message(message)
+
+
+class OneLine(logging.Formatter):
+    """The event and its error on one line; pygls logs a traceback for an invalid message."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The text of a record."""
+        text, error = record.getMessage().partition("\n")[0], record.exc_info[1] if record.exc_info else None
+        reason = f": {type(error).__name__}: {first_line(error)}" if error is not None else ""
+        return message_line(f"{record.name}: {text}{reason}")
+
+
+def log_in_lines() -> None:
+    """Show warnings and errors of all modules on stderr, one per line."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(OneLine())
+    logging.getLogger().addHandler(handler)
