@@ -1,14 +1,13 @@
-from collections.abc import Iterable as _Iterable
-from typing import ClassVar as _ClassVar
-
+from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from google.protobuf.internal import containers as _containers
+from collections.abc import Iterable as _Iterable
+from typing import ClassVar as _ClassVar, Optional as _Optional
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Datum(_message.Message):
-    __slots__ = ("channels", "data", "encoded", "float_data", "height", "label", "width")
+    __slots__ = ("channels", "height", "width", "data", "label", "float_data", "encoded")
     CHANNELS_FIELD_NUMBER: _ClassVar[int]
     HEIGHT_FIELD_NUMBER: _ClassVar[int]
     WIDTH_FIELD_NUMBER: _ClassVar[int]
@@ -23,13 +22,4 @@ class Datum(_message.Message):
     label: int
     float_data: _containers.RepeatedScalarFieldContainer[float]
     encoded: bool
-    def __init__(
-        self,
-        channels: int | None = ...,
-        height: int | None = ...,
-        width: int | None = ...,
-        data: bytes | None = ...,
-        label: int | None = ...,
-        float_data: _Iterable[float] | None = ...,
-        encoded: bool = ...,
-    ) -> None: ...
+    def __init__(self, channels: _Optional[int] = ..., height: _Optional[int] = ..., width: _Optional[int] = ..., data: _Optional[bytes] = ..., label: _Optional[int] = ..., float_data: _Optional[_Iterable[float]] = ..., encoded: bool = ...) -> None: ...

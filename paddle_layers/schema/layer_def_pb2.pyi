@@ -1,11 +1,9 @@
-from collections.abc import Iterable as _Iterable
-from collections.abc import Mapping as _Mapping
-from typing import ClassVar as _ClassVar
-
-from google.protobuf import descriptor as _descriptor
-from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
@@ -15,14 +13,13 @@ class DataType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SPARSE_INT: _ClassVar[DataType]
     SPARSE: _ClassVar[DataType]
     INT: _ClassVar[DataType]
-
 DENSE: DataType
 SPARSE_INT: DataType
 SPARSE: DataType
 INT: DataType
 
 class Attribute(_message.Message):
-    __slots__ = ("b_value", "d_value", "f_value", "i_value", "list", "s_value")
+    __slots__ = ("s_value", "i_value", "f_value", "d_value", "b_value", "list")
     S_VALUE_FIELD_NUMBER: _ClassVar[int]
     I_VALUE_FIELD_NUMBER: _ClassVar[int]
     F_VALUE_FIELD_NUMBER: _ClassVar[int]
@@ -35,56 +32,26 @@ class Attribute(_message.Message):
     d_value: float
     b_value: bool
     list: AttributeList
-    def __init__(
-        self,
-        s_value: str | None = ...,
-        i_value: int | None = ...,
-        f_value: float | None = ...,
-        d_value: float | None = ...,
-        b_value: bool = ...,
-        list: AttributeList | _Mapping | None = ...,
-    ) -> None: ...
+    def __init__(self, s_value: _Optional[str] = ..., i_value: _Optional[int] = ..., f_value: _Optional[float] = ..., d_value: _Optional[float] = ..., b_value: bool = ..., list: _Optional[_Union[AttributeList, _Mapping]] = ...) -> None: ...
 
 class AttributeList(_message.Message):
     __slots__ = ("items",)
     ITEMS_FIELD_NUMBER: _ClassVar[int]
     items: _containers.RepeatedCompositeFieldContainer[Attribute]
-    def __init__(self, items: _Iterable[Attribute | _Mapping] | None = ...) -> None: ...
+    def __init__(self, items: _Optional[_Iterable[_Union[Attribute, _Mapping]]] = ...) -> None: ...
 
 class ChoiceDef(_message.Message):
-    __slots__ = ("description", "name", "number")
+    __slots__ = ("name", "description", "number")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     name: str
     description: str
     number: int
-    def __init__(self, name: str | None = ..., description: str | None = ..., number: int | None = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., number: _Optional[int] = ...) -> None: ...
 
 class AttributeDef(_message.Message):
-    __slots__ = (
-        "alias_numbers",
-        "aliases",
-        "axis",
-        "choices",
-        "default_from",
-        "default_value",
-        "deprecated",
-        "description",
-        "fields",
-        "groups",
-        "max_exclusive",
-        "max_items",
-        "max_value",
-        "min_exclusive",
-        "min_items",
-        "min_value",
-        "name",
-        "number",
-        "repeated",
-        "required",
-        "type",
-    )
+    __slots__ = ("name", "type", "description", "default_value", "max_value", "min_value", "number", "required", "repeated", "min_items", "max_items", "choices", "fields", "default_from", "axis", "aliases", "deprecated", "min_exclusive", "max_exclusive", "alias_numbers", "groups")
     class Type(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         STRING: _ClassVar[AttributeDef.Type]
@@ -94,7 +61,6 @@ class AttributeDef(_message.Message):
         BOOL: _ClassVar[AttributeDef.Type]
         CHOICE: _ClassVar[AttributeDef.Type]
         GROUP: _ClassVar[AttributeDef.Type]
-
     STRING: AttributeDef.Type
     INT: AttributeDef.Type
     FLOAT: AttributeDef.Type
@@ -144,53 +110,10 @@ class AttributeDef(_message.Message):
     max_exclusive: bool
     alias_numbers: _containers.RepeatedScalarFieldContainer[int]
     groups: str
-    def __init__(
-        self,
-        name: str | None = ...,
-        type: AttributeDef.Type | str | None = ...,
-        description: str | None = ...,
-        default_value: Attribute | _Mapping | None = ...,
-        max_value: Attribute | _Mapping | None = ...,
-        min_value: Attribute | _Mapping | None = ...,
-        number: int | None = ...,
-        required: bool = ...,
-        repeated: bool = ...,
-        min_items: int | None = ...,
-        max_items: int | None = ...,
-        choices: _Iterable[ChoiceDef | _Mapping] | None = ...,
-        fields: _Iterable[AttributeDef | _Mapping] | None = ...,
-        default_from: str | None = ...,
-        axis: str | None = ...,
-        aliases: _Iterable[str] | None = ...,
-        deprecated: str | None = ...,
-        min_exclusive: bool = ...,
-        max_exclusive: bool = ...,
-        alias_numbers: _Iterable[int] | None = ...,
-        groups: str | None = ...,
-    ) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., type: _Optional[_Union[AttributeDef.Type, str]] = ..., description: _Optional[str] = ..., default_value: _Optional[_Union[Attribute, _Mapping]] = ..., max_value: _Optional[_Union[Attribute, _Mapping]] = ..., min_value: _Optional[_Union[Attribute, _Mapping]] = ..., number: _Optional[int] = ..., required: bool = ..., repeated: bool = ..., min_items: _Optional[int] = ..., max_items: _Optional[int] = ..., choices: _Optional[_Iterable[_Union[ChoiceDef, _Mapping]]] = ..., fields: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., default_from: _Optional[str] = ..., axis: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., deprecated: _Optional[str] = ..., min_exclusive: bool = ..., max_exclusive: bool = ..., alias_numbers: _Optional[_Iterable[int]] = ..., groups: _Optional[str] = ...) -> None: ...
 
 class ArgumentDef(_message.Message):
-    __slots__ = (
-        "axes",
-        "data_type",
-        "derivative",
-        "description",
-        "differentiable",
-        "divisor",
-        "high",
-        "kinks",
-        "loss",
-        "low",
-        "min_count",
-        "name",
-        "nan",
-        "optional",
-        "places",
-        "repeatable",
-        "seq_nested_level",
-        "size",
-        "when",
-    )
+    __slots__ = ("data_type", "seq_nested_level", "repeatable", "name", "description", "optional", "axes", "min_count", "differentiable", "loss", "size", "low", "high", "places", "kinks", "derivative", "nan", "divisor", "when")
     DATA_TYPE_FIELD_NUMBER: _ClassVar[int]
     SEQ_NESTED_LEVEL_FIELD_NUMBER: _ClassVar[int]
     REPEATABLE_FIELD_NUMBER: _ClassVar[int]
@@ -229,47 +152,24 @@ class ArgumentDef(_message.Message):
     nan: str
     divisor: str
     when: str
-    def __init__(
-        self,
-        data_type: _Iterable[DataType | str] | None = ...,
-        seq_nested_level: _Iterable[int] | None = ...,
-        repeatable: bool = ...,
-        name: str | None = ...,
-        description: str | None = ...,
-        optional: bool = ...,
-        axes: str | None = ...,
-        min_count: int | None = ...,
-        differentiable: bool = ...,
-        loss: bool = ...,
-        size: str | None = ...,
-        low: float | None = ...,
-        high: float | None = ...,
-        places: str | None = ...,
-        kinks: _Iterable[Attribute | _Mapping] | None = ...,
-        derivative: bool = ...,
-        nan: str | None = ...,
-        divisor: str | None = ...,
-        when: str | None = ...,
-    ) -> None: ...
+    def __init__(self, data_type: _Optional[_Iterable[_Union[DataType, str]]] = ..., seq_nested_level: _Optional[_Iterable[int]] = ..., repeatable: bool = ..., name: _Optional[str] = ..., description: _Optional[str] = ..., optional: bool = ..., axes: _Optional[str] = ..., min_count: _Optional[int] = ..., differentiable: bool = ..., loss: bool = ..., size: _Optional[str] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., places: _Optional[str] = ..., kinks: _Optional[_Iterable[_Union[Attribute, _Mapping]]] = ..., derivative: bool = ..., nan: _Optional[str] = ..., divisor: _Optional[str] = ..., when: _Optional[str] = ...) -> None: ...
 
 class ExampleDef(_message.Message):
-    __slots__ = ("attributes", "inputs", "outputs", "parameters", "purpose")
+    __slots__ = ("inputs", "attributes", "purpose", "outputs", "parameters")
     class Input(_message.Message):
         __slots__ = ("name", "type")
         NAME_FIELD_NUMBER: _ClassVar[int]
         TYPE_FIELD_NUMBER: _ClassVar[int]
         name: str
         type: str
-        def __init__(self, name: str | None = ..., type: str | None = ...) -> None: ...
-
+        def __init__(self, name: _Optional[str] = ..., type: _Optional[str] = ...) -> None: ...
     class Setting(_message.Message):
         __slots__ = ("name", "value")
         NAME_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         name: str
         value: Attribute
-        def __init__(self, name: str | None = ..., value: Attribute | _Mapping | None = ...) -> None: ...
-
+        def __init__(self, name: _Optional[str] = ..., value: _Optional[_Union[Attribute, _Mapping]] = ...) -> None: ...
     INPUTS_FIELD_NUMBER: _ClassVar[int]
     ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
     PURPOSE_FIELD_NUMBER: _ClassVar[int]
@@ -280,65 +180,36 @@ class ExampleDef(_message.Message):
     purpose: str
     outputs: _containers.RepeatedScalarFieldContainer[str]
     parameters: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(
-        self,
-        inputs: _Iterable[ExampleDef.Input | _Mapping] | None = ...,
-        attributes: _Iterable[ExampleDef.Setting | _Mapping] | None = ...,
-        purpose: str | None = ...,
-        outputs: _Iterable[str] | None = ...,
-        parameters: _Iterable[str] | None = ...,
-    ) -> None: ...
+    def __init__(self, inputs: _Optional[_Iterable[_Union[ExampleDef.Input, _Mapping]]] = ..., attributes: _Optional[_Iterable[_Union[ExampleDef.Setting, _Mapping]]] = ..., purpose: _Optional[str] = ..., outputs: _Optional[_Iterable[str]] = ..., parameters: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RuleDef(_message.Message):
-    __slots__ = ("condition", "message", "subject")
+    __slots__ = ("subject", "condition", "message")
     SUBJECT_FIELD_NUMBER: _ClassVar[int]
     CONDITION_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     subject: str
     condition: str
     message: str
-    def __init__(self, subject: str | None = ..., condition: str | None = ..., message: str | None = ...) -> None: ...
+    def __init__(self, subject: _Optional[str] = ..., condition: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class SourceLocation(_message.Message):
-    __slots__ = ("line", "module")
+    __slots__ = ("module", "line")
     MODULE_FIELD_NUMBER: _ClassVar[int]
     LINE_FIELD_NUMBER: _ClassVar[int]
     module: str
     line: int
-    def __init__(self, module: str | None = ..., line: int | None = ...) -> None: ...
+    def __init__(self, module: _Optional[str] = ..., line: _Optional[int] = ...) -> None: ...
 
 class ElsewhereDef(_message.Message):
-    __slots__ = ("name", "system")
+    __slots__ = ("system", "name")
     SYSTEM_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     system: str
     name: str
-    def __init__(self, system: str | None = ..., name: str | None = ...) -> None: ...
+    def __init__(self, system: _Optional[str] = ..., name: _Optional[str] = ...) -> None: ...
 
 class FactsDef(_message.Message):
-    __slots__ = (
-        "back_reads_x",
-        "back_reads_y",
-        "can_do_bp",
-        "devices",
-        "has_loss",
-        "has_neuron",
-        "has_param",
-        "has_phase",
-        "has_state",
-        "has_stats",
-        "is_composite",
-        "is_inplace",
-        "is_random",
-        "is_sink",
-        "is_source",
-        "max_inputs",
-        "max_outputs",
-        "min_inputs",
-        "min_outputs",
-        "overwrites",
-        "rows_independent",
-    )
+    __slots__ = ("is_source", "is_sink", "has_param", "has_neuron", "can_do_bp", "is_inplace", "has_loss", "has_stats", "has_phase", "is_random", "has_state", "is_composite", "back_reads_x", "back_reads_y", "overwrites", "devices", "min_inputs", "max_inputs", "min_outputs", "max_outputs", "rows_independent")
     IS_SOURCE_FIELD_NUMBER: _ClassVar[int]
     IS_SINK_FIELD_NUMBER: _ClassVar[int]
     HAS_PARAM_FIELD_NUMBER: _ClassVar[int]
@@ -381,68 +252,12 @@ class FactsDef(_message.Message):
     min_outputs: int
     max_outputs: int
     rows_independent: bool
-    def __init__(
-        self,
-        is_source: bool = ...,
-        is_sink: bool = ...,
-        has_param: bool = ...,
-        has_neuron: bool = ...,
-        can_do_bp: bool = ...,
-        is_inplace: bool = ...,
-        has_loss: bool = ...,
-        has_stats: bool = ...,
-        has_phase: bool = ...,
-        is_random: bool = ...,
-        has_state: bool = ...,
-        is_composite: bool = ...,
-        back_reads_x: _Iterable[str] | None = ...,
-        back_reads_y: _Iterable[str] | None = ...,
-        overwrites: bool = ...,
-        devices: _Iterable[str] | None = ...,
-        min_inputs: int | None = ...,
-        max_inputs: int | None = ...,
-        min_outputs: int | None = ...,
-        max_outputs: int | None = ...,
-        rows_independent: bool = ...,
-    ) -> None: ...
+    def __init__(self, is_source: bool = ..., is_sink: bool = ..., has_param: bool = ..., has_neuron: bool = ..., can_do_bp: bool = ..., is_inplace: bool = ..., has_loss: bool = ..., has_stats: bool = ..., has_phase: bool = ..., is_random: bool = ..., has_state: bool = ..., is_composite: bool = ..., back_reads_x: _Optional[_Iterable[str]] = ..., back_reads_y: _Optional[_Iterable[str]] = ..., overwrites: bool = ..., devices: _Optional[_Iterable[str]] = ..., min_inputs: _Optional[int] = ..., max_inputs: _Optional[int] = ..., min_outputs: _Optional[int] = ..., max_outputs: _Optional[int] = ..., rows_independent: bool = ...) -> None: ...
 
 class LayerDef(_message.Message):
-    __slots__ = (
-        "bias_attr",
-        "common",
-        "description",
-        "elsewhere",
-        "examples",
-        "extra_parameters",
-        "facts",
-        "family",
-        "inputs",
-        "layer_attr",
-        "number",
-        "outputs",
-        "package",
-        "parameter_attr",
-        "registered_at",
-        "results",
-        "rules",
-        "search_terms",
-        "since_version",
-        "statistics",
-        "type",
-        "version",
-    )
+    __slots__ = ("type", "description", "inputs", "parameter_attr", "bias_attr", "layer_attr", "outputs", "extra_parameters", "statistics", "facts", "rules", "examples", "family", "elsewhere", "since_version", "package", "registered_at", "common", "number", "version", "results", "search_terms")
     class ParameterDef(_message.Message):
-        __slots__ = (
-            "attributes",
-            "axes",
-            "description",
-            "initializer",
-            "initializer_attributes",
-            "input",
-            "name",
-            "optional",
-            "trained",
-        )
+        __slots__ = ("attributes", "name", "description", "axes", "input", "initializer", "optional", "trained", "initializer_attributes")
         ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
         NAME_FIELD_NUMBER: _ClassVar[int]
         DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
@@ -461,19 +276,7 @@ class LayerDef(_message.Message):
         optional: bool
         trained: bool
         initializer_attributes: _containers.RepeatedCompositeFieldContainer[ExampleDef.Setting]
-        def __init__(
-            self,
-            attributes: _Iterable[AttributeDef | _Mapping] | None = ...,
-            name: str | None = ...,
-            description: str | None = ...,
-            axes: str | None = ...,
-            input: str | None = ...,
-            initializer: str | None = ...,
-            optional: bool = ...,
-            trained: bool = ...,
-            initializer_attributes: _Iterable[ExampleDef.Setting | _Mapping] | None = ...,
-        ) -> None: ...
-
+        def __init__(self, attributes: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., name: _Optional[str] = ..., description: _Optional[str] = ..., axes: _Optional[str] = ..., input: _Optional[str] = ..., initializer: _Optional[str] = ..., optional: bool = ..., trained: bool = ..., initializer_attributes: _Optional[_Iterable[_Union[ExampleDef.Setting, _Mapping]]] = ...) -> None: ...
     TYPE_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     INPUTS_FIELD_NUMBER: _ClassVar[int]
@@ -518,34 +321,10 @@ class LayerDef(_message.Message):
     version: int
     results: _containers.RepeatedScalarFieldContainer[str]
     search_terms: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(
-        self,
-        type: str | None = ...,
-        description: str | None = ...,
-        inputs: _Iterable[ArgumentDef | _Mapping] | None = ...,
-        parameter_attr: _Iterable[LayerDef.ParameterDef | _Mapping] | None = ...,
-        bias_attr: LayerDef.ParameterDef | _Mapping | None = ...,
-        layer_attr: _Iterable[AttributeDef | _Mapping] | None = ...,
-        outputs: _Iterable[ArgumentDef | _Mapping] | None = ...,
-        extra_parameters: _Iterable[LayerDef.ParameterDef | _Mapping] | None = ...,
-        statistics: _Iterable[ArgumentDef | _Mapping] | None = ...,
-        facts: FactsDef | _Mapping | None = ...,
-        rules: _Iterable[RuleDef | _Mapping] | None = ...,
-        examples: _Iterable[ExampleDef | _Mapping] | None = ...,
-        family: str | None = ...,
-        elsewhere: _Iterable[ElsewhereDef | _Mapping] | None = ...,
-        since_version: int | None = ...,
-        package: str | None = ...,
-        registered_at: SourceLocation | _Mapping | None = ...,
-        common: _Iterable[str] | None = ...,
-        number: int | None = ...,
-        version: int | None = ...,
-        results: _Iterable[str] | None = ...,
-        search_terms: _Iterable[str] | None = ...,
-    ) -> None: ...
+    def __init__(self, type: _Optional[str] = ..., description: _Optional[str] = ..., inputs: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., parameter_attr: _Optional[_Iterable[_Union[LayerDef.ParameterDef, _Mapping]]] = ..., bias_attr: _Optional[_Union[LayerDef.ParameterDef, _Mapping]] = ..., layer_attr: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., outputs: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., extra_parameters: _Optional[_Iterable[_Union[LayerDef.ParameterDef, _Mapping]]] = ..., statistics: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., facts: _Optional[_Union[FactsDef, _Mapping]] = ..., rules: _Optional[_Iterable[_Union[RuleDef, _Mapping]]] = ..., examples: _Optional[_Iterable[_Union[ExampleDef, _Mapping]]] = ..., family: _Optional[str] = ..., elsewhere: _Optional[_Iterable[_Union[ElsewhereDef, _Mapping]]] = ..., since_version: _Optional[int] = ..., package: _Optional[str] = ..., registered_at: _Optional[_Union[SourceLocation, _Mapping]] = ..., common: _Optional[_Iterable[str]] = ..., number: _Optional[int] = ..., version: _Optional[int] = ..., results: _Optional[_Iterable[str]] = ..., search_terms: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class LayerOutputDef(_message.Message):
-    __slots__ = ("dims", "name", "seq_nested_level", "size", "type")
+    __slots__ = ("name", "type", "size", "seq_nested_level", "dims")
     NAME_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     SIZE_FIELD_NUMBER: _ClassVar[int]
@@ -556,30 +335,10 @@ class LayerOutputDef(_message.Message):
     size: int
     seq_nested_level: int
     dims: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(
-        self,
-        name: str | None = ...,
-        type: DataType | str | None = ...,
-        size: int | None = ...,
-        seq_nested_level: int | None = ...,
-        dims: _Iterable[int] | None = ...,
-    ) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., type: _Optional[_Union[DataType, str]] = ..., size: _Optional[int] = ..., seq_nested_level: _Optional[int] = ..., dims: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ComponentDef(_message.Message):
-    __slots__ = (
-        "attributes",
-        "description",
-        "elsewhere",
-        "kind",
-        "number",
-        "package",
-        "registered_at",
-        "search_terms",
-        "since_version",
-        "states",
-        "type",
-        "version",
-    )
+    __slots__ = ("kind", "type", "description", "attributes", "states", "elsewhere", "package", "since_version", "registered_at", "number", "version", "search_terms")
     KIND_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
@@ -604,33 +363,14 @@ class ComponentDef(_message.Message):
     number: int
     version: int
     search_terms: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(
-        self,
-        kind: str | None = ...,
-        type: str | None = ...,
-        description: str | None = ...,
-        attributes: _Iterable[AttributeDef | _Mapping] | None = ...,
-        states: _Iterable[str] | None = ...,
-        elsewhere: _Iterable[ElsewhereDef | _Mapping] | None = ...,
-        package: str | None = ...,
-        since_version: int | None = ...,
-        registered_at: SourceLocation | _Mapping | None = ...,
-        number: int | None = ...,
-        version: int | None = ...,
-        search_terms: _Iterable[str] | None = ...,
-    ) -> None: ...
+    def __init__(self, kind: _Optional[str] = ..., type: _Optional[str] = ..., description: _Optional[str] = ..., attributes: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., states: _Optional[_Iterable[str]] = ..., elsewhere: _Optional[_Iterable[_Union[ElsewhereDef, _Mapping]]] = ..., package: _Optional[str] = ..., since_version: _Optional[int] = ..., registered_at: _Optional[_Union[SourceLocation, _Mapping]] = ..., number: _Optional[int] = ..., version: _Optional[int] = ..., search_terms: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RegistryDef(_message.Message):
-    __slots__ = ("components", "layers", "version")
+    __slots__ = ("version", "layers", "components")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     LAYERS_FIELD_NUMBER: _ClassVar[int]
     COMPONENTS_FIELD_NUMBER: _ClassVar[int]
     version: str
     layers: _containers.RepeatedCompositeFieldContainer[LayerDef]
     components: _containers.RepeatedCompositeFieldContainer[ComponentDef]
-    def __init__(
-        self,
-        version: str | None = ...,
-        layers: _Iterable[LayerDef | _Mapping] | None = ...,
-        components: _Iterable[ComponentDef | _Mapping] | None = ...,
-    ) -> None: ...
+    def __init__(self, version: _Optional[str] = ..., layers: _Optional[_Iterable[_Union[LayerDef, _Mapping]]] = ..., components: _Optional[_Iterable[_Union[ComponentDef, _Mapping]]] = ...) -> None: ...

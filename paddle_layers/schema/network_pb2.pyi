@@ -1,17 +1,16 @@
-from collections.abc import Iterable as _Iterable
-from collections.abc import Mapping as _Mapping
-from typing import ClassVar as _ClassVar
-
+from google.protobuf import descriptor_pb2 as _descriptor_pb2
+from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from google.protobuf.internal import containers as _containers
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 RULE_FIELD_NUMBER: _ClassVar[int]
 rule: _descriptor.FieldDescriptor
 
 class FieldRule(_message.Message):
-    __slots__ = ("above", "below", "elsewhere", "max", "min", "options", "registry", "required")
+    __slots__ = ("required", "min", "above", "max", "options", "registry", "elsewhere", "below")
     REQUIRED_FIELD_NUMBER: _ClassVar[int]
     MIN_FIELD_NUMBER: _ClassVar[int]
     ABOVE_FIELD_NUMBER: _ClassVar[int]
@@ -28,35 +27,20 @@ class FieldRule(_message.Message):
     registry: str
     elsewhere: _containers.RepeatedScalarFieldContainer[str]
     below: float
-    def __init__(
-        self,
-        required: bool = ...,
-        min: float | None = ...,
-        above: float | None = ...,
-        max: float | None = ...,
-        options: _Iterable[str] | None = ...,
-        registry: str | None = ...,
-        elsewhere: _Iterable[str] | None = ...,
-        below: float | None = ...,
-    ) -> None: ...
+    def __init__(self, required: bool = ..., min: _Optional[float] = ..., above: _Optional[float] = ..., max: _Optional[float] = ..., options: _Optional[_Iterable[str]] = ..., registry: _Optional[str] = ..., elsewhere: _Optional[_Iterable[str]] = ..., below: _Optional[float] = ...) -> None: ...
 
 class Network(_message.Message):
-    __slots__ = ("block", "layer", "name")
+    __slots__ = ("name", "layer", "block")
     NAME_FIELD_NUMBER: _ClassVar[int]
     LAYER_FIELD_NUMBER: _ClassVar[int]
     BLOCK_FIELD_NUMBER: _ClassVar[int]
     name: str
     layer: _containers.RepeatedCompositeFieldContainer[Layer]
     block: _containers.RepeatedCompositeFieldContainer[Block]
-    def __init__(
-        self,
-        name: str | None = ...,
-        layer: _Iterable[Layer | _Mapping] | None = ...,
-        block: _Iterable[Block | _Mapping] | None = ...,
-    ) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., layer: _Optional[_Iterable[_Union[Layer, _Mapping]]] = ..., block: _Optional[_Iterable[_Union[Block, _Mapping]]] = ...) -> None: ...
 
 class Block(_message.Message):
-    __slots__ = ("input", "layer", "name", "output", "settings")
+    __slots__ = ("name", "input", "settings", "layer", "output")
     NAME_FIELD_NUMBER: _ClassVar[int]
     INPUT_FIELD_NUMBER: _ClassVar[int]
     SETTINGS_FIELD_NUMBER: _ClassVar[int]
@@ -67,31 +51,10 @@ class Block(_message.Message):
     settings: str
     layer: _containers.RepeatedCompositeFieldContainer[Layer]
     output: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(
-        self,
-        name: str | None = ...,
-        input: _Iterable[str] | None = ...,
-        settings: str | None = ...,
-        layer: _Iterable[Layer | _Mapping] | None = ...,
-        output: _Iterable[str] | None = ...,
-    ) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., input: _Optional[_Iterable[str]] = ..., settings: _Optional[str] = ..., layer: _Optional[_Iterable[_Union[Layer, _Mapping]]] = ..., output: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Layer(_message.Message):
-    __slots__ = (
-        "activation",
-        "exclude",
-        "include",
-        "input",
-        "loss_weight",
-        "name",
-        "output",
-        "param",
-        "propagate_down",
-        "set",
-        "step",
-        "times",
-        "type",
-    )
+    __slots__ = ("name", "type", "input", "output", "param", "activation", "include", "exclude", "loss_weight", "propagate_down", "step", "set", "times")
     NAME_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     INPUT_FIELD_NUMBER: _ClassVar[int]
@@ -118,22 +81,7 @@ class Layer(_message.Message):
     step: Step
     set: str
     times: int
-    def __init__(
-        self,
-        name: str | None = ...,
-        type: str | None = ...,
-        input: _Iterable[str] | None = ...,
-        output: _Iterable[str] | None = ...,
-        param: _Iterable[ParamSettings | _Mapping] | None = ...,
-        activation: Activation | _Mapping | None = ...,
-        include: _Iterable[StateRule | _Mapping] | None = ...,
-        exclude: _Iterable[StateRule | _Mapping] | None = ...,
-        loss_weight: _Iterable[float] | None = ...,
-        propagate_down: _Iterable[bool] | None = ...,
-        step: Step | _Mapping | None = ...,
-        set: str | None = ...,
-        times: int | None = ...,
-    ) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., type: _Optional[str] = ..., input: _Optional[_Iterable[str]] = ..., output: _Optional[_Iterable[str]] = ..., param: _Optional[_Iterable[_Union[ParamSettings, _Mapping]]] = ..., activation: _Optional[_Union[Activation, _Mapping]] = ..., include: _Optional[_Iterable[_Union[StateRule, _Mapping]]] = ..., exclude: _Optional[_Iterable[_Union[StateRule, _Mapping]]] = ..., loss_weight: _Optional[_Iterable[float]] = ..., propagate_down: _Optional[_Iterable[bool]] = ..., step: _Optional[_Union[Step, _Mapping]] = ..., set: _Optional[str] = ..., times: _Optional[int] = ...) -> None: ...
 
 class Step(_message.Message):
     __slots__ = ("layer", "output")
@@ -141,26 +89,10 @@ class Step(_message.Message):
     OUTPUT_FIELD_NUMBER: _ClassVar[int]
     layer: _containers.RepeatedCompositeFieldContainer[Layer]
     output: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(
-        self, layer: _Iterable[Layer | _Mapping] | None = ..., output: _Iterable[str] | None = ...
-    ) -> None: ...
+    def __init__(self, layer: _Optional[_Iterable[_Union[Layer, _Mapping]]] = ..., output: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ParamSettings(_message.Message):
-    __slots__ = (
-        "clip",
-        "clip_norm",
-        "decay_mult",
-        "frozen",
-        "init",
-        "l1",
-        "l2",
-        "lr_mult",
-        "max_norm",
-        "momentum",
-        "of",
-        "prune",
-        "share",
-    )
+    __slots__ = ("of", "init", "lr_mult", "decay_mult", "share", "frozen", "clip", "clip_norm", "l1", "l2", "momentum", "max_norm", "prune")
     OF_FIELD_NUMBER: _ClassVar[int]
     INIT_FIELD_NUMBER: _ClassVar[int]
     LR_MULT_FIELD_NUMBER: _ClassVar[int]
@@ -187,37 +119,22 @@ class ParamSettings(_message.Message):
     momentum: float
     max_norm: float
     prune: float
-    def __init__(
-        self,
-        of: str | None = ...,
-        init: Initializer | _Mapping | None = ...,
-        lr_mult: float | None = ...,
-        decay_mult: float | None = ...,
-        share: str | None = ...,
-        frozen: bool = ...,
-        clip: float | None = ...,
-        clip_norm: float | None = ...,
-        l1: float | None = ...,
-        l2: float | None = ...,
-        momentum: float | None = ...,
-        max_norm: float | None = ...,
-        prune: float | None = ...,
-    ) -> None: ...
+    def __init__(self, of: _Optional[str] = ..., init: _Optional[_Union[Initializer, _Mapping]] = ..., lr_mult: _Optional[float] = ..., decay_mult: _Optional[float] = ..., share: _Optional[str] = ..., frozen: bool = ..., clip: _Optional[float] = ..., clip_norm: _Optional[float] = ..., l1: _Optional[float] = ..., l2: _Optional[float] = ..., momentum: _Optional[float] = ..., max_norm: _Optional[float] = ..., prune: _Optional[float] = ...) -> None: ...
 
 class Initializer(_message.Message):
     __slots__ = ("type",)
     TYPE_FIELD_NUMBER: _ClassVar[int]
     type: str
-    def __init__(self, type: str | None = ...) -> None: ...
+    def __init__(self, type: _Optional[str] = ...) -> None: ...
 
 class Activation(_message.Message):
     __slots__ = ("type",)
     TYPE_FIELD_NUMBER: _ClassVar[int]
     type: str
-    def __init__(self, type: str | None = ...) -> None: ...
+    def __init__(self, type: _Optional[str] = ...) -> None: ...
 
 class StateRule(_message.Message):
-    __slots__ = ("max_level", "min_level", "not_stage", "phase", "stage")
+    __slots__ = ("phase", "min_level", "max_level", "stage", "not_stage")
     PHASE_FIELD_NUMBER: _ClassVar[int]
     MIN_LEVEL_FIELD_NUMBER: _ClassVar[int]
     MAX_LEVEL_FIELD_NUMBER: _ClassVar[int]
@@ -228,11 +145,4 @@ class StateRule(_message.Message):
     max_level: int
     stage: _containers.RepeatedScalarFieldContainer[str]
     not_stage: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(
-        self,
-        phase: str | None = ...,
-        min_level: int | None = ...,
-        max_level: int | None = ...,
-        stage: _Iterable[str] | None = ...,
-        not_stage: _Iterable[str] | None = ...,
-    ) -> None: ...
+    def __init__(self, phase: _Optional[str] = ..., min_level: _Optional[int] = ..., max_level: _Optional[int] = ..., stage: _Optional[_Iterable[str]] = ..., not_stage: _Optional[_Iterable[str]] = ...) -> None: ...

@@ -1,46 +1,14 @@
-from collections.abc import Iterable as _Iterable
-from collections.abc import Mapping as _Mapping
-from typing import ClassVar as _ClassVar
-
+from paddle_layers.schema import network_pb2 as _network_pb2
+from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from google.protobuf.internal import containers as _containers
-
-from paddle_layers.schema import network_pb2 as _network_pb2
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Training(_message.Message):
-    __slots__ = (
-        "accumulate",
-        "average",
-        "base",
-        "batch_size",
-        "callback",
-        "checkpoint",
-        "clip",
-        "dtype",
-        "epochs",
-        "feed",
-        "generate",
-        "level",
-        "log",
-        "momentum_schedule",
-        "net",
-        "network",
-        "on_nan",
-        "optimizer",
-        "output",
-        "param",
-        "regularizer",
-        "schedule",
-        "seed",
-        "source",
-        "stage",
-        "steps",
-        "test",
-        "weights",
-    )
+    __slots__ = ("network", "net", "seed", "batch_size", "epochs", "steps", "source", "optimizer", "schedule", "regularizer", "clip", "test", "checkpoint", "log", "output", "dtype", "feed", "level", "stage", "callback", "weights", "param", "accumulate", "average", "momentum_schedule", "generate", "on_nan", "base")
     NETWORK_FIELD_NUMBER: _ClassVar[int]
     NET_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -97,52 +65,10 @@ class Training(_message.Message):
     generate: Generate
     on_nan: str
     base: str
-    def __init__(
-        self,
-        network: str | None = ...,
-        net: _network_pb2.Network | _Mapping | None = ...,
-        seed: int | None = ...,
-        batch_size: int | None = ...,
-        epochs: int | None = ...,
-        steps: int | None = ...,
-        source: _Iterable[Source | _Mapping] | None = ...,
-        optimizer: Optimizer | _Mapping | None = ...,
-        schedule: _Iterable[Schedule | _Mapping] | None = ...,
-        regularizer: Regularizer | _Mapping | None = ...,
-        clip: Clip | _Mapping | None = ...,
-        test: Test | _Mapping | None = ...,
-        checkpoint: Checkpoint | _Mapping | None = ...,
-        log: Log | _Mapping | None = ...,
-        output: str | None = ...,
-        dtype: str | None = ...,
-        feed: _Iterable[Feed | _Mapping] | None = ...,
-        level: int | None = ...,
-        stage: _Iterable[str] | None = ...,
-        callback: _Iterable[Callback | _Mapping] | None = ...,
-        weights: Weights | _Mapping | None = ...,
-        param: _Iterable[Param | _Mapping] | None = ...,
-        accumulate: int | None = ...,
-        average: Average | _Mapping | None = ...,
-        momentum_schedule: _Iterable[Schedule | _Mapping] | None = ...,
-        generate: Generate | _Mapping | None = ...,
-        on_nan: str | None = ...,
-        base: str | None = ...,
-    ) -> None: ...
+    def __init__(self, network: _Optional[str] = ..., net: _Optional[_Union[_network_pb2.Network, _Mapping]] = ..., seed: _Optional[int] = ..., batch_size: _Optional[int] = ..., epochs: _Optional[int] = ..., steps: _Optional[int] = ..., source: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., optimizer: _Optional[_Union[Optimizer, _Mapping]] = ..., schedule: _Optional[_Iterable[_Union[Schedule, _Mapping]]] = ..., regularizer: _Optional[_Union[Regularizer, _Mapping]] = ..., clip: _Optional[_Union[Clip, _Mapping]] = ..., test: _Optional[_Union[Test, _Mapping]] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., output: _Optional[str] = ..., dtype: _Optional[str] = ..., feed: _Optional[_Iterable[_Union[Feed, _Mapping]]] = ..., level: _Optional[int] = ..., stage: _Optional[_Iterable[str]] = ..., callback: _Optional[_Iterable[_Union[Callback, _Mapping]]] = ..., weights: _Optional[_Union[Weights, _Mapping]] = ..., param: _Optional[_Iterable[_Union[Param, _Mapping]]] = ..., accumulate: _Optional[int] = ..., average: _Optional[_Union[Average, _Mapping]] = ..., momentum_schedule: _Optional[_Iterable[_Union[Schedule, _Mapping]]] = ..., generate: _Optional[_Union[Generate, _Mapping]] = ..., on_nan: _Optional[str] = ..., base: _Optional[str] = ...) -> None: ...
 
 class Generate(_message.Message):
-    __slots__ = (
-        "beam_size",
-        "begin",
-        "end",
-        "length_penalty",
-        "max_length",
-        "results",
-        "scores",
-        "temperature",
-        "top_k",
-        "top_p",
-        "words",
-    )
+    __slots__ = ("words", "scores", "begin", "end", "max_length", "beam_size", "results", "length_penalty", "temperature", "top_k", "top_p")
     WORDS_FIELD_NUMBER: _ClassVar[int]
     SCORES_FIELD_NUMBER: _ClassVar[int]
     BEGIN_FIELD_NUMBER: _ClassVar[int]
@@ -165,23 +91,10 @@ class Generate(_message.Message):
     temperature: float
     top_k: int
     top_p: float
-    def __init__(
-        self,
-        words: str | None = ...,
-        scores: str | None = ...,
-        begin: int | None = ...,
-        end: int | None = ...,
-        max_length: int | None = ...,
-        beam_size: int | None = ...,
-        results: int | None = ...,
-        length_penalty: float | None = ...,
-        temperature: float | None = ...,
-        top_k: int | None = ...,
-        top_p: float | None = ...,
-    ) -> None: ...
+    def __init__(self, words: _Optional[str] = ..., scores: _Optional[str] = ..., begin: _Optional[int] = ..., end: _Optional[int] = ..., max_length: _Optional[int] = ..., beam_size: _Optional[int] = ..., results: _Optional[int] = ..., length_penalty: _Optional[float] = ..., temperature: _Optional[float] = ..., top_k: _Optional[int] = ..., top_p: _Optional[float] = ...) -> None: ...
 
 class Weights(_message.Message):
-    __slots__ = ("file", "layout", "leave_out", "rename")
+    __slots__ = ("file", "rename", "leave_out", "layout")
     FILE_FIELD_NUMBER: _ClassVar[int]
     RENAME_FIELD_NUMBER: _ClassVar[int]
     LEAVE_OUT_FIELD_NUMBER: _ClassVar[int]
@@ -190,35 +103,17 @@ class Weights(_message.Message):
     rename: _containers.RepeatedCompositeFieldContainer[Rename]
     leave_out: _containers.RepeatedScalarFieldContainer[str]
     layout: str
-    def __init__(
-        self,
-        file: str | None = ...,
-        rename: _Iterable[Rename | _Mapping] | None = ...,
-        leave_out: _Iterable[str] | None = ...,
-        layout: str | None = ...,
-    ) -> None: ...
+    def __init__(self, file: _Optional[str] = ..., rename: _Optional[_Iterable[_Union[Rename, _Mapping]]] = ..., leave_out: _Optional[_Iterable[str]] = ..., layout: _Optional[str] = ...) -> None: ...
 
 class Rename(_message.Message):
     __slots__ = ("to",)
     FROM_FIELD_NUMBER: _ClassVar[int]
     TO_FIELD_NUMBER: _ClassVar[int]
     to: str
-    def __init__(self, to: str | None = ..., **kwargs) -> None: ...
+    def __init__(self, to: _Optional[str] = ..., **kwargs) -> None: ...
 
 class Param(_message.Message):
-    __slots__ = (
-        "clip",
-        "clip_norm",
-        "decay_mult",
-        "frozen",
-        "l1",
-        "l2",
-        "lr_mult",
-        "max_norm",
-        "momentum",
-        "of",
-        "prune",
-    )
+    __slots__ = ("of", "lr_mult", "decay_mult", "frozen", "clip", "clip_norm", "l1", "l2", "momentum", "max_norm", "prune")
     OF_FIELD_NUMBER: _ClassVar[int]
     LR_MULT_FIELD_NUMBER: _ClassVar[int]
     DECAY_MULT_FIELD_NUMBER: _ClassVar[int]
@@ -241,23 +136,10 @@ class Param(_message.Message):
     momentum: float
     max_norm: float
     prune: float
-    def __init__(
-        self,
-        of: str | None = ...,
-        lr_mult: float | None = ...,
-        decay_mult: float | None = ...,
-        frozen: bool = ...,
-        clip: float | None = ...,
-        clip_norm: float | None = ...,
-        l1: float | None = ...,
-        l2: float | None = ...,
-        momentum: float | None = ...,
-        max_norm: float | None = ...,
-        prune: float | None = ...,
-    ) -> None: ...
+    def __init__(self, of: _Optional[str] = ..., lr_mult: _Optional[float] = ..., decay_mult: _Optional[float] = ..., frozen: bool = ..., clip: _Optional[float] = ..., clip_norm: _Optional[float] = ..., l1: _Optional[float] = ..., l2: _Optional[float] = ..., momentum: _Optional[float] = ..., max_norm: _Optional[float] = ..., prune: _Optional[float] = ...) -> None: ...
 
 class Source(_message.Message):
-    __slots__ = ("memory", "name", "on_error", "phase", "ratio", "shuffle", "split", "transform", "type", "workers")
+    __slots__ = ("type", "phase", "transform", "shuffle", "split", "workers", "memory", "on_error", "ratio", "name")
     TYPE_FIELD_NUMBER: _ClassVar[int]
     PHASE_FIELD_NUMBER: _ClassVar[int]
     TRANSFORM_FIELD_NUMBER: _ClassVar[int]
@@ -278,22 +160,10 @@ class Source(_message.Message):
     on_error: str
     ratio: float
     name: str
-    def __init__(
-        self,
-        type: str | None = ...,
-        phase: str | None = ...,
-        transform: _Iterable[Transform | _Mapping] | None = ...,
-        shuffle: bool = ...,
-        split: Split | _Mapping | None = ...,
-        workers: int | None = ...,
-        memory: int | None = ...,
-        on_error: str | None = ...,
-        ratio: float | None = ...,
-        name: str | None = ...,
-    ) -> None: ...
+    def __init__(self, type: _Optional[str] = ..., phase: _Optional[str] = ..., transform: _Optional[_Iterable[_Union[Transform, _Mapping]]] = ..., shuffle: bool = ..., split: _Optional[_Union[Split, _Mapping]] = ..., workers: _Optional[int] = ..., memory: _Optional[int] = ..., on_error: _Optional[str] = ..., ratio: _Optional[float] = ..., name: _Optional[str] = ...) -> None: ...
 
 class Split(_message.Message):
-    __slots__ = ("field", "group", "seed", "stratify", "test", "value")
+    __slots__ = ("test", "seed", "stratify", "field", "value", "group")
     TEST_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     STRATIFY_FIELD_NUMBER: _ClassVar[int]
@@ -306,55 +176,47 @@ class Split(_message.Message):
     field: str
     value: str
     group: str
-    def __init__(
-        self,
-        test: float | None = ...,
-        seed: int | None = ...,
-        stratify: str | None = ...,
-        field: str | None = ...,
-        value: str | None = ...,
-        group: str | None = ...,
-    ) -> None: ...
+    def __init__(self, test: _Optional[float] = ..., seed: _Optional[int] = ..., stratify: _Optional[str] = ..., field: _Optional[str] = ..., value: _Optional[str] = ..., group: _Optional[str] = ...) -> None: ...
 
 class Transform(_message.Message):
-    __slots__ = ("also", "input", "type")
+    __slots__ = ("type", "input", "also")
     TYPE_FIELD_NUMBER: _ClassVar[int]
     INPUT_FIELD_NUMBER: _ClassVar[int]
     ALSO_FIELD_NUMBER: _ClassVar[int]
     type: str
     input: str
     also: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, type: str | None = ..., input: str | None = ..., also: _Iterable[str] | None = ...) -> None: ...
+    def __init__(self, type: _Optional[str] = ..., input: _Optional[str] = ..., also: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Optimizer(_message.Message):
-    __slots__ = ("learning_rate", "type")
+    __slots__ = ("type", "learning_rate")
     TYPE_FIELD_NUMBER: _ClassVar[int]
     LEARNING_RATE_FIELD_NUMBER: _ClassVar[int]
     type: str
     learning_rate: float
-    def __init__(self, type: str | None = ..., learning_rate: float | None = ...) -> None: ...
+    def __init__(self, type: _Optional[str] = ..., learning_rate: _Optional[float] = ...) -> None: ...
 
 class Schedule(_message.Message):
-    __slots__ = ("base", "type", "until")
+    __slots__ = ("type", "until", "base")
     TYPE_FIELD_NUMBER: _ClassVar[int]
     UNTIL_FIELD_NUMBER: _ClassVar[int]
     BASE_FIELD_NUMBER: _ClassVar[int]
     type: str
     until: int
     base: float
-    def __init__(self, type: str | None = ..., until: int | None = ..., base: float | None = ...) -> None: ...
+    def __init__(self, type: _Optional[str] = ..., until: _Optional[int] = ..., base: _Optional[float] = ...) -> None: ...
 
 class Regularizer(_message.Message):
     __slots__ = ("type",)
     TYPE_FIELD_NUMBER: _ClassVar[int]
     type: str
-    def __init__(self, type: str | None = ...) -> None: ...
+    def __init__(self, type: _Optional[str] = ...) -> None: ...
 
 class Callback(_message.Message):
     __slots__ = ("type",)
     TYPE_FIELD_NUMBER: _ClassVar[int]
     type: str
-    def __init__(self, type: str | None = ...) -> None: ...
+    def __init__(self, type: _Optional[str] = ...) -> None: ...
 
 class Clip(_message.Message):
     __slots__ = ("norm", "value")
@@ -362,20 +224,20 @@ class Clip(_message.Message):
     VALUE_FIELD_NUMBER: _ClassVar[int]
     norm: float
     value: float
-    def __init__(self, norm: float | None = ..., value: float | None = ...) -> None: ...
+    def __init__(self, norm: _Optional[float] = ..., value: _Optional[float] = ...) -> None: ...
 
 class Average(_message.Message):
-    __slots__ = ("decay", "max_window", "window")
+    __slots__ = ("decay", "window", "max_window")
     DECAY_FIELD_NUMBER: _ClassVar[int]
     WINDOW_FIELD_NUMBER: _ClassVar[int]
     MAX_WINDOW_FIELD_NUMBER: _ClassVar[int]
     decay: float
     window: float
     max_window: int
-    def __init__(self, decay: float | None = ..., window: float | None = ..., max_window: int | None = ...) -> None: ...
+    def __init__(self, decay: _Optional[float] = ..., window: _Optional[float] = ..., max_window: _Optional[int] = ...) -> None: ...
 
 class Test(_message.Message):
-    __slots__ = ("at_start", "batches", "every", "every_epochs")
+    __slots__ = ("every", "every_epochs", "at_start", "batches")
     EVERY_FIELD_NUMBER: _ClassVar[int]
     EVERY_EPOCHS_FIELD_NUMBER: _ClassVar[int]
     AT_START_FIELD_NUMBER: _ClassVar[int]
@@ -384,19 +246,17 @@ class Test(_message.Message):
     every_epochs: int
     at_start: bool
     batches: int
-    def __init__(
-        self, every: int | None = ..., every_epochs: int | None = ..., at_start: bool = ..., batches: int | None = ...
-    ) -> None: ...
+    def __init__(self, every: _Optional[int] = ..., every_epochs: _Optional[int] = ..., at_start: bool = ..., batches: _Optional[int] = ...) -> None: ...
 
 class Checkpoint(_message.Message):
-    __slots__ = ("every", "every_epochs", "keep")
+    __slots__ = ("every", "keep", "every_epochs")
     EVERY_FIELD_NUMBER: _ClassVar[int]
     KEEP_FIELD_NUMBER: _ClassVar[int]
     EVERY_EPOCHS_FIELD_NUMBER: _ClassVar[int]
     every: int
     keep: int
     every_epochs: int
-    def __init__(self, every: int | None = ..., keep: int | None = ..., every_epochs: int | None = ...) -> None: ...
+    def __init__(self, every: _Optional[int] = ..., keep: _Optional[int] = ..., every_epochs: _Optional[int] = ...) -> None: ...
 
 class Log(_message.Message):
     __slots__ = ("every", "format")
@@ -404,12 +264,12 @@ class Log(_message.Message):
     FORMAT_FIELD_NUMBER: _ClassVar[int]
     every: int
     format: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, every: int | None = ..., format: _Iterable[str] | None = ...) -> None: ...
+    def __init__(self, every: _Optional[int] = ..., format: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Feed(_message.Message):
-    __slots__ = ("field", "input")
+    __slots__ = ("input", "field")
     INPUT_FIELD_NUMBER: _ClassVar[int]
     FIELD_FIELD_NUMBER: _ClassVar[int]
     input: str
     field: str
-    def __init__(self, input: str | None = ..., field: str | None = ...) -> None: ...
+    def __init__(self, input: _Optional[str] = ..., field: _Optional[str] = ...) -> None: ...

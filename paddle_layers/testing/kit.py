@@ -35,7 +35,7 @@ BASIC = {name for name, property_ in PROPERTIES.items() if property_.basic}
 FROM_A_FILE = "paddle_layers_plugin_"
 """Prefix of the names of modules that `--plugins FILE` loads."""
 NEEDS_HYPOTHESIS = (
-    "only the examples were checked; generated configs require Hypothesis: pip install 'paddle-layers[test]'"
+    "only the examples were checked; generated configs require Hypothesis: pip install 'paddle-layers[kit]'"
 )
 
 

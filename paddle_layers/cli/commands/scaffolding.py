@@ -117,7 +117,7 @@ def _check_prefix(name: str) -> None:
 
 def versions() -> str:
     """The version specifier of the library for a new plugin, up to the next breaking release."""
-    from paddle_layers import __version__
+    from paddle_layers._version import __version__
 
     major, minor = map(int, __version__.split(".")[:2])
     # Before 1.0, a minor release may break plugins.

@@ -66,7 +66,7 @@ def write_model(written: ExportedNetwork, name: str, path: Path) -> list[Path]:
 
 
 def _model(onnx: ModuleType, written: ExportedNetwork, name: str, tensors: list[Any]) -> Any:
-    from paddle_layers import __version__
+    from paddle_layers._version import __version__
 
     helper = onnx.helper
     nodes = _nodes(onnx, written.graph.nodes)
