@@ -16,7 +16,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Training, evaluation and inference": {
         "paddle_layers": ("train", "evaluate", "predict", "generate", "make_training", "load_training"),
-        "paddle_layers.training": ("Report", "Run", "Evaluation", "Prediction", "Generation", "TrainingError"),
+        "paddle_layers.training": ("TrainingReport", "Run", "Evaluation", "Prediction", "Generation", "TrainingError"),
     },
     "Custom training loops": {"paddle_layers": ("Optimizer", "Schedule")},
     "Data": {"paddle_layers.data": ("Dataset", "SequenceColumn", "SparseColumn", "StoredColumn", "DataError")},
