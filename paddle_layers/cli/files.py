@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
-import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,23 +31,18 @@ def empty_folder(path: Path) -> Iterator[Folder]:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file atomically. Raises `OSError`."""
+    """Write a file atomically; it keeps its permissions. Raises `OSError`."""
+    from paddle_layers.define.output_folders import open_folder
+
     # A link stays a link: its target is replaced.
     real = path.resolve()
     if not real.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
-    # In the same folder, because a rename is only atomic within a file system.
-    handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        # `mkstemp` creates files that only the user can read.
-        Path(name).chmod(real.stat().st_mode if real.exists() else 0o644)
-        Path(name).replace(real)
-    except BaseException:
-        # Ctrl-C, too, must leave no temporary file.
-        Path(name).unlink(missing_ok=True)
-        raise
+    mode = real.stat().st_mode if real.exists() else None
+    with open_folder(real.parent) as folder:
+        folder.write(real.name, content)
+    if mode is not None:
+        real.chmod(mode)
 
 
 def ending_of(name: str | None, kinds: Collection[str]) -> str:
