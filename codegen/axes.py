@@ -10,7 +10,9 @@ from paddle_layers.define.escaping import xml_text
 from paddle_layers.define.fields.axes import Axis
 from paddle_layers.define.fields.tensors import Field
 
+# A fixed height for all layers, so that images are aligned on pages and in lists.
 SIDE, DEPTH, GAP, TOP, HEIGHT = 56, 9, 34, 22, 122
+# The text cannot be measured without a browser; this is the width of a letter of the monospace fonts at 13 px.
 LETTER = 7.5
 """Width of a letter, to reserve space for a label."""
 
@@ -18,6 +20,7 @@ COLOURS = {"input": "#4c8dd6", "parameter": "#d98a2b", "output": "#3fa36b"}
 STYLE = (
     "text{font:13px ui-monospace,Menlo,Consolas,monospace;fill:#1f2328}"
     "path,rect{stroke:#6e7781}"
+    # Boxes are translucent and suit both color schemes; only text needs another color.
     "@media(prefers-color-scheme:dark){text{fill:#e6edf3}}"
 )
 
@@ -82,6 +85,7 @@ def _tensor(parts: list[str], box: _Box, x: float) -> float:
         at = f'x="{x + step * DEPTH:g}" y="{y - step * DEPTH:g}"'
         parts.append(f'<rect {at} width="{width}" height="{height}" {fill}/>')
     if box.axes and box.axes[0].group and not depth:
+        # Unequal cuts, because the sequences of a batch have different lengths.
         parts += [f'<path d="M{x:g} {y + height * cut:g}h{width}"/>' for cut in (0.3, 0.75)]
     if down:
         parts.append(_text(x - 5, y + height / 2 + 4, down, "end"))
@@ -90,6 +94,7 @@ def _tensor(parts: list[str], box: _Box, x: float) -> float:
     if depth:
         parts.append(_text(x + width + back + 5, y - back / 2 + 4, depth, "start"))
     edge = x + width + back + (LETTER * len(depth) + 6 if depth else 0)
+    # A long name may be wider than its box.
     return max(edge, centre + LETTER * len(box.name) / 2)
 
 

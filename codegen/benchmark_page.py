@@ -59,11 +59,13 @@ class Result(NamedTuple):
     @property
     def library(self) -> str:
         """The baseline without its version."""
+        # Measurements of two versions of a library are of one quantity: the latest one replaces the others.
         return re.sub(r" \d[\d.]*", "", self.baseline)
 
     @property
     def key(self) -> tuple[str, ...]:
         """The measured quantity."""
+        # Only CPU or GPU, before the colon: a measurement on a newer machine replaces the older one.
         return self.machine.partition(":")[0], self.benchmark, self.case, self.metric, self.library
 
 
@@ -84,6 +86,7 @@ def read_results() -> list[Result]:
         with path.open(newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
                 result = Result(**row)
+                # `<=`: of several measurements on one day, the last row is the latest.
                 if result.key not in latest or latest[result.key].date <= result.date:
                     latest[result.key] = result
     return list(latest.values())
@@ -106,6 +109,8 @@ def table(results: Sequence[Result]) -> Markdown:
     for metric, library in dict.fromkeys((result.metric, result.library) for result in results):
         of_metric = [result for result in results if result.metric == metric]
         of_library = {r.case: r for r in of_metric if r.library == library}
+        # If our figure is the same for all baselines, it is one column; otherwise each baseline has its own measurement
+        # of ours.
         is_same = len({(r.case, r.ours) for r in of_metric}) == len({r.case for r in of_metric})
         of_ours = {r.case: r for r in of_metric} if is_same else of_library
         unit = next((f", {r.unit}" for r in of_library.values() if r.unit), "")
@@ -118,6 +123,7 @@ def table(results: Sequence[Result]) -> Markdown:
         for title, rows, value in values:
             column = [value(rows[case]) if case in rows else "" for case in cases]
             is_new = (title, column) not in zip(titles, columns, strict=True)
+            # Columns that are mostly empty only make the table wider.
             if is_new and 2 * sum(map(bool, column)) >= len(rows):
                 titles.append(title)
                 columns.append(column)
@@ -171,5 +177,7 @@ def chart(results: Sequence[Result], title: str) -> str:
             parts.append(f'<rect x="{LABELS}" y="{top + 1}" {size} fill="{COLORS[at]}"/>')
             labels.append(f'<text x="{LABELS + ratio * scale + 5:.1f}" y="{top + BAR - 3}">{ratio:.2f}</text>')
     one = f"{LABELS + scale:.1f}"
+    # Labels after the line, so that it does not cross them: some renderers painted a stroke around the letters over the
+    # text.
     parts.append(f'<path d="M{one},{TOP - 6} V{height - 8}"/>')
     return "\n".join([*parts, *labels, "</svg>"]) + "\n"

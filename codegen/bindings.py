@@ -22,14 +22,19 @@ BINDINGS = ROOT / "paddle_layers" / "schema"
 
 def generate(folder: Path) -> list[Path]:
     """Writes bindings and comments of all schemas below `folder`; returns their paths. Raises RuntimeError."""
+    # grpc_tools brings protoc as a wheel, at a version whose generated code imports on every supported protobuf
+    # runtime.
     import grpc_tools
 
     names = sorted(path.name for path in PROTOS.glob("*.proto"))
     well_known = Path(grpc_tools.__file__).parent / "_proto"
+    # The mapped path gives the modules their import path in the package, although the schemas are in a folder beside
+    # it.
     arguments = ["protoc", f"-Ipaddle_layers/schema={PROTOS}", f"-I{well_known}"]
     arguments += [f"--python_out={folder}", f"--pyi_out={folder}"]
     arguments += [f"paddle_layers/schema/{name}" for name in names]
     with tempfile.NamedTemporaryFile() as described:
+        # The comments are only in the descriptors with source info; the generated modules drop them.
         arguments += ["--include_source_info", f"--descriptor_set_out={described.name}"]
         if protoc.main(arguments) != 0:
             raise RuntimeError("protoc failed to compile the schemas; see the messages above")

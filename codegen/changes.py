@@ -24,7 +24,7 @@ class Change(NamedTuple):
     new: str = ""
 
 
-class Rule(NamedTuple):
+class FieldRule(NamedTuple):
     """Comparison of a field of a message: two strings, and whether a difference is a breaking change."""
 
     what: str
@@ -43,7 +43,7 @@ def never(_old: Any, _new: Any) -> bool:
     return False
 
 
-def compared(old: Any, new: Any, rules: Mapping[str, Rule], subject: str) -> Iterator[Change]:
+def compared(old: Any, new: Any, rules: Mapping[str, FieldRule], subject: str) -> Iterator[Change]:
     """The differences that the rules see."""
     for rule in rules.values():
         before, after = rule.shown(old), rule.shown(new)
@@ -86,6 +86,7 @@ def _narrowed(end: str) -> Callable[[pb.AttributeDef, pb.AttributeDef], bool]:
         before, after = _end(old, end), _end(new, end)
         if before is None or after is None:
             return before is None
+        # An equal limit that is exclusive now excludes one more value.
         inward = after[0] - before[0] if end == "min" else before[0] - after[0]
         return inward > 0 or (inward == 0 and after[1])
 
@@ -101,6 +102,7 @@ def _names(parts: Iterable[Any]) -> set[str]:
 
 
 REFUSED = "valid configs are rejected"
+# Of defaults: a default has no effect where the attribute was required, since every existing config sets it.
 MOVED = "configs that rely on it change their meaning"
 BINARY = "binary configs are misread"
 
@@ -110,41 +112,43 @@ def _said(field: str) -> Callable[[Any, Any], bool]:
     return lambda old, _: bool(getattr(old, field))
 
 
-ATTRIBUTE: dict[str, Rule] = {
-    "type": Rule("type changed", lambda a: pb.AttributeDef.Type.Name(a.type), always, REFUSED),
-    "repeated": Rule(
+ATTRIBUTE: dict[str, FieldRule] = {
+    "type": FieldRule("type changed", lambda a: pb.AttributeDef.Type.Name(a.type), always, REFUSED),
+    "repeated": FieldRule(
         "number of values changed", lambda a: "a list" if a.repeated else "one value", lambda o, _: o.repeated, REFUSED
     ),
-    "default_value": Rule(
+    "default_value": FieldRule(
         "default changed", lambda a: _value(a, "default_value"), lambda o, _: not o.required, MOVED
     ),
-    "default_from": Rule(
+    "default_from": FieldRule(
         "source of the default changed", lambda a: a.default_from or "none", lambda o, _: not o.required, MOVED
     ),
-    "required": Rule(
+    "required": FieldRule(
         "requirement changed", lambda a: "required" if a.required else "optional", lambda _, n: n.required,
         "configs that do not set it are rejected",
     ),
-    "min_value": Rule("minimum changed", lambda a: _end_text(a, "min"), _narrowed("min"), REFUSED),
-    "max_value": Rule("maximum changed", lambda a: _end_text(a, "max"), _narrowed("max"), REFUSED),
-    "min_items": Rule(
+    "min_value": FieldRule("minimum changed", lambda a: _end_text(a, "min"), _narrowed("min"), REFUSED),
+    "max_value": FieldRule("maximum changed", lambda a: _end_text(a, "max"), _narrowed("max"), REFUSED),
+    "min_items": FieldRule(
         "minimum count changed", lambda a: str(a.min_items), lambda o, n: n.min_items > o.min_items, REFUSED
     ),
-    "max_items": Rule("maximum count changed", lambda a: f"{_most(a):g}", lambda o, n: _most(n) < _most(o), REFUSED),
-    "choices": Rule(
+    "max_items": FieldRule(
+        "maximum count changed", lambda a: f"{_most(a):g}", lambda o, n: _most(n) < _most(o), REFUSED,
+    ),
+    "choices": FieldRule(
         "choices changed", lambda a: ", ".join(sorted(_names(a.choices))) or "none",
         lambda o, n: not _names(o.choices) <= _names(n.choices), REFUSED,
     ),
-    "aliases": Rule(
+    "aliases": FieldRule(
         "aliases changed", lambda a: ", ".join(sorted(a.aliases)) or "none",
         lambda o, n: not {*o.aliases} <= {*n.aliases, n.name}, REFUSED,
     ),
-    "axis": Rule("axis changed", lambda a: a.axis or "none", always, "inferred shapes change"),
-    "groups": Rule(
+    "axis": FieldRule("axis changed", lambda a: a.axis or "none", always, "inferred shapes change"),
+    "groups": FieldRule(
         "grouped axis changed", lambda a: a.groups or "none",
         _said("groups"), "inferred types change",
     ),
-    "deprecated": Rule("deprecation changed", lambda a: a.deprecated or "no", never, ""),
+    "deprecated": FieldRule("deprecation changed", lambda a: a.deprecated or "no", never, ""),
 }  # fmt: skip
 """Rules by the field that they are about."""
 
@@ -159,6 +163,7 @@ def attribute_changes(old: Iterable[pb.AttributeDef], new: Iterable[pb.Attribute
         if after is None:
             yield Change(subject, "removed", True, "configs that set it are rejected", before.name)
             continue
+        # An alias keeps old configs valid, so the rename alone breaks nothing; the attributes are compared as one.
         renamed[after.name] = before
         yield Change(subject, "renamed", False, "the old name still works", before.name, after.name)
         both.append((before, after))
@@ -199,51 +204,55 @@ _AT = re.compile(r"@[\w:]+")
 """The attribute that says where an axis is; its default is compared as one of an attribute."""
 
 
-INPUT: dict[str, Rule] = {
-    "data_type": Rule("accepted data types changed", _kinds, _fewer("data_type"), REFUSED),
-    "seq_nested_level": Rule("accepted sequence levels changed", _levels, _fewer("seq_nested_level"), REFUSED),
-    "repeatable": Rule(
+INPUT: dict[str, FieldRule] = {
+    "data_type": FieldRule("accepted data types changed", _kinds, _fewer("data_type"), REFUSED),
+    "seq_nested_level": FieldRule("accepted sequence levels changed", _levels, _fewer("seq_nested_level"), REFUSED),
+    "repeatable": FieldRule(
         "count changed", lambda a: "one or more" if a.repeatable else "one", lambda o, _: o.repeatable, REFUSED
     ),
-    "optional": Rule(
+    "optional": FieldRule(
         "requirement changed", lambda a: "optional" if a.optional else "required", lambda o, _: o.optional, REFUSED
     ),
-    "min_count": Rule(
+    "min_count": FieldRule(
         "minimum count changed", lambda a: str(a.min_count), lambda o, n: n.min_count > o.min_count, REFUSED
     ),
-    "axes": Rule("axes changed", lambda a: a.axes, _axes_narrower, "accepted shapes change"),
-    "differentiable": Rule(
+    "axes": FieldRule("axes changed", lambda a: a.axes, _axes_narrower, "accepted shapes change"),
+    "differentiable": FieldRule(
         "gradient changed", lambda a: "gradient" if a.differentiable else "no gradient",
         lambda o, _: o.differentiable, "layers before it are no longer trained",
     ),
-    "low": Rule("domain minimum changed", lambda a: f"{a.low:g}" if a.HasField("low") else "none", never, ""),
-    "high": Rule("domain maximum changed", lambda a: f"{a.high:g}" if a.HasField("high") else "none", never, ""),
-    "places": Rule("indexed rows changed", lambda a: a.places or "none", _said("places"), REFUSED),
+    "low": FieldRule("domain minimum changed", lambda a: f"{a.low:g}" if a.HasField("low") else "none", never, ""),
+    "high": FieldRule("domain maximum changed", lambda a: f"{a.high:g}" if a.HasField("high") else "none", never, ""),
+    "places": FieldRule("indexed rows changed", lambda a: a.places or "none", _said("places"), REFUSED),
 }  # fmt: skip
 
-OUTPUT: dict[str, Rule] = {
-    "data_type": Rule("data type changed", _kinds, always, "layers that read it may be rejected"),
-    "repeatable": Rule(
+OUTPUT: dict[str, FieldRule] = {
+    "data_type": FieldRule("data type changed", _kinds, always, "layers that read it may be rejected"),
+    "repeatable": FieldRule(
         "count changed", lambda a: "several" if a.repeatable else "one", always, "names of outputs change"
     ),
-    "axes": Rule("axes changed", lambda a: a.axes, _axes_narrower, "inferred shapes change"),
-    "differentiable": Rule(
+    "axes": FieldRule("axes changed", lambda a: a.axes, _axes_narrower, "inferred shapes change"),
+    "differentiable": FieldRule(
         "gradient changed", lambda a: "gradient" if a.differentiable else "no gradient",
         lambda o, _: o.differentiable, "layers before it are no longer trained",
     ),
-    "loss": Rule("role in the loss changed", lambda a: "a cost" if a.loss else "no cost", always, "the loss changes"),
-    "size": Rule("number of ids changed", lambda a: a.size or "none", always, "inferred types change"),
-    "divisor": Rule("divisor of the loss changed", lambda a: a.divisor or "rows", _said("divisor"), "the loss changes"),
-    "when": Rule(
+    "loss": FieldRule(
+        "role in the loss changed", lambda a: "a cost" if a.loss else "no cost", always, "the loss changes",
+    ),
+    "size": FieldRule("number of ids changed", lambda a: a.size or "none", always, "inferred types change"),
+    "divisor": FieldRule(
+        "divisor of the loss changed", lambda a: a.divisor or "rows", _said("divisor"), "the loss changes",
+    ),
+    "when": FieldRule(
         "presence changed", lambda a: f"with `{a.when}`" if a.when else "always present", always,
         "names of outputs change",
     ),
 }  # fmt: skip
 
-STATISTIC: dict[str, Rule] = {"axes": Rule("axes changed", lambda a: a.axes, always, "logged values change")}
+STATISTIC: dict[str, FieldRule] = {"axes": FieldRule("axes changed", lambda a: a.axes, always, "logged values change")}
 
 
-def argument_changes(old: Any, new: Any, role: str, rules: Mapping[str, Rule]) -> Iterator[Change]:
+def argument_changes(old: Any, new: Any, role: str, rules: Mapping[str, FieldRule]) -> Iterator[Change]:
     """Changes of inputs, outputs or statistics."""
     both, gone, added = matched(old, new)
     for part in gone:
@@ -255,10 +264,12 @@ def argument_changes(old: Any, new: Any, role: str, rules: Mapping[str, Rule]) -
             part.name,
         )
     for part in added:
+        # New outputs break nothing: they follow the known ones, and configs refer to outputs by name or position.
         breaks = role == "input" and not part.optional and not (part.repeatable and part.min_count == 0)
         means = REFUSED if breaks else "existing files are unaffected"
         yield Change(f"{role} `{part.name}`", "added", breaks, means, "", part.name)
     orders = [" ".join(part.name for part in parts if part.name in {a.name for a, _ in both}) for parts in (old, new)]
+    # Statistics are read by name only.
     if orders[0] != orders[1] and role != "statistic":
         yield Change(f"{role}s", "order changed", True, "configs refer to them by position", *orders)
     for before, after in both:
@@ -273,15 +284,17 @@ def _initializer(parameter: pb.LayerDef.ParameterDef) -> str:
     return f"{parameter.initializer}({settings})" if settings else parameter.initializer
 
 
-PARAMETER: dict[str, Rule] = {
-    "axes": Rule("axes changed", lambda p: p.axes, always, "weight files no longer match"),
-    "input": Rule("input changed", lambda p: p.input or "none", always, "its name in weight files changes"),
-    "initializer": Rule("initializer changed", _initializer, always, "initial values change"),
-    "optional": Rule(
+PARAMETER: dict[str, FieldRule] = {
+    "axes": FieldRule("axes changed", lambda p: p.axes, always, "weight files no longer match"),
+    "input": FieldRule("input changed", lambda p: p.input or "none", always, "its name in weight files changes"),
+    "initializer": FieldRule("initializer changed", _initializer, always, "initial values change"),
+    "optional": FieldRule(
         "requirement changed", lambda p: "optional" if p.optional else "always present", lambda o, _: o.optional,
         "existing weight files may lack it",
     ),
-    "trained": Rule("training changed", lambda p: "trained" if p.trained else "a state", always, "training changes"),
+    "trained": FieldRule(
+        "training changed", lambda p: "trained" if p.trained else "a state", always, "training changes",
+    ),
 }  # fmt: skip
 
 

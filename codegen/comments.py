@@ -39,6 +39,8 @@ def _comments(file: descriptor_pb2.FileDescriptorProto) -> Iterator[tuple[str, s
 def _name(file: descriptor_pb2.FileDescriptorProto, path: tuple[int, ...]) -> str:
     part: Any = file
     names = []
+    # A path alternates between the number of a field and an index. One of odd length points at a whole list and has no
+    # name.
     for number, index in zip(path[::2], path[1::2], strict=False):
         field = _FIELD_OF.get(type(part), {}).get(number)
         if field is None:

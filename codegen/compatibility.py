@@ -15,7 +15,7 @@ from .changes import (
     OUTPUT,
     STATISTIC,
     Change,
-    Rule,
+    FieldRule,
     always,
     argument_changes,
     attribute_changes,
@@ -41,36 +41,37 @@ class Difference(NamedTuple):
         return not self.stepped and any(change.breaking for change in self.changes)
 
 
-DEFINITION: dict[str, Rule] = {
-    "number": Rule("number changed", lambda d: str(d.number), always, BINARY),
-    "version": Rule(
+DEFINITION: dict[str, FieldRule] = {
+    "number": FieldRule("number changed", lambda d: str(d.number), always, BINARY),
+    "version": FieldRule(
         "version changed", lambda d: str(d.version), lambda o, n: n.version < o.version, "versions never decrease"
     ),
 }
 
-FACTS: dict[str, Rule] = {
-    "can_do_bp": Rule(
+FACTS: dict[str, FieldRule] = {
+    "can_do_bp": FieldRule(
         "gradient changed", lambda f: "gradient" if f.can_do_bp else "no gradient", lambda o, _: o.can_do_bp,
         "layers before it are no longer trained",
     ),
-    "devices": Rule(
+    "devices": FieldRule(
         "devices changed", lambda f: ", ".join(f.devices), lambda o, n: not {*o.devices} <= {*n.devices},
         "the layer runs on the CPU instead",
     ),
 }  # fmt: skip
 
-RULES: dict[str, Rule] = {
-    "rules": Rule(
+RULES: dict[str, FieldRule] = {
+    "rules": FieldRule(
         "conditions changed", lambda d: "; ".join(sorted(f"{r.subject}: {r.condition}" for r in d.rules)) or "none",
         never, "",
     ),
-    "results": Rule(
+    "results": FieldRule(
         "reported values changed", lambda d: ", ".join(d.results) or "one value",
         lambda o, n: not {*(o.results or [""])} <= {*(n.results or [""])}, "programs and logs refer to them",
     ),
 }  # fmt: skip
 """Conditions are strings: the examples show whether they accept the same values."""
 
+# Complete on purpose: a test requires each field of the messages in a rule or here, so that a new one is not forgotten.
 IRRELEVANT = {
     "LayerDef.type": "matches the definitions",
     "LayerDef.description": "words",
@@ -112,6 +113,7 @@ IRRELEVANT = {
 def differences(old: pb.RegistryDef, new: pb.RegistryDef) -> list[Difference]:
     """Definitions that differ, those with breaking changes first."""
     before, after = _by_name(old), _by_name(new)
+    # A number that is used again is worse than a removal: old binary configs would be read as another definition.
     lost = {_number(name, part): name for name, part in before.items() if name not in after}
     found = []
     for name in sorted({*before, *after}):
@@ -157,6 +159,7 @@ def _layer(old: pb.LayerDef, new: pb.LayerDef) -> Iterator[Change]:
 def _with_places(old: pb.LayerDef, new: pb.LayerDef, arguments: Iterable[pb.ArgumentDef]) -> list[pb.ArgumentDef]:
     """Arguments with the axes that they have for configs that do not know the attributes that say which axis one is."""
     known = {attribute.name for attribute in old.layer_attr}
+    # An attribute that selects an axis is no change if its default selects the axis that was fixed before.
     usual = {one.name: read_value(one.default_value) for one in new.layer_attr if one.name not in known}
     found = []
     for argument in arguments:
@@ -185,20 +188,21 @@ def _component(old: pb.ComponentDef, new: pb.ComponentDef) -> Iterator[Change]:
         yield Change("states", "changed", True, "old checkpoints cannot be resumed", *texts)
 
 
-def _other_facts() -> dict[str, Rule]:
+def _other_facts() -> dict[str, FieldRule]:
     """Facts that are for information."""
 
     def shown(name: str) -> Callable[[Any], str]:
         return lambda facts: str(getattr(facts, name))
 
     names = [field.name for field in pb.FactsDef.DESCRIPTOR.fields if field.name not in FACTS]
-    return {name: Rule(f"fact `{name}` changed", shown(name), never, "") for name in names}
+    return {name: FieldRule(f"fact `{name}` changed", shown(name), never, "") for name in names}
 
 
 def _inference(old: pb.LayerDef, new: pb.LayerDef) -> Iterator[Change]:
     """Examples that both have, with other results."""
     known = {_example(example): example for example in new.examples}
     for example in old.examples:
+        # Inference is code, which cannot be compared; its results for the examples can.
         after = known.get(_example(example))
         for field, means in (("outputs", "inferred types change"), ("parameters", "weight files no longer match")):
             if after is not None and list(getattr(example, field)) != list(getattr(after, field)):

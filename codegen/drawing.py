@@ -10,6 +10,7 @@ from typing import NamedTuple
 from paddle_layers.define.escaping import xml_text
 
 GAP_X, GAP_Y, MARGIN = 28.0, 46.0, 20.0
+# Without a browser, text cannot be measured: widths of a character at 12 px, and at the 10 px of labels.
 LINE, PAD, CHARACTER = 16.0, 9.0, 7.3
 SMALL = 6.2
 SWEEPS = 8
@@ -72,14 +73,14 @@ class Box:
 
 
 @dataclass(eq=False)
-class _Place:
+class _LayoutNode:
     """A box, or a bend of an edge that passes a rank, at a position in its rank."""
 
     rank: int
     width: float
     box: Box | None = None
-    up: list[_Place] = field(default_factory=list)
-    down: list[_Place] = field(default_factory=list)
+    up: list[_LayoutNode] = field(default_factory=list)
+    down: list[_LayoutNode] = field(default_factory=list)
     order: float = 0.0
     x: float = 0.0
     labels: set[str] = field(default_factory=set)
@@ -105,6 +106,7 @@ def draw(boxes: Iterable[Box], title: str = "") -> str:
 def lay_out(boxes: Iterable[Box]) -> Drawing:
     """Layered layout of the boxes, for a diagram or for the inside of another box."""
     boxes = list(boxes)
+    # The steps of Sugiyama's method: ranks, bends of long edges, order within ranks, positions.
     ranks, chains = _layout(boxes)
     tops = _tops(ranks)
     tails = [_tail(chain, tops) for chain in chains]
@@ -120,7 +122,7 @@ def lay_out(boxes: Iterable[Box]) -> Drawing:
     return Drawing(width, (tops[-1] if tops else 0.0) + MARGIN, parts)
 
 
-def _tail(chain: list[_Place], tops: list[float]) -> tuple[float, float, str]:
+def _tail(chain: list[_LayoutNode], tops: list[float]) -> tuple[float, float, str]:
     """The position and text of the label of an arrow: at its start, or at its end if its start has several."""
     top, bottom = chain[0], chain[-1]
     assert top.box is not None
@@ -131,11 +133,11 @@ def _tail(chain: list[_Place], tops: list[float]) -> tuple[float, float, str]:
     return top.x + 5, tops[top.rank] + top.box.height + 12, text
 
 
-def _layout(boxes: list[Box]) -> tuple[list[list[_Place]], list[list[_Place]]]:
+def _layout(boxes: list[Box]) -> tuple[list[list[_LayoutNode]], list[list[_LayoutNode]]]:
     """Ranks of places with their x, and for each arrow its chain of places from top to bottom."""
     rank_of = _rank(boxes)
-    places = {box.key: _Place(rank_of[box.key], box.width, box) for box in boxes}
-    ranks: list[list[_Place]] = [[] for _ in range(max(rank_of.values(), default=-1) + 1)]
+    places = {box.key: _LayoutNode(rank_of[box.key], box.width, box) for box in boxes}
+    ranks: list[list[_LayoutNode]] = [[] for _ in range(max(rank_of.values(), default=-1) + 1)]
     for place in places.values():
         ranks[place.rank].append(place)
     chains = [_chain(places[key], places[box.key], ranks) for box in boxes for key in dict.fromkeys(box.above)]
@@ -143,11 +145,13 @@ def _layout(boxes: list[Box]) -> tuple[list[list[_Place]], list[list[_Place]]]:
         for key, text in box.labels.items():
             places[key].labels.add(text)
     for place in places.values():
+        # Labels are written to the right of the arrow, so half of the box has to be as wide as the label.
         place.width = max(place.width, 2 * SMALL * max(map(len, place.labels), default=0) - GAP_X)
     for rank in ranks:
         _renumber(rank)
     for sweep in range(SWEEPS):
         for rank in ranks if sweep % 2 == 0 else reversed(ranks):
+            # The barycenter heuristic, downwards and upwards in turn; minimizing crossings exactly is NP-hard.
             rank.sort(key=lambda p: _mean([q.order for q in (p.up if sweep % 2 == 0 else p.down)], p.order))
             _renumber(rank)
     for rank in ranks:
@@ -171,15 +175,17 @@ def _rank(boxes: list[Box]) -> dict[str, int]:
         for key in box.above:
             readers.setdefault(key, []).append(rank[box.key])
     for box in boxes:
+        # A source goes next to its reader: from the top rank, its arrow would cross the whole image.
         if not box.above and box.key in readers:
             rank[box.key] = min(readers[box.key]) - 1
     return rank
 
 
-def _chain(top: _Place, bottom: _Place, ranks: list[list[_Place]]) -> list[_Place]:
+def _chain(top: _LayoutNode, bottom: _LayoutNode, ranks: list[list[_LayoutNode]]) -> list[_LayoutNode]:
     chain = [top]
+    # A bend reserves some width in each rank, so that the edge passes between boxes and not below them.
     for number in range(top.rank + 1, bottom.rank):
-        bend = _Place(number, 2.0)
+        bend = _LayoutNode(number, 2.0)
         ranks[number].append(bend)
         chain.append(bend)
     chain.append(bottom)
@@ -193,12 +199,12 @@ def _mean(values: list[float], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
 
 
-def _renumber(rank: list[_Place]) -> None:
+def _renumber(rank: list[_LayoutNode]) -> None:
     for number, place in enumerate(rank):
         place.order = float(number)
 
 
-def _spread(rank: list[_Place], wanted: list[float]) -> None:
+def _spread(rank: list[_LayoutNode], wanted: list[float]) -> None:
     """Move the places as near to the wanted positions as their order and widths allow (pool adjacent violators)."""
     offset, offsets = 0.0, []
     for left, place in zip([None, *rank], rank, strict=False):
@@ -207,6 +213,8 @@ def _spread(rank: list[_Place], wanted: list[float]) -> None:
     pools: list[tuple[float, int]] = []
     for x, shift in zip(wanted, offsets, strict=True):
         mean, count = x - shift, 1
+        # Neighbors that would overlap are merged to their mean: the least squares solution under the order, in linear
+        # time.
         while pools and pools[-1][0] > mean:
             other, size = pools.pop()
             mean, count = (mean * count + other * size) / (count + size), count + size
@@ -216,7 +224,7 @@ def _spread(rank: list[_Place], wanted: list[float]) -> None:
         place.x = mean + shift
 
 
-def _tops(ranks: list[list[_Place]]) -> list[float]:
+def _tops(ranks: list[list[_LayoutNode]]) -> list[float]:
     """Upper edge of every rank, then the lower edge of the last."""
     tops, y = [], MARGIN
     for rank in ranks:
@@ -225,7 +233,7 @@ def _tops(ranks: list[list[_Place]]) -> list[float]:
     return [*tops, y - GAP_Y]
 
 
-def _box(place: _Place, tops: list[float]) -> str:
+def _box(place: _LayoutNode, tops: list[float]) -> str:
     box = place.box
     assert box is not None
     x, y = place.x - box.width / 2, tops[place.rank]
@@ -244,6 +252,7 @@ def _box(place: _Place, tops: list[float]) -> str:
         frame = (
             f'<rect class="inside" x="4" width="{box.inside.width - 8:.1f}" height="{box.inside.height:.1f}" rx="4"/>'
         )
+        # Nested `svg` elements have separate coordinates, so the layout of the inside does not depend on its position.
         parts.append(f'<svg x="{left:.1f}" y="{top:.1f}" overflow="visible">{frame}{"".join(box.inside.parts)}</svg>')
     drawn = f"<g>{''.join(parts)}</g>"
     return f'<a href="{xml_text(box.link)}">{drawn}</a>' if box.link else drawn
@@ -254,7 +263,7 @@ def _colour(heat: float) -> str:
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
-def _arrow(chain: list[_Place], tops: list[float], ranks: list[list[_Place]]) -> str:
+def _arrow(chain: list[_LayoutNode], tops: list[float], ranks: list[list[_LayoutNode]]) -> str:
     points = list(_points(chain, tops, ranks))
     path = f"M{points[0][0]:.1f},{points[0][1]:.1f}"
     for (x0, y0), (x1, y1) in pairwise(points):
@@ -263,7 +272,9 @@ def _arrow(chain: list[_Place], tops: list[float], ranks: list[list[_Place]]) ->
     return f'<path d="{path}" marker-end="url(#head)"/>'
 
 
-def _points(chain: list[_Place], tops: list[float], ranks: list[list[_Place]]) -> Iterator[tuple[float, float]]:
+def _points(
+    chain: list[_LayoutNode], tops: list[float], ranks: list[list[_LayoutNode]]
+) -> Iterator[tuple[float, float]]:
     """Lower edge of the first box, both edges of every rank that is passed, upper edge of the last box."""
     top, *bends, bottom = chain
     assert top.box is not None

@@ -77,6 +77,7 @@ def python_text(layer: LayerDefinition, example: Example, worked: Worked) -> str
     binding = layer.bind_axes(*layer.example_inputs(example))
     fields = {place: name for name, places in binding.positions.items() for place in places}
     several = next((at for at, field in enumerate(layer.inputs.values()) if field.repeatable), len(layer.inputs))
+    # Inputs after a repeatable one are keyword-only in Python; optional ones are clearer by name.
     by_name = {name for at, (name, field) in enumerate(layer.inputs.items()) if at > several or field.optional}
     arguments = [
         f"{fields[place]}={name}" if fields[place] in by_name else name for place, (name, _) in enumerate(worked.inputs)

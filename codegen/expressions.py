@@ -42,6 +42,7 @@ class NoFormula(Exception):
 
 def name_text(name: str) -> str:
     """A name: single letters and Greek ones as they are, `C_i` with an index, words in one piece."""
+    # An underscore distinguishes a name from a keyword or a built-in, such as `lambda_`.
     name = name.rstrip("_")
     if name in GREEK:
         return rf"\{name}"
@@ -66,6 +67,7 @@ def cases(condition: str, then: str, otherwise: str) -> str:
     r"""Two values in a brace; a brace in the second place goes on in the same one."""
     head = rf"{then} & \text{{if }} {condition} \\ "
     begin, end = r"\begin{cases} ", r" \end{cases}"
+    # An `elif` chain is one brace with several rows, not nested braces.
     if otherwise.startswith(begin) and otherwise.endswith(end) and otherwise.count(begin) == 1:
         return begin + head + otherwise.removeprefix(begin)
     return rf"{begin}{head}{otherwise} & \text{{otherwise}}{end}"
@@ -76,6 +78,7 @@ def replaced(text: str, part: str, name: str) -> str:
     text = text.replace(rf"\left({part}\right)", name)
     if not _CLOSED.fullmatch(part) or _depth_falls(part):
         return text
+    # Not after a differential, and not before an index or exponent: `x_t` must not be replaced in `dx_t` or `x_t^2`.
     return re.sub(rf"(?<!\\mathrm{{d}}){re.escape(part)}(?![_^\w])", lambda _: name, text)
 
 
@@ -142,6 +145,7 @@ class Expressions:
         if node.id in values:
             text = values[node.id]
             return text, ATOM if _is_atom(text) else SUM
+        # A module constant of the layer's file is part of the formula as a number.
         constant = self.function.call.__globals__.get(node.id)
         if isinstance(constant, (int, float)) and not isinstance(constant, bool):
             return _number(constant), ATOM
@@ -171,12 +175,14 @@ class Expressions:
             base = base.value
         if (neighbour := self._neighbour(node, values)) is not None:
             return f"{neighbour[0]} {NEIGHBOURS[neighbour[1]][0]}", SUM
+        # Index arrays of the runtime belong to no formula; where sums run over sequences, `members` has replaced them.
         if not isinstance(base, ast.Name) or base.id not in values or base.id.endswith(("_start", "_row", "_map")):
             raise NoFormula
         field = self.layer.fields.get(base.id)
         if field is not None and not field.axes:
             return values[base.id], ATOM
         texts = [self.text(index, values) for index in indices]
+        # A brace within an index is unreadable; the source is shown instead.
         if any("cases" in text for text in texts):
             raise NoFormula
         return subscripted(self._part(base.id) or values[base.id], texts), ATOM
@@ -220,6 +226,7 @@ class Expressions:
         if isinstance(node.op, ast.Sub):
             return f"{side(left, SUM)} - {side(right, PRODUCT)}", SUM
         if isinstance(node.op, ast.Mult):
+            # Functions write `x * x`, which is faster than a power; the formula says what is meant.
             if ast.unparse(left) == ast.unparse(right):
                 return f"{side(left, ATOM)}^2", POWER
             return rf"{side(left, PRODUCT)} \cdot {side(right, PRODUCT)}", PRODUCT
@@ -278,6 +285,7 @@ class Expressions:
 
     def _call(self, node: ast.Call, values: Mapping[str, str]) -> tuple[str, int]:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+        # Conversions matter for precision, not for the formula.
         if name in ("real", "float", "int") and len(node.args) == 1:
             return self._visit(node.args[0], values)
         if name == "times" and len(node.args) == 2:  # a product all the same
@@ -294,6 +302,7 @@ class Expressions:
             return rf"|{arguments[0]}|", ATOM
         if name in ("exp", "log") and arguments:
             return rf"{FUNCTIONS[name]}\left({arguments[0]}\right)", PRODUCT
+        # Written out, because readers know the formula, not the function that keeps its digits.
         if name == "log1p":
             return rf"\log\left(1 + {arguments[0]}\right)", PRODUCT
         if name == "expm1":

@@ -16,7 +16,7 @@ FILES = {"network-file": ("Network files", "Network"), "training-file": ("Traini
 """Pages by name: title, and the message that such a file holds."""
 
 
-class Row(NamedTuple):
+class FieldRow(NamedTuple):
     """A field of a message."""
 
     name: str
@@ -25,12 +25,12 @@ class Row(NamedTuple):
     meaning: str
 
 
-class Part(NamedTuple):
+class MessageSection(NamedTuple):
     """A message: its position in the file, its description, its fields."""
 
     heading: str
     about: str
-    rows: list[Row]
+    rows: list[FieldRow]
 
 
 def file_page(name: str, folders: dict[str, str]) -> str:
@@ -46,6 +46,7 @@ def _messages(root: str) -> dict[str, str]:
     found = {root: ""}
     waiting = [root]
     while waiting:
+        # Breadth first: the fields of a message are described before those of its blocks.
         message = waiting.pop(0)
         for field in spec(message).fields.values():
             if field.message and field.message not in found and field.message != "Network":
@@ -54,16 +55,16 @@ def _messages(root: str) -> dict[str, str]:
     return found
 
 
-def _part(message: str, headings: dict[str, str], folders: dict[str, str]) -> Part:
+def _part(message: str, headings: dict[str, str], folders: dict[str, str]) -> MessageSection:
     rows = [
-        Row(field.name, _takes(field, headings), _default(field), COMMENTS.get(f"{message}.{field.name}", ""))
+        FieldRow(field.name, _takes(field, headings), _default(field), COMMENTS.get(f"{message}.{field.name}", ""))
         for field in spec(message).fields.values()
     ]
     registry = next((f.registry for f in _users(message) if f.registry), "")
     if registry:
         link = f"[registered {registry}]({folders[registry]}/index.md)"
-        rows.append(Row("...", Markdown(f"a block named like its `type`, with the settings of a {link}"), "", ""))
-    return Part(headings[message], COMMENTS.get(message, ""), rows)
+        rows.append(FieldRow("...", Markdown(f"a block named like its `type`, with the settings of a {link}"), "", ""))
+    return MessageSection(headings[message], COMMENTS.get(message, ""), rows)
 
 
 def _users(message: str) -> list[HeaderField]:

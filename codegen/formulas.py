@@ -24,7 +24,7 @@ class Formula(NamedTuple):
 def formula(layer: LayerDefinition, function: Function) -> Formula | None:
     """The formula of a point function; None where it has none."""
     try:
-        return _Reader(layer, function).read()
+        return _FormulaBuilder(layer, function).read()
     except NoFormula:
         return None
 
@@ -36,7 +36,7 @@ _SIGNS = {ast.Add: r"\sum", ast.Sub: r"-\sum", ast.Mult: r"\prod"}
 _EMPTY = {r"\sum": "0", r"\prod": "1"}
 
 
-class _Fold(NamedTuple):
+class _Reduction(NamedTuple):
     """A reduction of loops: `total += term`, with the ranges of each loop."""
 
     sign: str
@@ -49,7 +49,7 @@ class _Fold(NamedTuple):
         return " ".join([*(f"{sign}_{{{domain}}}" for domain in self.domains), self.term])
 
 
-class _Reader:
+class _FormulaBuilder:
     """Reads a function's statements in order; `values` are the local names that have a value by now."""
 
     def __init__(self, layer: LayerDefinition, function: Function) -> None:
@@ -57,6 +57,8 @@ class _Reader:
         self.expressions = Expressions(layer, function)
         self.where: dict[str, str] = {}
         self.loads = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+        # A name that is assigned once is a definition and may be listed below the formula; one that changes has no
+        # single value.
         stored = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
         self.changing = {name for name, times in stored.items() if times > 1}
         self.returned = self._returned(tree)
@@ -129,6 +131,7 @@ class _Reader:
             targets, items = statement.targets[0].elts, _items(statement.value)
             if len(targets) != len(items) or not all(isinstance(target, ast.Name) for target in targets):
                 raise NoFormula
+            # The right side is evaluated first: `a, b = b, a` swaps.
             before = dict(values)
             for target, item in zip(targets, items, strict=True):
                 assert isinstance(target, ast.Name)
@@ -183,15 +186,17 @@ class _Reader:
             for fold in folds:
                 values[name] = _folded(values.get(name, ""), fold)
 
-    def _folds(self, loop: ast.For, outer: tuple[str, ...], values: Mapping[str, str]) -> dict[str, list[_Fold]]:
+    def _folds(self, loop: ast.For, outer: tuple[str, ...], values: Mapping[str, str]) -> dict[str, list[_Reduction]]:
         """The accumulations of a loop by name. Raises `NoFormula` for a loop that does anything else."""
         if not isinstance(loop.target, ast.Name) or loop.orelse:
             raise NoFormula
         inner = {**values, loop.target.id: name_text(loop.target.id)}
-        found: dict[str, list[_Fold]] = {}
+        found: dict[str, list[_Reduction]] = {}
         self._accumulations(loop.body, (*outer, self._domain(loop, inner)), inner, found)
         for node in (n for statement in loop.body for n in ast.walk(statement)):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in found:
+                # A running sum that is read within the loop depends on the order of iterations, which a sum sign does
+                # not express.
                 if not _only_in_extremes(node.id, loop):
                     raise NoFormula  # the order of the loop matters
         return found
@@ -212,12 +217,12 @@ class _Reader:
         raise NoFormula
 
     def _accumulations(
-        self, body: list[ast.stmt], domains: tuple[str, ...], values: dict[str, str], found: dict[str, list[_Fold]]
+        self, body: list[ast.stmt], domains: tuple[str, ...], values: dict[str, str], found: dict[str, list[_Reduction]]
     ) -> None:
         def add(name: str, sign: str | None, term: ast.expr) -> None:
             if sign is None:
                 raise NoFormula
-            found.setdefault(name, []).append(_Fold(sign, self.expressions.term(term, values), domains))
+            found.setdefault(name, []).append(_Reduction(sign, self.expressions.term(term, values), domains))
 
         for statement in body:
             if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
@@ -225,6 +230,7 @@ class _Reader:
             elif isinstance(statement, ast.If):
                 for test, branch in _branches(statement):
                     condition = self.expressions.text(test, values)
+                    # A condition of the loop body restricts the range of the innermost sum.
                     under = (*domains[:-1], rf"{domains[-1]},\ {condition}")
                     self._accumulations(branch, under, dict(values), found)
             elif isinstance(statement, ast.For):
@@ -242,7 +248,7 @@ class _Reader:
                 raise NoFormula
 
 
-def _folded(start: str, fold: _Fold) -> str:
+def _folded(start: str, fold: _Reduction) -> str:
     """An initial value combined with the reduction of a loop."""
     sign, text = fold.sign.removeprefix("-"), fold.text()
     if sign in (r"\max", r"\min"):

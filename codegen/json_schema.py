@@ -67,6 +67,7 @@ def _message(header: MessageSpec) -> Schema:
     }
     registry = _registry_of(header.name)
     if header.name == "Network":  # the types of layers are those that are registered, and the blocks of the file
+        # Types are only checked in files without blocks, because JSON Schema cannot refer to names in the document.
         layers = {"layer": _one_or_several({"$ref": f"#/$defs/{KNOWN}"})}
         schema |= {"if": {"not": {"required": ["block"]}}, "then": {"properties": layers}}
     if not registry:
@@ -74,6 +75,7 @@ def _message(header: MessageSpec) -> Schema:
     cases = [_case(definition, header.name) for definition in registries[registry].values()]
     if "step" in header.fields:
         cases.append({"if": {"required": ["step"]}, "then": {"properties": {"type": {"const": GROUP}}}})
+    # `unevaluatedProperties`, since `additionalProperties` would not see the properties that the cases add.
     return schema | {"allOf": cases, "unevaluatedProperties": False}
 
 
@@ -168,6 +170,7 @@ def _block(definition: Definition) -> Schema:
         "properties": _attributes(definition),
         "additionalProperties": False,
     }
+    # An attribute and its alias are one field; giving both is a duplicate.
     doubled = [
         {"required": [name, alias]}
         for a in definition.attributes.values() if not a.repeated
@@ -220,6 +223,7 @@ def _attribute(attribute: Attribute[Any], name: str) -> Schema:
 def _item(attribute: Attribute[Any]) -> Schema:
     if attribute.options:
         texts = [attribute.option_docs.get(option, "") for option in attribute.options]
+        # `markdownEnumDescriptions` is an extension of VS Code, which validators ignore.
         return {"enum": list(attribute.options)} | ({"markdownEnumDescriptions": texts} if any(texts) else {})
     schema: Schema = {"type": _TYPES[attribute.type]}
     limits = {

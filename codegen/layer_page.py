@@ -21,7 +21,7 @@ from .runs import run_example, starts_text
 from .words import KINDS, family_title
 
 
-class Shown(NamedTuple):
+class FunctionSection(NamedTuple):
     """A point function on the page."""
 
     title: str
@@ -77,6 +77,7 @@ def _onnx(layer: LayerDefinition) -> str:
         return f"exported as {BY_THE_EXPORT[layer.name]}"
     if layer.onnx is None:
         return f"not exported{f': {WITHOUT_FORM[layer.name]}' if layer.name in WITHOUT_FORM else ''}"
+    # From the source, because the operators depend on attributes: a run would show those of one example only.
     found = dict.fromkeys(one or other for one, other in _OPERATOR.findall(source_text(layer.onnx.call)))
     nodes = ", ".join(f"`{name}`" for name in found) or "nothing (identity)"
     rules = "".join(f"; rejected unless `{rule.condition}`" for rule in rules_of([layer.onnx.call]))
@@ -128,12 +129,13 @@ def source_text(call: Callable[..., Any] | None) -> str:
     """The source of a function; empty without source, as for one typed at a prompt."""
     try:
         text = inspect.getsource(call) if call is not None else ""
+        # Directives of the formatter say nothing to readers of the page.
         return re.sub(r"  # fmt: (skip|off|on)$", "", text, flags=re.MULTILINE)
     except OSError:
         return ""
 
 
-def _shown(layer: LayerDefinition, function: Function, formulas: bool) -> Shown:
+def _shown(layer: LayerDefinition, function: Function, formulas: bool) -> FunctionSection:
     title = ", ".join(f"`{name}`" for name in function.target_names)
     if function.over is not None:
         title += f", per `{function.over.name}`"
@@ -145,7 +147,7 @@ def _shown(layer: LayerDefinition, function: Function, formulas: bool) -> Shown:
             title += ", summed"
     if function.role == "update":
         title += ", after a training step"
-    return Shown(title, formula(layer, function) if formulas else None, source_text(function.call))
+    return FunctionSection(title, formula(layer, function) if formulas else None, source_text(function.call))
 
 
 def _helpers(calls: Iterable[Callable[..., Any]]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+# Browsers do not break MathML over lines: a wider formula would have to be scrolled sideways.
 WIDTH = 64
 """Widest line, in letters."""
 
@@ -39,6 +40,7 @@ def width(latex: str) -> float:
         widest = 2 + max(width(row.replace("&", "  ")) for row in _rows(latex[begin:end]))
         return width(latex[:begin] + "x" * int(widest) + latex[end:])
     text = re.sub(r"\\frac\{((?:[^{}]|\{[^{}]*\})*)\}\{((?:[^{}]|\{[^{}]*\})*)\}", _wider, latex)
+    # Indices are set at about two thirds of the size.
     text = re.sub(r"_\{((?:[^{}]|\{[^{}]*\})*)\}", lambda match: match[1][: -len(match[1]) // 3 or None], text)
     text = re.sub(r"\\(?:mathit|mathrm|text|operatorname|left|right|begin|end|quad)\b", "", text)
     return len(re.sub(r"\\[a-zA-Z]+", "x", text).translate(str.maketrans("", "", "{}\\")))

@@ -10,6 +10,8 @@ from .notation import written_formulas
 from .wrapping import wrap
 
 _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)(?:(?!\n\s*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
+# Descriptions of plugins are untrusted, and `{` would begin a MyST role. Underscores within words are no emphasis, so
+# they stay as they are.
 _SPECIAL = re.compile(r"[\\`<>&\[\]*|{]|(?<!\w)_|_(?!\w)")
 """Markup of Markdown and MyST, the dialect of the site; `{` begins a role."""
 _BLOCK = re.compile(r"^(\s*)([#=~%(]|[-+](?!\s)|\d+\))", re.MULTILINE)
@@ -64,6 +66,7 @@ def _table(paragraph: str) -> str:
 def cell(text: object) -> Markdown:
     """The same on one line, for a table: `|` is escaped in code spans too."""
     escaped = " ".join(escape(text).split())
+    # Tables are split into cells before code spans are recognized.
     return Markdown(re.sub(r"(?<!\\)\|", r"\\|", escaped))
 
 
@@ -73,6 +76,7 @@ def code(text: object) -> Markdown:
     if not words:
         return Markdown("")
     fence = "`" * (1 + max((len(run) for run in _RUN.findall(words)), default=0))
+    # CommonMark removes one space on both sides, so that a span may begin with a backtick.
     pad = " " if words.startswith("`") or words.endswith("`") else ""
     return Markdown(f"{fence}{pad}{words}{pad}{fence}")
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from paddle_layers.runtime.plan.footprint import Footprint
 
 
-class Row(NamedTuple):
+class LayerRow(NamedTuple):
     """A layer on the page."""
 
     path: str
@@ -42,7 +42,7 @@ class Row(NamedTuple):
     """Attributes that are not at their defaults."""
     parameters: list[tuple[str, int]]
     training: str
-    inside: list[Row]
+    inside: list[LayerRow]
 
 
 def network_page(network: Network, costs: Footprint, faults: Sequence[Diagnostic], batch_size: int) -> str:
@@ -64,13 +64,13 @@ def network_page(network: Network, costs: Footprint, faults: Sequence[Diagnostic
     )  # fmt: skip
 
 
-def _rows(nodes: Iterable[Node], costs: Footprint, path: str) -> list[Row]:
+def _rows(nodes: Iterable[Node], costs: Footprint, path: str) -> list[LayerRow]:
     makers: dict[str, str] = {}
     rows = []
     for node in nodes:
         own = path + node.name
         rows.append(
-            Row(
+            LayerRow(
                 own,
                 node.name,
                 node.definition.name,
@@ -106,7 +106,7 @@ def _settings(node: Node) -> list[tuple[str, str]]:
     return found
 
 
-def _all(rows: Iterable[Row]) -> Iterable[Row]:
+def _all(rows: Iterable[LayerRow]) -> Iterable[LayerRow]:
     for row in rows:
         yield row
         yield from _all(row.inside)
@@ -130,6 +130,7 @@ def _html(definition: LayerDefinition) -> str:
 
 def _environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
+    # Names of layers are untrusted text in HTML here, unlike in the Markdown pages, which escape by `finalize`.
     environment = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=True, trim_blocks=True)
     environment.filters["quote"] = quote
     return environment

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from paddle_layers.define.machine import as_seconds
 
 from .drawing import Box, Drawing, draw, lay_out
-from .repeats import Run, runs
+from .repeats import LayerRun, runs
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
@@ -47,8 +47,10 @@ class _Picture:
             box.labels = {
                 key: ", ".join(dict.fromkeys(label for maker, label in above if maker == key)) for key in box.above
             }
+            # Later layers read the last repetition, so its values are those of the box.
             for node in run.blocks[-1]:
                 makers.add(key, node)
+                # Sizes are on the arrows; an output that nothing reads has none.
                 if read.isdisjoint(node.output_names) and node.output_types and len(run.blocks[0]) == 1:
                     box.lines = [*box.lines, ", ".join(map(str, node.output_types))]
             self._write_times(box, [path + node.name for block in run.blocks for node in block])
@@ -58,6 +60,7 @@ class _Picture:
         times = self._times(layers)
         if times:
             box.lines = [*box.lines, ", ".join(f"{name} {as_seconds(seconds)}" for name, seconds in times.items())]
+            # Relative to the slowest layer: absolute times differ between machines by orders of magnitude.
             box.heat = sum(times.values()) / max(sum(passes.values()) for passes in self.seconds.values())
 
     def _times(self, layers: Sequence[str]) -> dict[str, float]:
@@ -70,7 +73,7 @@ class _Picture:
                         found[name] = found.get(name, 0.0) + seconds
         return found
 
-    def _box(self, run: Run, key: str, path: str) -> Box:
+    def _box(self, run: LayerRun, key: str, path: str) -> Box:
         times = len(run.blocks)
         first, last = run.blocks[0], run.blocks[-1]
         name = first[0].name if times == 1 else f"{first[0].name} ... {last[-1].name}"

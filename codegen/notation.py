@@ -26,6 +26,7 @@ def _equation(text: str) -> str:
     try:
         statement, *others = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError) as error:
+        # A description is any text; most code spans are not equations.
         raise NoFormula from error
     if others or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         raise NoFormula

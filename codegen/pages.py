@@ -94,11 +94,14 @@ def _environment() -> jinja2.Environment:
     """The output is Markdown: `finalize` escapes every expression that no filter made Markdown of."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        # A misspelled name in a template is an error, not an empty page.
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
+        # Escaping by default, since a forgotten filter would let a plugin's text become markup. Jinja's autoescape is
+        # for HTML only.
         finalize=escape,
     )
     environment.filters |= {

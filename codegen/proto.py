@@ -16,6 +16,7 @@ from paddle_layers.schema.comments import COMMENTS
 
 Field = descriptor_pb2.FieldDescriptorProto
 Message = descriptor_pb2.DescriptorProto
+# The style guide of protobuf.
 INDENT, WIDTH = "  ", 80
 
 _TYPES = {

@@ -45,7 +45,10 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Errors of definitions": {"paddle_layers": ("DefinitionError", "ShapeError")},
     "Tests of layers": {
-        "paddle_layers.testing": ("check_layer", "check_plugin", "check_lazy_update", "check_linear_penalty"),
+        "paddle_layers.testing": (
+            *("check_layer", "check_plugin", "check_lazy_update", "check_linear_penalty", "compile_layer"),
+            *("has_cuda", "has_hypothesis", "Finding", "Property", "Ptx"),
+        ),
     },
 }
 """Names by group and module; each has a page."""
@@ -59,6 +62,8 @@ SETTINGS: dict[str, object] = {
     "python_use_unqualified_type_names": True,
     "add_module_names": False,
 }
+MEMBERS = "   :members:\n   :inherited-members: tuple\n"
+"""Also the methods that a class such as `Net` has from its private bases."""
 INDEX = """# Python
 
 [Use the library from Python](../how-to/use-from-python.md) shows how to use these together.
@@ -86,7 +91,7 @@ def write_python_pages(folder: Path) -> list[str]:
 
 def _page(module: str, name: str, found: Any) -> str:
     kind = "autoclass" if inspect.isclass(found) else "autofunction"
-    options = "   :members:\n" if kind == "autoclass" and not issubclass(found, Exception) else ""
+    options = MEMBERS if kind == "autoclass" and not issubclass(found, Exception) else ""
     return f"# `{name}`\n\n```{{eval-rst}}\n.. {kind}:: {module}.{name}\n{options}```\n"
 
 

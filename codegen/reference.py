@@ -66,6 +66,7 @@ def _relative_link(definition: Definition, page_path: Path) -> str:
     """A link to the line, where the page is written into the project that the definition belongs to."""
     place, file = code(source_place(definition)), Path(definition.file).resolve()
     folder = page_path.resolve().parent
+    # Links must work in a checkout on GitHub; an absolute path of this machine would work nowhere else.
     project = next((parent for parent in folder.parents if (parent / "pyproject.toml").is_file()), None)
     if project is None or not file.is_relative_to(project):
         return place

@@ -59,6 +59,7 @@ def stale() -> Iterator[Path]:
 def refresh() -> None:
     """Write the files. Raises `OSError`."""
     STUB.write_text(stub_text(registries["layer"].values()), encoding="utf-8")
+    # First, so that pages of removed definitions do not stay.
     shutil.rmtree(REFERENCE, ignore_errors=True)
     write_reference(REFERENCE)
     for path, text in (*example_pictures(), *benchmark_files()):
@@ -67,6 +68,7 @@ def refresh() -> None:
 
 def main(arguments: list[str]) -> int:
     """Writes the files, or with `--check` compares them; returns the exit status."""
+    # The reference has all that is registered, and a committed page of a plugin would be stale everywhere else.
     foreign = {d.package for registry in registries.values() for d in registry.values()} - {"paddle_layers"}
     if foreign:
         print(f"installed plugins would be documented; uninstall {', '.join(sorted(foreign))}", file=sys.stderr)

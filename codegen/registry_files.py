@@ -40,6 +40,7 @@ def _add(message: pb.RegistryDef, definition: Definition) -> None:
         return
     layer = message.layers.add()
     layer.CopyFrom(definition.message)
+    # Lines move with every edit; without them, exports only differ if the definitions do.
     layer.ClearField("registered_at")
     for example, worked in zip(layer.examples, worked_examples(definition), strict=True):
         example.outputs.extend(f"{name} {type_}" for name, type_ in worked.outputs)

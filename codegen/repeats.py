@@ -10,22 +10,23 @@ from paddle_layers.config.binding.blocks import BlockDefinition
 if TYPE_CHECKING:
     from paddle_layers.config.wiring.nodes import Node
 
+# Bounds the search, which tries blocks of every length at each layer.
 LONGEST = 24
 """Layers of a block."""
 
 
-class Run(NamedTuple):
+class LayerRun(NamedTuple):
     """Blocks of layers one after the other; a layer that repeats nothing is a run of one block of one layer."""
 
     blocks: list[tuple[Node, ...]]
 
 
-def runs(nodes: Sequence[Node]) -> list[Run]:
+def runs(nodes: Sequence[Node]) -> list[LayerRun]:
     """All layers in their order, those that repeat together."""
-    return list(_Finder(nodes).runs())
+    return list(_RunFinder(nodes).runs())
 
 
-class _Finder:
+class _RunFinder:
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = list(nodes)
         makers: dict[str, list[int]] = {}
@@ -37,12 +38,12 @@ class _Finder:
         self.last_reader = [max((p for p, reads in enumerate(self.reads) if m in reads), default=m)
                             for m in range(len(self.nodes))]  # fmt: skip
 
-    def runs(self) -> Iterator[Run]:
+    def runs(self) -> Iterator[LayerRun]:
         place = 0
         while place < len(self.nodes):
             size, times = self._best(place)
             starts = [place + size * time for time in range(times)]
-            yield Run([tuple(self.nodes[start : start + size]) for start in starts])
+            yield LayerRun([tuple(self.nodes[start : start + size]) for start in starts])
             place += size * times
 
     def _best(self, place: int) -> tuple[int, int]:
@@ -50,9 +51,11 @@ class _Finder:
         found = [
             (size, self._times(place, size)) for size in range(1, min(LONGEST, (len(self.nodes) - place) // 2) + 1)
         ]
+        # Two adjacent layers are clearer than one box with "2 times".
         worth = [
             (size, times) for size, times in found if times > 1 and (times > 2 or size > 1 or self._has_inside(place))
         ]
+        # By the number of layers that need no box; of equal ones, the shorter block.
         return max(worth, key=lambda run: (run[0] * (run[1] - 1), -run[0]), default=(1, 1))
 
     def _has_inside(self, place: int) -> bool:
@@ -62,6 +65,7 @@ class _Finder:
         times = 1
         while self._repeats(place, size, place + size * times):
             times += 1
+        # The image has no place for an arrow from the middle of a run.
         while times > 1 and not self._closed(place, size, times):
             times -= 1
         return times
@@ -72,6 +76,7 @@ class _Finder:
             return False
         goes_on = False
         for own, model in zip(range(start, start + size), range(first, first + size), strict=True):
+            # A value with several producers, one per phase, has no place in a chain.
             if own in self.several or _structure(self.nodes[own]) != _structure(self.nodes[model]):
                 return False
             if len(self.reads[own]) != len(self.reads[model]):

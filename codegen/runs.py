@@ -21,7 +21,7 @@ SHOWN = 6
 """Numbers of a row that are shown."""
 
 
-class Run(NamedTuple):
+class ExampleResult(NamedTuple):
     """Text by name: one list of rows per tensor."""
 
     inputs: list[tuple[str, list[str]]]
@@ -31,11 +31,13 @@ class Run(NamedTuple):
 
 def run_example(
     layer: LayerDefinition, example: Example, inputs: Sequence[str], outputs: Sequence[str]
-) -> Run | str | None:
-    """The example with numbers, in the phase train; the reason where it fails; None for a layer without inputs or
-    functions.
+) -> ExampleResult | str | None:
+    """The example with numbers, in the phase train.
 
     The functions run as Python: an example is small, and compiling takes longer than computing.
+
+    Returns:
+        The run; the reason where it fails; None for a layer without inputs or functions.
     """
     if not layer.inputs or layer.declared_only:
         return None
@@ -58,7 +60,7 @@ def run_example(
             found = net.forward(feeds)
     except (ArithmeticError, ValueError) as error:  # Python refuses what a kernel gives NaN for
         return f"{type(error).__name__}: {error}"
-    return Run(
+    return ExampleResult(
         [(name, _texts(rows)) for name, rows in zip(inputs, given, strict=True)],
         parameters,
         [(name, _texts(found[own])) for name, own in zip(outputs, case.outputs, strict=True)],
@@ -96,6 +98,8 @@ def _rows(type_: Type, field: Input, place: int, deepest: int) -> Any:
 
 def _numbers(shape: tuple[int, ...], shift: int) -> NDArray[np.float64]:
     size = int(np.prod(shape, dtype=np.int64))
+    # 5 and 9 are coprime, so nine different halves follow each other in no visible order; readers can check results by
+    # hand.
     return (((np.arange(size) * 5 + 2 * shift + 1) % 9 - 4) / 2).reshape(shape)
 
 

@@ -58,6 +58,7 @@ def _names(pages: Path) -> Iterator[tuple[Path, str]]:
     for folder, terms in INDEXES.items():
         for term in terms:
             yield pages / "reference" / folder / "index.md", term
+    # In this order over all pages: our own name of one layer precedes a foreign name of another.
     for terms_of_page in (_search_terms, _names_in_frameworks, terms_of):
         for kind, folder in FOLDERS.items():
             for definition in registries[kind].values():
@@ -77,5 +78,6 @@ def _names_in_frameworks(definition: Definition) -> Iterator[str]:
 def _entries(names: Iterable[str]) -> Iterator[str]:
     """Names in lower case, as they are and split into words: `conv2dtranspose`, `innerproduct`, `inner product`."""
     for name in map(str.strip, names):
+        # People type `conv2d transpose` as well as `Conv2DTranspose`.
         words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").replace("-", " ")
         yield from (term.lower() for term in dict.fromkeys((name, words)) if _ENTRY.fullmatch(term))

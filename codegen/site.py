@@ -57,7 +57,10 @@ SECTIONS = {
     ),
     "Development": (
         "development",
-        ("contributing", "testing", "mutation-testing", "fuzzing", "fault-injection", "error-messages"),
+        (
+            *("contributing", "architecture", "testing", "gpu-testing", "mutation-testing", "fuzzing"),
+            *("fault-injection", "error-messages", "performance"),
+        ),
     ),
 }
 """Guides by section, after Diataxis, in the order of reading; other pages of a folder follow."""
@@ -105,6 +108,7 @@ def build_site(folder: Path) -> list[str]:
             confoverrides=_settings(extra, siblings),
             status=None,
             warning=warnings,
+            # The sources are generated anew each time, so a cached environment would never be valid.
             freshenv=True,
             parallel=os.cpu_count() or 1,
         )
@@ -134,6 +138,7 @@ def _settings(extra: Path, siblings: dict[str, list[str]]) -> dict[str, object]:
         "html_show_search_summary": False,  # it would fetch pages, which a site opened from the disk may not
         "html_show_copyright": False,
         "myst_heading_anchors": 3,
+        # A link without a target is a warning, and the build returns all warnings.
         "nitpicky": True,
         "smartquotes": False,
         "show_warning_types": True,
@@ -166,6 +171,7 @@ def _with_links_inside(text: str, folder: Path, known: set[Path]) -> str:
         path = Path(os.path.normpath(folder / target))
         return match[0] if "://" in target or path.parts[0] == "reference" or path in known else words
 
+    # What looks like a link in code is code.
     parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
     parts[::2] = [_LINK.sub(linked, part) for part in parts[::2]]
     return "".join(parts)
@@ -177,6 +183,7 @@ def _write_navigation(pages: Path) -> dict[str, list[str]]:
     They are not part of the tree, which Sphinx lays out anew for every page: the sidebar lists those of one folder.
     """
     guides = {title: _pages_of(pages, folder, order) for title, (folder, order) in SECTIONS.items()}
+    # The message on the first page is what `validate` prints now, not a copy that ages.
     network, wrong = pl.loads(HOME), HOME.replace("num_filters", "num_filter").replace('"label" }', '"lable" }')
     (pages / "network.svg").write_text(picture(network, footprint(network, 64)), encoding="utf-8")
     message = render_text(examine(wrong, "net.textproto").faults)
@@ -194,6 +201,7 @@ def _write_navigation(pages: Path) -> dict[str, list[str]]:
     for folder in (*(f"reference/{name}" for name in folders), PYTHON):
         files = sorted(path for path in (pages / folder).glob("*.md") if path.stem != "index")
         for file in files:
+            # Hundreds of pages in the tree would be part of the sidebar of every page.
             file.write_text(ORPHAN + file.read_text(encoding="utf-8"), encoding="utf-8")
         siblings[folder] = [file.stem for file in files]
     return siblings

@@ -82,11 +82,14 @@ class InlinePictures(SphinxTransform):
 
 
 def _inline(svg: str) -> nodes.raw:
+    # Styles of an inline SVG apply to the whole page; the theme has them, limited to `.axes`.
     text = re.sub(r"<style>.*?</style>", "", svg, flags=re.DOTALL)
     return nodes.raw("", f'<span class="axes">{text}</span>', format="html")
 
 
 def _inline_math(writer: Any, node: nodes.math) -> None:
+    # MathML instead of MathJax: no script, no request to another server, and it works in a site that is opened from the
+    # disk.
     writer.body.append(convert(node.astext(), display="inline"))
     raise nodes.SkipNode
 

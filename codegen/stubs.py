@@ -59,6 +59,7 @@ def write_stubs(folder: Path) -> list[Path]:
 def _package_stub() -> str:
     """The package's `__init__` with absolute imports: what is not beside the stub is found where it is installed."""
     text = (PACKAGE / "__init__.py").read_text(encoding="utf-8")
+    # A stub package hides the installed one, so relative imports would not find the modules that have no stub.
     text = re.sub(r"from \. import (?!nn\b)(\w+)", r"import paddle_layers.\1", text)
     return re.sub(r"from \.(\w)", r"from paddle_layers.\1", text)
 

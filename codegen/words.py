@@ -109,6 +109,7 @@ def config_text(value: object) -> str:
         return f"[{', '.join(map(config_text, value))}]"
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    # `:g` writes 2.0 as 2, but has six digits only.
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else repr(value)
 
 
@@ -143,6 +144,7 @@ def signature(layer: pb.LayerDef) -> str:
     words = ["step"] if layer.type == GROUP else []
     words += [_input_word(argument) for argument in layer.inputs]
     words += ["*"] if not any(a.repeatable for a in layer.inputs) else []
+    # Required ones first; the sort is stable, so the others keep the order of the definition.
     words += [f"{a.name}{_default_word(a)}" for a in sorted(layer.layer_attr, key=lambda a: not a.required)]
     taken = {*(argument.name for argument in layer.inputs), *(attribute.name for attribute in layer.layer_attr)}
     words += [f"{name}=None" for name in HEADERS if name not in taken]

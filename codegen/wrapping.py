@@ -38,6 +38,7 @@ def wrap(text: str, language: str) -> str:
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     except (tokenize.TokenError, SyntaxError):
+        # A fragment, such as an excerpt with dots, is shown as it is.
         return text
     return "\n".join(_python_lines(text.split("\n"), tokens))
 
@@ -113,10 +114,12 @@ def _wrap_line(line: str, breaks: list[Break], hanging: int = 4, inside: int = 0
     """
     own, start = _indent(line), 0
     while len(line) > WIDTH:
+        # A break within the first columns would leave a stub of a line.
         earliest = len(_indent(line)) + 16
         fitting = [stop for stop in breaks if earliest < stop.column - start <= WIDTH]
         if not fitting:
             break
+        # Weaker operators bind their operands less: a line that ends before one reads as a whole term.
         stop = min(fitting, key=lambda stop: (stop.depth, stop.rank, -stop.column))
         cut = stop.column - start
         indent = own if inside and stop.depth <= inside else own + " " * hanging

@@ -7,7 +7,7 @@ neither numba nor scipy nor jinja2 is imported before a network runs or a page i
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from . import nn as nn

@@ -1,4 +1,4 @@
-"""The same round of compiled kernels in every worker, told at the top of the report; property tests that repeat."""
+"""The options of a test run: repeatable property tests, shards, the compiled layers in the header of the report."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from hypothesis import settings
 
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime.devices.cpu.interpreter import interpreted
-from tests.rotation import current_round, summary
+from tests.selection import shard, summary
 
 # A run judges the change, not the luck of its random numbers; `--hypothesis-profile default` looks further.
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Fix the round before workers start: a run may last over midnight."""
-    current_round()
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--shard K/N`, for a run of all slow tests on several machines."""
+    parser.addoption("--shard", metavar="K/N", help="run only part K of N parts of the tests")
+
+
+def pytest_configure() -> None:
+    """No garbage collection before all tests are collected."""
     gc.disable()  # collecting tests makes hundreds of thousands of objects and no garbage: a fifth of its time
 
 
@@ -40,11 +44,15 @@ def as_python() -> Iterator[None]:
 
 
 @pytest.hookimpl(tryfirst=True)  # before any are chosen by their marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that compare with PyTorch are known by their names."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files that compare with PyTorch are known by their names; tests of other shards are deselected."""
     for item in items:
         if item.path.name.startswith("test_truth_torch_"):
             item.add_marker("peers")
+    if choice := config.getoption("shard"):
+        kept = shard(items, choice)
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        items[:] = kept
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -57,15 +57,18 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order of the help text."""
+        # click sorts by name; the order of the table is that in which a newcomer needs the commands.
         return [*MODULES, *super().list_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command; None if there is no command of that name."""
         if cmd_name not in MODULES:
             return super().get_command(ctx, cmd_name)
+        # Imported when it is used: `validate` must not wait for what `train` imports.
         module = importlib.import_module(f".commands.{MODULES[cmd_name]}", __package__)
         command: click.Command = getattr(module, _FUNCTIONS.get(cmd_name, cmd_name))
         command.name = cmd_name
+        # `--plugins` is accepted before and after the name of the command: both places are natural.
         for each in (command, *getattr(command, "commands", {}).values()):
             if not any(parameter.name == "plugins" for parameter in each.params):
                 each.params.append(plugins_option())
@@ -98,10 +101,12 @@ def _errors_as_messages() -> Iterator[None]:
     try:
         yield
     except click.NoSuchOption as error:
+        # Before the general branch: it is one of the exceptions of click that are handled there.
         raise _harmless(_in_the_file(error)) from None
     except click.ClickException as error:
         raise _harmless(error) from None
     except (click.exceptions.Exit, click.Abort, BrokenPipeError):
+        # Not errors: an exit status that was chosen, Ctrl-C, and a reader such as `head` that has read enough.
         raise
     except MemoryError as error:  # here, where nothing has to be imported
         echo(f"out of memory{': ' if str(error) else ''}{error}", err=True)
@@ -128,6 +133,7 @@ def _in_the_file(error: click.NoSuchOption) -> click.UsageError:
     training = spec("Training")
     field, (block, inner) = training.names.get(name, ""), training.home_of(name)
     written = f"{field}: ..." if field else f"{block} {{ {inner}: ... }}" if block else ""
+    # Users of other frameworks try `--lr` and `--epochs`, which are fields of the training file here.
     if error.ctx is None or error.ctx.info_name != "train" or not written:
         return error
     message = f"no such option `{error.option_name}`; set `{written}` in the training file"
@@ -142,6 +148,7 @@ def _harmless(error: click.ClickException) -> click.ClickException:
     shown = printable(found)
     if shown == found:
         return error
+    # click prints its exceptions itself, past our escaping, and quotes arguments that may come from file names.
     return click.UsageError(shown, error.ctx) if isinstance(error, click.UsageError) else click.ClickException(shown)
 
 
@@ -155,7 +162,9 @@ def main() -> None:
     """The entry point of the console script."""
     warnings.showwarning = _show_warning
     sys.excepthook = _show_fault
+    # With a closed stdout (`>&-`), the next opened file would get its descriptor, and results would be written into it.
     open_closed_descriptors()
+    # A lost stderr, such as that of a closed terminal, must not end a training.
     sys.stderr = dropping(sys.stderr)
     try:
         commands(prog_name="paddle-layers")
@@ -169,6 +178,7 @@ def _flush_results() -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except (OSError, ValueError) as error:
+        # Otherwise Python would flush it once more at exit, with the same error.
         sys.stdout = None
         if not isinstance(error, BrokenPipeError):  # the reader has closed the pipe
             echo(f"cannot write to stdout: {getattr(error, 'strerror', None) or error}", err=True)

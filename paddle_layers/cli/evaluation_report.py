@@ -44,6 +44,7 @@ def as_text(found: Evaluation) -> str:
 
 def as_json(found: Evaluation) -> str:
     """The full report; undefined values, such as the precision of a class that was never predicted, are null."""
+    # JSON has no NaN; `null` is what other readers understand.
     return json.dumps(
         {
             "network": found.network,
@@ -103,6 +104,7 @@ def _columns(confusion: Confusion) -> Sequence[str]:
 
 def _matrix(confusion: Confusion) -> str:
     unfound = confusion.wanted - confusion.counts.sum(axis=1)
+    # More than rounding: counts are sums of floats.
     nowhere = bool((unfound > 0.5).any())
     table = _table("class", *(f"pred. {name}" for name in confusion.names), *(["missed"] if nowhere else []))
     for name, row, missed in zip(confusion.names, confusion.counts.tolist(), unfound.tolist(), strict=True):
@@ -146,6 +148,7 @@ def _measures(measures: ClassMeasures, confusion: Confusion) -> dict[str, Any]:
 def _number(value: float) -> float | int | None:
     if not math.isfinite(value):
         return None
+    # Counts may be sums of weights, so they are floats; up to 2**53 they are exact as integers.
     return int(value) if value == int(value) and abs(value) < 2**53 else value
 
 
@@ -176,8 +179,10 @@ def _squares(confusion: Confusion, top: float) -> tuple[list[str], float, float]
     names, size = confusion.names, len(confusion.names)
     named = size <= MOST_COUNTS
     shown = [name if len(name) <= 20 else f"{name[:19]}…" for name in names] if named else []
+    # At least a pixel: a matrix of 1,000 classes stays readable as an image.
     cell = min(60.0, max(_SIDE / size, 1.0))
     margin = max((len(name) for name in shown), default=0) * _LETTER
+    # Names of columns are written vertically if they are wider than a cell.
     left, above = 44 + margin, top + 24 + (margin if margin > cell else 16)
     right, bottom = left + cell * size, above + cell * size
     parts = [
@@ -216,6 +221,7 @@ def _square_row(
     parts, total = [], sum(counts) or 1.0
     for place, count in enumerate(counts):
         share = count / total
+        # A matrix of 1,000 classes has a million squares, nearly all of them empty.
         if count <= 0 and not counted:
             continue
         colour = "31,111,235" if place == right else "209,87,10"

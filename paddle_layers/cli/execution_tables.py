@@ -111,6 +111,7 @@ def _print_times(network: Network, phase: str, batch_size: int, times: StepTimes
         table.add_row(layer if layer != before else "", direction, *_time_cells(work, step, peaks))
         before = layer
     table.add_row()
+    # Both: for the lines of the layers, each launch is timed alone; a regular step runs all of them at once.
     for name, rows in (("sum of layers", _by_pass(times)), ("whole step", times.whole)):
         for direction, work in rows.items():
             table.add_row(name if direction == "forward" else "", direction, *_time_cells(work, step, peaks))
@@ -137,6 +138,7 @@ def _time_cells(work: Work, step: Work, peaks: Peaks) -> Iterator[str]:
 def _of_peak(work: Work, peaks: Peaks) -> str:
     """The larger share of the two peaks, that of the limiting resource."""
     compute, memory = work.operations / peaks.operations, work.nbytes / peaks.bandwidth
+    # The roofline model: the larger of the two shares says what limits the layer.
     share, what = max((compute / work.seconds, "compute"), (memory / work.seconds, "memory"))
     return f"{share:.0%} {what}".replace("%", " % of")
 

@@ -34,16 +34,20 @@ def empty_folder(path: Path) -> Iterator[Folder]:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file atomically. Raises `OSError`."""
+    # A link stays a link: its target is replaced.
     real = path.resolve()
     if not real.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
+    # In the same folder, because a rename is only atomic within a file system.
     handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
+        # `mkstemp` creates files that only the user can read.
         Path(name).chmod(real.stat().st_mode if real.exists() else 0o644)
         Path(name).replace(real)
     except BaseException:
+        # Ctrl-C, too, must leave no temporary file.
         Path(name).unlink(missing_ok=True)
         raise
 

@@ -22,6 +22,7 @@ class IntRange(click.IntRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The integer."""
+        # Python's `int` accepts underscores and digits of all scripts, which config files do not.
         if isinstance(value, str) and not is_plain(value):
             self.fail(f"{value!r} is not a valid integer.", param, ctx)
         return super().convert(value, param, ctx)
@@ -61,11 +62,13 @@ def given_plugins() -> Sequence[str]:
 
 
 def _load(ctx: click.Context, _: click.Parameter, files: tuple[str, ...]) -> None:
+    # Completion of the shell parses the line as well, and must not run code.
     if files and not ctx.resilient_parsing:
         from paddle_layers.define import load_plugin
 
         for file in files:
             load_plugin(file)
+        # In the context, since the option may be given to the group and to the command; both count.
         ctx.meta.setdefault(_FILES, []).extend(files)
 
 
@@ -103,6 +106,7 @@ device_option = click.option(
 def _limit(_context: click.Context, _parameter: click.Parameter, count: int | None) -> None:
     if count is None:
         return
+    # A container may limit the cores by a share of time that numba does not see.
     if count > usable_cores():
         cores = f"{usable_cores()} core{'s' * (usable_cores() != 1)}"
         raise click.BadParameter(f"{count} threads exceed the {cores} available to this process")
@@ -113,6 +117,7 @@ def _limit(_context: click.Context, _parameter: click.Parameter, count: int | No
 
 def is_given(name: str) -> bool:
     """Whether an option is present on the command line."""
+    # The value does not tell: it may be given and equal to the default.
     return click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+# By name and not by class: importing the classes would import numba for `--help`.
 USER_ERRORS = (
     ("paddle_layers.config", "ConfigError"),
     ("paddle_layers.define.errors", "DefinitionError"),
@@ -26,6 +27,7 @@ USER_ERRORS = (
 def user_message(error: Exception) -> str | None:
     """The message of a user error; None for an internal error of the library."""
     if isinstance(error, OSError):
+        # Without the number of the error, which `str` would print.
         return f"{error.filename}: {error.strerror}" if error.filename else str(error)
     if isinstance(error, UnicodeDecodeError):
         return f"not a UTF-8 text file: {error}"

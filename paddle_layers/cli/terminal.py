@@ -20,18 +20,21 @@ def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
     """Print to stdout or, with `err`, to stderr; with a line break unless `nl` is False."""
     from paddle_layers.define.escaping import printable
 
+    # An error of a stream has no file name: with it, the message of a full disk says that it concerns stdout.
     with writing_to_stdout() if not err else contextlib.nullcontext():
         click.echo(printable(str(text)), err=err, nl=nl)
 
 
 def print_table(table: Table) -> None:
     """Print a table: to a terminal in its width, to a file without folding. Cells are plain text without markup."""
+    # 200 columns for files and pipes: rich would otherwise assume 80 and fold most cells.
     _print(table, sys.stdout, None if sys.stdout.isatty() else 200)
 
 
 def table_text(table: Table) -> str:
     """The lines of a table without folding or trailing spaces."""
     text = io.StringIO()
+    # Wider than any table of at most 20 classes, so that nothing is folded in a report that others parse.
     _print(table, text, 10_000)
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 
@@ -44,6 +47,7 @@ def print_markdown(text: str) -> None:
 
     from paddle_layers.define.escaping import printable
 
+    # rich centers headings and puts boxes around them, which is lost in a file and cannot be searched for.
     class PlainHeading(Heading):
         def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
             yield Text.assemble(f"{'#' * int(self.tag[1:])} ", self.text, style="bold")
@@ -51,13 +55,16 @@ def print_markdown(text: str) -> None:
     class Page(Markdown):
         elements: ClassVar = Markdown.elements | {"heading_open": PlainHeading}
 
+    # Source lines have up to 120 columns, and rich adds a margin to blocks of code.
     console = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 124)
+    # Captured first, because rich pads every line with spaces to the width of the terminal.
     with console.capture() as shown:
         console.print(Page(printable(text), code_theme="ansi_dark", hyperlinks=False))
     click.echo(re.sub(r"\n{3,}", "\n\n", re.sub(r" +$", "", shown.get(), flags=re.MULTILINE)).strip())
 
 
 def _print(table: Table, stream: TextIO, width: int | None) -> None:
+    # Lazy, so that commands without tables need not import rich.
     from rich.console import Console
 
     from paddle_layers.define.escaping import printable_line

@@ -10,7 +10,7 @@ from paddle_layers.define.gc_paused import gc_paused
 
 from .binding.headers import is_training
 from .diagnostics.diagnostic import Diagnostic, Source
-from .diagnostics.report import ConfigError, Report, TooManyFaults
+from .diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults
 from .files import Examined, examine_network, loads, read_file
 from .network import Network
 from .reading.syntax import read
@@ -21,6 +21,7 @@ from .trainingfiles import load_training, read_training
 def load_either(path: str | Path) -> Network | Training:
     """A checked network or training file. Raises `ConfigError` with all errors."""
     text = read_file(path)
+    # By content, not by extension, which is the same for both kinds.
     if _names_training(text):
         return load_training(path)
     return loads(text, str(path))
@@ -66,6 +67,7 @@ def validated(path: str | Path, settings: Sequence[str] = ()) -> tuple[str, list
     """As `validate`, with the training if it is one; `settings` override fields of the file."""
     either = _examined(read_file(path), path, settings)
     network, faults = either.found
+    # Warnings are part of the result here: a command prints them, so there is no `warnings.warn`.
     if network is None or either.found.failed:
         raise ConfigError(faults)
     layers = f"a network of {len(network)} layer{'s' * (len(network) != 1)}"
@@ -75,6 +77,9 @@ def validated(path: str | Path, settings: Sequence[str] = ()) -> tuple[str, list
 def _names_training(text: str) -> bool:
     """Whether the first fields are those of a training file; errors are left to the next reader."""
     try:
-        return is_training(gc_paused(lambda: read(Report(Source("", text)), recall=bool)))  # whole layers are skipped
+        return is_training(
+            gc_paused(lambda: read(DiagnosticReport(Source("", text)), recall=bool))
+        )  # whole layers are skipped
     except TooManyFaults:
+        # A file with so many errors is reported by the reader of either kind.
         return False

@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 
 from .checking import validate
 from .diagnostics.diagnostic import Source
-from .diagnostics.report import Report
+from .diagnostics.report import DiagnosticReport
 from .files import BINARY, read_file
 from .reading.syntax import read
 from .writing.binary import message_of_fields, plain, read_binary, text_of_message
@@ -26,6 +26,7 @@ FORMATS = {
 } | dict.fromkeys(sorted(BINARY), "binary")
 """Formats by file extension."""
 
+# A `#` in a string is no comment, and the header that names the message is written anew, so it is not lost.
 _COMMENT = re.compile(
     r"""("[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')|#(?!\s*proto-(?:file|message):)"""
 )
@@ -33,6 +34,7 @@ _COMMENT = re.compile(
 
 def converted(path: Path, wanted: str) -> tuple[bytes, bool]:
     """The content of a config file in the format `wanted`, and whether comments were lost. Raises `ConfigError`."""
+    # First, because the conversion itself reports no errors: an unknown field would end in a traceback.
     validate(path)
     message, text = read_message(path)
     lost = not text.lstrip().startswith("{") and any(not match[1] for match in _COMMENT.finditer(text))
@@ -44,12 +46,13 @@ def read_message(path: Path) -> tuple[Message, str]:
     if path.suffix in BINARY:
         return read_binary(path), ""
     text = read_file(path)
-    return message_of_fields(read(Report(Source(str(path), text)))), text
+    return message_of_fields(read(DiagnosticReport(Source(str(path), text)))), text
 
 
 def written(message: Message, wanted: str) -> bytes:
     """A message as "text", "JSON" or "binary"."""
     if wanted == "binary":
+        # The same network gives the same bytes, as reproducible builds and checksums expect.
         return message.SerializeToString(deterministic=True)
     text = text_of_message(message) if wanted == "text" else _json(plain(message), 0) + "\n"
     return text.encode()

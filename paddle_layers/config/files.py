@@ -52,9 +52,14 @@ def loads(text: str, name: str = "<text>") -> Network:
     Raises:
         ConfigError: The text has errors; all of them are reported.
         TypeError: `text` is not a string.
+
+    Example::
+
+        network = pl.loads(Path("lenet.config").read_text())
     """
     if not isinstance(text, str):
         raise TypeError(f"loads expects the text of a network file, got {brief(text)}")
+    # `loads("net.textproto")` is valid text format up to the missing colon; the error about that would not help.
     if _is_path(text):
         message, help_ = "this is a file name, not a network", f"write load({text!r}); `loads` expects the text"
         raise ConfigError([Diagnostic("E001", message, Source(name, text), 0, len(text), help=help_)])
@@ -66,6 +71,7 @@ def loads(text: str, name: str = "<text>") -> Network:
 
 
 def _is_path(text: str) -> bool:
+    # The string may be megabytes long, and the constructor of a path would look through all of it.
     return len(text) < 300 and Path(text).suffix in TEXTS | BINARY and not any(mark in text for mark in ":{}\n")
 
 
@@ -77,6 +83,13 @@ def dumps(network: Network) -> str:
 
     Returns:
         The text of a network file.
+
+    Raises:
+        TypeError: `network` is not a `Network`.
+
+    Example::
+
+        Path("copy.config").write_text(pl.dumps(network))
     """
     if not isinstance(network, Network):
         raise TypeError(f"dumps expects a Network, got {brief(network)}")
@@ -96,9 +109,15 @@ class Examined(NamedTuple):
 
 
 def examine_network(text: str, name: str = "<text>", overrides: Sequence[str] = ()) -> Examined:
-    """The valid part of a network file and all errors and warnings, for editors, where the input is incomplete.
+    """Check a network file for an editor, where the input is incomplete.
 
-    `overrides` are those of the command line, such as "net.layer[fc1].fc.size=20".
+    Args:
+        text: The contents of the file.
+        name: Name of the text in messages.
+        overrides: Overrides of the command line, such as "net.layer[fc1].fc.size=20".
+
+    Returns:
+        The valid part of the network, and all errors and warnings.
     """
     source = Source(name, text, overrides)
     wired, faults = wire_text(source)
@@ -117,16 +136,20 @@ def read_file(path: str | Path) -> str:
         raise TypeError(f"path must be a string or a Path, got {brief(path)}")
     try:
         if Path(path).suffix in BINARY:
+            # Lazily: most configs are text.
             from .writing.binary import read_binary, text_of_message
 
             # converted to text and parsed again, so that errors have positions
             return text_of_message(read_binary(Path(path)))
+        # Bytes first: the formats of other files are recognized before a decoding error could hide them.
         content = Path(path).read_bytes()
+        # By content as well: a renamed image would otherwise give an error for each of its bytes.
         if other := other_file(Path(path), content):
             fault = Diagnostic(
                 "E009", f"`{path}` is {other.what}, not a config", Source(str(path), ""), 0, help=other.help
             )
             raise ConfigError([fault])
+        # Editors on Windows write a byte order mark and CRLF; both would shift columns.
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         message = f"file `{path}` not found"
@@ -140,6 +163,7 @@ def read_file(path: str | Path) -> str:
     except OSError as error:
         message = f"`{path}` cannot be read: {error.strerror}"
     except ValueError as error:  # a zero byte in the name
+        # `UnicodeDecodeError` is a `ValueError`, so its branch comes earlier.
         message = f"{str(path)!r} cannot be read: {error}"
     raise ConfigError([Diagnostic("E007", message, Source(str(path), ""), 0)])
 
@@ -151,8 +175,12 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
             load_plugin(path)
         except DefinitionError as error:
             message, file, line = error.message, error.file or str(path), error.line
+            # Code that is compiled at run time has a file name such as `<string>`.
             there = os.path.isfile(file)
+            # The file of the plugin is invalid already; a second error, about its encoding, must not replace the first
+            # one.
             text = Path(file).read_text(encoding="utf-8", errors="replace") if there else ""
+            # Not `splitlines`: Python's line numbers do not count form feeds and other separators that it splits at.
             rows = text.split("\n")
             before, row = rows[: max(line - 1, 0)], rows[min(max(line, 1), len(rows)) - 1]
             start = sum(len(other) + 1 for other in before) + len(row) - len(row.lstrip())

@@ -56,6 +56,7 @@ class GenerateSettings:
 
     def fault(self, network: Network) -> Fault | None:
         """A contradiction in the settings, or with the network."""
+        # In this order: contradictions are only meaningful between legal values, and one error at a time suffices here.
         return self._outside() or self._contradiction() or self._unknown(network)
 
     def _outside(self) -> Fault | None:
@@ -66,6 +67,7 @@ class GenerateSettings:
             left_out = value is None and field.default is None and not field.required
             if not left_out and (reason := field.attribute.check(value)) is not None:
                 return Fault(name, reason)
+        # Scores are divided by length ** penalty, which must not overflow at the maximum length; logarithms do not.
         if self.length_penalty * math.log(self.max_length) > _LARGEST:
             message = f"`length_penalty` {self.length_penalty:g} is too large for a `max_length` of {self.max_length}"
             return Fault("length_penalty", message, "1 averages the score over the tokens")

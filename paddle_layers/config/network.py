@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .binding.settings import State
+from .binding.settings import PhaseState
 from .diagnostics.diagnostic import Diagnostic, Source
 from .diagnostics.report import ConfigError
 from .diagnostics.suggestions import nearest
@@ -16,8 +16,7 @@ from .wiring.nodes import Node
 class Network:
     """A checked network: layers in topological order; `network["conv1"]` is a node.
 
-    Created by `load` and `loads`, or from the values that the helpers of `paddle_layers.nn` return:
-    `Network(outputs=[cost], name="lenet")`.
+    Created by `load` and `loads`, or from the values that the helpers of `paddle_layers.nn` return.
 
     Args:
         outputs: Values returned by helpers: the outputs and losses, from which the layers follow.
@@ -25,32 +24,53 @@ class Network:
 
     Raises:
         ConfigError: The network has errors; with all diagnostics.
+
+    Example::
+
+        x = nn.data(shape=[784])
+        network = pl.Network(outputs=[nn.fc(x, size=10)], name="digits")
     """
 
     def __init__(self, outputs: Sequence[Any] = (), *, name: str = "") -> None:
+        # Lazy: networks from files never need the helpers' modules.
         from .building.assembly import build
 
         self._adopt(*build(outputs, name))
 
     @classmethod
     def checked(
-        cls, name: str, nodes: Iterable[Node], source: Source, states: Mapping[State, Iterable[Node]] | None = None
+        cls, name: str, nodes: Iterable[Node], source: Source, states: Mapping[PhaseState, Iterable[Node]] | None = None
     ) -> Network:
-        """A network of checked layers; `states` are the layers of each known state."""
+        """A network of layers that are checked already.
+
+        Args:
+            name: Name of the network.
+            nodes: Layers in topological order.
+            source: The text, for messages.
+            states: Layers by state (phase, level and stages), as far as they are known.
+
+        Returns:
+            The network.
+        """
         made = object.__new__(cls)
+        # Not by `__init__`, which is the public constructor from helper values and checks them.
         made._adopt(name, nodes, source, states or {})
         return made
 
-    def _adopt(self, name: str, nodes: Iterable[Node], source: Source, states: Mapping[State, Iterable[Node]]) -> None:
+    def _adopt(
+        self, name: str, nodes: Iterable[Node], source: Source, states: Mapping[PhaseState, Iterable[Node]]
+    ) -> None:
         self._name, self._nodes, self._source = name, tuple(nodes), source
         self._index: dict[str, Node] = {}
         for node in self._nodes:
+            # Layers of different phases may have the same name.
             self._index.setdefault(node.name, node)
         self._states = {state: self._part(present, state) for state, present in states.items()}
 
-    def _part(self, nodes: Iterable[Node], state: State) -> Network:
+    def _part(self, nodes: Iterable[Node], state: PhaseState) -> Network:
         """The network in a state."""
         part = Network.checked(self._name, nodes, self._source)
+        # The layers of a part keep their rules, so `select` of a part would otherwise wire it again.
         part._states[state] = part
         return part
 
@@ -95,8 +115,10 @@ class Network:
             raise ValueError(f'phase must be "train" or "test", not {phase!r}')
         if not any(node.include or node.exclude for node in self._nodes):
             return self
-        state = State(phase, level, frozenset(stages))
+        state = PhaseState(phase, level, frozenset(stages))
         if state not in self._states:
+            # Lazily: levels and stages can be combined in many ways, of which a program uses one or two. The types may
+            # differ, so the layers are wired again.
             self._states[state] = self._part(relink(self._nodes, self._source, state), state)
         return self._states[state]
 

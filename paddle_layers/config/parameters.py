@@ -66,6 +66,8 @@ def with_rules(network: Network, rules: Sequence[ParamRule]) -> Network:
     shared = _shared(known)
     for rule in rules:
         for name in matching(rule.of, known):
+            # Shared parameters are one array with one setting; a pattern that matches only one of its names must not
+            # split them.
             for other in shared.get(known[name].share or "", [name]):
                 known[other] = rule.change(known[other])
     return Network.checked(network.name, [_changed(node, "", known) for node in network.nodes], network.source)
@@ -86,6 +88,7 @@ def _changed(node: Node, prefix: str, known: dict[str, ParamSettings]) -> Node:
     if inside is not None:
         inside = Inside(tuple(_changed(part, own, known) for part in inside.nodes), inside.inputs, inside.outputs)
     else:
+        # A setup is shared by all layers with the same text, so it is never changed in place.
         setup = copy.copy(setup)
         setup.params = {name: known[own + name] for name, _ in own_settings(node)}
     types = node.input_types, node.output_types

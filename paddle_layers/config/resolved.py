@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .binding.headers import MessageSpec, spec
 from .binding.overrides import apply_overrides, block_keys
 from .diagnostics.diagnostic import Source
-from .diagnostics.report import ConfigError, Report
+from .diagnostics.report import ConfigError, DiagnosticReport
 from .reading.fields import BLOCK, FLOAT, LIST, STRING, Field, Fields, items
 from .reading.syntax import read
 from .writing.canonical import network_text
@@ -31,6 +31,7 @@ def resolved_texts(training: Training, folder: Path, overrides: Iterable[str] = 
     The field `base` makes paths of data relative to the folder of the new file. `overrides` are as in `--set`.
     """
     source = Source(training.file.name, training.file.own, (*training.file.overrides, *overrides))
+    # Overrides that begin with `net.` belong to the file that has the network.
     apart = training.network_path is not None
     fields = _fields(source, "Training", without="net." if apart else "")
     inside = any(name == "net" for name, *_ in fields)
@@ -40,6 +41,7 @@ def resolved_texts(training: Training, folder: Path, overrides: Iterable[str] = 
         network = HEADER + _text(_fields(Source(own.name, own.own, source.overrides), "Network", "net."))
     elif not inside:  # it was made in Python
         network = network_text(training.network.name, training.network.nodes)
+    # Both are paths from the old folder; they are written anew for the new one.
     fields = [field for field in fields if field[0] not in ("base", "network")]
     head = f"base: {value_text(_relative(training.base, folder))}\n"
     head += f"network: {value_text(NETWORK)}\n" if network else ""
@@ -59,8 +61,9 @@ def flat_fields(text: str, message: str) -> dict[str, str]:
 
 
 def _fields(source: Source, message: str, prefix: str = "", *, without: str = "") -> Fields:
-    report = Report(source)
+    report = DiagnosticReport(source)
     fields = read(report)
+    # Overrides apply to fields that are known to be complete; in a broken block one would hide the error.
     if not report.failed:
         apply_overrides(fields, report, message, prefix, without=without)
     if report.failed:
@@ -71,6 +74,7 @@ def _fields(source: Source, message: str, prefix: str = "", *, without: str = ""
 def _relative(base: Path, folder: Path) -> str:
     """Relative path from one folder to another, so that both may be moved together."""
     try:
+        # Resolved first: `..` after a symbolic link would otherwise lead to another folder.
         return Path(os.path.relpath(base.resolve(), folder.resolve())).as_posix()
     except ValueError:  # other drives of Windows
         return base.resolve().as_posix()

@@ -219,6 +219,8 @@ class Training:
         `place` is a dotted name as in `places`; an attribute follows a slash. If the file does not have it, the nearest
         enclosing position is used.
         """
+        # Callers name the most specific place that may have caused the error; attributes with defaults are not in the
+        # file.
         while place and place not in self.places:
             place = place[: max(place.rfind("."), place.rfind("/"), 0)]
         remarks = tuple(map(Note, notes))

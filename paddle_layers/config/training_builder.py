@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paddle_layers.define.errors import brief
-from paddle_layers.define.fields.attributes import plain
+from paddle_layers.define.fields.attribute_values import plain
 
 from .network import Network
 from .training import Training
@@ -33,9 +33,16 @@ def make_training(network: Network, *, optimizer: Mapping[str, Any], **fields: A
     Raises:
         ConfigError: Invalid fields; all errors are reported.
         TypeError: `network` is not a network.
+
+    Example::
+
+        optimizer = {"type": "adam", "learning_rate": 0.001}
+        training = pl.make_training(network, optimizer=optimizer, batch_size=32, epochs=5)
     """
     _check_network(network)
+    # None is what optional arguments of a program have if they are not set; text format has no such value.
     given = {name: _plain(value) for name, value in {"optimizer": optimizer, **fields}.items() if value is not None}
+    # One field per line, so that an error shows only the field that it concerns.
     text = "".join(f"{fields_text({name: value})}\n" for name, value in given.items())
     return require_valid(*read_training(text, NAME, network))
 

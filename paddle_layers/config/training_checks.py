@@ -10,7 +10,7 @@ from paddle_layers.define import InvalidAttributes
 
 from .binding.binder import Bound
 from .binding.headers import spec
-from .diagnostics.report import Report
+from .diagnostics.report import DiagnosticReport
 from .network import Network
 from .parameters import settings_of
 
@@ -23,12 +23,13 @@ def get_field(bound: Bound, name: str, message: str) -> Any:
     return spec(message).fields[name].default if value is None else value
 
 
-def check_schedules(blocks: Sequence[Bound], field: str, report: Report) -> None:
+def check_schedules(blocks: Sequence[Bound], field: str, report: DiagnosticReport) -> None:
     """Check the attributes of consecutive schedules, and their `until`."""
     before = 0
     for block in blocks:
         if block.definition is not None and block.attributes is not None:
             try:
+                # Schedules check combinations of attributes when they are created; found here, they have a position.
                 block.definition.create(block.attributes)
             except InvalidAttributes as error:
                 for name, problem in error.problems.items():
@@ -39,15 +40,17 @@ def check_schedules(blocks: Sequence[Bound], field: str, report: Report) -> None
                 help_ = f"remove it, or add another `{field}` after this one"
                 report.add("E315", "the last schedule has `until`", block.place("until"), help=help_)
         elif until is None and "until" not in block.places:
+            # Present without a value means that it is invalid, which was reported.
             help_ = "add `until: ...`, the step at which the next schedule starts"
             report.add("E315", "this schedule has no `until` and is not the last one", block.start, help=help_)
         elif isinstance(until, int) and until <= before:
             message = f"`until` must be greater than that of the previous schedule, {before}"
             report.add("E315", message, block.place("until"))
+        # After an error the last valid one, so that one mistake is not reported again for the next schedule.
         before = until if isinstance(until, int) else before
 
 
-def check_average(bound: Bound | None, report: Report) -> None:
+def check_average(bound: Bound | None, report: DiagnosticReport) -> None:
     """Check that an average has either a decay or a window."""
     if bound is None or bound.broken:
         return
@@ -60,9 +63,10 @@ def check_average(bound: Bound | None, report: Report) -> None:
         report.add("E314", "`max_window` requires `window`", bound.place("max_window"))
 
 
-def check_momenta(bound: Bound, network: Network, report: Report) -> None:
+def check_momenta(bound: Bound, network: Network, report: DiagnosticReport) -> None:
     """A per-parameter momentum requires an optimizer with momentum."""
     optimizer: Bound | None = bound.values.get("optimizer")
+    # An unknown optimizer may have a momentum: its name is the only error then.
     if optimizer is None or optimizer.definition is None or "momentum" in optimizer.definition.attributes:
         return
     message = f"the optimizer `{optimizer.definition.name}` has no `momentum`"
@@ -71,13 +75,16 @@ def check_momenta(bound: Bound, network: Network, report: Report) -> None:
     for block in bound.values.get("param", ()):
         if "momentum" in block.places:
             report.add("E311", message, block.place("momentum"))
+    # The network file does not know the optimizer, so only here the contradiction shows.
     own = [name for name, settings in settings_of(network).items() if settings.momentum is not None]
     if own:
         message += f", but the network sets one for `{own[0]}`"
         report.add("E311", message, optimizer.place("type"))
 
 
-def check_test_name(source: Bound, first: Mapping[str, Bound], named: dict[str, Bound], report: Report) -> None:
+def check_test_name(
+    source: Bound, first: Mapping[str, Bound], named: dict[str, Bound], report: DiagnosticReport
+) -> None:
     """Check that a named source is an additional test source with a unique, valid name."""
     name, place = source.values.get("name"), source.place("name")
     if get_field(source, "phase", "Source") != "test" or "split" in source.places:
@@ -93,7 +100,7 @@ def check_test_name(source: Bound, first: Mapping[str, Bound], named: dict[str, 
         report.add("E304", f"duplicate name `{name}` of test sources", place, notes=(note,))
 
 
-def check_split(source: Bound, report: Report) -> None:
+def check_split(source: Bound, report: DiagnosticReport) -> None:
     """Check that a split selects the held-out samples in exactly one way."""
     split = source.values.get("split")
     if not isinstance(split, Bound) or split.broken:

@@ -47,6 +47,7 @@ def source_of(bound: Bound) -> SourceSettings:
         for one, change in zip(transforms, components_of(transforms), strict=True)
     )
     shuffle = bound.values.get("shuffle")
+    # The default depends on the phase, which the schema cannot express: a test reads every sample once, in any order.
     shuffled = phase == "train" if shuffle is None else bool(shuffle)
     given = bound.values.get("split")
     split = SplitSettings(**header_of(given, "Split")) if given is not None else None
@@ -97,6 +98,7 @@ def plain_fields(bound: Bound, names: Iterable[str]) -> dict[str, Any]:
 
 def places_of(bound: Bound, prefix: str) -> Iterator[tuple[str, int]]:
     """Offsets by dotted name, for errors that are found with the data."""
+    # Collected for every field: the data are read later, and the fields of the file no longer exist then.
     waiting = [(bound, prefix)]
     while waiting:
         message, path = waiting.pop()

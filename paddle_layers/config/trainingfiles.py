@@ -14,7 +14,7 @@ from .binding.binder import Binder, Bound
 from .binding.headers import is_network, report_caffe, spec
 from .binding.overrides import apply_overrides
 from .diagnostics.diagnostic import Source
-from .diagnostics.report import ConfigError, Report, TooManyFaults, warn
+from .diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults, warn
 from .diagnostics.suggestions import nearest
 from .files import Examined, examine_network, load_plugins, read_file
 from .network import Network
@@ -72,6 +72,10 @@ def load_training(
     Raises:
         ConfigError: The training file or the network has errors; all of them are reported.
         TypeError: `settings` is a string instead of a list.
+
+    Example::
+
+        training = pl.load_training("digits.config", settings=["optimizer.learning_rate=0.01"])
     """
     if isinstance(settings, str):
         raise TypeError(f"settings must be a list of strings: write [{settings!r}]")
@@ -102,13 +106,17 @@ def read_training(
     sources_needed: bool = True,
     settings: Sequence[str] = (),
 ) -> tuple[Training | None, Examined]:
-    """Parse the text of a training file at `path`: the training, if valid, and its network with all errors.
+    """Parse the text of a training file at `path`.
 
     With a `network` argument, the text names none and needs no source.
+
+    Returns:
+        The training, if valid, and its network with all errors.
     """
-    report = Report(Source(str(path), text, settings))
+    report = DiagnosticReport(Source(str(path), text, settings))
     reader = _TrainingReader(report, Path(path).parent, network, sources_needed=sources_needed and network is None)
     training = gc_paused(reader.run)
+    # Only after parsing: the number of errors is one of the signs of a file in another format.
     if fault := of_another_kind(report):
         return None, Examined(None, [fault])
     return training, Examined(reader.valid_network, [*reader.network_diagnostics, *report.sorted()])
@@ -120,7 +128,7 @@ def acts_on_tests(owner: type) -> bool:
 
 
 class _TrainingReader:
-    def __init__(self, report: Report, base: Path, given: Network | None, *, sources_needed: bool) -> None:
+    def __init__(self, report: DiagnosticReport, base: Path, given: Network | None, *, sources_needed: bool) -> None:
         self.report, self.base, self.network_argument, self.sources_needed = report, base, given, sources_needed
         self.binder = Binder(report)
         self.network_diagnostics: list[Any] = []
@@ -137,6 +145,7 @@ class _TrainingReader:
 
     def _read(self) -> Training | None:
         fields = read(self.report)
+        # Before binding: otherwise each field of a Caffe solver is reported as unknown.
         if report_caffe(fields, self.report):
             return None
         if is_network(fields):
@@ -146,11 +155,15 @@ class _TrainingReader:
             )
             self.report.add("E009", "this is a network file, not a training file", fields[0][3], help=help_)
             return None
+        # Before binding, so that an override is checked like a value in the file, with its own position in errors.
         apply_overrides(fields, self.report, "Training", without="net." if _names_network(fields) else "")
         bound = self.binder.message(fields, spec("Training"), 0)
+        # The network comes first: sources, feeds and patterns are checked against its layers. Without a valid one, the
+        # other checks still run.
         network = self._network(bound)
         self._lengths(bound)
         phases = self._sources(bound, network)
+        # Data that are passed to `train` may include a test set, so a missing test source means nothing yet.
         if "test" in phases or self.sources_needed:
             self._tests(bound, tested="test" in phases)
         self._weights(bound.values.get("weights"))
@@ -162,6 +175,7 @@ class _TrainingReader:
             self._params(bound, network)
             check_momenta(bound, network, self.report)
             self._generate(bound.values.get("generate"), network)
+        # Every check above has run by now: each works on the fields that are valid, so that one run shows all errors.
         if self.report.failed or network is None:
             return None
         return self._training(bound, network)
@@ -219,10 +233,13 @@ class _TrainingReader:
             net = bound.values["net"]
             if net is None:  # no block, which was reported
                 return None
+            # The inline network shares the report of the file, so its errors are recognized by the count.
             before = self.report.errors
+            # The valid layers are kept after errors as well: an editor completes names from them.
             self.valid_network = Network.checked(*wire_fields([], self.report, net))
             return None if self.report.errors > before or net.broken else self.valid_network
         self.network_path = self.base / str(path)
+        # Here rather than in the reader: the error belongs to the field of this file, not to the file that is missing.
         if not os.path.isfile(self.network_path):
             self.report.add("E302", f"network file `{self.network_path}` not found", bound.place("network"))
             return None
@@ -248,6 +265,7 @@ class _TrainingReader:
 
     def _misspelt(self) -> bool:
         """Whether a misspelling of one of the two was reported."""
+        # By the text of the messages: the misspelled field may be in any notation, such as `max_iter` or `num_epochs`.
         unknown = (d.message for d in self.report.diagnostics if d.code == "E101")
         return any("`epoch" in d.lower() or "`step" in d.lower() or "iter" in d.lower() for d in unknown)
 
@@ -258,6 +276,7 @@ class _TrainingReader:
         for source in bound.values.get("source", ()):
             phases = ["train", "test"] if "split" in source.places else [get_field(source, "phase", "Source")]
             place = source.place("phase")
+            # With the default phase instead, it would be a second source of the train phase: a consequential error.
             if "phase" in source.places and any(fault.start == place for fault in self.report.diagnostics):
                 continue  # an invalid phase, which was reported
             if "name" in source.places:
@@ -272,6 +291,7 @@ class _TrainingReader:
                     self._data_layer(transform.values.get("input"), transform.place("input"), network)
                     for item, name in enumerate(transform.values.get("also", ())):
                         self._data_layer(name, transform.place("also", item), network)
+        # In a broken file the source may be in the part that was skipped.
         if "train" not in first and self.sources_needed and not bound.broken:
             self.report.add(
                 "E304", "there is no source for the train phase", 0, help='add `source { type: "npz" npz { ... } }`'
@@ -311,6 +331,7 @@ class _TrainingReader:
         given = [name for name in ("every", "every_epochs") if test is not None and name in test.places]
         every = bool(given)
         if test is not None and every and not tested:
+            # A warning: `train(..., datasets=...)` may provide the test data, which the file does not know.
             self.report.add("W005", NO_TEST_SOURCE, test.place(given[0]), help=TEST_SOURCE)
         for callback in bound.values.get("callback", ()):
             if callback.definition is None or not acts_on_tests(callback.definition.owner):
@@ -351,6 +372,7 @@ class _TrainingReader:
             pattern = block.values.get("of")
             if isinstance(pattern, str) and not matching(pattern, known):
                 layers = dict.fromkeys(f"{name.rpartition('.')[0]}.*" for name in known)
+                # Also patterns of whole layers, since `conv1` is often written for all parameters of the layer.
                 near = nearest(pattern, [*layers, *known])
                 available = f"available: {listed(known)}" if known else "the network has no parameters"
                 hint = f"did you mean `{near}`?" if near else available

@@ -1,7 +1,7 @@
 """Data sources, transforms and batches."""
 
 from .batching.batches import Batches, Position
-from .batching.feeds import Feed, make_feeds
+from .batching.feeds import DataFeed, make_feeds
 from .batching.streams import Stream
 from .columns import SequenceColumn, SparseColumn
 from .dataset import Dataset
@@ -12,9 +12,9 @@ __all__ = [
     "BadRecords",
     "Batches",
     "DataError",
+    "DataFeed",
     "DataWarning",
     "Dataset",
-    "Feed",
     "Position",
     "SequenceColumn",
     "SparseColumn",

@@ -48,7 +48,17 @@ def checked_starts(starts: Array, total: int, name: str, origin: str) -> Rows:
 
 
 class SparseColumn:
-    """Rows that name the columns that are set: `ids[starts[r]:starts[r + 1]]`, with `values` unless these are ones."""
+    """Rows that name the columns that are set: `ids[starts[r]:starts[r + 1]]`, with `values` unless these are ones.
+
+    Args:
+        ids: Columns of the entries, (entries,).
+        starts: Offsets of the rows and the total, (rows + 1,).
+        values: Values of the entries, (entries,); None for ones.
+
+    Example::
+
+        SparseColumn(np.array([7, 2, 9]), np.array([0, 1, 3]))  # row 0 sets column 7, row 1 sets 2 and 9
+    """
 
     level = 0
 
@@ -65,11 +75,25 @@ class SparseColumn:
         return sum(one.nbytes for one in (self.ids, self.starts, self.values) if one is not None)
 
     def row_of_item(self, item: int) -> int:
-        """The row that holds entry `item` of `ids`."""
+        """Row of an entry.
+
+        Args:
+            item: Index in `ids`.
+
+        Returns:
+            Index of the row.
+        """
         return int(np.searchsorted(self.starts, item, "right")) - 1
 
     def take(self, rows: Rows) -> Csr:
-        """The sparse rows `rows`."""
+        """Sparse rows at some indices.
+
+        Args:
+            rows: Indices of the rows.
+
+        Returns:
+            The rows, in this order.
+        """
         from paddle_layers.runtime.batch.values import Csr
 
         items, starts = gather(self.starts, rows)
@@ -81,6 +105,15 @@ class SequenceColumn:
 
     Nested: row r has the sub-sequences `starts[r]` to `starts[r + 1]`, and `sub_starts` splits `data` into these. The
     items may be sparse rows.
+
+    Args:
+        data: Items of all sequences, (items, ...), or sparse rows.
+        starts: Offsets of the sequences and the total, (rows + 1,).
+        sub_starts: For nested sequences, offsets of the sub-sequences and the total.
+
+    Example::
+
+        SequenceColumn(np.array([4, 8, 1, 5, 9]), np.array([0, 2, 5]))  # two sequences of 2 and 3 ids
     """
 
     def __init__(self, data: Array | SparseColumn, starts: Array, sub_starts: Array | None = None) -> None:
@@ -97,7 +130,14 @@ class SequenceColumn:
         return sum(one.nbytes for one in (self.data, self.starts, self.sub_starts) if one is not None)
 
     def row_of_item(self, item: int) -> int:
-        """The row that holds item `item` of `data`, or entry `item` of sparse data."""
+        """Row of an item.
+
+        Args:
+            item: Index in `data`; for sparse data, of an entry.
+
+        Returns:
+            Index of the row.
+        """
         if isinstance(self.data, SparseColumn):
             item = self.data.row_of_item(item)
         if self.sub_starts is not None:
@@ -105,7 +145,15 @@ class SequenceColumn:
         return int(np.searchsorted(self.starts, item, "right")) - 1
 
     def take(self, rows: Rows, change: Callable[[Array, Rows], Array] | None = None) -> Sequences:
-        """The sequences `rows`; `change(items, row of every item)` may alter items that are not sparse."""
+        """Sequences of some rows.
+
+        Args:
+            rows: Indices of the rows.
+            change: Called as `change(items, row of every item)`; may alter items that are not sparse.
+
+        Returns:
+            The sequences, in this order.
+        """
         from paddle_layers.runtime.batch.values import Sequences
 
         items, starts = gather(self.starts, rows)
@@ -160,3 +208,12 @@ def sparse_part(column: Column) -> SparseColumn | None:
     """The sparse rows of a field, in sequences or not; None if it has no sparse rows."""
     data = column.data if isinstance(column, SequenceColumn) else column
     return data if isinstance(data, SparseColumn) else None
+
+
+def size_of(value: Any) -> int:
+    """Bytes of the arrays of a batch: of an array, of sequences, of sparse rows, of a mapping of these."""
+    if value is None or isinstance(value, (int, str)):
+        return 0
+    if hasattr(value, "nbytes"):
+        return int(value.nbytes)
+    return sum(map(size_of, value.values() if isinstance(value, dict) else vars(value).values()))

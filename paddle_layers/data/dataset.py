@@ -14,9 +14,8 @@ from paddle_layers.define.decimals import number_of
 from paddle_layers.define.errors import brief
 
 from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
-from .lazy_columns import BadRecords, StoredColumn
+from .lazy_columns import BadRecords, RowBlocks, StoredColumn
 from .problems import DataError
-from .shuffling import Blocks
 
 
 class Dataset:
@@ -26,16 +25,28 @@ class Dataset:
     `StoredColumn`. In a mapping of arrays sequences and sparse rows are spelled by suffixes, as in an npz file: `words`
     and `words.starts` are sequences (with `words.sub_starts`, nested ones); `words.ids` and `words.starts`, with or
     without `words.values`, are sparse rows. Sequences of sparse rows have `words.ids`, `words.row_starts` and
-    `words.starts`.
+    `words.starts`. Columns of words, and of numbers with missing values, are in `raw` until they are encoded.
 
-    `origin` names the data in messages; `place(row)` returns the origin of a row, such as ``iris.csv:12``. `words` has
-    the vocabulary of each id field, as far as it is known, and `unknown` a row and an out-of-vocabulary word of a
-    field. `remedies` has the fix for a missing field, by its name. `blocks` are rows that are read as a whole. `bad`
-    are unreadable rows, by number, with the reason, if such rows are to be skipped: their values are arbitrary.
-    `targets` are fields that losses and metrics compare with, `word_fields` those whose ids represent words, and `note`
-    is a warning for the user. `columns` has the names of a field's columns, if it has any. Columns of words, and of
-    numbers with missing values, are in `raw` and not fields yet: `learning.encoded` encodes them. Raises `DataError`
-    when there are no fields or no rows, or when the fields differ in their number of rows.
+    Args:
+        arrays: Fields by name.
+        origin: Name of the data in messages.
+        place: Returns the origin of a row for messages, such as ``iris.csv:12``.
+        words: Vocabulary by field of ids, as far as it is known.
+        unknown: By field, a row with an out-of-vocabulary word, and the word.
+        columns: Names of the columns by field.
+        remedies: How to fix a missing field, by its name.
+        blocks: Rows that are read as a whole.
+        bad: Reasons by unreadable row, if such rows are to be skipped: their values are arbitrary.
+        note: Warning for the user.
+        word_fields: Fields whose ids represent words; by default those with words or a vocabulary.
+        targets: Fields that losses and metrics compare with.
+
+    Raises:
+        DataError: There are no fields or no rows, or the fields differ in their number of rows.
+
+    Example::
+
+        data = Dataset({"image": np.zeros((100, 784), np.float32), "label": np.zeros(100, np.int64)})
     """
 
     def __init__(
@@ -48,7 +59,7 @@ class Dataset:
         unknown: Mapping[str, tuple[int, str]] | None = None,
         columns: Mapping[str, Sequence[str]] | None = None,
         remedies: Mapping[str, str] | None = None,
-        blocks: Blocks | None = None,
+        blocks: RowBlocks | None = None,
         bad: Mapping[int, str] | None = None,
         note: str = "",
         word_fields: frozenset[str] | None = None,
@@ -92,17 +103,25 @@ class Dataset:
         return any(isinstance(column, StoredColumn) for column in self.fields.values())
 
     def skip_bad(self, *, skip: bool) -> None:
-        """Say whether records that cannot be read are passed over where all rows are looked at."""
+        """Set whether unreadable records are skipped where all rows are read.
+
+        Args:
+            skip: Whether they are skipped; otherwise they are errors.
+        """
         raw = (column.cells if isinstance(column, WordColumn) else column.values for column in self.raw.values())
         for column in (*raw, *self.fields.values()):
             if isinstance(column, StoredColumn):
                 column.skip = skip
 
     def set_targets(self, fields: Container[str], *, skip: bool = False) -> None:
-        """Say which fields are targets or labels, in which an empty word is missing and no class.
+        """Set the fields that are targets or labels, in which an empty word is a missing value and no class.
 
-        Raises `DataError` for one; with `skip` its row becomes `bad`. Of rows that are read when they are wanted these
-        are bad records.
+        Args:
+            fields: Names of the fields; those that the data lack are ignored.
+            skip: Whether a row with an empty word becomes `bad`; in lazily loaded fields it is always a bad record.
+
+        Raises:
+            DataError: A target has an empty word.
         """
         self.targets = frozenset(name for name in (*self.fields, *self.raw) if name in fields)
         for name in self.targets & self.raw.keys():
@@ -132,9 +151,12 @@ class Dataset:
             raise BadRecords(empty)
 
     def check_unchanged(self) -> None:
-        """Raise `DataError` where a file that arrays are mapped from was written to since.
+        """Check that memory-mapped files have not been modified: reading one that was truncated would end the process.
 
-        One that was cut short would end the process. A file that another one took the place of is still there.
+        A file that another one was renamed over is still readable.
+
+        Raises:
+            DataError: A file was modified.
         """
         for name, before in self._mapped.items():
             now = _state(name)
@@ -144,11 +166,25 @@ class Dataset:
                 )
 
     def place(self, row: int) -> str:
-        """The origin of a row, for messages."""
+        """Origin of a row, for messages.
+
+        Args:
+            row: Index of the row.
+
+        Returns:
+            File and line where possible, otherwise the number of the row.
+        """
         return self._place(row) if self._place else f"{self.origin}, row {row}"
 
     def rows(self, index: Rows) -> dict[str, Any]:
-        """The rows `index` of every field: arrays, `Sequences` or `Csr`, as `Net.forward` takes them."""
+        """Rows of every field, as `Net.forward` takes them.
+
+        Args:
+            index: Indices of the rows, (rows,).
+
+        Returns:
+            Arrays (rows, ...), `Sequences` or `Csr` by field.
+        """
         return {
             name: column[index] if isinstance(column, np.ndarray) else column.take(index)
             for name, column in self.fields.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,6 +18,9 @@ Shape = tuple[int, ...]
 AT_ONCE = 4096
 """Number of rows per read where all are scanned."""
 
+MOST_BLOCKS = 8
+"""Maximum number of blocks that are shuffled together, if memory allows."""
+
 
 class BadRecords(DataError):
     """Records of a batch that cannot be read: what is wrong with each, with its file and key, by its row."""
@@ -28,12 +31,22 @@ class BadRecords(DataError):
 
 
 class StoredColumn:
-    """A lazy field of `count` rows of a shape, such as the images of a folder.
+    """A lazily loaded field, such as the images of a folder.
 
-    `read(rows)` returns an array of shape `(rows, *shape)`, or sequences as a `SequenceColumn` if the `level` is 1, or
-    strings as a list. Threads call it concurrently. It raises `BadRecords`, and `DataError` for an error that affects
-    all records. `remedy(wanted, result, shape)` returns the fix for a data layer whose shape differs from that of the
-    rows after the transforms.
+    Args:
+        read: Called as `read(rows)`, concurrently by threads; returns an array `(rows, *shape)`, sequences as a
+            `SequenceColumn` if the `level` is 1, or strings as a list. It raises `BadRecords`, and `DataError` for an
+            error that affects all records.
+        count: Number of rows.
+        shape: Shape of a row.
+        dtype: Data type of the values; `object` for strings.
+        level: Sequence level of a row: 0, or 1 for sequences.
+        remedy: Called as `remedy(wanted, result, shape)`; returns the fix for a data layer whose shape differs from
+            that of the rows after the transforms.
+
+    Example::
+
+        StoredColumn(lambda rows: np.stack([load_image(row) for row in rows]), 1000, (3, 32, 32), np.float32)
     """
 
     def __init__(
@@ -57,7 +70,18 @@ class StoredColumn:
         return self.shape[0]
 
     def take(self, rows: Rows, change: Callable[[Array, Rows], Array] | None = None) -> Any:
-        """The rows; `change(items, row of every item)` may alter them."""
+        """Read some rows.
+
+        Args:
+            rows: Indices of the rows.
+            change: Called as `change(items, row of every item)`; may alter the items.
+
+        Returns:
+            The rows, as `read` returns them.
+
+        Raises:
+            BadRecords: Records cannot be read.
+        """
         found = self._read(rows)
         if self.level:
             return found.take(np.arange(len(rows)), change and (lambda items, owners: change(items, rows[owners])))
@@ -66,22 +90,50 @@ class StoredColumn:
     def then(
         self, change: Callable[[Any], Any], shape: Sequence[int], dtype: DTypeLike, level: int = 0
     ) -> StoredColumn:
-        """Another field, made of what is read of this one."""
+        """A lazily loaded field computed from this one.
+
+        Args:
+            change: Computes rows of the new field from rows of this one.
+            shape: Shape of a row of the new field.
+            dtype: Data type of its values.
+            level: Its sequence level.
+
+        Returns:
+            The new field.
+        """
         return StoredColumn(lambda rows: change(self._read(rows)), len(self), shape, dtype, level=level)
 
     def parts(self, rows: Rows) -> Iterator[Any]:
-        """The rows, some at a time; with `skip` those that can be read."""
+        """Read rows in parts that fit into memory.
+
+        Args:
+            rows: Indices of the rows.
+
+        Returns:
+            The parts in order; with `skip`, without unreadable records.
+        """
         return (values for _, values in self._good_parts(rows))
 
     def whole(self) -> Array:
-        """All rows: for fields of single numbers or words; with `skip`, zeros or no words where they cannot be read."""
+        """Read all rows of a field of single numbers or words.
+
+        Returns:
+            The values, (count, ...); with `skip`, zeros or empty words for unreadable records.
+        """
         values = np.full(len(self), "", object) if self.dtype == object else np.zeros(self.shape, self.dtype)
         for rows, found in self._good_parts(np.arange(len(self))):
             values[rows] = found
         return values.astype(str) if self.dtype == object else values
 
     def checked(self, check: Callable[[Any, Rows], None]) -> StoredColumn:
-        """The same rows, which `check(values, rows)` looks at first; it may raise `BadRecords`."""
+        """The same field with a check of the rows that are read.
+
+        Args:
+            check: Called as `check(values, rows)`; may raise `BadRecords`.
+
+        Returns:
+            The field with the check.
+        """
 
         def read(rows: Rows) -> Any:
             found = self._read(rows)
@@ -105,8 +157,15 @@ class StoredColumn:
                     break
 
 
-class Records:
-    """Records of several fields each, which are read together: a thread keeps its last batch for the next field."""
+class RowBlocks(NamedTuple):
+    """Rows that are read as a whole: where they start, and the end; and how many of them memory holds."""
+
+    starts: Rows
+    together: int = MOST_BLOCKS
+
+
+class RecordReader:
+    """Reads records of several fields together: a thread keeps its last batch for the next field."""
 
     def __init__(self, read: Callable[[Rows], Mapping[str, Any]]) -> None:
         self._read, self._last = read, threading.local()

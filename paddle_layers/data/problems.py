@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import itertools
 import os
 import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from paddle_layers.define.errors import first_line, suggestion
 from paddle_layers.define.escaping import message_line
@@ -87,3 +89,14 @@ def no_text(path: Path, first: bytes, otherwise: str) -> DataError:
     """The error for a file that is not UTF-8 text: what its first bytes tell it is, `otherwise` where they do not."""
     what = next((what for start, what in _FIRST_BYTES.items() if first.startswith(start)), "")
     return DataError(f"{path} is {what}" if what else otherwise)
+
+
+def optional_module(name: str, package: str, extra: str, source: str) -> Any:
+    """A module. Raises `DataError` that says what to install where it is not there."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        why = "" if isinstance(error, ModuleNotFoundError) else f", which cannot be imported ({error})"
+        raise DataError(
+            f"the source `{source}` requires {package}{why}: pip install 'paddle-layers[{extra}]'"
+        ) from None

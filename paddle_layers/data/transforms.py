@@ -23,9 +23,9 @@ from paddle_layers.define import Choice, Float, Floats, Int, String, transform
 from paddle_layers.define.fields.types import shape_text
 
 from .columns import Rows
-from .formats.arrays import read_npy
+from .formats.npy import read_npy
 from .problems import DataError
-from .random import RowRandom
+from .sampling import RowRandom
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
@@ -36,7 +36,7 @@ Shape = tuple[int, ...]
     elsewhere={"Caffe": "transform_param.scale", "Mocha": "DataTransformers.Scale"},
     terms=("scaling", "rescale", "Rescaling"),
 )
-class Scale:
+class ScaleTransform:
     """Scaling: multiplies every value by `factor`, such as 1/255 for pixels."""
 
     factor = Float("scale factor")
@@ -138,7 +138,7 @@ class Mirror:
     elsewhere={"Caffe": "transform_param.crop_size", "Keras": "RandomCrop", "PyTorch": "RandomCrop"},
     terms=("random crop", "center crop"),
 )
-class Crop:
+class CropTransform:
     """Random crop in training, center crop in the test phase.
 
     With `padding` zeros are added around the image first, so that a crop of the original size is shifted by a few
@@ -200,7 +200,7 @@ class Crop:
 
 
 @transform("rotate", elsewhere={"Keras": "RandomRotation", "PyTorch": "RandomRotation"}, terms=("random rotation",))
-class Rotate:
+class RotateTransform:
     """Random rotation: rotates images by a random angle around their center in training; no change in the test phase.
 
     Values between pixels are interpolated; pixels from outside of the image are `fill`. For label maps listed in `also`

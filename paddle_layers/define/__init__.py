@@ -1,21 +1,7 @@
 """Definitions of layers: fields, axes, decorators, registries, from which everything else is derived."""
 
 from .bodies.body import Wire, body
-from .decorators import (
-    each,
-    entries,
-    fill,
-    gradient,
-    infer,
-    joined,
-    onnx,
-    output_types,
-    prepare,
-    python,
-    result,
-    starts,
-    update,
-)
+from .decorators import each, fill, gradient, joined, python, update
 from .definitions.components import callback, initializer, schedule, source, transform
 from .definitions.definition import Definition
 from .definitions.elementwise import direction, optimizer, penalty, regularizer, step
@@ -36,11 +22,13 @@ from .errors import (
     UnknownName,
     require,
 )
-from .fields.attributes import Attribute, Attributes, Bool, Choice, Float, Floats, Int, Ints, String, Strings
+from .fields.attribute_values import Attributes
+from .fields.attributes import Attribute, Bool, Choice, Float, Floats, Int, Ints, String, Strings
 from .fields.examples import Example
 from .fields.tensors import Bias, Entries, Input, Numbers, Output, Param, Stat, State, Temp
 from .fields.types import Type
 from .functions.point_functions import double, helper, real
+from .host_functions import entries, infer, onnx, output_types, prepare, result, starts
 from .plugins.installed import ENTRY_POINTS, Plugin, PluginWarning, installed_plugins
 from .plugins.loading import broken_plugin, load_entry_points, load_plugin, plugin_of
 

@@ -12,6 +12,7 @@ MANTISSA = r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)"
 """Pattern of a decimal number without its exponent. `[0-9]+\\.?[0-9]*` would take quadratic time for a long run of
 digits followed by another character."""
 _NUMBER = re.compile(rf"{MANTISSA}(?:e[-+]?[0-9]++)?|[-+]?(?:nan|inf(?:inity)?)", re.IGNORECASE)
+# `\d` with ASCII only; 18 digits always fit, and Python refuses to convert strings of thousands of digits.
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 
 

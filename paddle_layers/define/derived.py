@@ -29,6 +29,8 @@ class DerivedLayer(LayerDefinition):
     def complete(self) -> Self:
         """Check what only the whole module shows: every tensor is computed, there is an example. Once."""
         if not self._complete:
+            # Not when the class is registered: its functions follow at module level, and only a use shows that the
+            # module is complete.
             from .checks.completeness import check_complete
 
             with LOADING.current:
@@ -53,6 +55,7 @@ class DerivedLayer(LayerDefinition):
 
     def infer(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> tuple[Type, ...]:
         """Types of the outputs for types of the inputs, in the order of a config. Raises `ShapeError`."""
+        # A shortcut for activations and the like: no axes are bound.
         if len(types) == 1 and self._keeps_type is not None:
             levels, least, most = self._keeps_type
             type_ = types[0]
@@ -106,12 +109,13 @@ def layer(name: str, *, common: tuple[str, ...] = (), **options: Any) -> Callabl
 
         @layer("swish", terms=("SiLU",))
         class Swish:
+            "Swish (SiLU) activation: x * sigmoid(beta * x)."
+
             x = Input("...", "values", seq=(0, 1, 2))
             y = Output("...", "activations")
             beta = Float("slope", default=1.0)
             examples = (Example(x="3"),)
     """
-
     if not isinstance(name, str):
         raise TypeError('@layer requires the layer type, as in @layer("swish")')
 

@@ -132,6 +132,9 @@ def require(condition: bool, name: str, message: str) -> None:
         name: Name of the attribute or input.
         message: Description of the error.
 
+    Raises:
+        ShapeError: The condition is false; inference adds the position in the config.
+
     Example::
 
         require(C % groups == 0, "groups", f"{groups} groups do not divide {C} channels")

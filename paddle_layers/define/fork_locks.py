@@ -24,6 +24,8 @@ class ForkSafeLock:
 
     def renew(self) -> None:
         """Replace the lock if another thread holds it; one that the forking thread holds is its own in the child."""
+        # Reentrant, so this also succeeds for the thread that forks. A lock of any other thread stays held forever,
+        # since that thread does not exist in the child.
         if self.current.acquire(blocking=False):
             self.current.release()
         else:

@@ -18,7 +18,7 @@ from .definitions.definition import is_word
 from .definitions.registry import registries
 from .derived import DerivedLayer
 from .errors import DefinitionError
-from .fields.attributes import is_number
+from .fields.attribute_values import is_number
 from .fields.common_attributes import COMMON, bias_attribute
 from .fields.examples import Example
 from .fields.tensors import Bias, Entries, Field, Input, Numbers, Output, Param, Stat, State, Temp
@@ -48,9 +48,15 @@ def register_layer(definition: pb.LayerDef, **temporaries: Temp | Numbers | Entr
 
     Raises:
         DefinitionError: Invalid definition, with file and line of the call.
+        TypeError: `definition` is not a `LayerDef` message.
+
+    Example::
+
+        Cube = pl.register_layer(text_format.Parse(Path("cube.textproto").read_text(), LayerDef()))
     """
     if not isinstance(definition, pb.LayerDef):
         raise TypeError(f"takes a LayerDef message, found {type(definition).__name__}")
+    # The message has no position in a file: errors refer to the call.
     caller = sys._getframe(1)
     place = caller.f_code.co_filename, caller.f_lineno
     try:
@@ -268,6 +274,7 @@ def _own_attributes(message: pb.LayerDef) -> Iterator[pb.AttributeDef]:
         if attribute.name not in added:
             yield attribute
             continue
+        # An exported message contains the attributes of the framework; they may be repeated, but not changed.
         expected, given = attribute_def(added[attribute.name]), pb.AttributeDef()
         given.CopyFrom(attribute)
         expected.name = given.name

@@ -9,7 +9,7 @@ from .bodies.recording import record
 from .checks.given_sizes import given_sizes
 from .definitions.layers import Binding, LayerDefinition
 from .errors import CountError, DefinitionError, KindError, LevelError, RankError, ShapeError, _Requirement, suggestion
-from .fields.attributes import Attributes
+from .fields.attribute_values import Attributes
 from .fields.axes import REST, Axis, split_dims, takes_what_is_left
 from .fields.tensors import Field, Input, Output
 from .fields.types import Type, product
@@ -21,6 +21,7 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
     """Bind the axes of `layer` to the sizes that `types` and `attributes` give. Raises `ShapeError`."""
     positions = _assign(layer, types)
     binder = _Binder(layer, types, attributes)
+    # `C...` is what remains after the axes of another input are known.
     last = [name for name, field in layer.inputs.items() if takes_what_is_left(field.axes)]
     for name, places in sorted(positions.items(), key=lambda one: one[0] in last) if last else positions.items():
         for place in places:
@@ -43,6 +44,7 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
     if "infer" in layer.hooks:
         binder.sizes |= given_sizes(layer, binder.sizes, _call(layer, "infer", given, positions))
     found = (arguments, positions, binder.sizes, binder.levels)
+    # A body infers the types of all parts, so its outputs are known without another inference.
     if "body" in layer.hooks:
         recorder = record(layer, types, positions)
         body = recorder.body(_call(layer, "body", given | recorder.arguments(attributes), positions))
@@ -116,6 +118,7 @@ class _Binder:
 
     def _rows(self, field: Input, type_: Type, label: str, place: int) -> None:
         row = field.axes[0]
+        # The first input determines a level or size, later ones have to agree; messages name both.
         expected = self.levels.setdefault(row.name, type_.level)
         first = self.bound_by.setdefault("level " + row.name, label)
         if expected != type_.level:
@@ -251,6 +254,8 @@ def _call(layer: LayerDefinition, hook: str, given: Mapping[str, Any], positions
     call = layer.hooks[hook]
     names = layer.hook_names[hook]
     try:
+        # Separate from the call, whose own `KeyError` is an error of the author and must not be reported as a missing
+        # argument.
         values = [given[name] for name in names]
     except KeyError as missing:
         code = call.__code__

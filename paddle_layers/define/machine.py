@@ -20,6 +20,7 @@ def memory_bytes() -> int | None:
 @functools.cache
 def usable_cores() -> int:
     """Cores that this process may use: as far as it is bound to some, or a container has a share of them."""
+    # Not `os.cpu_count()`: with more threads than cores, threads that spin would preempt those that work.
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(bound, cores_of_container(CONTROL_GROUPS) or bound))
 
@@ -31,6 +32,7 @@ def cores_of_container(groups: Path) -> int | None:
             words = (groups / name).read_text().split()
             period = words[1] if len(words) > 1 else (groups / "cpu/cpu.cfs_period_us").read_text()
             if words[0].isdigit():
+                # Rounded down: a thread beyond the quota would stop all of them for the rest of a period.
                 return max(1, int(words[0]) // int(period))
         except (OSError, ValueError, IndexError, ZeroDivisionError):  # not there, or not in this form
             continue

@@ -118,12 +118,16 @@ class Folder:
                 file.writelines(data)
                 file.flush()
                 if durable:
+                    # Before the rename: file systems may otherwise write the name first, and a power failure leaves an
+                    # empty file under it.
                     os.fsync(file.fileno())
             self.replace(temporary, name)
 
     @contextlib.contextmanager
     def temporary(self, name: str) -> Iterator[tuple[str, int]]:
         """Name and descriptor of a new file beside another one; it is removed at the end if it is still there."""
+        # Beside the target, because a rename is atomic within a file system only. With a random name and O_EXCL, it
+        # cannot be a link that someone has placed there.
         temporary = f".{name}.{secrets.token_hex(6)}.tmp"
         descriptor = self.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         try:
@@ -166,6 +170,7 @@ class Folder:
         """Make a file the same as one of another folder: a hard link, or a copy where the file system has none."""
         if source.is_link(source_name):
             raise LinkError(source.path / source_name)
+        # A link to an existing name fails; the source is a complete file, so nothing is lost if this is interrupted.
         self.remove(name)
         ends = {"src_dir_fd": source.descriptor, "dst_dir_fd": self.descriptor}
         try:
@@ -233,6 +238,7 @@ def open_folder(path: Path) -> Iterator[Folder]:
 
     Raises `OSError`, including `LinkError`.
     """
+    # Not `resolve`, which would follow the links that must be detected.
     full = Path(os.path.abspath(path))
     root = next((folder for folder in (full, *full.parents) if str(folder) in _CLAIMED), None)
     with contextlib.ExitStack() as stack:

@@ -65,5 +65,6 @@ def open_closed_descriptors() -> None:
         try:
             os.fstat(number)
         except OSError:
+            # `os.open` returns the lowest free descriptor, which is `number`.
             with contextlib.suppress(OSError):
                 os.open(os.devnull, os.O_RDWR)

@@ -9,12 +9,18 @@ from paddle_layers.config.binding.headers import HeaderField
 from paddle_layers.config.binding.steps import GROUP
 from paddle_layers.define import Attribute, Definition, LayerDefinition
 
-from .block_schema import BlockSchema, schema_of
-from .cursor import Place, place
-from .descriptions import attribute_facts, attribute_text, definition_text, header_facts, header_text
+from .block_schema import (
+    BlockSchema,
+    attribute_facts,
+    attribute_text,
+    definition_text,
+    header_facts,
+    header_text,
+    schema_of,
+)
+from .completion_values import CompletionValue, settings, values
 from .document import Document
-from .scanner import NAME, VALUE
-from .values import Value, settings, values
+from .scanner import NAME, NOTHING, VALUE, SyntaxBlock, SyntaxField, Tree
 
 BEFORE_OWN = {"Layer": "output"}
 """The header field before which the attribute block of the type comes; by default it is last."""
@@ -23,7 +29,7 @@ CURSOR = "$0"
 """Placeholder for the cursor position in inserted text."""
 
 
-class Item(NamedTuple):
+class Completion(NamedTuple):
     """A completion: label, description, and the replacement of the text from `start` to `end`."""
 
     label: str
@@ -39,9 +45,27 @@ class Item(NamedTuple):
     """Other names that it is found by."""
 
 
-def completions(document: Document, offset: int) -> list[Item]:
+class CursorContext(NamedTuple):
+    """Completion context at the cursor, and the range to replace."""
+
+    role: str
+    """NAME, VALUE or NOTHING."""
+    block: SyntaxBlock
+    field: SyntaxField | None
+    """The field whose name or value contains the cursor; None if a new name may begin."""
+    start: int
+    end: int
+    quoted: bool = False
+    """Whether an opening quote is before `start`."""
+    closed: bool = False
+    """Whether a closing quote is at `end`."""
+    continued: bool = False
+    """Whether `:` or a bracket follows: the field has a value already."""
+
+
+def completions(document: Document, offset: int) -> list[Completion]:
     """All completions at an offset, most likely first; the editor matches the typed prefix."""
-    at = place(document.tree, offset)
+    at = cursor_context(document.tree, offset)
     found = schema_of(document.tree, at.block)
     if found is None:
         return []
@@ -52,7 +76,23 @@ def completions(document: Document, offset: int) -> list[Item]:
     return list(_names(document, at, found)) if at.role == NAME else []
 
 
-def _settings(document: Document, at: Place, offset: int) -> Iterator[tuple[Place, Value]]:
+def cursor_context(tree: Tree, offset: int) -> CursorContext:
+    """The completion context at an offset."""
+    token = tree.before(offset)
+    if token is None:
+        return CursorContext(NOTHING if tree.json else NAME, tree.root, None, offset, offset)
+    if token.kind == "comment" and offset <= token.end:
+        return CursorContext(NOTHING, token.block, None, offset, offset)
+    closed = token.kind == "string" and tree.closed(token)
+    if token.kind in ("word", "string") and (offset < token.end or (offset == token.end and not closed)):
+        start, end = tree.inside(token)
+        quoted = token.kind == "string"
+        continued = token.follows in ("colon", "open")
+        return CursorContext(token.role, token.block, token.field, start, end, quoted, closed, continued)
+    return CursorContext(token.after_role, token.after_block, token.after_field, offset, offset)
+
+
+def _settings(document: Document, at: CursorContext, offset: int) -> Iterator[tuple[CursorContext, CompletionValue]]:
     """Completions between the commas of a `set`: a name before `=`, a setting after it."""
     text = document.text
     start = max(text.rfind(",", at.start, offset) + 1, at.start)
@@ -67,7 +107,7 @@ def _settings(document: Document, at: Place, offset: int) -> Iterator[tuple[Plac
         yield piece, value._replace(text=value.text.removesuffix(" = ")) if continued else value
 
 
-def _value_item(document: Document, at: Place, value: Value) -> Item:
+def _value_item(document: Document, at: CursorContext, value: CompletionValue) -> Completion:
     text = value.text
     if at.quoted:
         text += "" if at.closed else '"'
@@ -75,13 +115,13 @@ def _value_item(document: Document, at: Place, value: Value) -> Item:
         text = f'"{text}"'
     if at.start == at.end and document.text[at.start - 1 : at.start] == ":":
         text = " " + text
-    return Item(value.text, value.kind, text, at.start, at.end, value.detail, value.documentation, value.search)
+    return Completion(value.text, value.kind, text, at.start, at.end, value.detail, value.documentation, value.search)
 
 
 # ---- names of fields
 
 
-def _names(document: Document, at: Place, found: BlockSchema) -> Iterator[Item]:
+def _names(document: Document, at: CursorContext, found: BlockSchema) -> Iterator[Completion]:
     given = {field.name for field in at.block.fields if field is not at.field}
     if found.header is None:
         assert found.definition is not None, "a block without a header is that of a definition"
@@ -95,7 +135,9 @@ def _names(document: Document, at: Place, found: BlockSchema) -> Iterator[Item]:
         yield from _own(document, at, found.definition, given)
 
 
-def _header(document: Document, at: Place, found: BlockSchema, field: HeaderField, given: set[str]) -> Iterator[Item]:
+def _header(
+    document: Document, at: CursorContext, found: BlockSchema, field: HeaderField, given: set[str]
+) -> Iterator[Completion]:
     assert found.header is not None, "only messages have header fields"
     definition = found.definition
     if field.name in given and (not field.repeated or document.tree.json):
@@ -109,21 +151,14 @@ def _header(document: Document, at: Place, found: BlockSchema, field: HeaderFiel
     yield _item(document, at, kind, field.name, _header_value(document, field), header_facts(field), documentation)
 
 
-def _own(document: Document, at: Place, definition: Definition | None, given: set[str]) -> Iterator[Item]:
+def _own(document: Document, at: CursorContext, definition: Definition | None, given: set[str]) -> Iterator[Completion]:
     """The block of the type's attributes."""
     if definition is not None and definition.attributes and definition.name not in given:
-        yield _item(
-            document,
-            at,
-            "block",
-            definition.name,
-            "{ $0 }",
-            f"attributes of `{definition.name}`",
-            definition_text(definition),
-        )
+        detail, text = f"attributes of `{definition.name}`", definition_text(definition)
+        yield _item(document, at, "block", definition.name, "{ $0 }", detail, text)
 
 
-def _attributes(document: Document, at: Place, definition: Definition, given: set[str]) -> Iterator[Item]:
+def _attributes(document: Document, at: CursorContext, definition: Definition, given: set[str]) -> Iterator[Completion]:
     known = definition.attribute_by_name
     taken = {known[name].name for name in given if name in known}
     free = [a for a in definition.attributes.values() if not a.deprecated and (a.repeated or a.name not in taken)]
@@ -133,7 +168,9 @@ def _attributes(document: Document, at: Place, definition: Definition, given: se
         yield _item(document, at, "field", attribute.name, value, facts, documentation)
 
 
-def _item(document: Document, at: Place, kind: str, name: str, value: str, detail: str, documentation: str) -> Item:
+def _item(
+    document: Document, at: CursorContext, kind: str, name: str, value: str, detail: str, documentation: str
+) -> Completion:
     """A name with a placeholder for its value, or the name alone if a value follows."""
     end = at.end
     if document.tree.json:
@@ -144,7 +181,7 @@ def _item(document: Document, at: Place, kind: str, name: str, value: str, detai
         text = name
     else:
         text = f"{name} {value}" if kind == "block" else f"{name}: {value}"
-    return Item(name, kind, text, at.start, end, detail, documentation)
+    return Completion(name, kind, text, at.start, end, detail, documentation)
 
 
 def _header_value(document: Document, field: HeaderField) -> str:

@@ -1,4 +1,4 @@
-"""Open documents: text, syntax tree, and the results of the config reader."""
+"""Open documents: text, syntax tree, the results of the config reader, and problems at positions in the file."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from paddle_layers.config import Diagnostic, Examined, Network, Node, Source, examine
+from paddle_layers.config import Diagnostic, Examined, Fix, Network, Node, Source, examine
 from paddle_layers.config.binding.blocks import BlockDefinition, declared
 from paddle_layers.config.binding.steps import GROUP
-from paddle_layers.config.diagnostics.report import Report, TooManyFaults
+from paddle_layers.config.diagnostics.report import DiagnosticReport, TooManyFaults
 from paddle_layers.config.reading.fields import BLOCK as FIELDS
 from paddle_layers.config.reading.syntax import read
 from paddle_layers.define import LayerDefinition, Type, registries
 
-from .scanner import Block, Token, Tree
+from .scanner import SyntaxBlock, Token, Tree
 
 STEP, BLOCK = "step", "block"
 
 LARGEST = 2_000_000
 """Maximum length of a document that is analyzed during editing; a longer one would take seconds per change."""
 
+_RELATED = 20
+"""Maximum number of errors of another file that are listed at its name."""
 
-class Layer(NamedTuple):
+
+class DocumentLayer(NamedTuple):
     """A layer of the text; `node` is the result of inference, None if the layer is invalid."""
 
-    block: Block
+    block: SyntaxBlock
     name: str
     type: str
     token: Token | None
@@ -66,53 +69,53 @@ class Document:
         return self.examined.network
 
     @cached_property
-    def layers(self) -> list[Layer]:
+    def layers(self) -> list[DocumentLayer]:
         """The layers in this text, including those in steps and blocks, in order."""
         nets = [part for net in self._nets for part in (net, *net.blocks(BLOCK))]
         found = (block for net in nets for block in _layer_blocks(net))
         return [self._layer(block) for block in sorted(found, key=lambda block: block.start)]
 
     @property
-    def _nets(self) -> list[Block]:
+    def _nets(self) -> list[SyntaxBlock]:
         return [self.tree.root, *self.tree.root.blocks("net")]
 
     @cached_property
     def blocks(self) -> dict[str, BlockDefinition]:
         """The blocks of this text by name, as far as it can be parsed."""
-        report, found = Report(Source(self.path, self.text)), []
+        report, found = DiagnosticReport(Source(self.path, self.text)), []
         with contextlib.suppress(TooManyFaults):
             fields = read(report) if len(self.text) <= LARGEST else []
             found = [fields, *(field[2] for field in fields if field[0] == "net" and field[1] == FIELDS)]
         return {block.name: block for inner in found for block in declared(inner) if block.name}
 
-    def block_named(self, name: str) -> Block | None:
+    def block_named(self, name: str) -> SyntaxBlock | None:
         """The block of this text with a name."""
         found = (block for net in self._nets for block in net.blocks(BLOCK))
         return next((block for block in found if self.tree.first(block, "name") == name), None)
 
-    def beside(self, block: Block) -> list[Layer]:
+    def beside(self, block: SyntaxBlock) -> list[DocumentLayer]:
         """The layers of the network, or of the step, that contains a block."""
         net = net_of(block)
         return [layer for layer in self.layers if layer.block.parent is net]
 
-    def group_around(self, block: Block) -> Layer | None:
+    def group_around(self, block: SyntaxBlock) -> DocumentLayer | None:
         """The recurrent group whose step contains a block."""
         net = net_of(block)
         return self.layer_of.get(id(net.parent)) if net.name == STEP else None
 
-    def block_inputs(self, block: Block) -> list[Token]:
+    def block_inputs(self, block: SyntaxBlock) -> list[Token]:
         """The inputs of the block definition that contains a layer; empty outside of block definitions."""
         net = net_of(block)
         return net.tokens("input") if net.name == BLOCK else []
 
-    def _layer(self, block: Block) -> Layer:
+    def _layer(self, block: SyntaxBlock) -> DocumentLayer:
         tokens = block.tokens("name")
         token = tokens[0] if tokens else None
         name = self.tree.word(token) if token is not None else ""
         node = self._nodes.get(token.start) if token is not None else None
         kind = self.tree.first(block, "type")
         definition: LayerDefinition | None = registries["layer"].get(kind) if kind else None
-        return Layer(block, name, kind, token, node, definition or self.blocks.get(kind))
+        return DocumentLayer(block, name, kind, token, node, definition or self.blocks.get(kind))
 
     @cached_property
     def _nodes(self) -> dict[int, Node]:
@@ -136,17 +139,17 @@ class Document:
         return found
 
     @cached_property
-    def layer_of(self) -> dict[int, Layer]:
+    def layer_of(self) -> dict[int, DocumentLayer]:
         """Layers by the identity of their blocks."""
         return {id(layer.block): layer for layer in self.layers}
 
-    def producers(self, name: str, block: Block) -> list[Layer]:
+    def producers(self, name: str, block: SyntaxBlock) -> list[DocumentLayer]:
         """The layers of this text that produce the output that a block calls `name`; several in different phases."""
         found = [layer for layer in self.beside(block) if name in self.output_names(layer)]
         group = self.group_around(block)
         return found if found or group is None else self.producers(name, group.block)
 
-    def type_of(self, name: str, block: Block) -> tuple[Node, Type] | None:
+    def type_of(self, name: str, block: SyntaxBlock) -> tuple[Node, Type] | None:
         """The type of the output that a block calls `name`, and its producer, if that is valid."""
         own = self._types_by_net.get(id(net_of(block)), {})
         if name in own:
@@ -159,7 +162,7 @@ class Document:
             return found
         return found[0], found[1]._replace(level=max(found[1].level - 1, 0))
 
-    def _input_type(self, name: str, block: Block) -> tuple[Node, Type] | None:
+    def _input_type(self, name: str, block: SyntaxBlock) -> tuple[Node, Type] | None:
         """The type that an input of a block has in its first use, and the layer that uses it."""
         use = self.uses.get(self.tree.first(net_of(block), "name"))
         names = self.tree.words(self.block_inputs(block))
@@ -176,7 +179,7 @@ class Document:
                 _add_types(layer.node, found.setdefault(id(layer.block.parent), {}))
         return found
 
-    def output_names(self, layer: Layer) -> tuple[str, ...]:
+    def output_names(self, layer: DocumentLayer) -> tuple[str, ...]:
         """Names of a layer's outputs, as far as they are known."""
         if layer.node is not None:
             return layer.node.output_names
@@ -206,14 +209,14 @@ def _add_types(node: Node, found: dict[str, tuple[Node, Type]]) -> None:
         found.setdefault(name, (node, type_))
 
 
-def net_of(block: Block) -> Block:
+def net_of(block: SyntaxBlock) -> SyntaxBlock:
     """The innermost network, step or block definition around a block."""
     while block.parent is not None and block.name not in ("net", STEP, BLOCK):
         block = block.parent
     return block
 
 
-def _layer_blocks(net: Block) -> Iterator[Block]:
+def _layer_blocks(net: SyntaxBlock) -> Iterator[SyntaxBlock]:
     for block in net.blocks("layer"):
         yield block
         for step in block.blocks(STEP):
@@ -226,3 +229,61 @@ def _with_inner(nodes: Iterable[Node]) -> Iterator[Node]:
         yield node
         if node.inside is not None and (node.definition.name == GROUP or isinstance(node.definition, BlockDefinition)):
             yield from _with_inner(node.inside.nodes)
+
+
+# ---- problems
+
+
+class Related(NamedTuple):
+    """Another position that belongs to a problem; an offset of `text`, the contents of `path`."""
+
+    message: str
+    path: str
+    text: str
+    start: int
+    end: int
+
+
+class Problem(NamedTuple):
+    """An error in a range of the open file."""
+
+    code: str
+    severity: str
+    message: str
+    start: int
+    end: int
+    related: tuple[Related, ...] = ()
+    fix: Fix | None = None
+
+
+def problems(document: Document) -> list[Problem]:
+    """All errors; those of the network file that a training file names are one error at its name."""
+    faults = document.examined.faults
+    own = [fault for fault in faults if fault.source.text is document.text]
+    elsewhere = [fault for fault in faults if fault.source.text is not document.text]
+    return [*_elsewhere(document, elsewhere), *map(_problem, own)]
+
+
+def _problem(fault: Diagnostic) -> Problem:
+    message = f"{fault.message}\n{fault.help}" if fault.help else fault.message
+    related = []
+    for note in fault.notes:
+        if note.source is None:
+            message += f"\n{note.message}"
+        else:
+            end = note.source.token_end(note.start)
+            related.append(Related(note.message, note.source.name, note.source.text, note.start, end))
+    end = min(fault.end, len(fault.source.text))  # a missing field is reported after the last character
+    return Problem(fault.code, fault.severity, message, min(fault.start, end), end, tuple(related), fault.fix)
+
+
+def _elsewhere(document: Document, faults: list[Diagnostic]) -> list[Problem]:
+    if not faults:
+        return []
+    tokens = document.tree.root.tokens("network")
+    start, end = (tokens[0].start, tokens[0].end) if tokens else (0, 0)
+    first, count = faults[0], len(faults)
+    message = f"{first.file}:{first.line}: {first.message}" + (f" (and {count - 1} more)" if count > 1 else "")
+    related = tuple(Related(f.message, f.file, f.source.text, f.start, f.end) for f in faults[:_RELATED])
+    severity = "error" if any(fault.severity == "error" for fault in faults) else "warning"
+    return [Problem(first.code, severity, message, start, end, related)]

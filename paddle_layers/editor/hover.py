@@ -1,8 +1,9 @@
-"""Hover: inferred types and descriptions of the definition under the cursor."""
+"""The name under the cursor: hover and go to definition; the layers of a document as its outline."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from paddle_layers.codegen.markdown import Markdown, block, code, escape
@@ -12,10 +13,18 @@ from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import Definition, LayerDefinition, Type, registries
 from paddle_layers.define.fields.types import shape_text
 
-from .block_schema import BlockSchema, header_field, schema_of
-from .descriptions import attribute_facts, attribute_text, definition_text, header_facts, header_text
-from .document import Document, Layer
-from .scanner import NAME, VALUE, Token
+from .block_schema import (
+    BlockSchema,
+    attribute_facts,
+    attribute_text,
+    definition_text,
+    header_facts,
+    header_field,
+    header_text,
+    schema_of,
+)
+from .document import Document, DocumentLayer
+from .scanner import NAME, VALUE, SyntaxBlock, Token
 
 
 class Hover(NamedTuple):
@@ -103,7 +112,7 @@ def _activation(found: BlockSchema, name: str, word: str) -> str:
 # ---- layers
 
 
-def _layer(layer: Layer | None, definition: Definition | None) -> str:
+def _layer(layer: DocumentLayer | None, definition: Definition | None) -> str:
     """A layer of the file: inferred types, then the description of its type."""
     parts: list[str] = []
     if layer is not None and layer.node is not None:
@@ -165,3 +174,72 @@ def _owner(definition: LayerDefinition, node: Node | None, name: str) -> tuple[L
         node = next((inner for inner in node.inside.nodes if inner.name == part), None)
         definition = node.definition if node is not None else definition
     return definition, name
+
+
+# ---- go to definition, outline
+
+
+class Target(NamedTuple):
+    """A part of a file: `text` from `start` to `end`."""
+
+    path: str
+    text: str
+    start: int
+    end: int
+
+
+class Symbol(NamedTuple):
+    """A layer of the file: its block from `start` to `end`, its name from `name_start` to `name_end`."""
+
+    name: str
+    type: str
+    start: int
+    end: int
+    name_start: int
+    name_end: int
+
+
+def definitions(document: Document, offset: int) -> list[Target]:
+    """The layers that produce the output named at an offset, or the network file named there."""
+    token = document.tree.at(offset)
+    if token is None or token.role != VALUE or token.field is None:
+        return []
+    found = schema_of(document.tree, token.block)
+    if found is None or found.header is None:
+        return []
+    word = document.tree.word(token)
+    if token.field.name == "input":
+        return _producers(document, word, token.block)
+    block = document.block_named(word) if (token.field.name, found.header.name) == ("type", "Layer") else None
+    if block is not None:
+        return [_target(document, name) for name in block.tokens("name")[:1]]
+    if token.field.name == "network" and found.header.name == "Training":
+        path = Path(document.path).parent / word
+        return [Target(str(path), "", 0, 0)] if word and path.is_file() else []
+    return []
+
+
+def _producers(document: Document, name: str, block: SyntaxBlock) -> list[Target]:
+    tokens = [layer.token for layer in document.producers(name, block) if layer.token is not None]
+    tokens += [token for token in document.block_inputs(block) if document.tree.word(token) == name]
+    if tokens:
+        return [_target(document, token) for token in tokens]
+    known, network = document.types.get(name), document.network
+    if known is None or network is None:
+        return []
+    source, start = network.source, known[0].span[0]
+    start += source.text[start : start + 1] in ("'", '"')
+    return [Target(source.name, source.text, start, start + len(known[0].name))]
+
+
+def _target(document: Document, token: Token) -> Target:
+    return Target(document.path, document.text, *document.tree.inside(token))
+
+
+def symbols(document: Document) -> list[Symbol]:
+    """The layers of the file in the order of the text."""
+    return [
+        Symbol(layer.name, layer.type, layer.block.start, layer.block.end, *document.tree.inside(layer.token))
+        for layer in document.layers
+        if layer.token is not None and layer.name
+    ]

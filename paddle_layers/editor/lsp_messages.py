@@ -1,18 +1,25 @@
-"""Conversion of diagnostics and hovers to LSP messages."""
+"""Conversion of results to LSP messages, and of offsets to LSP positions.
+
+A position has a line, counted from 0, and a character, counted in code units of an encoding.
+"""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from pathlib import Path
 
 from lsprotocol import types as lsp
 from pygls.uris import from_fs_path
 
-from .completion import CURSOR, Item
-from .document import Document
-from .hover import Hover
-from .navigation import Symbol, Target
-from .positions import Lines
-from .problems import Problem, Related
+from .completion import CURSOR, Completion
+from .document import Document, Problem, Related
+from .hover import Hover, Symbol, Target
+
+UNITS = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
+"""Bytes of a code unit by encoding."""
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
 
 _KINDS = {
     "type": lsp.CompletionItemKind.Class,
@@ -25,12 +32,46 @@ _KINDS = {
 _SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning}
 
 
+class LineIndex:
+    """The lines of a document; `encoding` is the unit of character counts."""
+
+    def __init__(self, text: str, encoding: str = "utf-16") -> None:
+        self.text, self.unit = text, UNITS[encoding]
+        self.codec = encoding if self.unit == 1 else f"{encoding}-le"
+        self.starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        self.plain = text.isascii()
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and character of an offset; offsets beyond the end are clamped."""
+        offset = min(offset, len(self.text))
+        line = bisect_right(self.starts, offset) - 1
+        start = self.starts[line]
+        if self.plain:
+            return line, offset - start
+        return line, len(self._encoded(self.text[start:offset])) // self.unit
+
+    def offset(self, line: int, character: int) -> int:
+        """The offset of a position; characters beyond the end of the line are clamped."""
+        if line >= len(self.starts):
+            return len(self.text)
+        start = self.starts[line]
+        end = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)
+        row = self.text[start:end].rstrip("\r\n")
+        if self.plain:
+            return start + min(character, len(row))
+        before = self._encoded(row)[: character * self.unit]
+        return start + len(before.decode(self.codec, "ignore"))
+
+    def _encoded(self, text: str) -> bytes:
+        return text.encode(self.codec, "surrogatepass")
+
+
 class Writer:
     """Converts results for one file, which the editor calls `uri`; `encoding` is the unit of its positions."""
 
     def __init__(self, document: Document, uri: str, encoding: str) -> None:
         self.document, self.uri, self.encoding = document, uri, encoding
-        self.lines = Lines(document.text, encoding)
+        self.lines = LineIndex(document.text, encoding)
 
     def offset(self, position: lsp.Position) -> int:
         """The offset of a position."""
@@ -45,7 +86,7 @@ class Writer:
         if place.text is self.document.text:
             return lsp.Location(self.uri, self.span(place.start, place.end))
         uri = from_fs_path(str(Path(place.path).absolute())) or place.path
-        return lsp.Location(uri, _span(Lines(place.text, self.encoding), place.start, place.end))
+        return lsp.Location(uri, _span(LineIndex(place.text, self.encoding), place.start, place.end))
 
     def edit(self, start: int, end: int, text: str) -> lsp.TextEdit:
         """A change of the text."""
@@ -74,7 +115,7 @@ class Writer:
             edit=lsp.WorkspaceEdit(changes={self.uri: [self.edit(*problem.fix)]}),
         )
 
-    def completion(self, item: Item, number: int, snippets: bool) -> lsp.CompletionItem:
+    def completion(self, item: Completion, number: int, snippets: bool) -> lsp.CompletionItem:
         """A completion; `number` keeps the order."""
         named = item.kind in ("block", "field")
         snippet = snippets and named and CURSOR in item.text
@@ -106,7 +147,7 @@ class Writer:
         )
 
 
-def _span(lines: Lines, start: int, end: int) -> lsp.Range:
+def _span(lines: LineIndex, start: int, end: int) -> lsp.Range:
     return lsp.Range(lsp.Position(*lines.position(start)), lsp.Position(*lines.position(end)))
 
 

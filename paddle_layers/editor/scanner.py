@@ -41,13 +41,13 @@ class Token:
         self.role = self.after_role = NOTHING
         self.follows = ""
         """Kind of the next token that is not a comment."""
-        self.block: Block
-        self.after_block: Block
-        self.field: Field | None = None
-        self.after_field: Field | None = None
+        self.block: SyntaxBlock
+        self.after_block: SyntaxBlock
+        self.field: SyntaxField | None = None
+        self.after_field: SyntaxField | None = None
 
 
-class Field:
+class SyntaxField:
     """A field of a block with its values: tokens and blocks."""
 
     __slots__ = ("blocks", "name", "token", "values")
@@ -55,20 +55,20 @@ class Field:
     def __init__(self, name: str, token: Token) -> None:
         self.name, self.token = name, token
         self.values: list[Token] = []
-        self.blocks: list[Block] = []
+        self.blocks: list[SyntaxBlock] = []
 
 
-class Block:
+class SyntaxBlock:
     """A block and its fields. The file itself is the outermost one; it has no name and no parent."""
 
     __slots__ = ("end", "fields", "name", "parent", "start")
 
-    def __init__(self, name: str, start: int, parent: Block | None) -> None:
+    def __init__(self, name: str, start: int, parent: SyntaxBlock | None) -> None:
         self.name, self.start, self.parent = name, start, parent
         self.end = start
-        self.fields: list[Field] = []
+        self.fields: list[SyntaxField] = []
 
-    def named(self, name: str) -> Iterator[Field]:
+    def named(self, name: str) -> Iterator[SyntaxField]:
         """The fields of this name."""
         return (field for field in self.fields if field.name == name)
 
@@ -76,14 +76,14 @@ class Block:
         """The values of the fields of this name."""
         return [token for field in self.named(name) for token in field.values]
 
-    def blocks(self, name: str) -> list[Block]:
+    def blocks(self, name: str) -> list[SyntaxBlock]:
         """The blocks of this name."""
         return [block for field in self.named(name) for block in field.blocks]
 
-    def path(self) -> list[Block]:
+    def path(self) -> list[SyntaxBlock]:
         """The blocks from the file to this one."""
-        found: list[Block] = []
-        block: Block | None = self
+        found: list[SyntaxBlock] = []
+        block: SyntaxBlock | None = self
         while block is not None:
             found.append(block)
             block = block.parent
@@ -96,7 +96,7 @@ class Tree:
     def __init__(self, text: str) -> None:
         self.text = text
         self.json = is_json(text)
-        self.root = Block("", 0, None)
+        self.root = SyntaxBlock("", 0, None)
         self.tokens: list[Token] = []
         _Scanner(self).run()
         self.starts = [token.start for token in self.tokens]
@@ -121,7 +121,7 @@ class Tree:
         """The words of tokens."""
         return [self.word(token) for token in tokens]
 
-    def first(self, block: Block, name: str) -> str:
+    def first(self, block: SyntaxBlock, name: str) -> str:
         """The first value of a field; empty if it has none."""
         tokens = block.tokens(name)
         return self.word(tokens[0]) if tokens else ""
@@ -137,20 +137,20 @@ class Tree:
         return token.end - token.start > 1 and self.text[token.end - 1] == self.text[token.start]
 
 
-class _Frame:
+class _OpenBracket:
     """A block that is open, or, with a field, a list of that field's values."""
 
     __slots__ = ("block", "field")
 
-    def __init__(self, block: Block, field: Field | None = None) -> None:
+    def __init__(self, block: SyntaxBlock, field: SyntaxField | None = None) -> None:
         self.block, self.field = block, field
 
 
 class _Scanner:
     def __init__(self, tree: Tree) -> None:
         self.tree, self.text, self.json = tree, tree.text, tree.json
-        self.stack = [_Frame(tree.root)]
-        self.pending: Field | None = None
+        self.stack = [_OpenBracket(tree.root)]
+        self.pending: SyntaxField | None = None
         """The field whose value is awaited."""
         self.colon = False
         self.odd: tuple[int, bool] = (-1, False)
@@ -210,7 +210,7 @@ class _Scanner:
             self._close(token, lists=False)
         elif kind == "start":
             if top.field or self.pending:
-                self.stack.append(_Frame(top.block, top.field or self.pending))
+                self.stack.append(_OpenBracket(top.block, top.field or self.pending))
         elif kind == "end":
             if any(frame.field for frame in self.stack):
                 self._close(token, lists=True)
@@ -235,11 +235,11 @@ class _Scanner:
         while self.stack[-1].field:  # the list before it was never closed
             self.stack.pop()
         token.role, token.block = NAME, self.stack[-1].block
-        token.field = self.pending = Field(self.tree.word(token), token)
+        token.field = self.pending = SyntaxField(self.tree.word(token), token)
         token.block.fields.append(token.field)
         self.colon = False
 
-    def _value(self, token: Token, field: Field | None) -> None:
+    def _value(self, token: Token, field: SyntaxField | None) -> None:
         if field is not None:
             token.role, token.field = VALUE, field
             field.values.append(token)
@@ -248,20 +248,20 @@ class _Scanner:
         listed = self.stack[-1].field
         field = listed or self.pending
         if field is None and self.json and len(self.stack) == 1:
-            self.stack.append(_Frame(self.tree.root))  # the object that is the file
+            self.stack.append(_OpenBracket(self.tree.root))  # the object that is the file
             return
         if len(self.stack) > DEEPEST:  # the reader gives up here; the brackets are still matched
-            self.stack.append(_Frame(self.stack[-1].block))
+            self.stack.append(_OpenBracket(self.stack[-1].block))
             return
         if field is not None and field.name == "layer" and not self.json:
             self._layer_in_layer(token, field)
         start = token.start if listed or field is None else field.token.start
-        block = Block(field.name if field is not None else "", start, self.stack[-1].block)
+        block = SyntaxBlock(field.name if field is not None else "", start, self.stack[-1].block)
         if field is not None:
             field.blocks.append(block)
-        self.stack.append(_Frame(block))
+        self.stack.append(_OpenBracket(block))
 
-    def _layer_in_layer(self, token: Token, field: Field) -> None:
+    def _layer_in_layer(self, token: Token, field: SyntaxField) -> None:
         """A layer inside a layer, but not in a step, is always an error: the previous layer lacks its closing brace."""
         names = ["" if frame.field else frame.block.name for frame in self.stack]
         last = max((i for i, name in enumerate(names) if name == "step"), default=-1)
@@ -281,7 +281,7 @@ class _Scanner:
             if bool(found.field) == lists:
                 return
 
-    def _pop(self, end: int) -> _Frame:
+    def _pop(self, end: int) -> _OpenBracket:
         frame = self.stack.pop()
         if not frame.field:
             frame.block.end = end

@@ -6,26 +6,21 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import BinaryIO, TypeVar, cast
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol
 from pygls.workspace import TextDocument
 
 import paddle_layers
 from paddle_layers.config import ConfigError, format_text
 
-from .completion import completions
-from .cursor import place
-from .document import Document
-from .hover import hover
-from .logs import log_in_lines
+from .completion import completions, cursor_context
+from .document import Document, problems
+from .hover import definitions, hover, symbols
 from .lsp_messages import Writer, takes_snippets
-from .navigation import definitions, symbols
-from .problems import problems
-from .streams import Messages, protocol_streams
+from .transport import Messages, Protocol, log_in_lines, protocol_streams
 
 R = TypeVar("R")
 
@@ -35,19 +30,6 @@ PAUSE = 0.15
 QUOTE = '"'
 
 log = logging.getLogger(__name__)
-
-
-class Protocol(LanguageServerProtocol):
-    """Filters messages that would cause errors in pygls."""
-
-    def handle_message(self, message: Any) -> None:
-        """Dispatch a message."""
-        if not hasattr(message, "jsonrpc"):
-            log.warning("ignored a message that is not JSON-RPC")
-        elif isinstance(getattr(message, "id", None), (list, dict)):
-            log.warning("ignored a message whose id is neither a number nor a string")
-        else:
-            super().handle_message(message)
 
 
 class Server(LanguageServer):
@@ -155,8 +137,8 @@ def _add_answers(server: Server) -> None:
         document, writer = server.file(params.text_document.uri)
         offset = writer.offset(params.position)
         typed = params.context.trigger_character if params.context else None
-        if typed == QUOTE and not place(document.tree, offset).quoted:  # it has closed the file: no reply is needed
-            return []
+        if typed == QUOTE and not cursor_context(document.tree, offset).quoted:
+            return []  # the typed quote closed a string: nothing to complete
         snippets = takes_snippets(server.client_capabilities)
         items = safely(completions, document, offset) or []
         return [writer.completion(item, number, snippets) for number, item in enumerate(items)]

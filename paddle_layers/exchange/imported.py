@@ -35,6 +35,7 @@ class ImportedFiles(ABC):
         """Write the files into a folder, which is made; returns their paths. Raises `OSError`, `SaveError`."""
         target = Path(folder)
         paths = []
+        # Claimed until all files are written, so that two imports cannot mix their files.
         with new_folder(target):
             for name, content in self.files().items():
                 paths.append(target / name)

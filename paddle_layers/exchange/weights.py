@@ -27,6 +27,8 @@ def convert_weights(
     """
     outwards = target == TORCH
     with _net(file) as net:
+        # Through a network: its parameters determine shapes, layouts and the set of names, so a file that does not fit
+        # is rejected here and not at its first use.
         report = net.load(source, rename={} if outwards else rename, leave_out=leave_out, layout=origin)
         if report.missing:
             listed = ", ".join(f"`{name}`" for name in report.missing[:5])

@@ -16,17 +16,16 @@ Floats = NDArray[np.float64]
 
 
 class Candidates(NamedTuple):
-    """Candidate continuations of each sequence: words, best first, and their log-probabilities; both (sequences,
-    candidates).
+    """Candidate continuations of each sequence: words, best first, and their log-probabilities.
 
-    Without `words` the columns are all words in the order of their ids.
+    Both have the shape (sequences, candidates). Without `words` the columns are all words in the order of their ids.
     """
 
     words: Ints | None
     logarithms: NDArray[Any]
 
 
-class Written(NamedTuple):
+class Hypothesis(NamedTuple):
     """A finished sequence as ids without the end token, and its score."""
 
     words: tuple[int, ...]
@@ -53,7 +52,7 @@ class BeamSearch:
         self._steps: list[tuple[Ints, Ints]] = []
         """Results of `advance` by position: sequences are reconstructed from the last word back."""
         self.lengths: Ints = np.zeros(samples, np.int64)
-        self.whole: list[list[Written]] = [[] for _ in range(samples)]
+        self.whole: list[list[Hypothesis]] = [[] for _ in range(samples)]
         self._least = np.full(samples, -np.inf)
         """The score that a new sequence of a sample has to exceed, once the requested number is finished."""
         self._ended, self._totals = np.zeros((samples, size), np.int64), np.zeros((samples, size))
@@ -88,11 +87,12 @@ class BeamSearch:
     def _finish(self, row: int, beam: int, total: float, words: int) -> None:
         """Reconstructs a finished sequence: the last `words` words that led to a beam."""
         text, at = [], row * self.size + beam
+        # From the last word back: copying the words of all beams at every position would be quadratic in the length.
         for back, chosen in self._steps[: -words - 1 : -1]:
             text.append(int(chosen[at]))
             at = back[at]
         score = float(total) / float(self.lengths[row] ** self.length_penalty)
-        whole = [*self.whole[row], Written(tuple(text[::-1]), score)]
+        whole = [*self.whole[row], Hypothesis(tuple(text[::-1]), score)]
         self.whole[row] = sorted(whole, key=lambda one: -one.score)[: self.results]
         if len(self.whole[row]) == self.results:
             self._least[row] = self.whole[row][-1].score
@@ -104,6 +104,8 @@ class BeamSearch:
                 self._finish(row, beam, self.sums[row, beam], self.max_length)
             self.open[row] = False
         best = self.sums.max(axis=1)
+        # An upper bound: the sum can only decrease, and dividing a negative sum by the largest length gives the best
+        # score.
         better = (best > -np.inf) & (best / float(self.max_length**self.length_penalty) > self._least)
         self.open &= better | ~moving
 
@@ -127,6 +129,7 @@ def go_on(
     first beam, then by the better candidate.
     """
     samples, size = sums.shape
+    # At most `size` of the best ones can end, so twice as many leave `size` that continue.
     most, wholes = 2 * size, 0
     best, texts, ids = np.empty(most), np.empty(most, np.int64), np.empty(most, np.int64)
     ended[:] = -1
@@ -147,6 +150,7 @@ def go_on(
                 count = min(count + 1, most)
         taken = 0
         for rank in range(count):
+            # An end token beyond the best `size` is dropped, as a beam of that rank would be.
             if ids[rank] != end and taken < size:
                 at = row * size + taken
                 sums[row, taken], back[at], chosen[at] = best[rank], row * size + texts[rank], ids[rank]

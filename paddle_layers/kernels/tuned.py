@@ -1,6 +1,4 @@
-"""Registry of tuned kernels: optimized implementations of a point function for one device and the shapes that they
-accept.
-"""
+"""Registry of tuned kernels: optimized implementations of a point function for a device and shapes."""
 
 from __future__ import annotations
 
@@ -142,15 +140,27 @@ def tuned(
         prepared: Number of prepared elements.
         after: Kernel after which this one runs, on the same scratch buffer.
 
+    Returns:
+        A decorator that registers the kernel and returns it unchanged.
+
     Raises:
         DefinitionError: The module is not called `kernels` (it is imported when a layer first runs), or `after` is
             invalid.
+
+    Example::
+
+        @tuned("ours_scale", "ours_scale_y", items=lambda N: N, work=lambda N, C: N * C, least=10_000)
+        @numba.njit
+        def scale_rows(first, last, y, x, factor):
+            for n in range(first, last):
+                y[n] = factor * x[n]
     """
 
     def mark(call: Any) -> Any:
         plain = getattr(call, "py_func", call)
         if "kernels" not in plain.__module__.split("."):
             raise _error(plain, "tuned kernels must be in the module `kernels` of a plugin's package")
+        # The first two parameters on the CPU are the range of work items.
         names = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
         entry = Tuned(
             call, names, when, work, least, items, scratch, in_place, threads, scratch_per_chunk, runs, pass_name,
@@ -219,6 +229,7 @@ def replaced_functions() -> list[tuple[str, str, str]]:
     return [place for place, kernels in _TUNED.items() if kernels]
 
 
+# Context variables, so that a check in one thread does not change the plans of others.
 _SWITCHED_OFF = ContextVar("tuned kernels switched off", default=False)
 _WITHOUT: ContextVar[frozenset[str]] = ContextVar("passes whose kernels are not chosen", default=frozenset())
 _SIZES: ContextVar[Literal["worthwhile", "every", "alternate"]] = ContextVar(

@@ -88,6 +88,7 @@ def cosine_of_turn(u):
 
     CUDA's own cosine computes in float64 where an angle is large.
     """
+    # The angle is within pi / 2 of 0, where few terms of the series suffice.
     a = math.pi * (u - 0.5)
     b = a * a
     sine = 1.0 - b / 110.0 * (1.0 - b / 156.0)

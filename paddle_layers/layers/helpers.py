@@ -8,6 +8,7 @@ import math
 from paddle_layers.define import helper, real
 
 WORD = 0xFFFFFFFF
+# Multiplier and key increment (2**32 over the golden ratio) of Random123, the authors' implementation.
 PHILOX_FACTOR = 0xD256D193
 PHILOX_STEP = 0x9E3779B9
 ROOT_HALF = 0.7071067811865476  # 1 / sqrt(2)
@@ -58,6 +59,7 @@ def philox(key, i):
     left = i & WORD
     right = ((i >> 32) ^ (key >> 32)) & WORD
     word = key & WORD
+    # Ten rounds are the default of Random123.
     for _ in range(10):
         product = left * PHILOX_FACTOR
         left = ((product >> 32) & WORD) ^ word ^ right

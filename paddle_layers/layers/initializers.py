@@ -19,9 +19,7 @@ Shape = tuple[int, ...]
 
 
 class Fans(NamedTuple):
-    """Number of inputs summed by one output of a parameter (`fan_in`), and number of outputs that read one input
-    (`fan_out`).
-    """
+    """Number of inputs summed by an output of a parameter (`fan_in`), and of outputs that read an input (`fan_out`)."""
 
     fan_in: int
     fan_out: int
@@ -123,6 +121,7 @@ class Gaussian:
         """Normal values, most of them set to zero when `sparse` is given."""
         values = rng.normal(self.mean, self.std, shape)
         if self.sparse is not None:
+            # As in Caffe: each weight is kept with the same probability, so that the number per output varies.
             values *= rng.random(shape) < self.sparse / max(fans.fan_in, 1)
         return values
 
@@ -133,14 +132,16 @@ class Gaussian:
     terms=("Xavier initialization", "Glorot uniform", "GlorotUniform", "xavier_uniform_"),
 )
 class Xavier(_ByFan):
-    """Xavier (Glorot) uniform initialization: between -sqrt(3 / n) and sqrt(3 / n) (Glorot and Bengio 2010, as in
-    Caffe).
+    """Xavier (Glorot) uniform initialization: between -sqrt(3 / n) and sqrt(3 / n).
+
+    Glorot and Bengio 2010; the bounds are those of Caffe.
     """
 
     is_elementwise = True
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Values of variance 1 / n."""
+        # A uniform distribution between -limit and limit has the variance limit**2 / 3.
         limit = math.sqrt(3.0 / max(self.count(fans), 1))
         return rng.uniform(-limit, limit, shape)
 
@@ -157,6 +158,7 @@ class Msra(_ByFan):
 
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Values of variance 2 / n."""
+        # ReLU sets half of the values to zero and with them half of the variance, hence 2 / n.
         return rng.normal(0.0, math.sqrt(2.0 / max(self.count(fans), 1)), shape)
 
 
@@ -177,8 +179,9 @@ class PaddleDefault:
 
 @initializer("orthogonal", elsewhere={"Mocha": "OrthogonalInitializer"}, terms=("orthogonal initialization",))
 class Orthogonal:
-    """Orthogonal initialization of the matrix first axis by all others (Saxe et al. 2014): orthonormal rows or columns,
-    times `gain`.
+    """Orthogonal initialization (Saxe et al. 2014): orthonormal rows or columns, times `gain`.
+
+    The matrix has the first axis as rows, and all others as columns.
     """
 
     gain = Float("norm of each row or column", default=1.0)
@@ -187,6 +190,7 @@ class Orthogonal:
         """An orthogonal factor of a normal matrix; `ValueError` for fewer than two axes."""
         if len(shape) < 2:
             raise ValueError(f"initializer `orthogonal` needs at least two axes, the parameter has shape {shape}")
+        # The factor of a tall matrix has orthonormal columns; a wide result is its transpose.
         rows, columns = shape[0], math.prod(shape[1:])
         factor, triangle = np.linalg.qr(rng.standard_normal((max(rows, columns), min(rows, columns))))
         factor *= np.sign(np.diag(triangle))  # without this the result is not evenly spread over all rotations

@@ -21,8 +21,9 @@ L = TypeVar("L", bound=_Locked)
 
 
 def one_at_a_time(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
-    """Decorator: a method waits until no other thread runs a method of the object. All but `close` need what it
-    frees.
+    """Decorator: a method waits until no other thread runs a method of the object.
+
+    All but `close` need what it frees.
     """
 
     @functools.wraps(method)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import NDArray
 
 from paddle_layers.define.fork_locks import ForkSafeLock
-from paddle_layers.runtime.batch.carried import Carried
+from paddle_layers.runtime.batch.carried import CarriedRows
 from paddle_layers.runtime.batch.divisors import batch_divisors
 from paddle_layers.runtime.batch.dynamic_rows import CapacityExceededError, make_late_rows
 from paddle_layers.runtime.batch.feeding import Batch, check_gradients
@@ -23,11 +22,9 @@ from paddle_layers.runtime.batch.writing import write_batch, write_used_ids
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.torch_forms import torch_forms
 from paddle_layers.runtime.memory.blocks import Allocator
-from paddle_layers.runtime.memory.parameters import Parameter, ParametersByName, ParameterSet
-from paddle_layers.runtime.memory.weights import OURS, LoadReport, Names, load_weights, save_weights
+from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.passes.optimizer_in_backward import Updates
 from paddle_layers.runtime.passes.sparse_gradients import catch_up, mark_sparse_gradients, row_reads
-from paddle_layers.runtime.plan.losses import LossSum
 from paddle_layers.runtime.plan.phase import OutputGradients, Phase, Planning, reserve
 from paddle_layers.runtime.plan.plan import Plan, Ready
 from paddle_layers.runtime.plan.statistics import Statistics
@@ -37,16 +34,17 @@ from .devices import open_device
 from .last_pass import LastPass
 from .locking import one_at_a_time
 from .pass_effects import PassEffects
+from .pass_results import PassResults
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network
 
 
-class Net(PassEffects):
+class Net(PassResults, PassEffects):
     """A network bound to a device: parameters, compiled plans, forward and backward passes.
 
-    Example: `net = Net(load("net.conf")); net.forward({"x": x, "label": label}); net.backward()`. Threads may share a
-    net for `forward`; the results of a pass belong to its thread (else `RuntimeError`).
+    Threads may share a net for `forward`; the results of a pass belong to its thread (else `RuntimeError`). A net is a
+    context manager, which frees its memory; afterwards its methods raise `RuntimeError`.
 
     Args:
         network: Validated network, such as the result of `load`.
@@ -59,8 +57,18 @@ class Net(PassEffects):
         level: Level for the `include` and `exclude` rules of layers.
         stages: Stages for these rules.
         gradient_memory: Allocator of the gradients, instead of the device.
+
     Raises:
         DeviceError: The device is missing or has too little memory.
+        TypeError: An argument has the wrong type.
+        ValueError: An argument is out of range, or `keep` has an unknown name.
+
+    Example::
+
+        net = pl.Net(pl.load("lenet.config"))
+        net.forward({"image": np.zeros((8, 1, 28, 28)), "label": np.zeros(8, int)})
+        net.backward()
+        print(net.loss, net.parameters["conv1.weight"].gradient)
     """
 
     def __init__(
@@ -80,7 +88,7 @@ class Net(PassEffects):
         arguments.check_arguments(network, dtype, seed, batch_size)
         self.target = open_device(device) if isinstance(device, str) else device
         self.network, self.device, self.dtype, self.seed = network, self.target.name, dtype, seed
-        self.carried = Carried(network)
+        self.carried = CarriedRows(network)
         self._keep = (*arguments.names_of("keep", keep), *self.carried.values.values())
         self.lock, self.arena = ForkSafeLock(), ParameterSet(dtype)
         self._statistics = Statistics(self.target)
@@ -94,42 +102,43 @@ class Net(PassEffects):
         mark_sparse_gradients(graphs)
         self._row_reads = {name: row_reads(phase.graph) for name, phase in self._phases.items()}
         self.arena.allocate(seed, self.target, gradient_memory or self.target)
-        self._last: LastPass | None = None
+        self._last = None
         self._repeated: RepeatedPass | None = None
         self.closed, self._step, self._states_before = False, 0, {}
         self.add_up: Callable[[NDArray[Any]], None] | None = None  # sums over the processes that share each batch
         if batch_size is not None:
             self.plan_for(batch_size)
 
-    @property
-    def parameters(self) -> dict[str, Parameter]:
-        """Trained and frozen parameters by name (`conv1.weight`)."""
-        states = self.arena.states
-        return ParametersByName((name, p) for name, p in self.arena.by_name.items() if name not in states)
-
-    @property
-    @one_at_a_time
-    def loss(self) -> float:
-        """Loss of the last forward pass: the sum over the losses of weight x mean over the counted rows."""
-        return self._last_pass("loss").loss
-
-    @one_at_a_time
-    def loss_sums(self) -> dict[str, LossSum]:
-        """Sums of the losses of the last forward pass by name, from which the loss over several batches is computed."""
-        return self._last_pass("loss").loss_sums()
-
     def memory(self, phase: str) -> int:
-        """Bytes of the buffers of all plans of a phase; parameters are not included."""
+        """Memory of the buffers of all plans of a phase; parameters are not included.
+
+        Args:
+            phase: `"train"` or `"test"`.
+
+        Returns:
+            Number of bytes.
+        """
         return self._phases[phase].nbytes
 
     @one_at_a_time
     def plan_for(self, batch_size: int) -> None:
-        """Reserves memory for `batch_size` samples and compiles the kernels of both phases."""
+        """Reserves memory and compiles the kernels of both phases for a batch size.
+
+        Args:
+            batch_size: Number of samples.
+
+        Raises:
+            DeviceError: The device has too little memory.
+        """
         arguments.check_count("batch_size", batch_size, 1)
         reserve([*self._phases.values()], batch_size)
 
     def update_in_backward(self, updates: Updates) -> None:
-        """Optimizer-in-backward: backward passes update the parameters; their gradients can no longer be read."""
+        """Optimizer-in-backward: backward passes update the parameters; their gradients can no longer be read.
+
+        Args:
+            updates: Launches of the optimizer by parameter.
+        """
         self._phases["train"].updates = updates
         self._forget(self._phases["train"])
         self.arena.release_gradients()
@@ -142,10 +151,14 @@ class Net(PassEffects):
             feeds: By data layer: arrays (rows, ...), ids (rows,), `Sequences`, sparse rows.
             phase: `"train"` or `"test"`.
             step: Seed of this pass for random layers such as dropout; by default, training passes are counted.
+
         Returns:
-            The outputs that no layer reads: arrays (rows, ...), or `Sequences`.
+            The outputs that no layer reads, as arrays (rows, ...) or `Sequences`.
+
         Raises:
             FeedError: A feed does not fit the network.
+            TypeError: `feeds` is not a dict.
+            ValueError: Unknown phase.
         """
         if (before := self._repeated) is not None and isinstance(phase, str) and phase == "test":
             if before.takes(feeds):
@@ -206,6 +219,7 @@ class Net(PassEffects):
     def _run(self, phase: Phase, plan: Plan, batch: Batch) -> None:
         self._last = None
         plan.lay(batch)
+        # Before the launches read rows of the table whose optimizer steps are pending.
         catch_up(self._row_reads[phase.name], batch.ids_of)
         write_batch(plan, batch)
         plan.set_keys(self._key)
@@ -213,16 +227,20 @@ class Net(PassEffects):
             plan.forward(lambda made: make_late_rows(batch, made, plan), self.arena.changes.version(), self.add_up)
         self._last = LastPass(phase, plan, batch)
 
-    def _last_pass(self, missing: str) -> LastPass:
-        """The last forward pass. Raises `RuntimeError` if there was no pass, or if another thread has run it."""
-        if self._last is None:
-            raise RuntimeError(f"no {missing}: call forward first")
-        self._last.check_thread()
-        return self._last
-
     @one_at_a_time
     def divisors(self, feeds: Mapping[str, Any], step: int | None = None) -> dict[str, float]:
-        """Loss divisors of a batch, by loss, without its pass; those of its parts add up. Arguments as in `forward`."""
+        """Loss divisors of a batch without its pass; those of its parts add up.
+
+        Args:
+            feeds: As in `forward`.
+            step: As in `forward`.
+
+        Returns:
+            The divisor of each loss, which is its number of rows or the sum of its `divisor`.
+
+        Raises:
+            FeedError: A feed does not fit the network.
+        """
         phase, kept = self._phases["train"], self._step
         feeds = self.carried.feed("train", phase.graph, feeds, self.dtype)
         self._last = None
@@ -249,8 +267,9 @@ class Net(PassEffects):
             gradients: Gradients of outputs, by name, with their shapes; by default, that of the loss.
             divisors: Divisors of the loss sums, by loss, of the whole batch of which this is a part.
             ready: Called with each `GradientPart` as soon as it is final.
+
         Raises:
-            RuntimeError: There is no forward pass in the phase train.
+            RuntimeError: There is no forward pass in the phase train, or no loss.
             FeedError: Gradients do not fit the last batch.
         """
         if self._last is None or self._last.phase.name != "train":
@@ -264,6 +283,7 @@ class Net(PassEffects):
         elif not output_gradients:
             raise RuntimeError("the network has no loss; pass output gradients: backward(gradients={...})")
         wanted = phase.plan(output_gradients)
+        # A backward pass reuses the memory of values that it has read, so a second one needs the forward pass again.
         if wanted is not plan or self._last.consumed:
             self._run_again(phase, wanted, batch)
         for name, array in given.items():
@@ -288,21 +308,15 @@ class Net(PassEffects):
             self.arena.restore_states(kept)
 
     @one_at_a_time
-    def gradient(self, name: str) -> NDArray[Any]:
-        """Gradient of an output, a value in `keep` or with `propagate_down: true`; else raises `KeyError`."""
-        return self._last_pass("gradients").gradient(name, self.parameters)
-
-    @one_at_a_time
-    def value(self, name: str) -> Any:
-        """An output of the last forward pass, or a value in `keep`, as an array, `Sequences` or `Csr`."""
-        phase, plan, batch = self._last_pass("values").parts
-        if not isinstance(name, str) or name not in {*phase.outputs, *self._keep, *phase.graph.feeds}:
-            raise arguments.no_value(name, phase.graph.values)
-        return read_value(plan, batch, phase.graph.values[name])
-
-    @one_at_a_time
     def find_non_finite(self, *, backward: bool = False) -> str | None:
-        """Reruns the last batch; the first layer with NaN or infinite values (`backward`: gradients), or None."""
+        """Reruns the last batch to find NaN or infinity.
+
+        Args:
+            backward: Whether gradients are searched instead of values.
+
+        Returns:
+            Name of the first layer with NaN or infinity; None if all values are finite.
+        """
         if self._last is None or (backward and self._last.plan.updates is not None):
             return None
         phase, plan, batch = self._last_pass("values").parts
@@ -319,38 +333,15 @@ class Net(PassEffects):
             self.arena.restore_states(kept)
 
     @one_at_a_time
-    def save(self, path: str | Path, *, rename: Names = None, layout: str = OURS) -> None:
-        """Writes a safetensors file atomically.
-
-        Args:
-            path: The file.
-            rename: Names in the file by names in the network.
-            layout: `"paddle_layers"`, or `"torch"` for names and shapes of PyTorch's modules.
-        Raises:
-            SaveError: The file cannot be written (`WeightsError`: a layer has no equivalent in PyTorch).
-        """
-        save_weights(str(path), self.arena, self._forms, rename=rename or {}, layout=layout)
-
-    @one_at_a_time
-    def load(
-        self, path: str | Path, *, rename: Names = None, leave_out: str | Iterable[str] = (), layout: str | None = None
-    ) -> LoadReport:
-        """Loads parameters and states by name; names and shapes must match exactly.
-
-        Args:
-            path: A safetensors file, the index of several, or a state_dict of PyTorch.
-            rename: Names in the network by names in the file, such as `{"head.*": "scores.*"}`.
-            leave_out: Patterns of parameters that are not loaded and keep their values.
-            layout: `"torch"` or `"paddle_layers"`, if shapes do not show the layout of matrices.
-        Raises:
-            WeightsError: Lists all mismatches; nothing is changed then.
-        """
-        left = arguments.names_of("leave_out", [leave_out] if isinstance(leave_out, str) else leave_out)
-        return load_weights(str(path), self.arena, self._forms, rename=rename or {}, leave_out=left, layout=layout)
-
-    @one_at_a_time
     def plan(self, phase: str) -> Plan:
-        """The plan of the next batch of a phase, for tools that inspect memory or kernels."""
+        """The plan of the next batch of a phase, for tools that inspect memory or kernels.
+
+        Args:
+            phase: `"train"` or `"test"`.
+
+        Returns:
+            The plan.
+        """
         return self._phases[phase].plan(self._usual_output_gradients(self._phases[phase]))
 
     def _usual_output_gradients(self, phase: Phase) -> OutputGradients:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from paddle_layers.define.fork_locks import ForkSafeLock
-from paddle_layers.runtime.batch.carried import Carried
+from paddle_layers.runtime.batch.carried import CarriedRows
 from paddle_layers.runtime.memory.parameters import Parameter, ParameterSet
 from paddle_layers.runtime.plan.statistics import Statistics
 
@@ -31,7 +31,7 @@ class PassEffects:
     lock: ForkSafeLock
     closed: bool
     arena: ParameterSet
-    carried: Carried
+    carried: CarriedRows
     _statistics: Statistics
     _states_before: dict[str, NDArray[Any]]
     """Values before the last forward pass of the states that it has updated."""
@@ -43,12 +43,20 @@ class PassEffects:
 
     @one_at_a_time
     def effects(self) -> Effects:
-        """Returns a snapshot for `restore_effects`, so that a skipped batch has no side effects."""
+        """Snapshot of the side effects of passes, so that a skipped batch has none.
+
+        Returns:
+            The snapshot, for `restore_effects`.
+        """
         return Effects(self.arena.copy_states(), self._statistics.sums(), self.carried.saved())
 
     @one_at_a_time
     def restore_effects(self, before: Effects) -> None:
-        """Restores a snapshot of `effects`."""
+        """Restores a snapshot.
+
+        Args:
+            before: Result of `effects`.
+        """
         self.arena.restore_states(before.states)
         self._statistics.roll_back(before.counts)
         self.carried.restore(before.carried)
@@ -60,9 +68,10 @@ class PassEffects:
 
     @one_at_a_time
     def statistics(self) -> dict[str, float]:
-        """Metrics since the last reset, by `layer.type`.
+        """Metrics since the last reset.
 
-        A layer that reports several numbers has each as `layer.type.name`.
+        Returns:
+            Values by `layer.type`, or by `layer.type.name` for a layer with several metrics.
         """
         return self._statistics.results()
 
@@ -78,5 +87,12 @@ class PassEffects:
 
     @one_at_a_time
     def load_statistics_state(self, statistics_state: Iterable[tuple[str, str, list[float]]]) -> None:
-        """Restores the sums of `statistics_state`. Raises `ValueError` for anything else."""
+        """Restores the sums of the metrics.
+
+        Args:
+            statistics_state: Result of `statistics_state`.
+
+        Raises:
+            ValueError: Malformed sums.
+        """
         self._statistics.restore(statistics_state)

@@ -53,11 +53,15 @@ class Report:
 
     @property
     def checks(self) -> int:
-        """Checks in all: properties times the cases on which they were checked."""
+        """Total number of checks, the sum over the properties of the cases on which they were checked."""
         return sum(self.checked.values())
 
     def count(self, property_: str) -> None:
-        """Note that a property was checked on a case."""
+        """Count a check of a property.
+
+        Args:
+            property_: Name of the property.
+        """
         self.checked[property_] = self.checked.get(property_, 0) + 1
 
     def __str__(self) -> str:
@@ -65,7 +69,11 @@ class Report:
         return f"{counts}; {self.seconds:.1f} s{'' if self.ran else '; not run: it has no functions'}"
 
     def raise_findings(self) -> None:
-        """Raise `AssertionError` with all findings, if there are any."""
+        """Raise an error if there are findings.
+
+        Raises:
+            AssertionError: All findings.
+        """
         if self.findings:
             raise AssertionError("\n".join(map(str, self.findings)))
 

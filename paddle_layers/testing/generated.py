@@ -35,6 +35,7 @@ def answers(definition: LayerDefinition, most: int) -> Iterator[tuple[str, str |
     for far, count in ((False, draws(most)), (True, int(FAR * draws(most)))):
         for config in draw_configs(definition, count, far=far):
             problem = _answer(config)
+            # The first error ends the search: all others would be reported under the same property.
             if problem is not None:
                 known, problem = _smallest_answer(definition, config, problem, far, count)
                 yield known.text, problem
@@ -62,8 +63,10 @@ def chosen(definition: LayerDefinition, most: int, drawn: int | None = None) -> 
     count = 0
     for config in draw_configs(definition, drawn or draws(most), far=False):
         shown: set[Any] = set(config.features)
+        # Single features are soon exhausted: so many configs are only worth their time for pairs.
         if most > MANY:
             shown |= set(itertools.combinations(sorted(shown, key=repr), 2))
+        # The order of the tests is that of their cost.
         if count < most and not shown <= seen and config.elements <= LARGEST and is_legal(config):
             seen |= shown
             count += 1

@@ -35,12 +35,21 @@ BASIC = {name for name, property_ in PROPERTIES.items() if property_.basic}
 FROM_A_FILE = "paddle_layers_plugin_"
 """Prefix of the names of modules that `--plugins FILE` loads."""
 NEEDS_HYPOTHESIS = (
-    "only the examples were checked; generated configs require Hypothesis: pip install 'paddle-layers[test]'"
+    "only the examples were checked; generated configs require Hypothesis: pip install 'paddle-layers[kit]'"
 )
 
 
 def has_hypothesis() -> bool:
-    """Whether configs can be generated."""
+    """Check for Hypothesis (extra `test`).
+
+    Returns:
+        Whether configs can be generated.
+
+    Example::
+
+        if not has_hypothesis():
+            print(NEEDS_HYPOTHESIS)
+    """
     return importlib.util.find_spec("hypothesis") is not None
 
 
@@ -116,6 +125,8 @@ class _Check:
             return
         asked = [name for name in PROPERTIES if name in self.wanted]
         rest = [name for name in asked if name not in BASIC]
+        # Basic properties one by one over all cases, the others together: a layer whose memory accesses are wrong fails
+        # in everything else, too, in ways that explain nothing.
         for group in (*([name] for name in asked if name in BASIC), rest):
             if group and not self.failed & BASIC:
                 self._cases(group)
@@ -139,6 +150,7 @@ class _Check:
                     self._case(case, fitting, config)
 
     def _case(self, case: Case, wanted: Iterable[str], config: Config | None) -> None:
+        # For one case only, so that at most a few nets exist at a time.
         with kept_nets():
             self._properties(case, wanted, config)
 
@@ -195,6 +207,7 @@ def _outcome(name: str, case: Case) -> tuple[bool, str, str | None]:
     except Warning:  # warnings that were made errors are not about this property
         raise
     except IndexError as error:
+        # Under `memory`, whichever property noticed it: the cause is an index, and the finding should say so.
         return True, "memory", f"a function accesses an array out of bounds: {_with_place(error)}"
     except DefinitionError as error:
         return True, name, f"the layer fails: {error}"
@@ -228,6 +241,11 @@ def check_plugin(prefix: str) -> list[Report]:
 
     Raises:
         AssertionError: All findings, or the reason why the plugin does not load.
+
+    Example::
+
+        def test_plugin():
+            check_plugin("ours")
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PluginWarning)  # of other plugins; this one's is reported below
@@ -240,6 +258,8 @@ def check_plugin(prefix: str) -> list[Report]:
         if plugin.broken:
             raise AssertionError(plugin.report)
     with warnings.catch_warnings():
+        # A tuned kernel that fails to load is only a warning in normal use, since its point function takes over; here
+        # it is a finding.
         warnings.simplefilter("error", PluginWarning)
         try:
             layers = plugins[0].names.get("layer", ())

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .inference.generation import Generation, generate
     from .inference.prediction import Prediction, predict
     from .manual_loop import Optimizer, Schedule
-    from .runs import Report, Run
+    from .runs import Run, TrainingReport
     from .trainer import train
 
 __all__ = [
@@ -19,10 +19,10 @@ __all__ = [
     "Generation",
     "Optimizer",
     "Prediction",
-    "Report",
     "Run",
     "Schedule",
     "TrainingError",
+    "TrainingReport",
     "evaluate",
     "generate",
     "make_callback",
@@ -39,7 +39,7 @@ _HOMES = {
     "Schedule": "manual_loop",
     "Prediction": "inference.prediction",
     "predict": "inference.prediction",
-    "Report": "runs",
+    "TrainingReport": "runs",
     "Run": "runs",
     "train": "trainer",
 }

@@ -14,6 +14,7 @@ MOST, LARGEST = 2**53, 1e300
 
 def is_count(value: Any) -> bool:
     """Whether a JSON value is a nonnegative integer in the supported range."""
+    # Not `isinstance`: JSON's `true` would be the integer 1.
     return type(value) is int and 0 <= value < MOST
 
 

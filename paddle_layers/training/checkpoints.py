@@ -60,16 +60,22 @@ def save_checkpoint(
                 own.make(scrap)
                 write_tensors(folder / scrap / OPTIMIZER, states)  # first: saving the weights makes the pending steps
                 net.save(str(folder / scrap / WEIGHTS))
+                # After the weights, since saving them makes pending optimizer steps, which may overflow.
                 check()
                 write_file(folder / scrap / FACTS, json.dumps({"step": step, **facts}, indent=1).encode())
                 save_state_files(folder.parent, folder / scrap, files)
+                # The order after a power failure: contents first, then the name. Without the first sync a complete name
+                # could belong to empty files, without the second the rename could be lost although older checkpoints
+                # are removed.
                 with own.folder(scrap) as whole:
                     whole.sync()
+                # `replace` does not overwrite a folder that is not empty: that of an earlier sitting at the same step.
                 own.remove_tree(name)
                 own.replace(scrap, name)
                 own.sync()
             finally:
                 own.remove_tree(scrap)
+            # Only after the new one is durable.
             for old in _steps(own)[:-keep]:
                 own.remove_tree(old)
     except OSError as error:
@@ -124,6 +130,8 @@ def read_facts(checkpoint: Path, fixed: Mapping[str, Any], *, trained: Sequence[
         facts = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise TrainingError(f"cannot read {path}: {error}; {remedy}") from None
+    # Unlike a damaged file, a changed setting is the user's decision, so it is checked afterward and has another
+    # remedy.
     if not isinstance(facts, dict) or not all(name in facts for name in NEEDED):
         raise TrainingError(f"{path} is not a checkpoint; {remedy}")
     facts.setdefault("accumulate", 1)  # of earlier versions, which had it not

@@ -26,7 +26,7 @@ from paddle_layers.data.fitted_preprocessing import (
 )
 from paddle_layers.data.names import check_same_names, unnamed_fields
 from paddle_layers.data.problems import warn_of_data
-from paddle_layers.data.splitting import split_by_field, split_by_group, split_by_share
+from paddle_layers.data.sampling import split_by_field, split_by_group, split_by_share
 from paddle_layers.define.errors import brief
 from paddle_layers.runtime.memory.tensorfiles import read_header
 from paddle_layers.runtime.memory.torchfiles import ENDINGS
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from paddle_layers.config.training import SourceSettings, SplitSettings, Training
 
 
-class Part(NamedTuple):
+class Subset(NamedTuple):
     """Rows of a data set that feed a phase, and the source with its settings; None if it has none."""
 
     dataset: Dataset
@@ -103,7 +103,7 @@ def open_parts(
     known: FittedPreprocessing,
     streamed: Container[str] = (),
     labels: Container[str] = (),
-) -> tuple[dict[str, list[Part]], FittedPreprocessing]:
+) -> tuple[dict[str, list[Subset]], FittedPreprocessing]:
     """The data of each phase that has some, as numbers, and what was learned of those to train with beside `known`.
 
     There are several for the phase train where sources are mixed; further sources of tests have a `part_name`.
@@ -131,6 +131,7 @@ def open_parts(
         elif source.split is not None:
             parts[source.phase] = [part]
     learned = learned_of(training, parts["train"], known, labels) if "train" in parts else known
+    # Train and test parts of a split are one data set: it is checked and encoded once.
     different = {id(part.dataset): part for part in itertools.chain(*parts.values())}
     for part in different.values():
         from_python = any(part.dataset is dataset for dataset in datasets.values())
@@ -143,7 +144,7 @@ def open_parts(
 
 
 def check_names(
-    training: Training, part: Part, learned: FittedPreprocessing, train: Sequence[Part], *, given: bool
+    training: Training, part: Subset, learned: FittedPreprocessing, train: Sequence[Subset], *, given: bool
 ) -> None:
     """Raises `ConfigError` where only this data or only the training data name the ids of a field.
 
@@ -169,7 +170,7 @@ def part_name(source: SourceSettings) -> str:
 
 
 def learned_of(
-    training: Training, parts: Sequence[Part], known: FittedPreprocessing = NOTHING, labels: Container[str] = ()
+    training: Training, parts: Sequence[Subset], known: FittedPreprocessing = NOTHING, labels: Container[str] = ()
 ) -> FittedPreprocessing:
     """The preprocessing fitted to the training data. Raises `ConfigError` for sources that do not match."""
     for part in parts[1:]:
@@ -179,18 +180,18 @@ def learned_of(
         return learn_together([(part.dataset, _readable(part)) for part in parts], known, labels)
 
 
-def as_numbers(training: Training, part: Part, learned: FittedPreprocessing) -> Part:
+def as_numbers(training: Training, part: Subset, learned: FittedPreprocessing) -> Subset:
     """Encoded data: ids instead of words, means for missing values. Raises `ConfigError`."""
     with placed(training, part.source):
         return part._replace(dataset=encoded(part.dataset, learned, "the training"))
 
 
-def whole_part(dataset: Dataset, source: SourceSettings | None) -> Part:
+def whole_part(dataset: Dataset, source: SourceSettings | None) -> Subset:
     """All rows of a data set."""
-    return Part(dataset, np.arange(len(dataset)), source)
+    return Subset(dataset, np.arange(len(dataset)), source)
 
 
-def _readable(part: Part) -> Rows:
+def _readable(part: Subset) -> Rows:
     return part.rows[~np.isin(part.rows, list(part.dataset.bad))] if part.dataset.bad else part.rows
 
 
@@ -239,6 +240,8 @@ def loading(source: SourceSettings | None, *datasets: Dataset) -> dict[str, Any]
         return {}
     workers = source.workers
     if workers is None:
+        # Threads only help where rows are read from files or decoded; at most four, since they compete with the kernels
+        # for cores.
         workers = min(4, os.cpu_count() or 1) if any(dataset.is_stored for dataset in datasets) else 0
     return {"workers": workers, "memory": source.memory << 20, "skip": source.on_error == "skip"}
 

@@ -81,6 +81,7 @@ def _nodes(training: Training, phase: str) -> Sequence[Node]:
 
 def _by_channel(value: Any) -> NDArray[np.float64]:
     """All numbers of a channel, or of a column, below one another."""
+    # Float64: the difference of large, nearly equal numbers follows.
     rows = np.asarray(value if isinstance(value, np.ndarray) else value.data, np.float64)
     return np.moveaxis(rows, 1, -1).reshape(-1, rows.shape[1])
 
@@ -92,8 +93,11 @@ def _moments(parts: Iterator[NDArray[np.float64]]) -> tuple[NDArray[np.float64],
         if not len(rows):
             continue
         own = rows.mean(axis=0)
+        # Merging means and sums of squared deviations, and not sums of squares, whose difference cancels for columns
+        # far from zero.
         off, total = own - mean, count + len(rows)
         squares = squares + ((rows - own) ** 2).sum(axis=0) + off**2 * (count * len(rows) / total)
         mean, count = mean + off * (len(rows) / total), total
     deviation = np.sqrt(squares / max(count, 1))
+    # A constant column would be divided by rounding errors.
     return mean, np.where(deviation > EQUAL * np.abs(mean), deviation, 1.0)

@@ -29,6 +29,7 @@ def weights_rescued(trainer: Trainer) -> Iterator[None]:
     run = trainer.run
     try:
         yield
+    # These report problems of the training itself, where weights may be useless or memory is exhausted.
     except (TrainingError, DeviceError):
         raise
     except Exception:

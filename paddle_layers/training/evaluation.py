@@ -55,6 +55,7 @@ def run_test(
         for batch in batches:
             net.forward(batch, phase="test")
             for name, one in net.loss_sums().items():
+                # Sums and divisors, not means: batches differ in size and in ignored labels.
                 sums[name] = sums[name].plus(one) if name in sums else one
             if seen is not None:
                 seen()

@@ -36,12 +36,15 @@ def first_weights(training: Training, file: str | Path | None) -> WeightsSetting
     if settings is None:
         return None
     try:
+        # From the header of the file, before data are read and kernels compiled: a mismatch is reported within a
+        # second.
         wanted = parameter_shapes_and_forms(training.network, training.dtype, training.level, training.stage)
         stored, left, layout = open_weights(settings.file), settings.leave_out, settings.layout
         match_weights(stored, *wanted, rename=settings.rename, leave_out=left, layout=layout)
     except PatternError as error:
         places = [(f"weights.{one.field}[{one.position}]", one.message) for one in error.problems]
         faults = [training.fault(place, message, code="E308") for place, message in places]
+        # All problems of patterns at once, at their places in the training file.
         raise ConfigError(sorted(faults, key=lambda fault: fault.start)) from None
     except WeightsError as error:
         if file is not None:
@@ -90,6 +93,7 @@ def _score_layers(network: Network, label: str) -> set[str]:
         for node in network.nodes
         if label in node.inputs[1:2] and costs_of(node) and not _has_values(node)
     }
+    # Backward from the scores: the nearest layer with parameters decides what the columns of the scores mean.
     for node in reversed(network.nodes):
         if wanted.isdisjoint(node.output_names):
             continue

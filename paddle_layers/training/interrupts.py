@@ -18,6 +18,7 @@ class Interrupts:
         self.asked = ""
         """Which of `SIGNALS` came; empty while none did."""
         self._before: dict[int, Any] = {}
+        # Python allows signal handlers in the main thread only.
         self._active = threading.current_thread() is threading.main_thread()
 
     def __enter__(self) -> Interrupts:
@@ -32,6 +33,8 @@ class Interrupts:
             signal.signal(number, handler)
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
+        # The first signal waits for the end of a step, so that weights, optimizer and data position of a checkpoint
+        # belong together; a second one shows that the user does not want to wait.
         if self.asked:
             raise KeyboardInterrupt
         self.asked = SIGNALS[number]

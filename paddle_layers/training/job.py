@@ -12,15 +12,15 @@ from paddle_layers.config.parameters import learning_names
 from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
 from paddle_layers.config.wiring.data_layers import IgnoredLabels, LabelReader, carried_values, common_labels
 from paddle_layers.data import Batches, DataError, Dataset, Stream, make_feeds
-from paddle_layers.data.batching.feeds import Feed
-from paddle_layers.data.batching.mixing import Mixed, MixedBatches
+from paddle_layers.data.batching.feeds import DataFeed
+from paddle_layers.data.batching.mixing import MixedBatches, MixedSource
 from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
 from paddle_layers.data.layer_transforms import LayerTransform
 from paddle_layers.define.errors import suggestion
 from paddle_layers.define.name_patterns import matching
 
 from .callbacks.monitoring import Watching
-from .data_loading import Given, Part, datasets_of, loading, open_parts, part_name, placed
+from .data_loading import Given, Subset, datasets_of, loading, open_parts, part_name, placed
 from .data_norms import check_data_norms
 from .problems import TrainingError
 from .processes.ranks import SINGLE_PROCESS, SingleProcess
@@ -106,11 +106,15 @@ def prepare(
     if ranks.count > 1:
         data = [batches for batches in (train, test, *tests.values()) if batches]
         check_sharing(training, ranks.count, data, callbacks)
+    # Reserved for all data at once, so that no plan has to grow during the training.
     capacity = max(batches.batch_size for batches in (train, test, *tests.values()) if batches is not None)
     net, updater = _make_net(training, seed, device, keep, compiling, ranks)
     skipping = training.on_nan == "skip"  # a gradient that is not finite must leave all parameters as they are
+    # Updates within the backward pass leave no gradients: neither for other processes, nor for callbacks, nor to decide
+    # that a batch is skipped.
     if ranks.count == 1 and not skipping and not any(hasattr(one, n) for one in callbacks for n in READ_GRADIENTS):
         updater.update_in_backward(net)
+    # Kernels are compiled before the first step, so that missing memory is reported before a long training starts.
     net.plan_for(-(-capacity // ranks.count))
     return Job(net, updater, train, test, tests, total, loss_names(training), statistic_names(training), learned)
 
@@ -128,7 +132,7 @@ def _steps(training: Training, train: Batches | Stream) -> int:
 def _phase_data(
     training: Training,
     phase: str,
-    parts: Mapping[str, Sequence[Part]],
+    parts: Mapping[str, Sequence[Subset]],
     streams: Mapping[str, Iterable[Mapping[str, Any]]],
     seed: int,
 ) -> Batches | Stream | None:
@@ -144,7 +148,7 @@ def make_stream(training: Training, phase: str, batches: Iterable[Mapping[str, A
     network = selected(training, phase)
     types, ignored = feed_types(network), ignored_labels(network)
 
-    def feeds(dataset: Dataset) -> tuple[Feed, ...]:
+    def feeds(dataset: Dataset) -> tuple[DataFeed, ...]:
         return make_feeds(
             dataset, types, fields=training.feed, transforms=transforms, dtype=training.dtype, ignored=ignored
         )
@@ -159,7 +163,7 @@ def make_stream(training: Training, phase: str, batches: Iterable[Mapping[str, A
     return stream
 
 
-def make_batches(training: Training, phase: str, parts: Sequence[Part], *, seed: int) -> Batches:
+def make_batches(training: Training, phase: str, parts: Sequence[Subset], *, seed: int) -> Batches:
     """The data of a phase, cut into batches; several parts are mixed by the ratios of their sources.
 
     Raises `ConfigError` where they don't fit the data layers, or a ratio leaves none of a source.
@@ -171,12 +175,12 @@ def make_batches(training: Training, phase: str, parts: Sequence[Part], *, seed:
     options["shuffle"] = learning if source is None else source.shuffle and (learning or source.split is None)
     if len(parts) == 1:
         return Batches(first.dataset, training.batch_size, feeds=feeds[0], part=first.rows, **options)
-    mixed = [Mixed(part.dataset, part.rows, own, part.ratio) for part, own in zip(parts, feeds, strict=True)]
+    mixed = [MixedSource(part.dataset, part.rows, own, part.ratio) for part, own in zip(parts, feeds, strict=True)]
     with placed(training, first.source):
         return MixedBatches(mixed, training.batch_size, **options)
 
 
-def _feeds(training: Training, phase: str, part: Part, *, skip: bool) -> tuple[Feed, ...]:
+def _feeds(training: Training, phase: str, part: Subset, *, skip: bool) -> tuple[DataFeed, ...]:
     network = selected(training, phase)
     with placed(training, part.source):
         return make_feeds(
@@ -273,6 +277,7 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
             message = f"unknown test result `{watched}` in `watch`; available: {there}{suggestion(watched, results)}"
             raise training.error(f"callback[{number}]", message)
         better = best.get(watched)
+        # The wrong mode would keep the worst weights as the best, without any error.
         if better is not None and getattr(listener, "mode", better) in {"min", "max"} - {better}:
             size = "larger" if better == "max" else "smaller"
             message = f"{size} values of `{watched}` are better: write `mode: {better}`"

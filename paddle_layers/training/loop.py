@@ -44,7 +44,7 @@ from .results.logs import EVENTS
 from .results.metrics_logger import MetricsLogger
 from .results.result_names import further_names, nan_notes
 from .results.run_files import RunFacts
-from .runs import Report, Run, call, left_out_text, skipped_text, take_statistics
+from .runs import Run, TrainingReport, call, left_out_text, skipped_text, take_statistics
 from .schedules import Staged, rate_at
 from .state_files import names_of, restore_state_files
 from .training_step import StepPasses
@@ -69,6 +69,7 @@ class Trainer:
         self.run = Run(job.net, folder, job.total, progress.say)
         if ranks.count > 1:
             job.net.add_up = ranks.add_up
+        # Files and messages would come from every process otherwise; decisions of callbacks are passed on by `ranks`.
         self.callbacks = callbacks if ranks.first else ()
         self._adapting = any(hasattr(listener, "rate_factor") for listener in callbacks)
         self._reloading = any(getattr(listener, "reload", False) for listener in callbacks)
@@ -90,6 +91,7 @@ class Trainer:
             measure_data_norms(net, training, self.job.train, known=report.loaded if report is not None else ())
             if text := what_became(net, training, weights, report):
                 self.progress.say(text)
+        # After the weights are loaded: which parameters may hold infinite values is read off the initial ones.
         self._finite = FiniteWeights(self.job.net)
         for batches in self._data():
             if isinstance(batches, Batches):  # not before: what is measured for layers needs all rows
@@ -124,6 +126,7 @@ class Trainer:
             if run.step == 0 and self._test_due() and self._tested != 0:
                 self._test()
             while run.step < run.total:
+                # Asked in every process at the same step: one that stops alone would leave the others waiting in a sum.
                 if reason := self.ranks.any_of(interrupts.asked or run.stopped):
                     run.stop(reason)  # in all processes; callbacks are asked in the first one only
                     break
@@ -139,12 +142,13 @@ class Trainer:
                     self.job.updater.catch_up()  # as one that goes on from here finds it
                     self._save()
 
-    def finish(self, file: str) -> Report:
+    def finish(self, file: str) -> TrainingReport:
         """Save, test, plot the learning curve. Returns the printed report; `file` names the training in commands.
 
         A final test that is not due at this step comes after the checkpoint, which does not include it.
         """
         run = self.run
+        # A checkpoint first: the weights, the test and the plot can be repeated from it if one of them fails.
         if self._saved != run.step:
             self._save()
         self.save_weights()
@@ -164,7 +168,9 @@ class Trainer:
             commands.append((f"tensorboard --logdir {quote(str(run.folder / EVENTS))}", "Monitor"))
         log = run.folder / LOG
         left_out = "\n".join(filter(None, (left_out_text(*self._data()), skipped_text(self._passes.skipped))))
-        return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands, left_out)
+        return TrainingReport(
+            run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands, left_out
+        )
 
     def save_weights(self) -> None:
         """Write the weights of the last step, their averages where the training has some."""
@@ -211,6 +217,7 @@ class Trainer:
         if self._adapting:
             factor = math.prod(getattr(listener, "rate_factor", 1.0) for listener in self.callbacks)
             run.rate *= self.ranks.of_first(factor)
+        # Before the passes, which make the step themselves where updates are part of the backward pass.
         job.updater.begin_step(run.rate, run.step + 1, self._momentum(run.step))
         sums = self._passes.run()
         if sums:
@@ -247,8 +254,10 @@ class Trainer:
         job, test, seen = self.job, self.job.test, partial(call, self.callbacks, "on_test_batch", run)
         if test is None:
             return
+        # Running averages of `batch_norm` are moved by each process's own rows: a test uses their mean.
         self.ranks.level_states(job.net)
         self._catch_up_alike()
+        # Metrics are those of the averaged weights, which are also the ones that are saved for use.
         with job.updater.averaged():
             self._check_finite()  # callbacks save what is tested
             batches = first_batches(test, self.training.test.batches)
@@ -263,6 +272,7 @@ class Trainer:
             for note in nan_notes(self.training, run.results) if not tested else ():
                 self.progress.say(f"note: {note}")
             call(self.callbacks, "on_test", run)
+        # Outside of the averages: callbacks such as `plateau` save and restore the weights of the training itself.
         call(self.callbacks, "after_test", run)
         if self._reloading:
             self.ranks.take_first(run.net)
@@ -271,6 +281,7 @@ class Trainer:
         run, (epoch, batch) = self.run, self.job.train.position
         facts = {"epoch": epoch, "batch": batch, **self._fixed()}
         self.ranks.level_states(run.net)
+        # Processes that have diverged are reported here rather than written as a checkpoint of one of them.
         self.ranks.check_equal(run.net)
         facts |= {
             "trained": self._trained(),
@@ -282,6 +293,8 @@ class Trainer:
         keep = self.training.checkpoint.keep
         if self.ranks.first:
             carried = {CARRIED + name: rows for name, rows in run.net.carried.saved().items()}
+            # With the pending steps and the values before them: a resumed training makes these steps in the same parts,
+            # and so rounds alike.
             states = {**self.job.updater.saved(), **carried}
             if self._finite is not None:
                 self._finite.check(run.step, catch_up=False)  # the states are saved with the pending steps

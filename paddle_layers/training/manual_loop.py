@@ -25,26 +25,27 @@ Regularizer = str | tuple[str, dict[str, Any]]
 
 
 class Schedule:
-    """The learning rate of each step of a loop.
+    """Learning rate schedule for manual training loops.
 
     Args:
-        name: a registered schedule, such as `"cosine"`.
-        learning_rate: the rate that it starts from.
-        steps: the number of steps of the training, for schedules that end with it. For a schedule with an attribute
-            of this name (`warmup`, `linear`), it is the attribute.
-        training_steps: the number of steps of the training, for any schedule.
-        **settings: the attributes of the schedule.
+        name: Registered schedule, such as `"cosine"`.
+        learning_rate: Base learning rate.
+        steps: Number of steps of the training, for schedules that depend on it. For a schedule with an attribute of
+            this name (`warmup`, `linear`), it is the attribute.
+        training_steps: Number of steps of the training, for any schedule.
+        **settings: Attributes of the schedule.
 
     Raises:
-        UnknownName: there is no schedule of this name.
-        InvalidAttributes: an attribute is missing, unknown or out of its range.
-        TypeError: the number of steps is missing.
+        UnknownName: No such schedule.
+        InvalidAttributes: Attributes are missing, unknown or out of range.
+        TypeError: The number of steps is missing.
 
-    >>> schedule = pl.Schedule("step", learning_rate=0.1, steps=100, every=50)
-    >>> schedule.rate(0), round(schedule.rate(50), 6)
-    (0.1, 0.01)
-    >>> round(pl.Schedule("warmup", learning_rate=0.1, steps=5).rate(0), 6)
-    0.02
+    Example:
+        >>> schedule = pl.Schedule("step", learning_rate=0.1, steps=100, every=50)
+        >>> schedule.rate(0), round(schedule.rate(50), 6)
+        (0.1, 0.01)
+        >>> round(pl.Schedule("warmup", learning_rate=0.1, steps=5).rate(0), 6)
+        0.02
     """
 
     def __init__(
@@ -68,7 +69,17 @@ class Schedule:
         self.learning_rate, self.steps = learning_rate, length
 
     def rate(self, step: int) -> float:
-        """The rate of a step, counted from 0. Raises `TrainingError` for one that is infinite."""
+        """Learning rate of a step.
+
+        Args:
+            step: Index of the step, from 0.
+
+        Returns:
+            The learning rate.
+
+        Raises:
+            TrainingError: It is infinite or NaN.
+        """
         return rate_at(self._schedule, self.learning_rate, step, self.steps)
 
 

@@ -24,6 +24,7 @@ def momentum_at(training: Training, total: int) -> Callable[[int], float | None]
     if not training.momentum_schedule:
         return lambda _: None
     schedule, base = Staged(training.momentum_schedule), float(training.optimizer.attributes["momentum"])
+    # Before the training: a momentum of 1 or more diverges, possibly only after days.
     for step in range(0, total, -(-total // CHECKED)):
         try:
             momentum = schedule.rate(base, step, total)

@@ -85,6 +85,7 @@ class TorchMomentum:
 
 @step(TorchMomentum)
 def torch_momentum_step(i, value, gradient, rate, count, velocity, momentum, dampening):
+    # PyTorch initializes the buffer with the first gradient, undamped.
     share = 1.0 if count <= 1.0 else 1.0 - dampening
     v = momentum * velocity[i] + share * gradient[i]
     return value[i] - rate * v, v
@@ -199,12 +200,11 @@ def centered_rmsprop_step(i, value, gradient, rate, mean, variance, decay, epsil
         "Caffe": "AdaDelta", "Mocha": "Adadelta", "Paddle": "adadelta", "Keras": "Adadelta", "PyTorch": "Adadelta"
     }, terms=("Adadelta",))  # fmt: skip
 class AdaDelta:
-    """Adadelta: steps scaled by the ratio of moving averages of updates and gradients, independent of the gradient
-    scale.
+    """Adadelta: steps scaled by the ratio of moving averages of updates and gradients.
 
     h = decay * h + (1 - decay) * g²; d = g * sqrt((u + epsilon) / (h + epsilon)); u = decay * u + (1 - decay) * d²; w
-    -= rate * d. Zeiler 2012, whose rule has no learning rate: set `learning_rate: 1`. The form of Caffe and PyTorch;
-    Mocha and Paddle ignore `lr_mult`.
+    -= rate * d. Zeiler 2012, whose rule has no learning rate: set `learning_rate: 1`. The steps do not depend on the
+    gradient scale. The form of Caffe and PyTorch; Mocha and Paddle ignore `lr_mult`.
     """
 
     decay = Float("decay of the moving averages", default=0.95, min=0, below=1, aliases=("rho",))
@@ -345,6 +345,7 @@ class Lion:
 @step(Lion)
 def lion_step(i, value, gradient, rate, mean, beta1, beta2, weight_decay):
     c = beta1 * mean[i] + (1.0 - beta1) * gradient[i]
+    # Zero stays zero and NaN stays NaN, which a plain sign would hide.
     sign = 1.0 if c > 0 else -1.0 if c < 0 else c
     return value[i] - rate * (sign + weight_decay * value[i]), beta2 * mean[i] + (1.0 - beta2) * gradient[i]
 

@@ -45,7 +45,7 @@ def make_progress(stream: TextIO | None = None) -> Progress:
     stream = dropping(sys.stderr if stream is None else stream)
     if stream is None:  # as under `pythonw`, or after `2>&-`
         return NullProgress()
-    return Bar(stream) if stream.isatty() else Lines(stream)
+    return Bar(stream) if stream.isatty() else LineProgress(stream)
 
 
 def as_text(facts: Mapping[str, float]) -> str:
@@ -78,6 +78,8 @@ class _Speed:
 
     def add(self, rows: int) -> None:
         if not self._steps:
+            # The first step compiles kernels and fills caches; with it, the estimate would be far too high for a long
+            # time.
             self._began = time.monotonic()
         else:
             self._rows += rows
@@ -100,7 +102,7 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600}:{whole % 3600 // 60:02d} h"
 
 
-class Lines:
+class LineProgress:
     """Plain lines, one for each report."""
 
     def __init__(self, stream: TextIO | None) -> None:
@@ -117,6 +119,7 @@ class Lines:
         now, left = time.monotonic(), self._left.text(done, total)
         if not self._said:
             self.say(f"{COMPILING} ({total} kernels)")
+        # Plain lines usually go to a file: one per kernel would bury everything else.
         elif done < total and now - self._said < 5:
             return
         else:

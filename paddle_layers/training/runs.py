@@ -26,46 +26,63 @@ class Best(NamedTuple):
 
 @dataclass
 class Run:
-    """State of a training: `step` counts the completed steps; the rest belongs to the last one."""
+    """State of a training, for callbacks."""
 
     net: Net
+    """The net that is trained."""
     folder: Path
+    """Output folder."""
     total: int
+    """Number of steps of the training."""
     say: Callable[[str], None] = print
     """Prints a line above the progress."""
     step: int = 0
+    """Number of completed steps."""
     epoch: int = 0
+    """Index of the epoch of the last step, from 0."""
     epochs: int = 0
     """Number of completed epochs; `epoch` + 1 after the last step of each epoch."""
     loss: float = float("nan")
+    """Loss of the last step."""
     rate: float = 0.0
+    """Learning rate of the last step."""
     results: dict[str, float] = field(default_factory=dict)
-    """Latest results of the test: `loss` and the statistics by name."""
+    """Results of the last test by name, `loss` and metrics."""
     best: Best | None = None
     """The test whose weights were kept."""
     stopped: str = ""
     """Why the training ends before its last step; empty while it goes on."""
 
     def stop(self, reason: str) -> None:
-        """End the training after this step."""
+        """End the training after this step.
+
+        Args:
+            reason: Reason, for the log; the first one counts.
+        """
+        # The first reason: it is the cause, later ones follow from it.
         self.stopped = self.stopped or reason
 
 
 @dataclass(frozen=True)
-class Report:
-    """The end of a training: results of the last test, and the files that it left.
-
-    `weights` are those to use: of the `best` test where `save_best` kept them, else of the last step.
-    """
+class TrainingReport:
+    """Results of a training, and the paths of the output files."""
 
     folder: Path
+    """Output folder."""
     weights: Path
+    """File of the best weights according to `save_best`, else of those of the last step."""
     log: Path
+    """CSV file of losses and metrics during the training."""
     curve: Path
+    """SVG plot of the learning curve."""
     steps: int
+    """Number of completed steps."""
     results: Mapping[str, float]
+    """Results of the last test by name, `loss` and metrics."""
     stopped: str = ""
+    """Reason of an early end."""
     best: Best | None = None
+    """The best test according to `save_best`."""
     commands: Sequence[tuple[str, str]] = ()
     """The next command, and its purpose."""
     left_out: str = ""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from paddle_layers.config.training import ScheduleSettings
 
 
-class Schedule(Protocol):
+class RateSchedule(Protocol):
     """Interface of a learning-rate schedule."""
 
     def rate(self, base: float, step: int, total: int) -> float:
@@ -32,7 +32,7 @@ class _Rising:
     warmup = Int("number of warmup steps, in which the rate rises linearly to its base", default=0, min=0)
 
 
-def rate_at(chosen: Schedule | None, base: float, step: int, total: int) -> float:
+def rate_at(chosen: RateSchedule | None, base: float, step: int, total: int) -> float:
     """Learning rate of a step: the schedule's, or the base rate; times the factor of the first `warmup` steps.
 
     Raises `TrainingError` for an infinite rate, as that of a `gamma` above 1 after many steps.
@@ -77,6 +77,7 @@ def _along_cosine(first: float, last: float, done: float) -> float:
 
 def logistic(x: float) -> float:
     """1 / (1 + exp(-x)), without overflow."""
+    # `exp(-x)` overflows for large negative x; tanh saturates.
     return 0.5 * (1.0 + math.tanh(0.5 * x))
 
 
@@ -89,7 +90,7 @@ class Fixed(_Rising):
     """Constant learning rate: the base rate."""
 
     def rate(self, base: float, step: int, total: int) -> float:
-        """base."""
+        """Returns `base`."""
         return base
 
 
@@ -100,7 +101,7 @@ class Warmup:
     steps = Int("number of warmup steps", min=1)
 
     def rate(self, base: float, step: int, total: int) -> float:
-        """base * min(1, (step + 1) / steps)."""
+        """Returns `base * min(1, (step + 1) / steps)`."""
         return base * rise(step, self.steps)
 
 
@@ -112,7 +113,7 @@ class Step(_Rising):
     every = Int("number of steps between two changes", min=1, aliases=("stepsize",))
 
     def rate(self, base: float, step: int, total: int) -> float:
-        """base * gamma ** (step // every)."""
+        """Returns `base * gamma ** (step // every)`."""
         return base * self.gamma ** (step // self.every)
 
 
@@ -128,7 +129,7 @@ class Multistep(_Rising):
     at = Ints("steps at which the rate changes", min=0, min_items=1, aliases=("stepvalue",))
 
     def rate(self, base: float, step: int, total: int) -> float:
-        """base * gamma ** (number of entries of `at` that are at most step)."""
+        """Returns `base * gamma **` the number of entries of `at` that are at most `step`."""
         return base * self.gamma ** bisect_right(sorted(self.at), step)
 
 
@@ -143,7 +144,7 @@ class Exponential(_Rising):
     gamma = Float("decay factor per step", above=0)
 
     def rate(self, base: float, step: int, total: int) -> float:
-        """base * gamma ** step."""
+        """Returns `base * gamma ** step`."""
         return base * self.gamma**step
 
 
@@ -159,7 +160,7 @@ class Inverse(_Rising):
     power = Float("exponent", default=0.75, min=0)
 
     def rate(self, base: float, step: int, total: int) -> float:
-        """base * (1 + gamma * step) ** -power."""
+        """Returns `base * (1 + gamma * step) ** -power`."""
         return float(base * (1.0 + self.gamma * step) ** -self.power)
 
 
@@ -174,7 +175,7 @@ class Polynomial(_Rising):
     power = Float("exponent", default=1.0, min=0)
 
     def rate(self, base: float, step: int, total: int) -> float:
-        """base * (1 - step / total) ** power; 0 after the end."""
+        """Returns `base * (1 - step / total) ** power`; 0 after the end."""
         return float(base * max(0.0, 1.0 - step / max(total, 1)) ** self.power)
 
 
@@ -189,7 +190,7 @@ class Linear(_Rising):
     steps = Int("number of steps until the final rate; absent: the whole training", min=1, optional=True)
 
     def rate(self, base: float, step: int, total: int) -> float:
-        """base * (1 + (to - 1) * min(1, step / steps))."""
+        """Returns `base * (1 + (to - 1) * min(1, step / steps))`."""
         return float(base * (1.0 + (self.to - 1.0) * min(1.0, step / max(self.steps or total, 1))))
 
 
@@ -213,7 +214,7 @@ class Piecewise(_Rising):
             raise InvalidAttributes("schedule `piecewise`", {"at": "steps must be in ascending order"})
 
     def rate(self, base: float, step: int, total: int) -> float:
-        """base * factor[i] for the last i with at[i] <= step, else base."""
+        """Returns `base * factor[i]` for the last i with `at[i] <= step`, else `base`."""
         piece = bisect_right(self.at, step)
         return float(base * self.factor[piece - 1]) if piece else base
 
@@ -230,7 +231,8 @@ class OneCycle:
     end = Float("final rate as a multiple of the base rate", default=4e-6, min=0)
 
     def rate(self, base: float, step: int, total: int) -> float:
-        """base * (start to 1 in the first rise * total - 1 steps, then 1 to end)."""
+        """Returns `base` times: start to 1 in the first `rise * total - 1` steps, then 1 to end."""
+        # PyTorch counts from 0 to total - 1: the last step has exactly the final rate.
         top, last = max(self.rise * total - 1.0, 0.0), max(total - 1.0, 0.0)
         if step < top:
             return base * _along_cosine(self.start, 1.0, step / top)
@@ -245,7 +247,7 @@ class Sigmoid(_Rising):
     middle = Int("step at which the rate is half of the base rate", min=0, aliases=("stepsize",))
 
     def rate(self, base: float, step: int, total: int) -> float:
-        """base / (1 + exp(-gamma * (step - middle)))."""
+        """Returns `base / (1 + exp(-gamma * (step - middle)))`."""
         return base * logistic(self.gamma * (step - self.middle))
 
 
@@ -259,5 +261,5 @@ class Cosine(_Rising):
     floor = Float("final rate as a share of the base rate", default=0.0, min=0, max=1)
 
     def rate(self, base: float, step: int, total: int) -> float:
-        """base * (floor + (1 - floor) * (1 + cos(pi * step / total)) / 2)."""
+        """Returns `base * (floor + (1 - floor) * (1 + cos(pi * step / total)) / 2)`."""
         return base * _along_cosine(1.0, self.floor, min(1.0, step / max(total, 1)))

@@ -11,7 +11,7 @@ from paddle_layers.data.dataset import check_unique
 from paddle_layers.data.fitted_preprocessing import FittedPreprocessing
 from paddle_layers.data.names import check_same_names
 
-from .data_loading import Part, as_numbers, check_names, learned_of, open_for_phase, part_name, placed, whole_part
+from .data_loading import Subset, as_numbers, check_names, learned_of, open_for_phase, part_name, placed, whole_part
 from .job import feed_types, label_fields, make_batches
 from .results.result_names import selected
 from .targets import target_fields
@@ -29,13 +29,14 @@ def source_faults(training: Training) -> list[Diagnostic]:
     learned: FittedPreprocessing | None = None
     targets = target_fields(training)
     listed: dict[str, Sequence[str]] = {}
-    train: list[Part] = []
+    train: list[Subset] = []
     for name in dict.fromkeys(["train", "test", *map(part_name, training.source)]):
-        parts: list[Part] = []
+        parts: list[Subset] = []
         sources = [source for source in training.source if part_name(source) == name]
         phase = name.partition(".")[0]
         for source in sources:
             if not getattr(source.definition.owner, "indexed", False):
+                # Only sources that open fast are opened; for others it is checked what their settings show.
                 faults += _word_faults(training, source, phase)
                 faults += _list_faults(training, source, phase, listed)
                 continue

@@ -35,6 +35,8 @@ def copy_state_files(source: Path, target: Path, names: Iterable[str]) -> list[s
             *folders, last = PurePosixPath(name).parts
             try:
                 with _inside(old, folders) as here, _inside(new, folders, create=True) as there:
+                    # A hard link instead of a copy: best weights may be gigabytes, and both are replaced by renaming,
+                    # never changed in place.
                     there.link(last, here, last)
             except FileNotFoundError:
                 missing.append(name)

@@ -25,8 +25,8 @@ from .progress import NullProgress, Progress, make_progress
 from .results.folders import CHECKPOINTS, clear_folder, output_folder
 from .results.logs import check_formats
 from .results.run_files import RunFacts, end_run, facts_of, write_run
-from .results.run_folders import Place, claimed_place
-from .runs import Report
+from .results.run_folders import OutputFolder, claimed_output_folder
+from .runs import TrainingReport
 from .training_argument import read_training
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def train(
     settings: Sequence[str] = (),
     progress: Progress | None = None,
     patience: float = PATIENCE,
-) -> Report:
+) -> TrainingReport:
     """Train a network, with the progress on stderr and the results on stdout.
 
     Started by `mpiexec`, all processes train one network, each with a part of every batch (data parallelism).
@@ -134,60 +134,67 @@ class Options:
         return given + ([f'weights.file="{Path(self.weights).absolute()}"'] if self.weights is not None else [])
 
 
-def run_training(training: str | Path | Training, options: Options, ranks: SingleProcess = SINGLE_PROCESS) -> Report:
+def run_training(
+    training: str | Path | Training, options: Options, ranks: SingleProcess = SINGLE_PROCESS
+) -> TrainingReport:
     """As `train`, in one of the processes `ranks`, which is `together` with the others; the report is not printed."""
     if options.resume and options.weights is not None:
         raise TrainingError("`resume` restores the weights of a checkpoint: remove `weights`")
     check_callbacks(options.callbacks)
     training, file = read_training(training, "train", options.plugins, options.settings)
     check_formats(training.log.format)
+    # Before the folder is claimed: weights that do not fit leave no new folder.
     first = first_weights(training, options.weights) if not options.resume else None
     with contextlib.ExitStack() as stack:
         progress = (options.progress or make_progress()) if ranks.first else NullProgress()
         shown = stack.enter_context(contextlib.closing(progress))
         folder = output_folder(training, options.output)
         facts, texts = facts_of(training, folder, options.fields(), data=bool(options.datasets))
-        place = stack.enter_context(_agreed_place(folder, facts, texts, options, ranks, shown))
-        if place.resume:
+        output = stack.enter_context(_agreed_output_folder(folder, facts, texts, options, ranks, shown))
+        if output.resume:
             first = None  # those of the checkpoint
         callbacks = [*(one.definition.create(one.attributes) for one in training.callback), *options.callbacks]
-        known = _known(training, first, place)
+        known = _known(training, first, output)
+        # The first process compiles alone; the others find its results in the cache.
         job = ranks.in_turn(lambda: _prepare(training, options, callbacks, known, ranks, shown))
         if note := ranks.share(job.net):
             shown.say(note)
         if ranks.first:
-            if place.clear:
-                clear_folder(place.folder)
-            write_run(place.folder, facts, texts, resumed=place.resume)
+            # Only now: everything that may be wrong with file, data or network has been found while the old results
+            # were still there.
+            if output.clear:
+                clear_folder(output.folder)
+            write_run(output.folder, facts, texts, resumed=output.resume)
         stack.enter_context(job.net)
         stack.enter_context(contextlib.closing(job.train))
-        trainer = Trainer(training, job, place.folder, shown, callbacks, ranks)
+        trainer = Trainer(training, job, output.folder, shown, callbacks, ranks)
         stack.enter_context(contextlib.closing(trainer))
-        trainer.begin(resume=place.resume, weights=first)
+        trainer.begin(resume=output.resume, weights=first)
         with weights_rescued(trainer):
             trainer.run_steps()
             report = trainer.finish(file)
         if ranks.first:
-            end_run(place.folder, trainer.facts_at_the_end(facts))
+            end_run(output.folder, trainer.facts_at_the_end(facts))
     return report
 
 
 @contextlib.contextmanager
-def _agreed_place(
+def _agreed_output_folder(
     folder: Path, facts: RunFacts, texts: Mapping[str, str], options: Options, ranks: SingleProcess, shown: Progress
-) -> Iterator[Place]:
+) -> Iterator[OutputFolder]:
     """The common output folder of all processes: the first one claims it, as long as the context is open."""
     with contextlib.ExitStack() as stack:
-        place = Place(folder)
+        output = OutputFolder(folder)
         if ranks.first:
-            claim = claimed_place(folder, facts, resume=options.resume, overwrite=options.overwrite)
-            place = stack.enter_context(claim)
-            if place.note:
-                shown.say(place.note)
-            if not place.clear and not place.resume:
-                write_run(place.folder, facts, texts, resumed=False)  # others that begin now have to know
-        agreed = Path(ranks.any_of(str(place.folder)))
-        yield place._replace(folder=agreed, resume=bool(ranks.any_of("resume" if place.resume else "")))
+            claim = claimed_output_folder(folder, facts, resume=options.resume, overwrite=options.overwrite)
+            output = stack.enter_context(claim)
+            if output.note:
+                shown.say(output.note)
+            if not output.clear and not output.resume:
+                write_run(output.folder, facts, texts, resumed=False)  # others that begin now have to know
+        # The folder may have a number that the first process has chosen.
+        agreed = Path(ranks.any_of(str(output.folder)))
+        yield output._replace(folder=agreed, resume=bool(ranks.any_of("resume" if output.resume else "")))
 
 
 def _prepare(
@@ -211,8 +218,8 @@ def _prepare(
     )
 
 
-def _known(training: Training, first: WeightsSettings | None, place: Place) -> FittedPreprocessing:
+def _known(training: Training, first: WeightsSettings | None, output: OutputFolder) -> FittedPreprocessing:
     """The preprocessing that is known before data are read: that of the initial weights."""
-    if place.resume:
-        return learned_for(newest_checkpoint(place.folder / CHECKPOINTS) / WEIGHTS)[0].as_firm()
+    if output.resume:
+        return learned_for(newest_checkpoint(output.folder / CHECKPOINTS) / WEIGHTS)[0].as_firm()
     return still_known(learned_for(Path(first.file))[0], training, first) if first is not None else NOTHING

@@ -51,6 +51,7 @@ class StepPasses:
         """The passes of the next step. Returns the sums of its costs; nothing where all its batches were skipped."""
         batches = self._take()
         while batches:
+            # A copy of states and statistics per step, so only where batches may be skipped.
             self._before = self._job.net.effects() if self._skipping else None
             sums: dict[str, LossSum] = {}
             bad, problem = self._try(batches, sums)
@@ -78,6 +79,8 @@ class StepPasses:
         while len(batches) < self._training.accumulate and train.position.epoch == run.epoch:
             with advised():
                 feeds = train.take()
+            # The number of the batch within the whole training, over all processes: dropout masks are the same however
+            # a step is divided into batches and processes.
             number = run.step * self._training.accumulate + len(batches)
             batches.append(_Batch(number * self._ranks.count + self._ranks.number, feeds))
         self.rows = sum(max((len(value) for value in batch.feeds.values()), default=0) for batch in batches)
@@ -85,7 +88,10 @@ class StepPasses:
 
     def _try(self, batches: Sequence[_Batch], sums: dict[str, LossSum]) -> tuple[int, TrainingError | None]:
         """Go through the batches. Returns the number of the first one that is not finite, and what is wrong with it."""
+        # Divisors first, in a separate pass without gradients: with mean losses per batch, batches with fewer counted
+        # labels would weigh more than in one large batch.
         whole = self._divisors(batches) if self._training.accumulate > 1 else None
+        # A batch that was found bad may have been added in part.
         self._job.updater.discard()
         for number, batch in enumerate(batches):
             problem = self._pass(batch, whole, sums)
@@ -113,6 +119,7 @@ class StepPasses:
             net.backward(divisors=divisors)
         else:
             divisors = divisors or {name: one.divisor for name, one in costs.items()}
+            # Sums over processes begin while the backward pass computes the gradients of earlier layers.
             net.backward(divisors=divisors, ready=ranks.start_sum)
             ranks.wait()
             ranks.join_rows(net)

@@ -25,8 +25,9 @@ from PIL import Image
 
 from paddle_layers.data import Batches
 from paddle_layers.data.fitted_preprocessing import encoded, learn
-from paddle_layers.data.formats import indexed_lines
-from paddle_layers.data.formats.pictures import Decoder, Size, read_picture
+from paddle_layers.data.formats import text_lines
+from paddle_layers.data.formats.image_columns import read_image
+from paddle_layers.data.formats.image_decoder import Decoder, ImageSize
 from paddle_layers.define import registries
 from paddle_layers.schema.datum_pb2 import Datum
 
@@ -84,8 +85,8 @@ def epoch(base: Path, source: str, workers: int, /, **attributes: Any) -> int:
 
 
 def decoded(paths: list[str]) -> Any:
-    decoder = Decoder("image_folder", Settings(), Size(224, 224))
-    return np.stack([decoder.array(path, lambda path=path: read_picture(path)) for path in paths])
+    decoder = Decoder("image_folder", Settings(), ImageSize(224, 224))
+    return np.stack([decoder.array(path, lambda path=path: read_image(path)) for path in paths])
 
 
 def in_processes(pool: Any, paths: list[Path]) -> int:
@@ -123,7 +124,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, multiprocessing.get_context("spawn").Pool(2) as pool:
         folder = Path(name)
         make(folder)
-        indexed_lines.IN_MEMORY = 0  # tables and texts are read as large ones are, the search for their lines included
+        text_lines.IN_MEMORY = 0  # tables and texts are read as large ones are, the search for their lines included
         print(f"{'source':14} {'how':12} {'rows/s':>10} {'MB/s':>8} {'of raw':>7}")
         for source, (files, rows, runs) in cases(folder, pool).items():
             size = sum(path.stat().st_size for path in files) / 1e6

@@ -23,9 +23,9 @@ from paddle_layers.config import ConfigError, loads
 from paddle_layers.define import escaping
 from paddle_layers.define.escaping import CONTROL, printable, printable_line, xml_text
 from paddle_layers.define.plugins.installed import plain
-from paddle_layers.training.progress import Bar, Lines
+from paddle_layers.training.progress import Bar, LineProgress
 from paddle_layers.training.results.curves import picture
-from paddle_layers.training.results.records import Records, read_records
+from paddle_layers.training.results.records import CsvLog, read_records
 from tests.training.helpers import SETTINGS, SOURCES, write
 
 PACKAGE = Path(paddle_layers.__file__).parent
@@ -204,7 +204,7 @@ def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
             return True
 
     lines = io.StringIO()
-    shown = Lines(lines)
+    shown = LineProgress(lines)
     shown.say(HOSTILE)
     shown.report(1, 2, {HOSTILE: 1.0})
     assert not harmful(lines.getvalue())
@@ -224,8 +224,8 @@ def test_the_log_takes_any_name(tmp_path: Path) -> None:
     names = ["a,b", 'c"d', " e", "größe", "f'g", ""]
     path = tmp_path / "log.csv"
     facts = {"epoch": 0, "phase": "train", "loss": 1.0, **dict.fromkeys(names, 0.5)}
-    Records(path, names).add({"step": 1, **facts})
-    log = Records(path, names, {"train": 1, "test": 1})
+    CsvLog(path, names).add({"step": 1, **facts})
+    log = CsvLog(path, names, {"train": 1, "test": 1})
     log.add({"step": 2, **facts})
     assert [line["step"] for line in read_records(path)] == ["1", "2"]
     for name in names:

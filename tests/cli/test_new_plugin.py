@@ -50,7 +50,7 @@ def test_the_project_file(package: Path) -> None:
     ("version", "versions"), [("0.1.0", ">=0.1,<0.2"), ("0.12.3", ">=0.12,<0.13"), ("2.3.0", ">=2.3,<3")]
 )
 def test_the_versions_it_works_with(version: str, versions: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paddle_layers.__version__", version)
+    monkeypatch.setattr("paddle_layers._version.__version__", version)
     assert scaffolding.versions() == versions
 
 
@@ -63,7 +63,7 @@ def run(package: Path, *arguments: str) -> str:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

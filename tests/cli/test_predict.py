@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.data import DataError
-from paddle_layers.data.sinks.texts import Lines
+from paddle_layers.data.sinks.formats import JsonLinesSink
 from paddle_layers.training import Prediction, TrainingError
 from paddle_layers.training.inference.outputs import part_for, predicted
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
@@ -242,14 +242,14 @@ def test_text_with_and_without_labels_and_values_in_sequences(tmp_path, monkeypa
 def test_nested_sequences_are_nested_lists_and_nan_is_null():
     values = {"y": np.array([1.0, np.nan, 2, np.inf], np.float32)}
     found = Prediction(values, {}, {}, {"y": (np.array([0, 1, 3]), np.array([0, 2, 3, 4]))}, Path("none"))
-    Lines(text := io.StringIO()).write(found)
+    JsonLinesSink(text := io.StringIO()).write(found)
     lines = [json.loads(line)["y"] for line in text.getvalue().splitlines()]
     assert lines == [[[1.0, None]], [[2.0], [None]]]
     with pytest.raises(
         DataError,
         match=r"samples per batch, which one line cannot represent: `y` 2, `x` 4.*npz, which stores them separately",
     ):
-        Lines(text).write(Prediction(values | {"x": np.zeros(4)}, {}, {}, found.starts, Path("none")))
+        JsonLinesSink(text).write(Prediction(values | {"x": np.zeros(4)}, {}, {}, found.starts, Path("none")))
 
 
 def test_a_training_made_in_python_predicts_and_evaluates(tmp_path, monkeypatch):

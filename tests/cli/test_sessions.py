@@ -75,7 +75,7 @@ def printed(text: str) -> str:
 def _run(command: str) -> str:
     if "--plugins" in command:  # what a plugin registers stays in the process
         line = [sys.executable, "-m", "paddle_layers", *command.split()]
-        process = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
+        process = subprocess.run(line, capture_output=True, text=True, timeout=600, check=False)
         return _with_status(process.stdout + process.stderr, process.returncode)
     done = CliRunner().invoke(
         commands, prog_name="paddle-layers", args=[word.strip("'") for word in re.findall(r"'[^']*'|\S+", command)]

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.data import DataError
-from paddle_layers.data.formats import indexed_lines
-from paddle_layers.data.sinks.texts import Lines, Table
+from paddle_layers.data.formats import text_lines
+from paddle_layers.data.sinks.formats import CsvSink, JsonLinesSink
 from paddle_layers.data.sinks.values import Values
 
 pytestmark = pytest.mark.filterwarnings("ignore::paddle_layers.data.DataWarning")
@@ -45,7 +45,7 @@ GOOD = [n for n in range(11) if n not in BAD]
 def folder(tmp_path, monkeypatch):
     """A trained network, and data with damaged rows that are read when they are wanted."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(indexed_lines, "IN_MEMORY", 0)
+    monkeypatch.setattr(text_lines, "IN_MEMORY", 0)
     for name, on_error in (("stop", ""), ("skip", 'on_error: "skip"')):
         (tmp_path / f"{name}.textproto").write_text(TRAINING.replace("ON_ERROR", on_error))
     (tmp_path / "train.csv").write_text("\n".join(["a,b,side", *ROWS]))
@@ -130,9 +130,9 @@ def test_lines_of_sequences_bear_the_number_of_their_record():
     values = {"deep": np.arange(6.0)[:, None]}
     batch = Values(values, starts={"deep": (starts, inner)}, records=np.array([4, 7]))
     table, lines = io.StringIO(), io.StringIO()
-    Table(table).write(batch)
+    CsvSink(table).write(batch)
     assert [line.split(",")[0] for line in table.getvalue().splitlines()] == ["row", "4", "4", "7", "7", "7", "7"]
-    Lines(lines).write(batch)
+    JsonLinesSink(lines).write(batch)
     assert [json.loads(line)["row"] for line in lines.getvalue().splitlines()] == [4, 7]
     with pytest.raises(DataError, match="cannot match 3 rows of values to 2 records"):
-        Table(io.StringIO()).write(Values({"y": np.arange(3.0)}, records=np.array([4, 7])))
+        CsvSink(io.StringIO()).write(Values({"y": np.arange(3.0)}, records=np.array([4, 7])))

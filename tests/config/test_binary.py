@@ -18,7 +18,7 @@ from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError, loads
 from paddle_layers.config.conversion import FORMATS, converted, read_message, written
 from paddle_layers.config.diagnostics.diagnostic import Source
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.reading.syntax import read
 from paddle_layers.config.writing.binary import message_of_binary, message_of_fields, text_of_binary
 from paddle_layers.config.writing.descriptors import message_class
@@ -33,7 +33,7 @@ ENDS = (".textproto", ".json", ".binpb")
 
 
 def message(text: str) -> Any:
-    return message_of_fields(read(Report(Source("", text))))
+    return message_of_fields(read(DiagnosticReport(Source("", text))))
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
@@ -93,8 +93,8 @@ AMBIGUOUS = [
 
 @pytest.mark.parametrize("text", AMBIGUOUS)
 def test_settings_are_told_from_blocks_of_the_same_name(text: str) -> None:
-    fields = read(Report(Source("", text)))
-    made = message_of_fields([*fields, *read(Report(Source("", "steps: 1 batch_size: 1")))])
+    fields = read(DiagnosticReport(Source("", text)))
+    made = message_of_fields([*fields, *read(DiagnosticReport(Source("", "steps: 1 batch_size: 1")))])
     kind = text.split(maxsplit=1)[0]
     block = getattr(made, kind)[0] if kind in ("schedule", "source") else getattr(made, kind)
     assert [field.name for field, _ in block.ListFields()] == ["type", block.type]

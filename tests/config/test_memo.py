@@ -12,7 +12,7 @@ import pytest
 
 from paddle_layers.config.binding.memo import memo
 from paddle_layers.config.diagnostics.diagnostic import Source
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.reading.fields import BLOCK, KNOWN
 from paddle_layers.config.reading.syntax import read
 from paddle_layers.config.wiring.network_builder import wire_fields
@@ -27,7 +27,7 @@ CHAIN = 'layer { name: "x" type: "data" data { shape: 8 } }\n' + "".join(
 
 def seen(text, recall):
     """The layers and the faults of a network text."""
-    report = Report(Source("text", text))
+    report = DiagnosticReport(Source("text", text))
     wired = wire_fields(read(report, recall), report)
     layers = [(repr(node), node.span, node.inputs, node.attributes.as_dict()) for node in wired.nodes]
     return wired.name, layers, [fault.to_dict() for fault in report.sorted()]
@@ -35,7 +35,7 @@ def seen(text, recall):
 
 def test_layers_are_recalled_up_to_one_that_has_to_be_read():
     text = CHAIN.replace('name: "b"', "name: 'b'")
-    kinds = [field[1] for field in read(Report(Source("text", text)), memo())]
+    kinds = [field[1] for field in read(DiagnosticReport(Source("text", text)), memo())]
     assert kinds == [KNOWN, BLOCK, KNOWN]
     assert seen(text, memo()) == seen(text, None)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import paddle_layers as pl
 from paddle_layers.config import ConfigError, format_text, loads
 from paddle_layers.config.diagnostics.diagnostic import Source
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.reading.fields import BLOCK, LIST
 from paddle_layers.config.reading.reader import read_text
 from paddle_layers.config.writing.descriptors import message_class
@@ -101,7 +101,7 @@ def test_json_faults_have_places():
 
 
 def test_places_are_those_of_the_text():
-    report = Report(Source("", VALID))
+    report = DiagnosticReport(Source("", VALID))
     stack = list(read_text(VALID, report))
     seen = 0
     while stack:

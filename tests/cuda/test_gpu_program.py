@@ -1,5 +1,6 @@
 """`python -m tests.gpu`, the program for machines with a card, in the simulator; and what it does when things fail."""
 
+import csv
 import importlib.util
 import io
 import os
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 import warnings
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +18,9 @@ from paddle_layers.runtime import DeviceWarning
 from tests.gpu import program
 from tests.gpu.children import run_part
 from tests.gpu.conformance import allowed
+from tests.gpu.measurements import HEAD, write_measurements
 from tests.gpu.page import table
-from tests.gpu.parts import Part, Setup, load
+from tests.gpu.parts import Measurement, Outcome, Part, Setup, load
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -64,10 +67,37 @@ def test_all_parts_at_tiny_sizes_in_the_simulator(tmp_path):
         assert shown in text
 
 
-def test_the_committed_page_has_every_part():
-    text = (ROOT / "docs" / "development" / "gpu-results.md").read_text()
-    for module in program.PARTS.values():
-        assert f"| {load(module).title} " in text
+def test_the_measurements_are_those_of_the_performance_page():
+    work = {"alone": {"ours": 1e-3, "torch": 2e-3, "tf32": 1e-3}, "called": {"ours": 1e-3, "torch": 2e-3}}
+    layer = {**work, "bytes": 10**6}
+    step = {**work, "operations": 10**9}
+    facts = {
+        "conformance": {"worst": {f"{way} float{bits}": 0.0 for way in ("plain", "tuned") for bits in (32, 64)}},
+        "larger": {"worst": {"float32": 0.0, "float64": 0.0}},
+        "compiling": {"seconds": 1.0},
+        "digits": {"steps": 1350, "first": 0.0, "worst": 0.0, "accuracies": [1, 1], "seconds": [1, 1]},
+        "memory": {"bytes": [1, 1, 1]},
+    }
+    outcomes = [load(program.PARTS[name]).measurements({"item": found}) for name, found in facts.items()]
+    rates = {"gpu": "one", "copy": 1.0, "float32": 1.0, "tf32": 1.0}
+    network = {"kind": "network", "rows": {"outputs": step, "step": step}}
+    layers = {"kind": "layer", "rows": {"forward": layer, "forward and backward": layer}}
+    benchmark = load(program.PARTS["benchmark"]).measurements({"1": rates, "2": network, "3": layers})
+    written = {(row.benchmark, row.metric, row.unit) for rows in (*outcomes, benchmark) for row in rows}
+    with (ROOT / "docs" / "development" / "benchmarks" / "gpu.csv").open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        assert written == {(row["benchmark"], row["metric"], row["unit"]) for row in reader}
+        assert tuple(reader.fieldnames) == HEAD
+
+
+def test_a_measurement_is_written_with_gpu_commit_and_versions(tmp_path):
+    rows = [("GPU", "NVIDIA H100, 81559 MiB"), ("Commit", "abc"), ("torch", "2.11.0")]
+    relu = Measurement("GPU layers", "relu", "forward", "ms", "1", "2", "PyTorch, TF32", "2.00")
+    outcomes = {"environment": Outcome(facts={"facts": {"rows": rows}}), "benchmark": Outcome(measurements=[relu])}
+    write_measurements(tmp_path / "gpu.csv", outcomes, "run it", datetime(2026, 11, 26, 13, 5, tzinfo=UTC))
+    line = (tmp_path / "gpu.csv").read_text().splitlines()[1]
+    run = "2026-11-26 13:05,abc,GPU: NVIDIA H100,,GPU layers"
+    assert line == f'{run},relu,forward,ms,1,2,"PyTorch 2.11.0, TF32",2.00,run it'
 
 
 def test_without_a_card_it_says_so_and_fails(tmp_path):
@@ -85,7 +115,7 @@ def test_a_part_that_fails_is_recorded_and_the_others_go_on(tmp_path, monkeypatc
     parts = {"environment": "tests.gpu.environment", "missing": "tests.gpu.missing", "wrong": here}
     monkeypatch.setattr(program, "PARTS", parts)
     page = tmp_path / "page.md"
-    assert program.run(Setup(tiny=True), [], 60, page, "the command") is False
+    assert program.run(Setup(tiny=True), [], 300, page, "the command") is False
     text = page.read_text()
     assert "| Everything goes wrong | 4 of 6 failed |" in text
     assert "* **raise** failed: `ValueError: it 'had' to be`" in text

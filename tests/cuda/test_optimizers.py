@@ -15,7 +15,7 @@ from paddle_layers.runtime.devices.cuda import simulated_device
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.optimise.updater import Updater
 from paddle_layers.testing.properties.ptx import Ptx
-from tests.rotation import every_architecture
+from tests.selection import every_architecture
 
 NETWORK = """
 layer { name: "x" type: "data" data { shape: [3] } }

@@ -15,7 +15,7 @@ from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_siz
 from paddle_layers.runtime import Net
 from paddle_layers.runtime.devices.cuda import cubin_of, cuda_driver, ptx_of, simulated_device
 from paddle_layers.testing.properties.ptx import launches_of
-from tests.rotation import every_architecture
+from tests.selection import every_architecture
 
 DATA = 'layer {{ name: "x" type: "data" data {{ shape: [{}] }} }}\n'
 LAYER = 'layer {{ name: "{}" type: "{}" input: "x" propagate_down: true {} {} {{ {} bias: false }} }}\n'

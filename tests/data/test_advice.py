@@ -115,10 +115,10 @@ def test_names_beside_numbers_in_the_first_line(tmp_path):
 
 @pytest.mark.parametrize("kind", ["csv", "large csv"])
 def test_an_unknown_class_is_given_no_id_of_its_own(tmp_path, kind, monkeypatch):
-    from paddle_layers.data.formats import indexed_lines
+    from paddle_layers.data.formats import text_lines
 
     if kind != "csv":
-        monkeypatch.setattr(indexed_lines, "IN_MEMORY", 0)
+        monkeypatch.setattr(text_lines, "IN_MEMORY", 0)
     (tmp_path / "d.csv").write_text("x,kind,where\n1,a,here\n2,b,there\n")
     (tmp_path / "e.csv").write_text("x,kind,where\n1,c,here\n")
     (tmp_path / "f.csv").write_text("x,kind,where\n1,a,elsewhere\n")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from paddle_layers.data import Batches, DataError, Dataset, Position, make_feeds
-from paddle_layers.data.random import RowRandom
+from paddle_layers.data.sampling import RowRandom
 from paddle_layers.define import Type, registries
 from paddle_layers.runtime import Csr, Sequences
 

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from paddle_layers.data import DataError, Dataset
-from paddle_layers.data.formats import csv_records, indexed_lines, text_lines
+from paddle_layers.data.formats import csv_records, text_lines
 from paddle_layers.data.formats.csv_records import Dialect
-from paddle_layers.data.formats.indexed_lines import IndexedLines
-from paddle_layers.data.formats.positioned_files import PositionedFile
-from paddle_layers.data.formats.text_lines import decoded
+from paddle_layers.data.formats.files import PositionedFile
+from paddle_layers.data.formats.text_lines import IndexedLines, decoded
 from paddle_layers.define import registries
 
 PARTS = ('"', '"', '""', ",", ",", "\n", "\n", "\r\n", "\r", "a", "1", " ", ";", "\t", "é", "'", "x y", '5" pipe')
@@ -86,7 +85,7 @@ def test_rows_are_those_of_the_csv_module_in_files_of_any_size(monkeypatch):
 )
 def test_quotes_that_swallow_rows_are_refused_with_their_line(tmp_path, monkeypatch, text, message, limit):
     """Also in a column that no field has; without quotes every line is a row."""
-    monkeypatch.setattr(indexed_lines, "IN_MEMORY", limit)
+    monkeypatch.setattr(text_lines, "IN_MEMORY", limit)
     path = tmp_path / "f"
     path.write_text(text)
     with pytest.raises(DataError, match=message + r".*`quote: none` in the source"):
@@ -99,7 +98,7 @@ def test_quotes_that_swallow_rows_are_refused_with_their_line(tmp_path, monkeypa
 
 @pytest.mark.parametrize("limit", [2**28, 0])
 def test_long_cells_and_cells_in_single_quotes(tmp_path, monkeypatch, limit):
-    monkeypatch.setattr(indexed_lines, "IN_MEMORY", limit)
+    monkeypatch.setattr(text_lines, "IN_MEMORY", limit)
     path = tmp_path / "f"
     path.write_text("x,note\n1," + "a" * 300_000 + '\n2,"' + "b\n" * 80_000 + '"\n')
     assert opened(path, columns=["features = x"]).rows(np.arange(2))["features"].tolist() == [[1], [2]]
@@ -112,7 +111,7 @@ def test_long_cells_and_cells_in_single_quotes(tmp_path, monkeypatch, limit):
 @pytest.mark.parametrize("limit", [2**28, 0])
 def test_one_quoted_empty_cell_is_a_row(tmp_path, monkeypatch, limit):
     """pandas writes a missing number of a table of one column so; an empty line is none."""
-    monkeypatch.setattr(indexed_lines, "IN_MEMORY", limit)
+    monkeypatch.setattr(text_lines, "IN_MEMORY", limit)
     path = tmp_path / "f"
     path.write_text('x\n1\n""\n\n3\n')
     assert len(opened(path, columns=["features = x"], empty="mean")) == 3

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from paddle_layers.data import DataError, Dataset
-from paddle_layers.data.formats.arrays import UNPACKED, read_npy, read_npz
+from paddle_layers.data.formats.npy import UNPACKED, read_npy, read_npz
 from paddle_layers.define import registries
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paddle_layers.data import DataError
-from paddle_layers.data.formats.arrays import read_npy, read_npz
+from paddle_layers.data.formats.npy import read_npy, read_npz
 from paddle_layers.define import registries
 
 

@@ -14,11 +14,11 @@ PEAKS = """
 import json, sys
 from pathlib import Path
 from paddle_layers.data import Batches, make_feeds
-from paddle_layers.data.formats import indexed_lines, parquet
+from paddle_layers.data.formats import parquet, text_lines
 from paddle_layers.define import Type, registries
 
 source, small, large, field, wanted = json.loads(sys.argv[1])
-indexed_lines.IN_MEMORY = 0
+text_lines.IN_MEMORY = 0
 parquet.MOST_KEPT = 2**21
 
 def run(attributes):

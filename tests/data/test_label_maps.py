@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
-from paddle_layers.data.sinks.texts import Lines, Table
+from paddle_layers.data.sinks.formats import CsvSink, JsonLinesSink
 from paddle_layers.runtime import FeedError, Sequences
 
 NETWORK = """
@@ -166,8 +166,8 @@ def test_predictions_have_a_class_for_each_pixel(trained):
     np.testing.assert_allclose(found.values["scores"].sum(axis=1), 1, rtol=1e-5)
     np.testing.assert_array_equal(found.classes["scores"], found.values["scores"].argmax(axis=1))
     table, lines = io.StringIO(), io.StringIO()
-    Table(table).write(found)
-    Lines(lines).write(found)
+    CsvSink(table).write(found)
+    JsonLinesSink(lines).write(found)
     cells = table.getvalue().splitlines()[1].split(",")
     assert cells[1].split() == list(map(str, found.classes["scores"][0].ravel()))
     assert len(cells) == 2 + 3 * 3 * 4

@@ -7,7 +7,7 @@ import pytest
 
 from paddle_layers.data import Batches, DataError, make_feeds
 from paddle_layers.data.fitted_preprocessing import encoded, learn
-from paddle_layers.data.formats import indexed_lines, text_lines
+from paddle_layers.data.formats import text_lines
 from paddle_layers.data.lazy_columns import StoredColumn
 from paddle_layers.define import Type, registries
 
@@ -25,7 +25,7 @@ def both(tmp_path, monkeypatch):
         (tmp_path / "f").write_text(content, encoding="utf-8", newline="")
         found = []
         for limit in (2**28, 0):
-            monkeypatch.setattr(indexed_lines, "IN_MEMORY", limit)
+            monkeypatch.setattr(text_lines, "IN_MEMORY", limit)
             dataset = opened(source, tmp_path, file="f", **attributes)
             found.append(encoded(dataset, learn(dataset, np.arange(0, len(dataset), 2)), "here"))
         assert found[1].is_stored
@@ -68,7 +68,7 @@ def test_labels_and_columns_are_the_same(both):
 
 
 def test_a_bad_row_is_told_when_it_is_read_or_left_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(indexed_lines, "IN_MEMORY", 0)
+    monkeypatch.setattr(text_lines, "IN_MEMORY", 0)
     (tmp_path / "f").write_text("a,b\n1,2\n3,x\n5,6\n7\n")
     dataset = opened("csv", tmp_path, file="f")
     assert isinstance(dataset.fields["features"], StoredColumn)
@@ -83,9 +83,9 @@ def test_a_bad_row_is_told_when_it_is_read_or_left_out(tmp_path, monkeypatch):
 
 
 def test_training_parts_of_large_tables(tmp_path, monkeypatch):
-    from paddle_layers.data.splitting import split_by_share
+    from paddle_layers.data.sampling import split_by_share
 
-    monkeypatch.setattr(indexed_lines, "IN_MEMORY", 0)
+    monkeypatch.setattr(text_lines, "IN_MEMORY", 0)
     (tmp_path / "f").write_text("x,kind\n" + "".join(f"{n},{'ab'[n % 2]}\n" for n in range(40)))
     dataset = opened("csv", tmp_path, file="f", ids=["kind"])
     train, test = split_by_share(dataset, 0.25, 0, "kind")
@@ -105,7 +105,7 @@ def test_lines_of_words_are_the_same(both, tmp_path, dictionary):
 
 
 def test_a_word_that_is_not_known_is_told_with_its_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(indexed_lines, "IN_MEMORY", 0)
+    monkeypatch.setattr(text_lines, "IN_MEMORY", 0)
     (tmp_path / "words.txt").write_text("the\nsun\n")
     (tmp_path / "f").write_bytes(b"the sun\nthe moon\nthe \xff\nsun\n")
     dataset = opened("text", tmp_path, file="f", dictionary="words.txt")

@@ -9,7 +9,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.data import BadRecords, DataError, Dataset, Position, SequenceColumn, SparseColumn, make_feeds
-from paddle_layers.data.batching.mixing import Mixed, MixedBatches
+from paddle_layers.data.batching.mixing import MixedBatches, MixedSource
 from paddle_layers.data.lazy_columns import StoredColumn
 from paddle_layers.define import Type, registries
 from paddle_layers.training.problems import TrainingError
@@ -25,7 +25,7 @@ def numbers(count, first=0):
 
 def mixed(*sources, types=TYPES, **options):
     """Batches of (data set, ratio) pairs."""
-    parts = [Mixed(one, np.arange(len(one)), make_feeds(one, types), ratio) for one, ratio in sources]
+    parts = [MixedSource(one, np.arange(len(one)), make_feeds(one, types), ratio) for one, ratio in sources]
     return MixedBatches(parts, options.pop("batch_size", 4), **options)
 
 
@@ -72,7 +72,7 @@ def pictures(*counts, ratios, **options):
         image = np.stack([np.arange(count) + 100.0 * number, np.full(count, -1.0)], axis=1).reshape(count, 1, 1, 2)
         dataset = Dataset({"image": image})
         feeds = make_feeds(dataset, types, transforms=[("image", change)] * (number + 1))
-        parts.append(Mixed(dataset, np.arange(count), feeds, ratio))
+        parts.append(MixedSource(dataset, np.arange(count), feeds, ratio))
     return MixedBatches(parts, 5, seed=3, **options)
 
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from paddle_layers.data import DataError, Dataset
-from paddle_layers.data.formats import indexed_lines, positioned_files
+from paddle_layers.data.formats import files, text_lines
 from paddle_layers.define import registries
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -39,7 +39,7 @@ def piped(tmp_path: Path) -> Callable[[bytes], Path]:
 
 @pytest.mark.parametrize("limit", [2**28, 0])
 def test_a_table_from_a_pipe_is_whole(tmp_path, piped, monkeypatch, limit):
-    monkeypatch.setattr(indexed_lines, "IN_MEMORY", limit)
+    monkeypatch.setattr(text_lines, "IN_MEMORY", limit)
     text = "x,y\n" + "".join(f"{row},{row % 3}\n" for row in range(50_000))
     data = opened("csv", tmp_path, file=piped(text.encode()).name, label="y")
     assert len(data) == 50_000
@@ -68,7 +68,7 @@ def test_an_open_descriptor_is_read(tmp_path):
 
 
 def test_a_pipe_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(positioned_files, "SPOOLED", 2**22)
+    monkeypatch.setattr(files, "SPOOLED", 2**22)
     with pytest.raises(DataError, match="/dev/zero is a pipe of more than 4194304 bytes"):
         opened("csv", tmp_path, file="/dev/zero")
 

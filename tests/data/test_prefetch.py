@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from paddle_layers.data import Batches, DataError, Dataset, Position, make_feeds
-from paddle_layers.data.lazy_columns import BadRecords, Records, StoredColumn
-from paddle_layers.data.prefetch import prefetched, size_of
-from paddle_layers.data.shuffling import TOGETHER, Blocks, shuffled
+from paddle_layers.data.batching.batches import prefetched
+from paddle_layers.data.columns import size_of
+from paddle_layers.data.lazy_columns import MOST_BLOCKS, BadRecords, RecordReader, RowBlocks, StoredColumn
+from paddle_layers.data.sampling import shuffled
 from paddle_layers.define import Type, registries
 from tests.training.helpers import SETTINGS, train
 
@@ -73,7 +74,7 @@ def stored(rows=23, bad=(), note=id):
             raise BadRecords(problems)
         return {"image": values[index], "label": index % 3}
 
-    records = Records(read)
+    records = RecordReader(read)
     columns = {
         "image": records.column("image", rows, (1, 4, 4), np.uint8),
         "label": records.column("label", rows, (), np.int64),
@@ -163,13 +164,13 @@ def test_ids_and_numbers_that_are_read_late_are_checked_late():
 
 
 def test_rows_of_blocks_stay_together_and_each_comes_once():
-    blocks, part = Blocks(np.array([*range(0, 100, 5), 100])), np.arange(1, 100)
+    blocks, part = RowBlocks(np.array([*range(0, 100, 5), 100])), np.arange(1, 100)
     order = shuffled(part, blocks, 7, 0)
     assert sorted(order) == part.tolist()
     assert order.tolist() != shuffled(part, blocks, 7, 1).tolist()
     assert order.tolist() == shuffled(part, blocks, 7, 0).tolist()
-    for first in range(0, 75, 5 * TOGETHER):
-        assert len(set((order[first : first + 5 * TOGETHER] // 5).tolist())) <= TOGETHER + 1
+    for first in range(0, 75, 5 * MOST_BLOCKS):
+        assert len(set((order[first : first + 5 * MOST_BLOCKS] // 5).tolist())) <= MOST_BLOCKS + 1
     assert order[:40].tolist() != sorted(order[:40])
 
 

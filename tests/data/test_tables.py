@@ -16,7 +16,7 @@ from paddle_layers.config import ConfigError
 from paddle_layers.data import DataError, Dataset, make_feeds
 from paddle_layers.data.columns import GapColumn, WordColumn
 from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded, learn, read_fitted
-from paddle_layers.data.splitting import split_by_field, split_by_group, split_by_share
+from paddle_layers.data.sampling import split_by_field, split_by_group, split_by_share
 from paddle_layers.define import Type, registries
 from paddle_layers.runtime.memory.tensorfiles import read_tensors, write_tensors
 from tests.training.helpers import train

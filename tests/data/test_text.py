@@ -11,7 +11,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.data import DataError, Dataset
 from paddle_layers.data.fitted_preprocessing import encoded, learn
-from paddle_layers.data.formats import lines, text_lines
+from paddle_layers.data.formats import text_lines, tokenizers
 from paddle_layers.define import registries
 
 TRAINING = """
@@ -108,10 +108,10 @@ def test_without_a_dictionary_the_training_data_make_one(tmp_path):
 
 def test_a_dictionary_has_a_limit_as_a_whole(tmp_path, monkeypatch):
     (tmp_path / "words.txt").write_text("".join(f"word{k}\n" for k in range(20)))
-    assert len(lines.read_dictionary(tmp_path / "words.txt")) == 20
-    monkeypatch.setattr(lines, "LARGEST_DICTIONARY", 100)
+    assert len(tokenizers.read_dictionary(tmp_path / "words.txt")) == 20
+    monkeypatch.setattr(tokenizers, "LARGEST_DICTIONARY", 100)
     with pytest.raises(DataError, match=r"words.txt has more than 100 characters, the limit of a dictionary"):
-        lines.read_dictionary(tmp_path / "words.txt")
+        tokenizers.read_dictionary(tmp_path / "words.txt")
 
 
 def test_a_line_without_an_end_is_not_read_whole(tmp_path, monkeypatch):
@@ -119,12 +119,12 @@ def test_a_line_without_an_end_is_not_read_whole(tmp_path, monkeypatch):
     (tmp_path / "words.txt").write_bytes(b"a\n" + b"\0" * 5000)
     monkeypatch.setattr(text_lines, "LONGEST", 1000)
     with pytest.raises(DataError, match=r"words.txt:2: the line exceeds 1000 bytes"):
-        lines.read_dictionary(tmp_path / "words.txt")
+        tokenizers.read_dictionary(tmp_path / "words.txt")
 
 
 def test_messages_about_a_dictionary_are_short(tmp_path):
     for content in ("a " * 5000, "a" * 5000 + "\n" + "a" * 5000):
         (tmp_path / "words.txt").write_text(content)
         with pytest.raises(DataError) as caught:
-            lines.read_dictionary(tmp_path / "words.txt")
+            tokenizers.read_dictionary(tmp_path / "words.txt")
         assert len(str(caught.value)) < 400

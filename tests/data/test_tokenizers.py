@@ -13,8 +13,8 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 
 import paddle_layers as pl
 from paddle_layers.data import DataError, Dataset
-from paddle_layers.data.formats import indexed_lines
-from paddle_layers.data.formats.dictionaries import read_words
+from paddle_layers.data.formats import text_lines
+from paddle_layers.data.formats.tokenizers import read_words
 from paddle_layers.define import registries
 from paddle_layers.training.value_text import text_of, words_of_ids
 
@@ -74,7 +74,7 @@ def opened(folder: Path, **settings: Any) -> Dataset:
 @pytest.mark.parametrize("file", ["tokenizer.json", "pieces.json"])
 @pytest.mark.parametrize("large", [False, True])
 def test_ids_are_those_of_the_library(folder, file, large, monkeypatch):
-    monkeypatch.setattr(indexed_lines, "IN_MEMORY", 0 if large else 2**28)
+    monkeypatch.setattr(text_lines, "IN_MEMORY", 0 if large else 2**28)
     own = plain(folder / file)
     wanted = [own.encode(line).ids for line in LINES]
     rows = opened(folder, file="labelled.txt", tokenizer=file, classes=["a", "b"]).rows(np.arange(4))

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from paddle_layers.data import DataError
-from paddle_layers.data.formats.pictures import Decoder
+from paddle_layers.data.formats.image_decoder import Decoder
 from paddle_layers.define import registries
 
 
@@ -85,7 +85,7 @@ def test_what_is_transparent_shows_the_background(mode):
 
 @pytest.mark.parametrize("mode", ["La", "RGBa"])
 def test_premultiplied_alpha(mode):
-    from paddle_layers.data.formats.transparency import opaque
+    from paddle_layers.data.formats.image_decoder import opaque
 
     whole = Image.fromarray(np.array([[[100, 100, 100, 51], [0, 0, 0, 255]]], np.uint8))
     image = whole.convert("LA" if mode == "La" else "RGBA").convert(mode)

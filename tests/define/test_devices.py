@@ -11,7 +11,7 @@ import paddle_layers as pl
 from paddle_layers.define import Example, Input, Ints, LayerDefinition, Output, body, each, helper, layer, real
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.testing.properties.ptx import compile_layer
-from tests.rotation import architecture
+from tests.selection import ARCHITECTURE
 
 Function = Callable[..., float]
 
@@ -180,7 +180,7 @@ def compiles(definition: LayerDefinition) -> bool:
     """Whether the compiler makes machine code for a card of all functions; it fails in many ways."""
     try:
         with point_functions_only():
-            for kernel in compile_layer(definition, (architecture(),)):
+            for kernel in compile_layer(definition, (ARCHITECTURE,)):
                 kernel.link()
     except Exception:
         return False

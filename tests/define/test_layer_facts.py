@@ -18,7 +18,7 @@ from paddle_layers.testing.cases.case import Case, in_phases
 from paddle_layers.testing.cases.networks import network_text
 from paddle_layers.testing.cases.trial import Results, Trial, as_python, guarded
 from paddle_layers.testing.cases.values import join_rows, take_rows
-from tests.rotation import layers_by_round
+from tests.selection import compiled_layers
 
 LAYERS = list(pl.registry)
 BY_THEMSELVES = [name for name in LAYERS if pl.registry[name].inputs and not pl.registry[name].networks]
@@ -270,7 +270,7 @@ HIDDEN = {
 """What the run does not show, or shows of something else."""
 
 
-@pytest.mark.parametrize("name", layers_by_round(BY_THEMSELVES))
+@pytest.mark.parametrize("name", compiled_layers(BY_THEMSELVES))
 def test_what_is_seen(name: str) -> None:
     layer = pl.registry[name]
     message = layer.definition

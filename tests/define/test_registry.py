@@ -25,7 +25,7 @@ def test_names_are_found_without_an_index(kind: str, monkeypatch: pytest.MonkeyP
 
 
 def output_of(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
     return done.stdout.strip()
 
 

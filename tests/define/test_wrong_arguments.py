@@ -234,3 +234,14 @@ def test_labels_and_gradients_say_what_to_write(net):
     says(meant, lambda: net.gradient("scores.weight"), KeyError)
     lr = "the learning rate is an argument of each step: write optimizer.step(learning_rate)"
     says(lr, lambda: pl.Optimizer(net, "adam", lr=0.1), TypeError)
+
+
+@pytest.mark.parametrize("add", [pl.step, pl.penalty, pl.direction, pl.lazy_update, pl.linear_penalty])
+def test_functions_of_unregistered_optimizers_are_rejected(add):
+    class Plain:
+        pass
+
+    with pytest.raises(
+        pl.DefinitionError, match=r"test_wrong_arguments.py:\d+: Plain is not registered: add @optimizer"
+    ):
+        add(Plain)(lambda i, value: value[i])

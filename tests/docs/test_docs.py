@@ -22,7 +22,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import validate
 from paddle_layers.define import registries
-from tests.rotation import changed_files, is_turn
+from tests.selection import changed_files, is_turn
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("tutorials", "how-to", "explanations", "development")

@@ -58,9 +58,9 @@ def test_it_finds_what_the_library_finds(tmp_path: Path) -> None:
     layers = [{"name": str(n), "type": layer.name, layer.name: block} for n, (layer, block) in enumerate(asked)]
     (tmp_path / "network.json").write_text(json.dumps({"layer": layers}))
     shutil.copy(SCRIPT, tmp_path)
-    subprocess.run(["npm", "install", "--silent", "protobufjs@8"], cwd=tmp_path, check=True, timeout=120)
+    subprocess.run(["npm", "install", "--silent", "protobufjs@8"], cwd=tmp_path, check=True, timeout=600)
     command = ["node", SCRIPT.name, "protos/paddle_layers/layer_def.proto", "registry.binpb", "network.json"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
     assert (done.returncode, done.stderr) == (1, "")
     found: dict[int, set[str]] = {number: set() for number in range(len(asked))}
     for line in done.stdout.splitlines()[:-1]:

@@ -94,7 +94,11 @@ def test_what_a_python_program_uses_has_a_page_of_its_docstring(site: Path) -> N
                 assert f'id="{module}.{name}"' in text
     net = (site / "python" / "Net.html").read_text(encoding="utf-8")
     assert 'id="paddle_layers.Net.backward"' in net
-    assert "Gradients of parameters are overwritten, not added up." in net
+    assert "Gradients of parameters are overwritten, not accumulated." in net
+    assert 'id="paddle_layers.Net.statistics"' in net, "methods of its bases"
+    each = re.sub("<[^>]+>", "", (site / "python" / "each.html").read_text(encoding="utf-8"))
+    for part in ("Parameters:", "Returns:", "Raises:", "Example:", "DefinitionError", "@each(Swish.y)"):
+        assert part in each
 
 
 def test_nothing_is_fetched_from_elsewhere(pages: dict[Path, Page]) -> None:
@@ -278,7 +282,7 @@ def test_directive_includes_the_page_of_a_layer(tmp_path: Path, name: str, text:
     (tmp_path / name).write_text(text)
     (tmp_path / "conf.py").write_text('extensions = ["paddle_layers.codegen.sphinx_extension"]\n')
     command = [sys.executable, "-m", "sphinx", "-q", str(tmp_path), str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
     html = (tmp_path / "out" / "index.html").read_text()
     for part in ("<math", "<svg", 'id="input-x"', "Equivalents in other frameworks", "softmax_dx"):
@@ -289,7 +293,7 @@ def test_directive_names_the_nearest_layer(tmp_path: Path) -> None:
     (tmp_path / "index.rst").write_text("Manual\n======\n\n.. paddle-layer:: softmx\n")
     (tmp_path / "conf.py").write_text('extensions = ["paddle_layers.codegen.sphinx_extension"]\n')
     command = [sys.executable, "-m", "sphinx", "-q", str(tmp_path), str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert "did you mean `softmax`?" in done.stderr
 
 

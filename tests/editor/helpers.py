@@ -1,9 +1,8 @@
 """Texts with a marked cursor, and what the editor's parts make of them."""
 
-from paddle_layers.editor.completion import CURSOR, Item, completions
+from paddle_layers.editor.completion import CURSOR, Completion, completions
 from paddle_layers.editor.document import Document
-from paddle_layers.editor.hover import hover
-from paddle_layers.editor.navigation import definitions
+from paddle_layers.editor.hover import definitions, hover
 
 DATA = 'layer { name: "x" type: "data" data { shape: [4, 8, 8] } }\n'
 DATA_JSON = '{"name": "x", "type": "data", "data": {"shape": [4, 8, 8]}}'
@@ -39,7 +38,7 @@ def target(text: str) -> list[int]:
     return [document.text[: found.start].count("\n") for found in definitions(document, offset)]
 
 
-def offered(marked: str, path: str = "<text>") -> list[Item]:
+def offered(marked: str, path: str = "<text>") -> list[Completion]:
     """The completions at the mark."""
     return completions(*opened(marked, path))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddle_layers.editor.navigation import symbols
+from paddle_layers.editor.hover import symbols
 from tests.editor.helpers import emptied, labels, marked, opened, shown, taken, target
 
 NET = """

@@ -10,10 +10,8 @@ import paddle_layers as pl
 from paddle_layers.config import Diagnostic, Source, examine
 from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import LayerDefinition, registries
-from paddle_layers.editor.document import Document
-from paddle_layers.editor.hover import hover
-from paddle_layers.editor.navigation import definitions, symbols
-from paddle_layers.editor.problems import problems
+from paddle_layers.editor.document import Document, problems
+from paddle_layers.editor.hover import definitions, hover, symbols
 from paddle_layers.schema.comments import COMMENTS
 from paddle_layers.testing.cases.case import LAYER, cases
 from tests.editor.helpers import DATA, opened

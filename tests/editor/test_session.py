@@ -16,10 +16,9 @@ from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
 import paddle_layers as pl
-from paddle_layers.editor.document import LARGEST, Document
-from paddle_layers.editor.problems import problems
-from paddle_layers.editor.streams import LARGEST as LARGEST_MESSAGE
-from paddle_layers.editor.streams import Messages
+from paddle_layers.editor.document import LARGEST, Document, problems
+from paddle_layers.editor.transport import LARGEST as LARGEST_MESSAGE
+from paddle_layers.editor.transport import Messages
 
 DATA = 'layer { name: "bild𝄞" type: "data" data { shape: [3, 8, 8] } }\n'
 NET = (
@@ -316,7 +315,7 @@ def test_plugins_are_known_and_cannot_end_the_session(tmp_path: Path) -> None:
 
 def test_an_editor_that_just_goes_away() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "paddle_layers", "lsp"], input=b"", capture_output=True, timeout=60, check=False
+        [sys.executable, "-m", "paddle_layers", "lsp"], input=b"", capture_output=True, timeout=600, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")
 
@@ -330,18 +329,16 @@ def test_a_text_that_is_too_large_says_so() -> None:
 
 def test_without_pygls_it_says_what_to_install() -> None:
     code = "import sys; sys.modules['pygls'] = None; from paddle_layers.cli import main; sys.argv[1:] = ['lsp']; main()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr == "the language server requires pygls: pip install 'paddle-layers[lsp]'\n"
 
 
-@pytest.mark.parametrize(
-    "name", ["completion", "cursor", "navigation", "document", "hover", "block_schema", "problems"]
-)
+@pytest.mark.parametrize("name", ["completion", "document", "hover"])
 def test_the_analysis_needs_no_pygls(name: str) -> None:
     code = f"import sys; sys.modules['pygls'] = None; import paddle_layers.editor.{name}"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=600)
 
 
 FRAMES = {
@@ -379,7 +376,7 @@ def test_what_goes_wrong_is_logged_on_a_line_each() -> None:
         sent += b"Content-Length: %d\r\n\r\n%s" % (len(message), message.encode())
     sent += b"Content-Length: 99999999999999999999\r\n\r\n"
     done = subprocess.run(
-        [sys.executable, "-m", "paddle_layers", "lsp"], input=sent, capture_output=True, timeout=60, check=False
+        [sys.executable, "-m", "paddle_layers", "lsp"], input=sent, capture_output=True, timeout=600, check=False
     )
     lines = done.stderr.decode().splitlines()
     assert done.returncode == 1

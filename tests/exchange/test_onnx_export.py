@@ -14,7 +14,7 @@ from paddle_layers.testing.cases.trial import as_python
 from paddle_layers.testing.generated import chosen
 from paddle_layers.training.inference.outputs import WITHOUT_LABELS
 from tests.exchange.onnx_helpers import model_feeds, real_rows, rows_of, run_model
-from tests.rotation import layers_by_round
+from tests.selection import compiled_layers
 
 REFUSED = {"batch_norm-3", "grumemory-1", "simple_gru-1"}
 """Examples with attributes that have no ONNX form."""
@@ -61,7 +61,7 @@ def test_rows_and_columns_are_not_exchanged(name, example, tmp_path):
 
 def layers_with_a_form():
     found = [layer for layer in pl.registry.built_in() if layer.inputs and (layer.onnx or layer.is_composite)]
-    return layers_by_round(layer.name for layer in found)
+    return compiled_layers(layer.name for layer in found)
 
 
 @pytest.mark.slow

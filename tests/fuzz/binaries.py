@@ -8,7 +8,7 @@ from typing import Any
 
 from paddle_layers.config import ConfigError, examine
 from paddle_layers.config.diagnostics.diagnostic import Source
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.files import read_file
 from paddle_layers.config.reading.syntax import read
 from paddle_layers.config.writing.binary import message_of_binary, message_of_fields
@@ -31,7 +31,7 @@ def sources() -> list[bytes]:
     """Sound binary configs."""
     rng = Random(0)
     texts = [as_text(tree, rng) for tree in (*networks(), *trainings())]
-    messages = [message_of_fields(read(Report(Source("", text)))) for text in texts]
+    messages = [message_of_fields(read(DiagnosticReport(Source("", text)))) for text in texts]
     return [message.SerializeToString(deterministic=True) for message in messages]
 
 

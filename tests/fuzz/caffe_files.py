@@ -10,13 +10,13 @@ from typing import ClassVar
 import numpy as np
 
 from paddle_layers.config import ConfigError, Network, Source, loads
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.define import Type
 from paddle_layers.define.escaping import CONTROL
 from paddle_layers.exchange.caffe_in.binary import CaffeError, read_mean, read_model
-from paddle_layers.exchange.caffe_in.blobs import State
+from paddle_layers.exchange.caffe_in.blobs import NetState
 from paddle_layers.exchange.caffe_in.conversion import Conversion
-from paddle_layers.exchange.caffe_in.importing import NETWORK, Imported, import_prototxt
+from paddle_layers.exchange.caffe_in.importing import NETWORK, CaffeImport, import_prototxt
 from paddle_layers.exchange.caffe_in.layer_types import OLD_TYPES, SETTINGS
 from paddle_layers.exchange.caffe_in.messages import fields_of
 from paddle_layers.exchange.caffe_in.network import checked, convert_net, network_text
@@ -114,7 +114,7 @@ def _swapped(text: str, rng: Random) -> str:
     return text.replace(f": {rng.randrange(6)} ", f": {rng.choice(ODD_NUMBERS)} ", 1)
 
 
-def _check_imported(found: Imported) -> None:
+def _check_imported(found: CaffeImport) -> None:
     network = loads(found.texts[NETWORK])
     demand(network.nodes is not None, "no network")
     demand(not CONTROL.search(found.summary.replace("\n", "")), "control characters in the report")
@@ -162,9 +162,9 @@ class CaffeModel(Target):
 @cache
 def _converted() -> tuple[Conversion, Network]:
     """The net that models are read for."""
-    report = Report(Source("net.prototxt", NET))
+    report = DiagnosticReport(Source("net.prototxt", NET))
     net = bind("Net", fields_of_text(report), 0, report)
-    whole = convert_net(net, report, [State("train"), State("test")], {}, None)
+    whole = convert_net(net, report, [NetState("train"), NetState("test")], {}, None)
     return whole, checked(network_text("net", whole, "a net"), report)
 
 

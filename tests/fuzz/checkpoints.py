@@ -24,7 +24,7 @@ from paddle_layers.training import TrainingError
 from paddle_layers.training.data_loading import learned_for
 from paddle_layers.training.job import Job, prepare
 from paddle_layers.training.loop import Trainer
-from paddle_layers.training.progress import Lines
+from paddle_layers.training.progress import LineProgress
 from paddle_layers.training.results.metrics_logger import MetricsLogger
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, write
 
@@ -197,7 +197,7 @@ class Checkpoint(Target):
 
     def _trainer(self) -> Trainer:
         own = [settings.definition.create(settings.attributes) for settings in self.training.callback]
-        return Trainer(self.training, self.job, self.output, Lines(io.StringIO()), own)
+        return Trainer(self.training, self.job, self.output, LineProgress(io.StringIO()), own)
 
     def make(self, rng: Random) -> bytes:
         """The name of a file, and what is in it."""

@@ -24,7 +24,7 @@ from paddle_layers.config import (
 )
 from paddle_layers.config.conversion import written
 from paddle_layers.config.diagnostics.diagnostic import Source
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.reading.fields import BLOCK, LIST, Fields
 from paddle_layers.config.reading.syntax import read
 from paddle_layers.config.trainingfiles import read_training
@@ -191,7 +191,7 @@ def check_layout(text: str, name: str) -> None:
 
 def fields_of(text: str) -> list[Any]:
     """The fields of a text without their places; floats by their bits, as NaN is not equal to itself."""
-    return _plain(read(Report(Source("", text))))
+    return _plain(read(DiagnosticReport(Source("", text))))
 
 
 def _plain(fields: Fields) -> list[Any]:
@@ -205,7 +205,7 @@ def check_network(network: Network, text: str) -> None:
     """A sound network is the same in text, JSON and binary, and `dumps` gives what `loads` takes."""
     canonical = pl.dumps(network)
     demand(pl.dumps(loads(canonical)) == canonical, f"dumps and loads differ: {canonical!r}")
-    check_message(message_of_fields(read(Report(Source("", text)))))
+    check_message(message_of_fields(read(DiagnosticReport(Source("", text)))))
 
 
 def check_message(message: Any) -> None:
@@ -213,6 +213,6 @@ def check_message(message: Any) -> None:
     binary = written(message, "binary")
     for wanted in ("text", "JSON"):
         content = written(message, wanted).decode()
-        back = message_of_fields(read(Report(Source("", content))))
+        back = message_of_fields(read(DiagnosticReport(Source("", content))))
         demand(written(back, "binary") == binary, f"{wanted} holds another message: {content!r}")
     demand(written(message_of_binary(binary, "x"), "binary") == binary, "binary holds another message")

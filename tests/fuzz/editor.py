@@ -18,7 +18,7 @@ from pygls.lsp._base_server import BaseLanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
 
 from paddle_layers.editor import server as editor
-from paddle_layers.editor.streams import Messages
+from paddle_layers.editor.transport import Messages
 
 from .configs import Json, Text, TrainingText
 from .mutators import ODD_TEXTS, changed_bytes, changed_text

@@ -21,9 +21,9 @@ from paddle_layers.training.callbacks.monitoring import BEST, BEST_FOLDER
 from paddle_layers.training.checkpoints import checkpoints
 from paddle_layers.training.results import run_files
 from paddle_layers.training.results.folders import CHECKPOINTS, FOLDERS, MARK, clear_folder, is_running
-from paddle_layers.training.results.records import Records, read_records
+from paddle_layers.training.results.records import CsvLog, read_records
 from paddle_layers.training.results.run_files import FOLDER, RUN, end_run, facts_of, read_run, write_run
-from paddle_layers.training.results.run_folders import claimed_place
+from paddle_layers.training.results.run_folders import claimed_output_folder
 from paddle_layers.training.state_files import restore_state_files, save_state_files
 from paddle_layers.training.sweeps.search import ended_trials
 from paddle_layers.training.sweeps.space import parse_varied
@@ -123,7 +123,7 @@ class RunFolder(Target):
 
     def _use(self, mode: str) -> None:
         is_running(self.output)
-        place = claimed_place(self.output, self.facts, resume=mode == "resume", overwrite=mode == "overwrite")
+        place = claimed_output_folder(self.output, self.facts, resume=mode == "resume", overwrite=mode == "overwrite")
         with place as found:
             if found.resume:
                 read_fitted(found.folder / LEARNED)
@@ -137,7 +137,7 @@ class RunFolder(Target):
             write_run(found.folder, self.facts, self.texts, resumed=found.resume)
             demand(read_run(found.folder) is not None, "what was written cannot be read")
             last = {"train": 4, "test": 4} if found.resume else None
-            Records(found.folder / "log.csv", [], last).add({"step": 5, "epoch": 0, "phase": "train", "loss": 1.0})
+            CsvLog(found.folder / "log.csv", [], last).add({"step": 5, "epoch": 0, "phase": "train", "loss": 1.0})
             demand(read_records(found.folder / "log.csv"), "the log has no line")
             (found.folder / CHECKPOINTS / "new").mkdir(parents=True, exist_ok=True)
             save_state_files(found.folder, found.folder / CHECKPOINTS / "new", NAMES)

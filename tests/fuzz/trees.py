@@ -10,7 +10,7 @@ from typing import Any
 
 from paddle_layers.config.binding.headers import spec
 from paddle_layers.config.diagnostics.diagnostic import Source
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.reading.fields import BLOCK, LIST, WORD, Fields
 from paddle_layers.config.reading.lexical import quote
 from paddle_layers.config.reading.syntax import read
@@ -59,7 +59,7 @@ def known_names() -> tuple[str, ...]:
 
 def tree_of(text: str) -> Block:
     """The tree of a sound config."""
-    return _block(read(Report(Source("", text))))
+    return _block(read(DiagnosticReport(Source("", text))))
 
 
 def _block(fields: Fields) -> Block:

@@ -9,13 +9,11 @@ from typing import Any
 from unittest.mock import patch
 
 from paddle_layers.data import DataError
-from paddle_layers.data.formats import indexed_lines, lines, text_lines
+from paddle_layers.data.formats import text_lines, tokenizers
 from paddle_layers.data.formats.csv_records import Dialect
-from paddle_layers.data.formats.dictionaries import read_words
-from paddle_layers.data.formats.indexed_lines import IndexedLines
-from paddle_layers.data.formats.positioned_files import PositionedFile
-from paddle_layers.data.formats.text_lines import decoded
-from paddle_layers.data.formats.tokenizers import Pieces
+from paddle_layers.data.formats.files import PositionedFile
+from paddle_layers.data.formats.text_lines import IndexedLines, decoded
+from paddle_layers.data.formats.tokenizers import Pieces, read_words
 
 from .data_files import DataTarget, check_message
 from .mutators import HOSTILE, ODD_NUMBERS, ODD_TEXTS, changed_bytes, changed_text
@@ -95,7 +93,7 @@ class LargeCsv(Csv):
 
     def check(self, case: bytes) -> None:
         """As a file above the limit is."""
-        with patch.object(indexed_lines, "IN_MEMORY", 0):
+        with patch.object(text_lines, "IN_MEMORY", 0):
             super().check(case)
 
 
@@ -167,7 +165,7 @@ class LargeText(Text):
 
     def check(self, case: bytes) -> None:
         """As a file above the limit is."""
-        with patch.object(indexed_lines, "IN_MEMORY", 0):
+        with patch.object(text_lines, "IN_MEMORY", 0):
             super().check(case)
 
 
@@ -190,9 +188,9 @@ class Dictionary(Target):
     def check(self, case: bytes) -> None:
         """The words are those of the lines, and the file has no more than the limits allow."""
         (self.folder / "words").write_bytes(case)
-        with patch.object(lines, "LARGEST_DICTIONARY", 2000), patch.object(text_lines, "LONGEST", 400):
+        with patch.object(tokenizers, "LARGEST_DICTIONARY", 2000), patch.object(text_lines, "LONGEST", 400):
             try:
-                ids = lines.read_dictionary(self.folder / "words")
+                ids = tokenizers.read_dictionary(self.folder / "words")
             except DataError as error:
                 check_message(error, str(self.folder))
                 return

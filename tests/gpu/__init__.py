@@ -1,5 +1,5 @@
-"""What only a CUDA card can show: `python -m tests.gpu` runs it and writes docs/development/gpu-results.md.
+"""Tests and benchmarks on a GPU: `python -m tests.gpu` runs them and writes a page, a log and a CSV file.
 
-Each part works through its items in processes of their own (`children`), since a card's context is lost with the first
-fault of a kernel, and a kernel may hang. The main process touches no card: it keeps the time and writes the page.
+Each part runs its items in child processes (`children`), since the context of a GPU is lost with the first error of a
+kernel, and a kernel may hang. The main process uses no GPU: it keeps the time and writes the files.
 """

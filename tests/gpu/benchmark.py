@@ -1,11 +1,11 @@
-"""Networks and layers against PyTorch on the card."""
+"""Networks and layers on the GPU, compared with PyTorch."""
 
 from __future__ import annotations
 
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from .benchmark_page import page
+from .benchmark_page import measurements, page
 from .parts import Facts, Part, Setup
 from .sizes import LAYERS, NETWORKS, find
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.benchmarks.ours import Side
     from tests.benchmarks.workloads import Workload
 
-RATES = "rates of the card"
+RATES = "rates of the GPU"
 FULL, TINY = {"rounds": 7, "seconds": 0.05}, {"rounds": 1, "seconds": 0.0}
 """Blocks of a side, and their length."""
 AGREE = 1e-3
@@ -62,6 +62,7 @@ def rates(setup: Setup) -> Facts:
     wait = theirs.waiting(device)
     seconds = compare({name: Timed(run, wait) for name, run in runs.items()}, **_effort(setup))
     return {
+        "gpu": torch.cuda.get_device_name() if device == "cuda" else "CPU",
         "copy": 2 * source.nbytes / seconds["copy"],
         **{name: 2 * side**3 / seconds[name] for name in ("float32", "tf32")},
     }
@@ -105,7 +106,7 @@ def layer(work: Workload, setup: Setup) -> Facts:
 
 
 def turns(mine: Side, its: Side, how: str, setup: Setup) -> dict[str, float]:
-    """Seconds of each side; what torch's device does alone with products in TF32, too, which ours never are."""
+    """Seconds of each side. Without copies, PyTorch is also measured in TF32."""
     from tests.benchmarks.theirs import in_precision
     from tests.benchmarks.timing import Timed, compare
 
@@ -137,4 +138,4 @@ def _effort(setup: Setup) -> dict[str, Any]:
     return TINY if setup.tiny else FULL
 
 
-PART = Part("Against PyTorch", items, run, page, absent, share=0.85)
+PART = Part("Against PyTorch", items, run, page, absent, share=0.85, measurements=measurements)

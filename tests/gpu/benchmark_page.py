@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .page import paragraph, table
-from .parts import Facts
+from .parts import Facts, Measurement
 
 ABOUT = """
 Both sides take turns in blocks of about 50 ms, each ended by waiting for the device; the figures are medians over
@@ -47,6 +47,55 @@ def page(facts: dict[str, Facts]) -> list[str]:
     if layers:
         blocks += [paragraph(LAYERS), _layers(layers, rates)]
     return blocks
+
+
+def measurements(facts: dict[str, Facts]) -> list[Measurement]:
+    """Rows of `gpu.csv`: rates of the GPU, times and rates of networks and layers."""
+    kinds = {"copy": _gpu_rates, "network": _network, "layer": _layer}
+    return [row for name, found in facts.items() for row in kinds[found.get("kind", "copy")](name, found)]
+
+
+def _gpu_rates(_: str, rates: Facts) -> list[Measurement]:
+    head = ("GPU rates", rates["gpu"])
+    products = [("float32", "float32"), ("tf32", "TF32")]
+    return [
+        Measurement(*head, "copy of 1 GiB", "GB/s", "", f"{rates['copy'] / 1e9:.0f}", "PyTorch"),
+        *(
+            Measurement(
+                *head, f"product of 8192x8192 matrices, {label}", "TFLOP/s", "", f"{rates[name] / 1e12:.1f}", "PyTorch"
+            )
+            for name, label in products
+        ),
+    ]
+
+
+def _network(name: str, found: Facts) -> list[Measurement]:
+    rows = []
+    for what, row in found["rows"].items():
+        metric, times = {"outputs": "inference", "step": "training step"}[what], row["alone"]
+        on_device = "GPU networks, tensors on the device"
+        speeds = [f"{row['operations'] / times[side] / 1e12:.2f}" for side in ("ours", "torch")]
+        rows += [
+            _times(on_device, name, metric, times),
+            Measurement(on_device, name, metric, "ms", ms(times["ours"]), ms(times["tf32"]), "PyTorch, TF32"),
+            _times("GPU networks, NumPy arrays in and out", name, metric, row["called"]),
+            Measurement("GPU networks, arithmetic", name, metric, "TFLOP/s", *speeds, "PyTorch"),
+        ]
+    return rows
+
+
+def _layer(name: str, found: Facts) -> list[Measurement]:
+    rows = []
+    for metric, row in found["rows"].items():
+        speeds = [f"{row['bytes'] / row['alone'][side] / 1e9:.0f}" for side in ("ours", "torch")]
+        rows.append(_times("GPU layers", name, metric, row["alone"]))
+        rows.append(Measurement("GPU layers, memory bandwidth", name, metric, "GB/s", *speeds, "PyTorch"))
+    return rows
+
+
+def _times(benchmark: str, case: str, metric: str, times: dict[str, float]) -> Measurement:
+    ours, theirs = times["ours"], times["torch"]
+    return Measurement(benchmark, case, metric, "ms", ms(ours), ms(theirs), "PyTorch", f"{theirs / ours:.2f}")
 
 
 def _alone(networks: dict[str, Any], rates: Facts | None) -> str:

@@ -1,4 +1,4 @@
-"""A child process: `python -m tests.gpu.child MODULE SETUP ITEM...` tells a line of JSON for each item that is done."""
+"""A child process: `python -m tests.gpu.child MODULE SETUP ITEM...` writes a line of JSON per finished item."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .parts import Facts, Setup, load, message
 
 
 def main(module: str, setup: str, *items: str) -> int:
-    """Run the items up to the first that fails: after a fault of a kernel, the card's context is of no use."""
+    """Run the items up to the first that fails: an error in a kernel makes the context of the GPU unusable."""
     told = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what others print belongs to the log
     for item in items:
@@ -41,7 +41,7 @@ def facts_of(module: str, item: str, setup: Setup) -> Facts:
 
 
 def mend_numpy() -> None:
-    """Give NumPy 2.5 back the name that numba-cuda 0.30 asks for; the machine with the card may have both."""
+    """Give NumPy 2.5 back the name that numba-cuda 0.30 asks for; a machine with a GPU may have both."""
     import numpy as np
 
     if not hasattr(np, "row_stack"):

@@ -31,6 +31,7 @@ def run_part(module: str, part: Part, setup: Setup, end: float, log: TextIO) -> 
     outcome.seconds = time.monotonic() - begin
     if outcome.facts:
         outcome.page = part.page(outcome.facts)
+        outcome.measurements = part.measurements(outcome.facts)
     return outcome
 
 
@@ -43,7 +44,7 @@ class _Worker:
         self.lock = threading.Lock()
 
     def work_through(self, items: list[str]) -> None:
-        """A child stops at the first item that fails; the next one goes on behind it."""
+        """A child stops at the first item that fails; the next child starts with the following item."""
         while items:
             lines, status, errors = self.child(items)
             with self.lock:
@@ -75,7 +76,7 @@ class _Worker:
         return [json.loads(line) for line in output.splitlines() if line.endswith("}")], status, errors
 
     def take(self, lines: list[dict[str, str]]) -> int:
-        """Note what a child told; gives the number of items that are done."""
+        """Record the results of a child; returns the number of finished items."""
         for line in lines:
             if "error" in line:
                 self.outcome.failures[line["item"]] = line["error"]

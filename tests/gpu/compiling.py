@@ -1,4 +1,4 @@
-"""Kernels of the next parts compiled beforehand, in processes side by side: what is timed finds them on the disk."""
+"""Compilation of the kernels of the next parts, in parallel processes, so that benchmarks do not compile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.benchmarks import ours
 
 from . import benchmark, digits
 from .page import paragraph, table
-from .parts import Facts, Part, Setup
+from .parts import Facts, Measurement, Part, Setup
 from .sizes import LAYERS, NETWORKS, find
 
 TRAINING = "digits, "
@@ -52,4 +52,10 @@ def page(facts: dict[str, Facts]) -> list[str]:
     ]
 
 
-PART = Part("First steps", items, run, page, children=os.cpu_count() or 1)
+def measurements(facts: dict[str, Facts]) -> list[Measurement]:
+    """Rows of `gpu.csv`: seconds of the first steps."""
+    seconds = {name: f"{found['seconds']:.1f}" for name, found in facts.items()}
+    return [Measurement("GPU first step", name, "first step", "s", ours) for name, ours in seconds.items()]
+
+
+PART = Part("First steps", items, run, page, children=os.cpu_count() or 1, measurements=measurements)

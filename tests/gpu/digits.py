@@ -12,11 +12,11 @@ import numpy as np
 
 import paddle_layers as pl
 from paddle_layers.data import Dataset
-from paddle_layers.training.progress import Lines
+from paddle_layers.training.progress import LineProgress
 
 from .children import ROOT
 from .page import paragraph, table
-from .parts import Facts, Part, Setup
+from .parts import Facts, Measurement, Part, Setup
 
 FIRST = 100
 JUDGED = {"float32": FIRST, "float64": None}
@@ -51,7 +51,7 @@ class Steps:
         self.losses.append(run.loss)
         self.times.append(time.perf_counter())
         if run.step == self.last:
-            run.stop("nobody wants more")
+            run.stop("the test needs no further steps")
 
     @property
     def seconds(self) -> float:
@@ -102,7 +102,7 @@ def train(folder: Path, dtype: str, device: str, tiny: bool, last: int | None = 
             device=device,
             callbacks=[steps],
             datasets=few() if tiny else None,
-            progress=Lines(log),
+            progress=LineProgress(log),
         )
     return steps, report.results["accuracy"]
 
@@ -139,4 +139,19 @@ def page(facts: dict[str, Facts]) -> list[str]:
     return [paragraph(ABOUT), table(head, rows)]
 
 
-PART = Part("A training on the device and on the CPU", items, run, page)
+def measurements(facts: dict[str, Facts]) -> list[Measurement]:
+    """Rows of `gpu.csv`: time of a step, accuracy, and differences of the losses."""
+    rows = []
+    for dtype, found in facts.items():
+        times = [f"{seconds * 1e3:.2f}" for seconds in reversed(found["seconds"])]
+        accuracies = [f"{share * 100:.2f}" for share in reversed(found["accuracies"])]
+        differences = {FIRST: found["first"], found["steps"]: found["worst"]}
+        head = ("GPU training", f"digits, {dtype}")
+        rows.append(Measurement(*head, "step", "ms", *times, "CPU"))
+        rows.append(Measurement(*head, "accuracy", "%", *accuracies, "CPU"))
+        for steps, difference in differences.items():
+            rows.append(Measurement(*head, f"loss difference in {steps} steps", "", f"{difference:.1e}", "", "CPU"))
+    return rows
+
+
+PART = Part("A training on the device and on the CPU", items, run, page, measurements=measurements)

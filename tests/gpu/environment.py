@@ -1,4 +1,4 @@
-"""Where the figures come from: card, driver, versions; and whether a net runs there at all."""
+"""Environment of the measurements: GPU, driver, versions; and a first net on the device."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(item: str, setup: Setup) -> Facts:
 
 
 def first_net(setup: Setup) -> Facts:
-    """The smallest network that computes something; on the CPU too, which compiles what every process needs."""
+    """A minimal network; also on the CPU, to compile the functions that every process needs."""
     import numpy as np
 
     import paddle_layers as pl
@@ -60,7 +60,7 @@ def facts() -> list[tuple[str, str]]:
 def _reading(read: Callable[[], str]) -> str:
     try:
         return read()
-    except Exception as error:  # a library that is broken is told on the page
+    except Exception as error:  # a broken library is shown on the page
         return f"unknown ({type(error).__name__})"
 
 

@@ -1,4 +1,4 @@
-"""Memory: what is foretold, what is taken, and what a user is told when there is too little."""
+"""Memory: the estimate, the memory in use, and the error message of a batch that is too large."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.benchmarks import networks
 from tests.benchmarks.workloads import Workload
 
 from .page import code, paragraph, table
-from .parts import Facts, Part, Setup, message
+from .parts import Facts, Measurement, Part, Setup, message
 
 SLACK = 512 << 20
 """Bytes that the driver may take beside those that it is asked for: kernels, their stacks, whole pages."""
@@ -43,7 +43,7 @@ def run(item: str, setup: Setup) -> Facts:
 
 
 def taken(work: Workload, setup: Setup) -> Facts:
-    """Bytes of a step of training: foretold, held by the net, and gone from the card."""
+    """Bytes of a training step: estimated, held by the net, and used on the GPU."""
     network = pl.loads(work.text(loss=True))
     foretold = footprint(network, work.rows, device=setup.device).training
     warm(setup.device)
@@ -59,7 +59,7 @@ def taken(work: Workload, setup: Setup) -> Facts:
     kept = before - free_bytes()
     findings = [] if abs(foretold - held) <= 0.01 * held + 4096 else [f"foretold were {foretold}, held are {held}"]
     if gone > held + SLACK:
-        findings.append(f"{gone} bytes are gone from the card, held are {held}")
+        findings.append(f"{gone} bytes of the GPU are in use, the net holds {held}")
     if kept > SLACK:
         findings.append(f"{kept} bytes are not given back by `close`")
     return {"bytes": [foretold, held, gone], "findings": findings}
@@ -73,14 +73,14 @@ def warm(device: str) -> None:
 
 
 def free_bytes() -> int:
-    """Bytes that the card has left."""
+    """Free bytes of the GPU."""
     from paddle_layers.runtime.devices.cuda import open_device
 
     return open_device().free_bytes()
 
 
 def too_big(setup: Setup) -> Facts:
-    """Ask for twice the memory of the card, then for what is said to fit; a small net must run before and after."""
+    """Request twice the memory of the GPU, then the suggested batch size; a small net must run before and after."""
     warm(setup.device)
     network = pl.loads(networks.mlp(2).text())
     a_row = footprint(network, 1 << 20, device=setup.device).inference >> 20
@@ -89,7 +89,7 @@ def too_big(setup: Setup) -> Facts:
     except pl.DeviceError as error:
         told = message(error)
     else:
-        return {"findings": ["twice the memory of the card was taken without a word"]}
+        return {"findings": ["a batch of twice the memory of the GPU was accepted"]}
     fitting = re.search(r"a batch of (\d+) fits", told)
     if fitting:
         pl.Net(network, device=setup.device, batch_size=int(fitting[1])).close()
@@ -109,4 +109,14 @@ def page(facts: dict[str, Facts]) -> list[str]:
     return [*blocks, TOO_BIG, code(told)] if told else blocks
 
 
-PART = Part("Memory", items, run, page, share=1.0)
+def measurements(facts: dict[str, Facts]) -> list[Measurement]:
+    """Rows of `gpu.csv`: estimate, memory of the network, and memory that the driver gave."""
+    metrics = ("estimate", "held by the network", "device memory used")
+    return [
+        Measurement("GPU memory of a training step", name, metric, "MiB", f"{count / 2**20:.1f}")
+        for name, found in facts.items()
+        for metric, count in zip(metrics, found.get("bytes", ()), strict=False)
+    ]
+
+
+PART = Part("Memory", items, run, page, share=1.0, measurements=measurements)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from .parts import Outcome
@@ -14,15 +14,17 @@ SHOWN = 3
 """Findings of an item that are written out."""
 SIMULATED = """
 **This is a dry run in numba's CUDA simulator: it shows that the program works. Its times mean nothing, and its
-numbers are those of Python and NumPy, not of a card.**
+numbers are those of Python and NumPy, not of a GPU.**
 """
 
 
-def write_page(output: Path, outcomes: Mapping[str, Outcome], command: str) -> None:
+def write_page(output: Path, outcomes: Mapping[str, Outcome], command: str, now: datetime) -> None:
     """Write the page of the parts that are done."""
     titles = {name: outcome.title or name.capitalize() for name, outcome in outcomes.items()}
-    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    blocks = ["# GPU test results", f"Written on {now} by `{command}`; each part is described below."]
+    blocks = [
+        "# GPU test results",
+        f"Written on {now:%Y-%m-%d %H:%M} UTC by `{command}`; each part is described below.",
+    ]
     if os.environ.get("NUMBA_ENABLE_CUDASIM") == "1":
         blocks.append(paragraph(SIMULATED))
     rows = [[titles[name], str(outcome), f"{outcome.seconds:.0f}"] for name, outcome in outcomes.items()]
@@ -54,7 +56,7 @@ def paragraph(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table; numbers stand on the right."""
+    """A Markdown table; numbers are right-aligned."""
     cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     number = [bool(cells) and all(_is_number(row[at]) for row in cells) for at in range(len(head))]
     widths = [max(len(row[at]) for row in [list(head), *cells]) for at in range(len(head))]

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 Facts = dict[str, Any]
-"""What an item gives: plain numbers, texts and lists, since it travels as JSON."""
+"""Result of an item: numbers, strings and lists, since it is serialized as JSON."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,20 @@ class Setup:
     def to_json(self) -> str:
         """For a child process."""
         return json.dumps(asdict(self))
+
+
+class Measurement(NamedTuple):
+    """A row of `gpu.csv`, without date, commit, GPU and command."""
+
+    benchmark: str
+    case: str
+    metric: str
+    unit: str
+    ours: str
+    theirs: str = ""
+    baseline: str = ""
+    ratio: str = ""
+    """Speed relative to the baseline."""
 
 
 @dataclass
@@ -41,6 +55,7 @@ class Outcome:
     title: str = ""
     page: list[str] = field(default_factory=list)
     """Markdown of what was found."""
+    measurements: list[Measurement] = field(default_factory=list)
 
     @property
     def findings(self) -> dict[str, list[str]]:
@@ -81,9 +96,11 @@ class Part(NamedTuple):
     absent: Callable[[], str] = lambda: ""
     """Why it cannot be run here; nothing is wrong then."""
     children: int = 1
-    """Processes side by side."""
+    """Parallel processes."""
     share: float = 0.5
     """Of the time that is left: so much it may take at most, since a kernel may hang."""
+    measurements: Callable[[dict[str, Facts]], list[Measurement]] = lambda _: []
+    """Rows of `gpu.csv`."""
 
 
 def load(module: str) -> Part:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Collection
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
 from .children import run_part
+from .measurements import write_measurements
 from .page import write_page
 from .parts import Outcome, Setup, load, message
 
@@ -24,7 +26,7 @@ LEAST = 2.0
 
 
 def run(setup: Setup, names: Collection[str], seconds: float, output: Path, command: str) -> bool:
-    """Run parts, all if none is named, write the page after each, and say whether nothing failed."""
+    """Run parts, all if none is named; write page and measurements after each; return whether nothing failed."""
     end = time.monotonic() + seconds
     outcomes: dict[str, Outcome] = {}
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +35,9 @@ def run(setup: Setup, names: Collection[str], seconds: float, output: Path, comm
             reason = _why_not(name, outcomes, end)
             outcomes[name] = Outcome(absent=reason) if reason else _run(name, setup, end, log)
             print(f"{name}: {outcomes[name]} ({outcomes[name].seconds:.0f} s)", flush=True)
-            write_page(output, outcomes, command)
+            now = datetime.now(UTC)
+            write_page(output, outcomes, command, now)
+            write_measurements(output.with_suffix(".csv"), outcomes, command, now)
     return not any(outcome.failed for outcome in outcomes.values())
 
 

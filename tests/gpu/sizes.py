@@ -1,4 +1,4 @@
-"""What is compared with PyTorch: sizes that fill a card, and tiny ones for the simulator."""
+"""Networks and layers compared with PyTorch: sizes that occupy a GPU, and tiny ones for the simulator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NETWORKS = {
 }
 """By whether they are tiny; the more telling ones first."""
 LAYERS = {False: memory_bound(128, 64, 64), True: memory_bound(1, 2, 4)[:3]}
-"""A tensor of 128 MiB is larger than a card's cache."""
+"""A tensor of 128 MiB is larger than the cache of a GPU."""
 
 
 def find(name: str, tiny: bool) -> Workload:

@@ -9,7 +9,7 @@ import paddle_layers as pl
 from paddle_layers.kernels import tuned
 from paddle_layers.kernels.loading import load_all_kernels
 from paddle_layers.testing.cases.trial import as_python
-from tests.rotation import layers_by_round
+from tests.selection import compiled_layers
 
 load_all_kernels()
 SHAPES = [([19, 5, 7], [19, 1, 1]), ([3, 31, 1], [1, 31, 1]), ([5, 3, 11], [1]), ([7, 5, 9], [7, 5, 9]), ([37], [37])]
@@ -43,7 +43,7 @@ def run(layer, shape, other, rows, dtype):
 
 
 @pytest.mark.parametrize("dtype", [pytest.param("float64", marks=pytest.mark.slow), "float32"])
-@pytest.mark.parametrize("layer", layers_by_round(LAYERS))
+@pytest.mark.parametrize("layer", compiled_layers(LAYERS))
 def test_equals_the_point_functions(layer, dtype):
     for shape, other in SHAPES:
         for rows in (1, 3):

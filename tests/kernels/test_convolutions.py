@@ -23,7 +23,7 @@ from paddle_layers.kernels.primitives.resampling import resampling_function
 from paddle_layers.kernels.primitives.winograd_transforms import KINDS as TRANSFORMS
 from paddle_layers.kernels.primitives.winograd_transforms import transform_function
 from paddle_layers.runtime.passes import without
-from tests.rotation import marks_of
+from tests.selection import marks_of
 
 binding.initialize_all_targets()
 binding.initialize_all_asmprinters()

@@ -8,7 +8,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.kernels import tuned
 from paddle_layers.testing.cases.trial import as_python
-from tests.rotation import marks_of
+from tests.selection import marks_of
 
 TOLERANCE = {"float64": 1e-13, "float32": 2e-6}
 

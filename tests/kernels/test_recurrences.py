@@ -13,7 +13,7 @@ from paddle_layers.kernels.recurrences.sequence_batching import active_sequences
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Sequences
 from tests.kernels.helpers import from_python
-from tests.rotation import marks_of
+from tests.selection import marks_of
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -6,7 +6,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.runtime import Sequences
 from paddle_layers.testing.cases.trial import as_python
-from tests.rotation import marks_of
+from tests.selection import marks_of
 
 TEXT = """
 layer {{ name: "x" type: "data" data {{ shape: [7, 15, 17] }} }}

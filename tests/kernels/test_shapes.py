@@ -7,7 +7,7 @@ import paddle_layers as pl
 from paddle_layers.kernels import tuned
 from paddle_layers.kernels.loading import load_all_kernels
 from paddle_layers.testing.properties.ptx import launches_of
-from tests.rotation import marks_of
+from tests.selection import marks_of
 
 load_all_kernels()
 TOLERANCE = {"float64": 1e-12, "float32": 3e-5}

@@ -11,7 +11,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.runtime.devices.cpu.interpreter import _Strict
-from tests.rotation import is_later
+from tests.selection import is_later
 
 ROOT = Path(__file__).resolve().parents[2]
 

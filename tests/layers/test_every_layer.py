@@ -8,12 +8,12 @@ from paddle_layers.kernels.selection import check_names
 from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
 from paddle_layers.testing.kit import CONFIGS
 from paddle_layers.testing.properties.breadth import Breadth, narrowed
-from tests.rotation import architecture, architecture_of, is_compiled, layers_by_round
+from tests.selection import ARCHITECTURE, architecture_of, compiled_layers, is_compiled
 
 LAYERS = sorted(pl.registry)
 COMPILED = [name for name, property_ in PROPERTIES.items() if property_.compiled]
 QUICK = 4
-"""Generated configs of a layer of this round; the slow run takes as many as `paddle-layers check`."""
+"""Generated configs of a selected layer; the slow run takes as many as `paddle-layers check`."""
 OF_LAYERS = 8
 """Generated configs of a layer made of layers, which have as many as `paddle-layers check` of their own."""
 
@@ -29,12 +29,12 @@ def test_conforms(name):
 
 @pytest.mark.parametrize("name", [name for name in LAYERS if is_compiled(name)])
 def test_compiled_kernels_conform(name):
-    with narrowed(Breadth((architecture(),), ("float32",))):
+    with narrowed(Breadth((ARCHITECTURE,), ("float32",))):
         check_layer(name, configs=QUICK, properties=COMPILED)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", layers_by_round(LAYERS))
+@pytest.mark.parametrize("name", compiled_layers(LAYERS))
 def test_conforms_compiled_and_on_all_configs(name):
     precisions = ("float32", "float64") if is_compiled(name) else ("float32",)
     with narrowed(Breadth((architecture_of(name),), precisions)):

@@ -28,16 +28,6 @@ def test_the_numbers_are_normal():
         assert found == pytest.approx(share, abs=5 * math.sqrt(share * (1 - share) / count))
 
 
-def test_each_number_has_two_uniform_ones_of_its_own(monkeypatch):
-    """The transform of Box and Muller: the radius of the first, the angle of the second."""
-    function = next(one for one in pl.registry["random_normal"].functions if one.name == "random_normal_y")
-    monkeypatch.setitem(function.call.__globals__, "uniform", lambda key, place: (place + 1) / (key + 1))
-    for place, key in ((0, 7), (1, 7), (2, 31)):
-        first, second = (2 * place + 1) / (key + 1), (2 * place + 2) / (key + 1)
-        expected = math.sqrt(-2 * math.log(1 - first)) * math.cos(2 * math.pi * second)
-        assert function.call(place, key) == pytest.approx(expected, abs=1e-8)
-
-
 def test_neighbours_rows_and_steps_are_independent():
     values, other = draw(), draw(step=1)
     for one, another in ((values[:, :-1], values[:, 1:]), (values[:-1], values[1:]), (values, other)):

@@ -173,7 +173,7 @@ def _completed(environment: Environment) -> set[str]:
     bodies = [json.dumps({"jsonrpc": "2.0", **message}).encode() for message in messages]
     asked = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies)
     command = [str(environment.folder / "bin" / "paddle-layers"), "lsp"]
-    done = subprocess.run(command, input=asked, capture_output=True, timeout=60, check=False, cwd=environment.work)
+    done = subprocess.run(command, input=asked, capture_output=True, timeout=600, check=False, cwd=environment.work)
     assert done.returncode == 0, done.stderr.decode()
     lengths = re.finditer(rb"Content-Length: (\d+)(?:\r\n[^\r\n]+)*\r\n\r\n", done.stdout)
     answers = [json.loads(done.stdout[match.end() : match.end() + int(match[1])]) for match in lengths]

@@ -75,7 +75,7 @@ class Site:
             text=True,
             env=environment,
             cwd=self.folder,
-            timeout=120,
+            timeout=600,
             check=False,
         )
 

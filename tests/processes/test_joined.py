@@ -37,7 +37,7 @@ class Threads:
     """As many threads as there are parts, which add up arrays as processes do."""
 
     def __init__(self, count):
-        self.count, self.barrier, self.parts = count, threading.Barrier(count, timeout=120), {}
+        self.count, self.barrier, self.parts = count, threading.Barrier(count, timeout=600), {}
 
     def add_up(self, number):
         def add_up(numbers):

@@ -212,7 +212,7 @@ def test_a_full_disk(folder, alone):
         at = own.index("-m")
         return subprocess.run(
             [*own[:at], "-c", FULL, str(number), *own[at + 2 :]], cwd=folder, capture_output=True, text=True,
-            timeout=120, check=False,
+            timeout=600, check=False,
         )  # fmt: skip
 
     done = limited(0)
@@ -307,7 +307,7 @@ def test_a_process_that_dies_or_hangs_ends_the_job(folder, tmp_path, number):
     assert sorted(started) == [0, 1]
     os.kill(started[1], number)
     try:
-        shown = job.communicate(timeout=60)[0]
+        shown = job.communicate(timeout=600)[0]
     finally:
         for process in processes_of(str(tmp_path)).values():
             os.kill(process, signal.SIGKILL)
@@ -366,7 +366,7 @@ with ranks.together():
 def test_why_one_process_fails_is_said_by_all(tmp_path):
     """Those that wait for it, too; where each has a file of its own, all have the reason."""
     mpiexec = str(Path(sys.executable).with_name("mpiexec"))
-    done = subprocess.run([mpiexec, "-n", "3", sys.executable, "-c", ONE_FAILS], cwd=tmp_path, timeout=120, check=False)
+    done = subprocess.run([mpiexec, "-n", "3", sys.executable, "-c", ONE_FAILS], cwd=tmp_path, timeout=600, check=False)
     assert done.returncode != 0
     for number in (0, 2):
         assert (tmp_path / f"{number}.txt").read_text() == "error: process 1 of 3 failed: row 7 is none\n"
@@ -378,7 +378,7 @@ def test_another_mpi_than_that_of_the_program_that_starts(folder):
     environment = {name: value for name, value in os.environ.items() if not re.match("PMI|OMPI|MPI", name)}
     done = subprocess.run(
         command(1), cwd=folder, env=environment | {"OMPI_COMM_WORLD_SIZE": "2"}, capture_output=True, text=True,
-        timeout=120, check=False,
+        timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 1
     assert "2 processes were started, but mpi4py sees 1: it uses another MPI" in done.stderr

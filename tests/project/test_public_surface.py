@@ -64,7 +64,7 @@ commands(['validate', 'net.textproto'], standalone_mode=False)
 def output_of(code: str, tmp_path: Path) -> list[str]:
     """The lines that code prints in a process of its own."""
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=600)
     return done.stdout.splitlines()
 
 

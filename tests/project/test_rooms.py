@@ -56,7 +56,8 @@ INSIDE: dict[str, tuple[str, ...]] = {
     ),
     "define": (
         *("fork_locks", "escaping", "errors", "fields", "functions", "definitions", "checks"),
-        *("decorators", "bodies", "inference", "facts", "messages", "derived", "from_message", "plugins"),
+        *("decorators", "host_functions", "bodies", "inference", "facts", "messages", "derived", "from_message"),
+        "plugins",
     ),
     "testing": ("findings", "cases", "properties", "generated", "kit"),
     "cli": (
@@ -78,7 +79,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
             "plan",
             "batch",
         ),
-        *("last_pass", "pass_effects", "net", "optimise"),
+        *("last_pass", "net_weights", "pass_results", "pass_effects", "net", "optimise"),
     ),
 }
 """Rooms without a ring of imports: their folders (or files) from the bottom to the top; what is not named is above."""

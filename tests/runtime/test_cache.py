@@ -107,7 +107,7 @@ def test_what_a_process_that_was_ended_has_made_is_not_damaged(folder):
     """It compiles beside this one, and is ended when nothing is missing any more, listed or not."""
     path = load()
     (result,) = folder.rglob("*.nbc")
-    with processes.compiling_beside([processes.Text(path, TEXT)]):
+    with processes.compiling_beside([processes.DriverText(path, TEXT)]):
         result.write_bytes(result.read_bytes() + b"the same in other bits")
     before = result.stat().st_mtime_ns
     load()

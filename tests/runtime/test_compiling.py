@@ -16,11 +16,11 @@ from paddle_layers.kernels import digests
 from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime.devices.cpu import processes
 from paddle_layers.runtime.devices.cpu.compiler import Driver, _in_order, compile_all, cpu_driver
-from paddle_layers.runtime.devices.cpu.processes import Text
+from paddle_layers.runtime.devices.cpu.processes import DriverText
 from paddle_layers.runtime.generate.cache import is_compiled
 from paddle_layers.runtime.generate.drivers import TunedCall
 from paddle_layers.testing.properties.ptx import launches_of
-from paddle_layers.training.progress import Lines
+from paddle_layers.training.progress import LineProgress
 
 TEXT = """
 layer { name: "x" type: "data" data { shape: 3 } }
@@ -42,18 +42,18 @@ def drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Driver]:
 
 
 def test_a_process_compiles_what_it_is_given(drivers: list[Driver]) -> None:
-    wrong = Text(drivers[0].path.with_name("wrong.py"), "raise ValueError")
-    given = [wrong, *(Text(driver.path, driver.text) for driver in drivers[:2])]
+    wrong = DriverText(drivers[0].path.with_name("wrong.py"), "raise ValueError")
+    given = [wrong, *(DriverText(driver.path, driver.text) for driver in drivers[:2])]
     process = processes._start(given)
     assert process is not None
-    assert process.wait(timeout=120) == 0
+    assert process.wait(timeout=600) == 0
     assert [is_compiled(text.path) for text in given] == [False, True, True]
 
 
 def test_as_many_processes_as_there_is_work_for(drivers: list[Driver], monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[list[Text]] = []
+    started: list[list[DriverText]] = []
     monkeypatch.setattr(processes, "_start", lambda texts: started.append(list(texts)))
-    texts = [Text(driver.path, "") for driver in drivers * 30][: processes.LEAST * 3 - 1]
+    texts = [DriverText(driver.path, "") for driver in drivers * 30][: processes.LEAST * 3 - 1]
     for cores, expected in ((1, 0), (2, 1), (8, 2)):
         monkeypatch.setattr(processes, "most_threads", lambda cores=cores: cores)
         started.clear()
@@ -121,7 +121,7 @@ def test_ctrl_c_says_what_is_kept(drivers: list[Driver], monkeypatch: pytest.Mon
 def test_lines_say_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     shown, clock = io.StringIO(), iter([100.0] * 2 + [110.0] * 2 + [112.0] * 2 + [140.0] * 2)
     monkeypatch.setattr("paddle_layers.training.progress.time.monotonic", lambda: next(clock))
-    lines = Lines(shown)
+    lines = LineProgress(shown)
     for done in (0, 5, 6, 20):
         lines.compiling(done, 20, "kernel")
     assert shown.getvalue().splitlines()[1:] == ["compiled 5 of 20 kernels, 30 s left", "compiled 20 of 20 kernels"]

@@ -21,7 +21,7 @@ from paddle_layers.runtime.profile.step import _counted
 from paddle_layers.testing.cases.case import Case, cases
 from paddle_layers.testing.cases.trial import Trial, as_python, guarded
 from tests.references.counted_numbers import counted_operations
-from tests.rotation import is_later
+from tests.selection import is_later
 
 # Every layer takes two minutes; these have all kinds of loops, conditions and indices.
 LOOPS = (

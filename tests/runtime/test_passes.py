@@ -20,8 +20,8 @@ from paddle_layers.runtime.passes import PASSES, runs, without
 from paddle_layers.runtime.plan.explanation import ExplainedPlan, explain_plan
 from paddle_layers.testing.cases.case import Case, all_cases
 from paddle_layers.testing.cases.trial import as_python, run
-from tests.rotation import layers_by_round
 from tests.runtime.recomputing import everything_again
+from tests.selection import compiled_layers
 
 NAMES = list(PASSES)
 TEXT = """
@@ -48,7 +48,7 @@ def plan(phase: str = "train") -> ExplainedPlan:
     return explain_plan(NETWORK, phase, 512, "float32", "cpu")
 
 
-@pytest.mark.parametrize("layer", layers_by_round(sorted(pl.registry)))
+@pytest.mark.parametrize("layer", compiled_layers(sorted(pl.registry)))
 def test_results_stay_the_same_without_a_pass(layer: str) -> None:
     with everything_again():
         for case in all_cases(pl.registry[layer]):

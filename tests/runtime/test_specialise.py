@@ -14,7 +14,7 @@ from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
-from paddle_layers.runtime.schedule.schedule import Schedule
+from paddle_layers.runtime.schedule.schedule import LaunchSchedule
 
 SCALE = 3
 
@@ -70,7 +70,7 @@ def kernels(layer: str, count: int, settings: str) -> set[Kernel | TunedCall]:
     data = "".join(f'layer {{ name: "{name}" type: "data" data {{ shape: 30 }} }}' for name in names)
     inputs = " ".join(f'input: "{name}" propagate_down: true' for name in names)
     network = pl.loads(f'{data} layer {{ name: "y" type: "{layer}" {inputs} {settings} }}')
-    schedule = Schedule(
+    schedule = LaunchSchedule(
         build_graph(network, ParameterSet("float32"), {}),
         "float32",
         training=True,

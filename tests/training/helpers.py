@@ -5,7 +5,7 @@ import io
 import numpy as np
 
 import paddle_layers as pl
-from paddle_layers.training.progress import Lines
+from paddle_layers.training.progress import LineProgress
 
 NETWORK = """
 net {
@@ -67,5 +67,5 @@ def train(path, **options):
     losses, shown = Losses(options.pop("stop_after", None)), io.StringIO()
     options.setdefault("output", path.parent / "output")
     callbacks = [losses, *options.pop("callbacks", ())]
-    report = pl.train(path, callbacks=callbacks, progress=Lines(shown), **options)
+    report = pl.train(path, callbacks=callbacks, progress=LineProgress(shown), **options)
     return report, losses.losses, shown.getvalue()

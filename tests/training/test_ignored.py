@@ -7,7 +7,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.data import Dataset
-from paddle_layers.training.progress import Lines
+from paddle_layers.training.progress import LineProgress
 
 TEXT = """
 net {
@@ -29,7 +29,7 @@ def train(folder, label, setting="ignore_label: -1"):
     path.write_text(TEXT.replace("SETTING", setting))
     data = Dataset({"x": X[: len(label)], "label": np.array(label)})
     return pl.train(
-        path, output=folder / "out", datasets={"train": data}, progress=Lines(io.StringIO()), overwrite=True
+        path, output=folder / "out", datasets={"train": data}, progress=LineProgress(io.StringIO()), overwrite=True
     )
 
 

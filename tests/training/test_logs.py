@@ -85,7 +85,7 @@ def data(folder):
 
 
 def test_what_is_no_number_is_null(tmp_path):
-    records = logs.Records(tmp_path / "log.csv", ["auc"])
+    records = logs.CsvLog(tmp_path / "log.csv", ["auc"])
     (log,) = logs.open_logs(["jsonl"], tmp_path, records, None)
     log.add({"step": 1, "phase": "test", "loss": math.inf, "auc": math.nan, "rate": None})
     assert lines(tmp_path) == [{"step": 1, "phase": "test", "loss": None, "auc": None}]

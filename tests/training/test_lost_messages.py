@@ -12,7 +12,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define.standard_streams import dropping
 from paddle_layers.runtime import SaveError
-from paddle_layers.training.progress import Bar, Lines, NullProgress, make_progress
+from paddle_layers.training.progress import Bar, LineProgress, NullProgress, make_progress
 from paddle_layers.training.results import records
 
 from .helpers import NETWORK, SETTINGS, SOURCES, train, write
@@ -62,8 +62,8 @@ def test_a_training_outlives_its_stderr(tmp_path, monkeypatch, as_python, stream
 def test_what_shows_the_progress(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
     assert isinstance(make_progress(), NullProgress)
-    assert isinstance(make_progress(closed()), Lines)
-    Lines(None).say("nobody hears it")
+    assert isinstance(make_progress(closed()), LineProgress)
+    LineProgress(None).say("nobody hears it")
     bar = make_progress(Broken(errno.EIO, terminal=True))
     assert isinstance(bar, Bar)
     bar.say("nobody hears it")
@@ -130,7 +130,7 @@ def test_a_log_that_cannot_be_written_leaves_the_weights(tmp_path, monkeypatch, 
             raise SaveError(errno.ENOSPC, "the disk is full")
 
     if name == "log.csv":
-        monkeypatch.setattr(records.Records, "add", full)
+        monkeypatch.setattr(records.CsvLog, "add", full)
     else:
         monkeypatch.setattr("paddle_layers.training.results.metrics_logger.picture", lambda *_: 1 / 0)
     with pytest.raises((SaveError, ZeroDivisionError)):

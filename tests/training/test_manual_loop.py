@@ -18,7 +18,7 @@ from paddle_layers.config import ConfigError
 from paddle_layers.data import Dataset
 from paddle_layers.define.errors import InvalidAttributes, UnknownName
 from paddle_layers.runtime import WeightsError
-from paddle_layers.training.progress import Lines
+from paddle_layers.training.progress import LineProgress
 
 pytestmark = pytest.mark.usefixtures("as_python")
 
@@ -74,7 +74,7 @@ def test_a_loop_makes_the_steps_of_train(tmp_path: Path) -> None:
         seed=3,
     )
     report = pl.train(
-        training, datasets=data(), output=tmp_path / "out", callbacks=[seen], progress=Lines(io.StringIO())
+        training, datasets=data(), output=tmp_path / "out", callbacks=[seen], progress=LineProgress(io.StringIO())
     )
     schedule = pl.Schedule("poly", learning_rate=0.1, steps=6, warmup=2)
     with pl.Net(pl.loads(TEXT), dtype="float64", seed=3) as net:
@@ -172,7 +172,7 @@ def test_train_takes_a_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         optimizer {{ type: "sgd" learning_rate: 0.1 }}
         steps: 2 output: "out"
     """
-    assert pl.train(text, progress=Lines(io.StringIO())).steps == 2
+    assert pl.train(text, progress=LineProgress(io.StringIO())).steps == 2
     with pytest.raises(ConfigError, match=r"<text>:\d+:9: .*`stepps`"):
         pl.train(text.replace("steps", "stepps"))
 
@@ -204,4 +204,4 @@ def test_make_training_tells_every_fault() -> None:
 def test_without_data_there_is_an_error_that_says_so(tmp_path: Path) -> None:
     training = pl.make_training(pl.loads(TEXT), optimizer=ADAM, steps=1)
     with pytest.raises(ConfigError, match="missing source for the train phase"):
-        pl.train(training, output=tmp_path / "out", progress=Lines(io.StringIO()))
+        pl.train(training, output=tmp_path / "out", progress=LineProgress(io.StringIO()))

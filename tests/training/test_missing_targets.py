@@ -14,7 +14,7 @@ import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError
 from paddle_layers.data import Dataset
-from paddle_layers.data.formats import indexed_lines
+from paddle_layers.data.formats import text_lines
 from paddle_layers.training.targets import target_fields
 from tests.training.helpers import train
 
@@ -70,7 +70,7 @@ def test_targets_are_found_by_the_layers_that_read_them(tmp_path, way):
 @pytest.mark.parametrize("limit", [2**28, 0])
 @pytest.mark.parametrize("empty", ["mean", "mark", "refuse"])
 def test_an_empty_target_is_an_error_or_leaves_its_row_out(tmp_path, monkeypatch, limit, empty):
-    monkeypatch.setattr(indexed_lines, "IN_MEMORY", limit)
+    monkeypatch.setattr(text_lines, "IN_MEMORY", limit)
     (tmp_path / "d.csv").write_text("x,y\n1,10\n2,20\n3,\n4,40\n")
     settings = f'file: "d.csv" columns: "features = x" columns: "label = y" empty: {empty}'
     file = training(tmp_path, shape=2 if empty == "mark" else 1, settings=settings)
@@ -112,7 +112,7 @@ CLASSES = FOUND.replace("size: 1", "size: 2") + (
     "label", ['ids: "label = kind"', 'label: "kind" classes: ["a", "b"]', 'text: "label = kind"'], ids=str
 )
 def test_an_empty_label_is_no_class(tmp_path, monkeypatch, limit, label):
-    monkeypatch.setattr(indexed_lines, "IN_MEMORY", limit)
+    monkeypatch.setattr(text_lines, "IN_MEMORY", limit)
     (tmp_path / "d.csv").write_text("x,kind\n1,a\n2,b\n3,\n4,b\n")
     settings = f'file: "d.csv" columns: "features = x" {label} empty: mark'
     text = "text" in label

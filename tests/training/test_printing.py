@@ -11,7 +11,7 @@ import scipy.sparse
 
 import paddle_layers as pl
 from paddle_layers.data import DataError
-from paddle_layers.data.sinks.texts import Table
+from paddle_layers.data.sinks.formats import CsvSink
 from paddle_layers.runtime import Sequences
 from paddle_layers.training import TrainingError, make_callback
 from paddle_layers.training.inference.prediction import Prediction, predict
@@ -170,7 +170,7 @@ def test_predicted_ids_are_text_by_a_dictionary(folder, capsys):
     expected = [" ".join(names[best[word]] for word in line) for line in ([1, 2], [1, 3, 3])]
     assert found.texts["next"] == expected
     capsys.readouterr()
-    Table(sys.stdout).write(found)
+    CsvSink(sys.stdout).write(found)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "row,next,scores.0,scores.1"
     assert [line.split(",")[1] for line in lines[1:]] == expected
@@ -179,4 +179,4 @@ def test_predicted_ids_are_text_by_a_dictionary(folder, capsys):
 def test_a_table_has_values_of_equally_many_lines_only():
     found = Prediction({"words": np.zeros((5, 2)), "scores": np.zeros((2, 3))}, {}, {})
     with pytest.raises(DataError, match="`words` 5, `scores` 2"):
-        Table(sys.stdout).write(found)
+        CsvSink(sys.stdout).write(found)

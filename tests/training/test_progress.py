@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from paddle_layers.training.progress import COMPILING, Bar, Lines, as_text, duration, make_progress
+from paddle_layers.training.progress import COMPILING, Bar, LineProgress, as_text, duration, make_progress
 from paddle_layers.training.results.curves import picture
-from paddle_layers.training.results.records import Records, read_records
+from paddle_layers.training.results.records import CsvLog, read_records
 
 
 class Terminal(io.StringIO):
@@ -16,13 +16,13 @@ class Terminal(io.StringIO):
 
 
 def test_a_terminal_gets_a_bar_and_a_file_gets_lines():
-    assert isinstance(make_progress(io.StringIO()), Lines)
+    assert isinstance(make_progress(io.StringIO()), LineProgress)
     bar = make_progress(Terminal())
     bar.close()
     assert isinstance(bar, Bar)
 
 
-@pytest.mark.parametrize("kind", [Lines, Bar])
+@pytest.mark.parametrize("kind", [LineProgress, Bar])
 def test_progress(kind, monkeypatch):
     clock = iter(range(1000))
     monkeypatch.setattr("paddle_layers.training.progress.time.monotonic", lambda: float(next(clock)))
@@ -40,7 +40,7 @@ def test_progress(kind, monkeypatch):
     assert COMPILING in text
     assert "note: [brackets] stay" in text
     assert "samples/s" in text
-    assert ("accuracy 97.50 %" in text) == (kind is Lines)
+    assert ("accuracy 97.50 %" in text) == (kind is LineProgress)
 
 
 def test_numbers_and_times():
@@ -52,7 +52,7 @@ def test_numbers_and_times():
 
 def test_the_log_keeps_exact_numbers_and_drops_what_a_resumed_training_repeats(tmp_path):
     path = tmp_path / "log.csv"
-    log = Records(path, ["accuracy"])
+    log = CsvLog(path, ["accuracy"])
     for step in (1, 2, 3):
         log.add({"step": step, "epoch": 0, "phase": "train", "loss": step / 3, "rate": 0.1, "seconds": 1})
     log.add({"step": 3, "epoch": 0, "phase": "test", "loss": 0.1, "seconds": 1, "accuracy": 2 / 3})
@@ -60,7 +60,7 @@ def test_the_log_keeps_exact_numbers_and_drops_what_a_resumed_training_repeats(t
     with path.open("a") as file:
         file.write("4,0,tra")  # a crash in the middle of a line
     assert [line["step"] for line in read_records(path)] == ["1", "2", "3", "3"]
-    log = Records(path, ["accuracy"], {"train": 2, "test": 2})
+    log = CsvLog(path, ["accuracy"], {"train": 2, "test": 2})
     log.add({"step": 3, "epoch": 0, "phase": "train", "loss": 1.0, "rate": 0.1, "seconds": 2})
     assert [(line["step"], line["seconds"]) for line in read_records(path)] == [("1", "1"), ("2", "1"), ("3", "2")]
 

@@ -15,7 +15,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.data import Dataset
 from paddle_layers.training.problems import TrainingError
-from paddle_layers.training.progress import Lines
+from paddle_layers.training.progress import LineProgress
 from paddle_layers.training.results.records import read_records
 from tests.training import helpers as small
 from tests.training.helpers import Losses
@@ -82,7 +82,7 @@ def train(folder, name, output, stop_after=None, **options):
         output=folder / output,
         datasets={"train": Dataset(make(np.random.default_rng(2)))},
         callbacks=[losses],
-        progress=Lines(io.StringIO()),
+        progress=LineProgress(io.StringIO()),
         **options,
     )
     return losses.losses, report.weights.read_bytes()
@@ -162,7 +162,7 @@ def test_ctrl_c_in_a_process_of_its_own(tmp_path):
             if line.startswith("step 10/"):
                 process.send_signal(signal.SIGINT)
                 break
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors
     assert "Stopped after" in output
     assert "Ctrl-C" in output

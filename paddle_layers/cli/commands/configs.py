@@ -36,6 +36,7 @@ def validate(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> N
     from paddle_layers.config.diagnostics.rendering import render_github, render_json, render_text
 
     found, fine = [], []
+    # All files are checked before the exit, so one run reports all errors.
     for file in files:
         try:
             what, faults, training = validated(file, settings)
@@ -48,6 +49,7 @@ def validate(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> N
     if style == "json":
         echo(render_json(found))
     elif style == "github":
+        # Without annotations, not even an empty line, which GitHub would show in the log.
         echo(render_github(found), nl=bool(found))
     else:
         for file, what in fine:
@@ -62,6 +64,7 @@ def _check_data(training: Training | None) -> None:
     """Check the data of a training as far as possible without reading all of them. Raises `ConfigError`."""
     owners = [source.definition.owner for source in training.source] if training is not None else []
     hooks = ("indexed", "names", "word_fields")
+    # Before the import of the training package, for which most validations need not wait.
     if training is None or not any(getattr(owner, hook, False) for owner in owners for hook in hooks):
         return
     from paddle_layers.config import ConfigError
@@ -86,6 +89,7 @@ def fmt(files: tuple[Path, ...], check: bool, stdout: bool) -> None:
 
     changed = 0
     for file in files:
+        # A usage error: the file may be valid, but there is nothing to format.
         if file.suffix in BINARY:
             raise click.UsageError(f"{file} is a binary config; convert it to text with `paddle-layers convert`")
         text = read_file(file)
@@ -94,6 +98,7 @@ def fmt(files: tuple[Path, ...], check: bool, stdout: bool) -> None:
             click.echo(formatted, nl=False)  # the file itself, as it would be written
         elif formatted != text:
             changed += 1
+            # With --check it is the error, without it the result.
             echo(f"{file}: {'would be reformatted' if check else 'reformatted'}", err=check)
             if not check:
                 replace_file(file, formatted.encode())
@@ -154,6 +159,7 @@ def lsp() -> None:
     try:
         from paddle_layers.editor.server import serve
     except ModuleNotFoundError as error:
+        # A missing module of another name is a broken installation, which a hint at the extra would hide.
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
         echo("the language server requires pygls: pip install 'paddle-layers[lsp]'", err=True)

@@ -40,6 +40,7 @@ def export(file: str, weights: str | None, output: str, values: tuple[str, ...],
     if target.suffix != ".onnx":
         raise click.UsageError(f"{output}: unsupported extension; expected .onnx")
     if not force:
+        # Before the export, whose result would otherwise be lost.
         check_new(target, OVERWRITE)
     from paddle_layers.exchange.onnx_out.files import export_file
 
@@ -75,6 +76,7 @@ def import_(
     if output.is_dir() and not force:
         for name in found.names:
             check_new(output / name, OVERWRITE)
+    # Everything is converted before anything is written: with an unsupported layer, no half of a network remains.
     paths = found.write(output)
     echo(found.summary.rstrip("\n"))
     for path in paths:
@@ -119,6 +121,7 @@ def _shape(text: str) -> tuple[str, Type]:
         type_ = Type.parse(shape)
     except ValueError as error:
         raise click.UsageError(f"--shape {text}: {error}") from None
+    # `Type.parse` only checks the syntax.
     if not name or 0 in type_.dims or not type_.size:
         raise click.UsageError(f"--shape {text}: expected NAME=SHAPE with positive sizes, such as data=3x227x227")
     return name, type_

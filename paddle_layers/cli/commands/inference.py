@@ -86,6 +86,8 @@ def evaluate(
     if output is None:
         echo(text, nl=not text.endswith("\n"))
     else:
+        # "x" instead of the earlier check alone: the file may have appeared meanwhile. Names may contain unpaired
+        # surrogates, which UTF-8 cannot represent.
         with open(output, "x", encoding="utf-8", errors="backslashreplace", newline="") as target:
             target.write(text if text.endswith("\n") else f"{text}\n")
         echo(f"wrote {output}", err=True)
@@ -148,6 +150,7 @@ def predict(
     ending = ending_of(output, KINDS)
     if output is not None:
         check_new(Path(output))
+        # Missing packages of the format are reported now, not after the inference.
         check_sink(Path(output))
     from paddle_layers.training.inference.prediction import open_prediction
     from paddle_layers.training.runs import left_out_text
@@ -155,7 +158,7 @@ def predict(
     with contextlib.ExitStack() as stack:
         run = stack.enter_context(open_prediction(chosen(file, settings), data, weights, values, dictionary, device))
         say_weights(run, weights)
-        stream = Shown()
+        stream = TerminalBuffer()
         sink = text_sink(ending, stream) if output is None else stack.enter_context(open_sink(Path(output)))
         for batch in run.batches():
             sink.write(batch)
@@ -166,11 +169,12 @@ def predict(
         echo(f"wrote {output}", err=True)
 
 
-class Shown(io.StringIO):
+class TerminalBuffer(io.StringIO):
     """Text buffer for the terminal; control characters are escaped."""
 
     def show(self) -> None:
         """Print and clear the buffer."""
+        # Escaped here and not where it is written: a file must contain the strings as they are.
         text = self.getvalue().encode(errors="backslashreplace").decode()
         if text:
             echo(text, nl=False)

@@ -66,6 +66,7 @@ def check(names: tuple[str, ...], properties: tuple[str, ...], fast: bool) -> No
     reports = []
     for name in wanted:
         try:
+            # All layers are checked, whatever fails: authors want one list.
             report = check_layer(
                 name, raise_findings=False, configs=FAST if fast else CONFIGS, properties=properties or None
             )
@@ -80,6 +81,7 @@ def check(names: tuple[str, ...], properties: tuple[str, ...], fast: bool) -> No
             echo(f"{name}: skipped (no check for --property)")
     failed = sum(bool(report.findings) for report in reports)
     if not has_hypothesis():
+        # After the results, where it is not scrolled away.
         echo(NEEDS_HYPOTHESIS, err=True)
     if not has_cuda():
         echo(NEEDS_CUDA, err=True)

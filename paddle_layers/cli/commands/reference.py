@@ -51,6 +51,7 @@ def _search(text: str) -> None:
     from paddle_layers.define import registries, search
 
     matches = search(text)
+    # A page is only shown for an unambiguous name: that of another framework may be several definitions here.
     best = [match for match in matches if match.is_exact and match.rank == matches[0].rank]
     if not matches:
         registries["layer"][text]  # raises, with the nearest name

@@ -43,6 +43,7 @@ def _write_points(folder: Folder, name: str, rows: int, *, seed: int) -> None:
 
     import numpy as np
 
+    # A named bit generator: that of `default_rng` may change with the version of NumPy.
     random = np.random.Generator(np.random.Philox(key=seed))
     label = np.arange(rows) % CLASSES
     radius = np.sqrt(random.random(rows))
@@ -83,6 +84,7 @@ def new_plugin(name: str, directory: Path | None) -> None:
     directory = directory or Path(distribution)
     package = f"paddle_layers_{name}"
     words = {"prefix": name, "package": package, "distribution": distribution, "versions": versions()}
+    # Templates end in `.in`, so that no tool takes them for files of this project.
     texts = {target: (TEMPLATES / template).read_text(encoding="utf-8") for target, template in FILES.items()}
     with empty_folder(directory) as folder:
         for target, text in texts.items():
@@ -115,7 +117,8 @@ def _check_prefix(name: str) -> None:
 
 def versions() -> str:
     """The version specifier of the library for a new plugin, up to the next breaking release."""
-    from paddle_layers import __version__
+    from paddle_layers._version import __version__
 
     major, minor = map(int, __version__.split(".")[:2])
+    # Before 1.0, a minor release may break plugins.
     return f">={major}.{minor},<{major + 1}" if major else f">=0.{minor},<0.{minor + 1}"

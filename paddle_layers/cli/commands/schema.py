@@ -55,6 +55,7 @@ def lock(check: bool, package: str) -> None:
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         echo(f"{path} is up to date", err=True)
         return
+    # With --check the changes are the reason for the exit status, otherwise the result.
     for change in changes:
         echo(change, err=check)
     if check:

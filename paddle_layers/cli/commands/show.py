@@ -76,6 +76,7 @@ def show(
 
 
 def _print_plan(file: str, phase: str, batch_size: int, device: str) -> None:
+    # Per function, since each form of output needs other imports; those of the runtime take the longest.
     from paddle_layers.config import network_of
 
     from ..execution_tables import print_plan
@@ -125,6 +126,8 @@ def _write_page(file: str, html: Path, phase: str | None, batch_size: int, devic
     text = network_page(network, costs, found.faults, batch_size)
     replace_file(html, text.encode())
     echo(f"wrote {html}", err=True)
+    # Errors come after the page, which also exists for an invalid network: it is most needed while the network is
+    # designed.
     if found.failed:
         raise ConfigError(found.faults)
 
@@ -136,6 +139,7 @@ def _print_table(network: Network, costs: Footprint, batch_size: int) -> None:
 
     table = Table(title=network.name or None, title_justify="left", box=None, pad_edge=False, show_footer=True)
     totals = f"total, batch size {batch_size}"
+    # Folded instead of cut off: a name that ends in dots could not be copied.
     table.add_column("layer", totals, overflow="fold")
     for heading in ("type", "inputs", "output"):
         table.add_column(heading, overflow="fold")

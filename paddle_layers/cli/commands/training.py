@@ -16,7 +16,7 @@ from ..terminal import echo, print_table
 
 if TYPE_CHECKING:
     from paddle_layers.training.results.comparison import ComparedRun
-    from paddle_layers.training.sweeps.search import Trial
+    from paddle_layers.training.sweeps.search import TrialResult
     from paddle_layers.training.sweeps.study import Sweep
 
 
@@ -134,7 +134,7 @@ def sweep(
     _print_trials(sweep, run_sweep(sweep, processes, lambda text: echo(text, err=True)))
 
 
-def _print_trials(sweep: Sweep, trials: Sequence[Trial]) -> None:
+def _print_trials(sweep: Sweep, trials: Sequence[TrialResult]) -> None:
     from rich.table import Table
 
     from paddle_layers.training.sweeps.study import trial_folder
@@ -157,9 +157,11 @@ def _print_trials(sweep: Sweep, trials: Sequence[Trial]) -> None:
     echo(f"Best of {len(done)} trials{f', {failed} failed' if failed else ''}: {trial_folder(sweep, best.number)}")
     words = [word for setting in (*sweep.settings, *best.settings) for word in ("--set", setting)]
     plugins = [word for plugin in sweep.plugins for word in ("--plugins", plugin)]
+    # Quoted, so that the line can be copied into a shell whatever the names contain.
     echo(f"Train with these settings: paddle-layers train {shlex.join([sweep.file, *plugins, *words])}")
 
 
+# What fits into a terminal; of what is left out, the note below gives the number.
 MOST_SETTINGS, MOST_RESULTS, LONGEST = 8, 4, 40
 """Columns of settings and of results, and characters of a value."""
 
@@ -226,4 +228,5 @@ def _rounded(value: float | None) -> str:
 def _duration(seconds: float) -> str:
     from paddle_layers.training.progress import duration
 
+    # The time is read from the log of a run, which anyone may have edited.
     return duration(seconds) if math.isfinite(seconds) and 0 <= seconds < 1e12 else ""

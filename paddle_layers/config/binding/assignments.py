@@ -8,7 +8,7 @@ from typing import NamedTuple
 from paddle_layers.define import Definition
 
 from ..diagnostics.diagnostic import Fix
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import STRING, Field, Fields
 from .blocks import BlockDefinition, field_of, piece_place
@@ -26,7 +26,7 @@ class Pending(NamedTuple):
     expression: Expression
     place: int
 
-    def field(self, settings: Mapping[str, Value], report: Report) -> Field | None:
+    def field(self, settings: Mapping[str, Value], report: DiagnosticReport) -> Field | None:
         """The attribute as a field of its block; None after a report."""
         try:
             return field_of(self.name, self.expression.value(settings), self.place)
@@ -46,7 +46,7 @@ class Assignments(NamedTuple):
 
 
 def assignments(
-    given: list[Field], definition: Definition, within: BlockDefinition | None, report: Report
+    given: list[Field], definition: Definition, within: BlockDefinition | None, report: DiagnosticReport
 ) -> Assignments:
     """The assignments in the `set` fields of a layer that is `within` a block, or outside of blocks."""
     fields: Fields = []
@@ -69,7 +69,7 @@ def assignments(
 
 
 def _read(
-    text: str, place: int, definition: Definition, within: BlockDefinition | None, report: Report
+    text: str, place: int, definition: Definition, within: BlockDefinition | None, report: DiagnosticReport
 ) -> Pending | None:
     end = place + len(text)
     try:
@@ -79,6 +79,7 @@ def _read(
         return None
     if not _is_known(name, definition, place, report):
         return None
+    # In a block, a name alone passes on the setting of the same name; outside of blocks, it needs a value.
     if expression is None and within is None:
         report.add("E118", f"`{name}` has no value", place, end, help=f'write `set: "{name} = ..."`')
         return None
@@ -89,6 +90,7 @@ def _read(
             message = f"unknown setting `{unknown}`: only blocks have settings"
             report.add("E119", message, place, end, help=VALUES)
         elif not within.unread:
+            # With a malformed declaration any name may be a setting: only the declaration is reported, not its uses.
             near = nearest(unknown, settings)
             help_ = (
                 f"did you mean `{near}`?"
@@ -100,7 +102,7 @@ def _read(
     return Pending(name, expression, place)
 
 
-def _is_known(name: str, definition: Definition, place: int, report: Report) -> bool:
+def _is_known(name: str, definition: Definition, place: int, report: DiagnosticReport) -> bool:
     known = definition.attribute_by_name
     if name in known:
         return True
@@ -111,6 +113,8 @@ def _is_known(name: str, definition: Definition, place: int, report: Report) -> 
     declare = f'; to declare it, write `settings: "{", ".join([*known, name])}"` in the block' if is_block else ""
     help_ = f"available: {', '.join(known)}" if known else f"it has no {what}s"
     help_ = f"did you mean `{near}`?" if near else help_ + declare
+    # The offset may be that of the whole string (its escapes shift what follows); an edit there would hit other
+    # characters.
     there = near and report.source.text.startswith(name, place)
     fix = Fix(place, place + len(name), near) if there and near else None
     report.add("E101", f"{definition.kind} `{definition.name}` has no {what} `{name}`", place, help=help_, fix=fix)

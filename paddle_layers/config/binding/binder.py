@@ -8,7 +8,7 @@ from paddle_layers.define import Attributes, Definition, registries
 from paddle_layers.define.fields.attributes import Attribute
 
 from ..diagnostics.diagnostic import Fix
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import BLOCK, BROKEN, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, items
 from .assignments import Pending, assignments
@@ -73,7 +73,7 @@ class Bound:
 class Binder:
     """Binds messages of one source."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: DiagnosticReport) -> None:
         self.report = report
         self.interned: dict[tuple[Any, ...], Attributes] = {}
         self.blocks: tuple[BlockDefinition, ...] = ()

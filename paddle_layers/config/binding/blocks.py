@@ -12,7 +12,7 @@ from paddle_layers.define.fields.tensors import Input, Output
 from paddle_layers.define.fields.types import KINDS
 from paddle_layers.define.functions.facts import Facts
 
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..reading.fields import BLOCK, FLOAT, INT, STRING, WORD, Field, Fields, items
 from .expressions import ExpressionError, Value, assignment, pieces
 from .headers import spec
@@ -24,13 +24,18 @@ class BlockDefinition(DerivedLayer):
     """A block declaration as the definition of a layer: settings are its attributes."""
 
     def __init__(self, name: str, fields: Fields, start: int) -> None:
+        # A class like that of a layer: binding, messages, editor and documentation then need no second case for blocks.
         owner: Any = type("Block", (), {"__doc__": _description(fields), **_attributes(fields)})
         super().__init__(name, owner, place=("", 0), family="blocks")
         self.kind, self.fields_in_file, self.start = "block", fields, start
+        # Kinds, axes and sequence levels are unconstrained here: every use infers the layers of the block for its own
+        # types.
         self.inputs = {text: _named(Input("N ...", "an input", kinds=KINDS, seq=(0, 1, 2)), text)
                        for text in dict.fromkeys(_texts(fields, "input"))}  # fmt: skip
         self.outputs = {text: _named(Output("N ...", "an output"), text)
                         for text in dict.fromkeys(_texts(fields, "output"))}  # fmt: skip
+        # A misspelled field `settings` declares nothing, so without this every use of a setting would be a
+        # consequential error.
         misspelt = any(
             spec("Block").nearest(field[0]) == "settings" for field in fields if field[0] not in spec("Block").fields
         )
@@ -68,6 +73,7 @@ class BlockDefinition(DerivedLayer):
             return any(getattr(facts, fact) for facts in used)
 
         return Facts(
+            # A block is replaced by its layers before it runs, so what concerns kernels is that of the layers.
             forward=(), backward=(), back_reads=(), differentiable=(), overwrites=False, is_source=False,
             is_sink=self.is_sink, has_param=some("has_param"), has_neuron=False, can_do_bp=some("can_do_bp"),
             is_inplace=False, has_loss=some("has_loss"), has_stats=some("has_stats"), has_phase=some("has_phase"),
@@ -96,6 +102,7 @@ def blocks_of(definitions: Iterable[Any]) -> list[BlockDefinition]:
         if block not in found:
             found[block] = None
             waiting += block.used
+    # The order of the file, which does not depend on the order of uses, so that canonical text is stable.
     return sorted(found, key=lambda block: block.start)
 
 
@@ -107,9 +114,10 @@ def field_of(name: str, value: Value, start: int) -> Field:
     return (name, kinds[type(value)], value, start, start)
 
 
-def piece_place(report: Report, item: Field, offset: int) -> int:
+def piece_place(report: DiagnosticReport, item: Field, offset: int) -> int:
     """Position in the file where a substring begins; the string itself if escapes shift the offsets."""
     inside = item[4] + 1
+    # One test instead of a table of escapes: strings of settings rarely contain any.
     plain = report.source.text.startswith(item[2], inside)
     return inside + offset if plain else item[4]
 
@@ -141,6 +149,7 @@ def _attributes(fields: Fields) -> dict[str, Attribute[Any]]:
     for name, expression, _ in map(assignment, filter(_readable, settings_in(fields))):
         default = expression.value({}) if expression is not None else None
         if default is None:
+            # Its type is unknown before a use; sizes are what is usually left open.
             found.setdefault(name, Int("a setting without a default"))
         else:
             found.setdefault(name, _ATTRIBUTES[type(default)]("a setting", default=default))

@@ -9,10 +9,10 @@ from paddle_layers.define import Attributes, LayerDefinition, registries
 from paddle_layers.define.bodies.activations import activation_problem
 from paddle_layers.define.escaping import CONTROL, printable_line
 
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import name_hint
 from .binder import Binder, Bound
-from .drafts import LINEAR, Draft, Setup, Step
+from .drafts import LINEAR, Draft, Setup, StepDraft
 from .settings import ParamSettings, StateRule
 from .steps import GROUP, NETWORK, STEP, check_context, check_step, check_times, is_a
 
@@ -20,6 +20,7 @@ from .steps import GROUP, NETWORK, STEP, check_context, check_step, check_times,
 def make_draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
     """Draft of a bound layer in a NETWORK, a STEP or a BLOCK; checks that concern the layer alone."""
     setup = make_setup(bound, binder) if check_step(bound, binder.report) else None
+    # Even if the layer has errors: those of the layers in its step are to be reported in the same run.
     step = _step(bound, binder)
     if setup is not None:
         setup.step = step
@@ -35,21 +36,21 @@ def make_draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
     return made
 
 
-def check_name(name: str, whose: str, start: int, report: Report) -> None:
+def check_name(name: str, whose: str, start: int, report: DiagnosticReport) -> None:
     """Report a name with characters that control a terminal or make it look like another name."""
     if found := CONTROL.search(name):
         message = f"invalid character {printable_line(found[0])} in the name of {whose}: `{name}`"
         report.add("E117", message, start, help="use letters of any language, digits, spaces, dots and slashes")
 
 
-def _step(bound: Bound, binder: Binder) -> Step | None:
+def _step(bound: Bound, binder: Binder) -> StepDraft | None:
     """The step of a layer, with drafts of its layers."""
-    found: Bound | Step | None = bound.values.get("step")
+    found: Bound | StepDraft | None = bound.values.get("step")
     if found is None:
         return None
-    block = found.bound if isinstance(found, Step) else found
+    block = found.bound if isinstance(found, StepDraft) else found
     drafts = tuple(make_draft(layer, binder, STEP) for layer in block.values.get("layer", ()))
-    step = bound.values["step"] = Step(drafts, block.values.get("output", ()), block)
+    step = bound.values["step"] = StepDraft(drafts, block.values.get("output", ()), block)
     return step
 
 
@@ -62,6 +63,7 @@ def make_setup(bound: Bound, binder: Binder) -> Setup | None:
     ok = bound.attributes is not None and _activation(made, bound, binder)
     values = bound.values
     if values:
+        # The calls come first, so that each reports its errors even if `ok` is already False.
         ok = _params(made, bound, binder) and ok
         made.include = _rules(values.get("include", ()))
         made.exclude = _rules(values.get("exclude", ()))
@@ -121,6 +123,7 @@ def _activation(made: Setup, bound: Bound, binder: Binder) -> bool:
     if problem := activation_problem(chosen):
         report.add("E114", problem, start)
         return False
+    # Through the binder: an activation by name may have required attributes, which is then reported at `act`.
     attributes = block.attributes if block is not None else binder.attributes(chosen, [], start, Bound(start))
     if attributes is not None:
         made.activation = (chosen, attributes)
@@ -163,6 +166,7 @@ def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
 def _is_param(name: str, made: Setup) -> bool:
     """Whether a layer has a parameter; `weight_1` is the one of the second item of a repeatable input."""
     if made.definition.is_composite:
+        # Parts are known only when the types of the inputs are.
         return True  # that of a part, which is checked later
     params = made.definition.params
     stem, _, item = name.rpartition("_")

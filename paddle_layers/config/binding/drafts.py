@@ -8,13 +8,13 @@ from typing import NamedTuple
 from paddle_layers.define import Attributes, LayerDefinition
 
 from ..diagnostics.diagnostic import Source
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..reading.fields import items
 from ..reading.reader import TextReader
 from .binder import Binder, Bound
 from .blocks import BlockDefinition
 from .headers import spec
-from .settings import ParamSettings, State, StateRule
+from .settings import ParamSettings, PhaseState, StateRule
 
 LINEAR = "linear"
 
@@ -36,7 +36,7 @@ class Setup:
         self.include: tuple[StateRule, ...] = ()
         self.exclude: tuple[StateRule, ...] = ()
         self.output_names: tuple[str, ...] = ()
-        self.step: Step | None = None
+        self.step: StepDraft | None = None
         self.times = 1
         """Number of repetitions of a block."""
 
@@ -47,7 +47,7 @@ class Setup:
         inner = self.step or isinstance(self.definition, BlockDefinition)
         return not (self.include or self.exclude or self.loss_weight or self.propagate_down or inner or shares)
 
-    def present(self, state: State) -> bool:
+    def present(self, state: PhaseState) -> bool:
         """Whether the layer exists in a state."""
         if self.include:
             return any(rule.meets(state) for rule in self.include)
@@ -79,6 +79,8 @@ class Draft:
     @property
     def bound(self) -> Bound | None:
         """The fields of the file with positions; None if it comes from a checked network."""
+        # A memoized layer keeps its regular-expression match only. Its text is parsed again when an error needs a
+        # position, so valid networks of 100,000 layers never hold the fields of all layers.
         if self._bound is None and self._text is not None:
             self._bound = _bound(self._text)
         return self._bound
@@ -89,7 +91,7 @@ class Draft:
         return self._bound is not None and self._bound.broken
 
     @property
-    def step(self) -> Step | None:
+    def step(self) -> StepDraft | None:
         """The layers of one step of a recurrent group."""
         if self.setup is not None:
             return self.setup.step
@@ -100,6 +102,8 @@ class Draft:
         """The number of inputs that the file lists, invalid ones included."""
         if self._bound is None:
             return len(self.inputs)
+        # `input: "a, b"` is a known mistake and reported as such; counting its commas keeps a second error, about the
+        # number of inputs, away.
         given = [item[2] for field in self._bound.places.get("input", ()) for item in items(field)]
         return sum(text.count(",") + 1 if isinstance(text, str) else 1 for text in given)
 
@@ -139,12 +143,12 @@ class Draft:
 
 def _bound(text: re.Match[str]) -> Bound:
     """A valid layer with positions in the whole text."""
-    report = Report(Source("", text.string))
+    report = DiagnosticReport(Source("", text.string))
     layer = TextReader(text.string, report).block(text.start())
     return Binder(report).message(layer[2], spec("Layer"), layer[3], "layer")
 
 
-class Step(NamedTuple):
+class StepDraft(NamedTuple):
     """A `step` block: its layers, and the outputs that become the group's."""
 
     drafts: tuple[Draft, ...]

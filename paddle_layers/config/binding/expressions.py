@@ -11,12 +11,16 @@ Value = bool | int | float | str
 Term = tuple[int, tuple[int | str, ...]]
 """A sign, and factors: numbers, and names of settings."""
 
+# Together with the 64-bit limit, it bounds the work on a hostile file: Python's integers are unlimited, and a product
+# of many factors would grow with every one.
 LONGEST = 1000
 """Maximum length of an expression."""
 LARGEST = 2**63
 """Limit of integers: 64 bits."""
 
 NAME = re.compile(r"[A-Za-z_]\w*", re.A)
+# A leading zero is no token (`(?![\w.])`): protobuf's text format reads 010 as octal, which would be a surprise in an
+# expression.
 _TOKEN = re.compile(
     r"""\s*(?:(?P<real>\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)(?![\w.])
     |(?P<whole>0|[1-9]\d*)(?![\w.])|(?P<name>[A-Za-z_]\w*)|'(?P<text>[^']*)'|(?P<sign>[-+*]))""",
@@ -51,6 +55,7 @@ class Expression(NamedTuple):
         if self.literal is not None:
             return self.literal
         (sign, factors), *others = self.terms
+        # A setting alone is passed on with its type; only sums and products require integers.
         if not others and sign == 1 and len(factors) == 1 and isinstance(factors[0], str):
             return settings[factors[0]]
         return _within(sum(sign * _product(factors, settings) for sign, factors in self.terms))
@@ -65,6 +70,8 @@ class Assignment(NamedTuple):
     """Its offset in the text."""
 
 
+# Commas within single quotes do not separate; an open quote is taken to the end, so that the error names the whole
+# item.
 _PIECE = re.compile(r"[^,']*+(?:'[^']*+'[^,']*+)*+(?:'[^']*+)?")
 
 
@@ -119,6 +126,7 @@ def expression(text: str) -> Expression:
         elif not wanted:
             raise ExpressionError(f"missing operator between `{factors[-1]}` and `{word}`", "write `+`, `-` or `*`")
         else:
+            # 20 digits already exceed 64 bits, so the rest cannot change the verdict.
             factors.append(_within(int(word[:20])) if kind == "whole" else word)
             wanted = False
     if wanted:

@@ -18,7 +18,7 @@ from paddle_layers.define.fields.attributes import (
     Strings,
 )
 
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import BLOCK, Field, Fields
 
@@ -60,6 +60,8 @@ class MessageSpec:
 
     def home_of(self, name: str) -> tuple[str, str]:
         """The only block of this message with a field of this name, and that field; else empty."""
+        # Only one level deep, and only if a single block has the field: with two candidates, a suggestion would be a
+        # guess.
         blocks = [
             (field.name, spec(field.message).names.get(name, "")) for field in self.fields.values() if field.message
         ]
@@ -70,6 +72,7 @@ class MessageSpec:
 @cache
 def spec(name: str) -> MessageSpec:
     """The header of the message `name`, such as "Layer" or "Training"."""
+    # Lazy, because `import paddle_layers` must not wait for protobuf.
     from paddle_layers.schema import network_pb2, training_pb2
 
     files = (network_pb2.DESCRIPTOR, training_pb2.DESCRIPTOR)
@@ -84,6 +87,7 @@ def is_training(fields: Fields) -> bool:
     """Whether the fields of a file are those of a training file."""
     names = {field[0] for field in fields}
     known = set(spec("Training").fields) - set(spec("Network").fields)
+    # A file with layers is a network, whatever else it has: a field of a training file in it is reported as unknown.
     return bool(names & known) and "layer" not in names
 
 
@@ -97,10 +101,11 @@ CAFFE_SOLVER = {"base_lr", "lr_policy", "max_iter", "solver_mode", "test_iter", 
 """Fields of a Caffe solver; a training file has at most one of them, as an alias."""
 
 
-def report_caffe(fields: Fields, report: Report) -> bool:
+def report_caffe(fields: Fields, report: DiagnosticReport) -> bool:
     """Report a Caffe network or solver as one error instead of each of its fields; returns whether it is one."""
     names = {field[0] for field in fields}
     first = next((field for field in fields if field[0] in ("layer", "layers") and field[1] == BLOCK), None)
+    # The first layer is enough: a Caffe network would otherwise give one error for every field of every layer.
     if not (len(names & CAFFE_SOLVER) > 1 or "input_dim" in names or (first is not None and _of_caffe(first))):
         return False
     command = f"paddle-layers import {report.source.name} -o DIR"
@@ -115,6 +120,8 @@ def _of_caffe(layer: Field) -> bool:
     type_ = str(inner["type"][2]) if "type" in inner else ""
     if layer[0] == "layers" or any(name.endswith("_param") for name in inner):
         return "type" in inner
+    # `bottom` in one of our layers is a mistake to be reported there, not a Caffe file; Caffe's types are capitalized,
+    # ours never.
     return type_[:1].isupper() and bool({"bottom", "top"} & inner.keys()) and not {"input", "output"} & inner.keys()
 
 
@@ -149,6 +156,7 @@ def _attribute(field: FieldDescriptor, rule: Any, repeated: bool) -> Attribute[A
         made = Choice(text, options=tuple(rule.options), default=default)
     elif field.cpp_type in (field.CPPTYPE_INT32, field.CPPTYPE_INT64):
         bits = 31 if field.cpp_type == field.CPPTYPE_INT32 else 63
+        # A binary config could not hold a larger value, so text must not accept it either.
         limits = {"min": -(2**bits), "max": 2**bits - 1, **limits}
         made = (Ints if repeated else Int)(text, **limits)
     elif field.cpp_type == field.CPPTYPE_DOUBLE:

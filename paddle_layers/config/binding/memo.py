@@ -8,7 +8,7 @@ from typing import Any
 from paddle_layers.define import Attributes, LayerDefinition, registries
 
 from ..diagnostics.diagnostic import Source
-from ..diagnostics.report import Report, TooManyFaults
+from ..diagnostics.report import DiagnosticReport, TooManyFaults
 from ..reading.fields import INT, STRING, WORD, Field, Recall
 from ..reading.patterns import SIMPLE_BLOCK, SIMPLE_FIELD
 from ..reading.reader import read_text
@@ -29,9 +29,12 @@ def memo() -> Recall:
 
     def recall(match: re.Match[str]) -> Draft | None:
         name, kind, inputs, rest = match.groups()
+        # By text: repeated blocks of a network differ in names and inputs only. `None`, a layer that the reader has to
+        # check, is remembered as well.
         setup = known.get((kind, rest), UNSEEN)
         if setup is UNSEEN:
             setup = known[kind, rest] = bind(kind, rest)
+        # The name is not part of the memoized text, so an odd one is left to the parser, which reports it.
         odd = not name or not name.isprintable() or "#" in inputs  # a comment between the inputs may contain quotes
         if setup is None or odd:
             return None
@@ -45,32 +48,41 @@ class _Settings:
     """Binds the text that follows the inputs of a layer."""
 
     def __init__(self) -> None:
-        self.binder = Binder(Report(Source("", "")))
+        self.binder = Binder(DiagnosticReport(Source("", "")))
         self.header = spec("Layer")
 
     def bind(self, kind: str, rest: str) -> Setup | None:
         """The bound settings; None after an error, or if positions are needed."""
         definition = registries["layer"].get(kind)
+        # A group has a separate scope inside, and a memory is only legal there: both need the parser.
         if definition is None or definition.name in (GROUP, MEMORY):
             return None
+        # The common case: all fields of the attribute block by one `findall`, without the parser and the binder.
         simple = SIMPLE_BLOCK.fullmatch(rest)
         if simple is not None and simple[1] == kind:
             attributes = _simple_attributes(definition, simple[2])
             if attributes is not None and attributes.get("act", LINEAR) == LINEAR:
                 return Setup(definition, attributes)
-        report = Report(Source("", rest))
+        report = DiagnosticReport(Source("", rest))
         self.binder.report = report
         try:
+            # With a report of this text alone: errors are reported by the parser, with positions in the file.
             return self._judged(kind, rest, report)
         except TooManyFaults:
+            # The report is that of this attempt alone: a layer with a thousand errors must not end the parsing of the
+            # file.
             return None
 
-    def _judged(self, kind: str, rest: str, report: Report) -> Setup | None:
+    def _judged(self, kind: str, rest: str, report: DiagnosticReport) -> Setup | None:
         fields: list[Field] = [("name", STRING, kind, 0, 0), ("type", STRING, kind, 0, 0)]
+        # Any valid name would do above: the memo is shared by all layers with this text, whose names differ.
         fields += read_text(rest, report)
         bound = self.binder.message(fields, self.header, 0, "layer")
+        # These need positions, the enclosing block or the other layers; `input` here is one that is not in the place
+        # where `fmt` writes it.
         if not bound.places.keys().isdisjoint(("step", "input", "set", "times")):
             return None
+        # Warnings, too, need a position of the file, so a layer with one is left to the parser.
         setup = make_setup(bound, self.binder)
         return setup if not report.diagnostics else None
 
@@ -84,6 +96,7 @@ def _simple_attributes(definition: LayerDefinition, text: str) -> Attributes | N
         if attribute is None or attribute.repeated or attribute.deprecated or attribute.name in given:
             return None
         value: Any
+        # The two frequent cases without a call of the general conversion.
         if whole and attribute.type == "INT":
             value = int(whole)
             legal = attribute.range_problem(value) is None

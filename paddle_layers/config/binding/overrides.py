@@ -8,12 +8,13 @@ from collections.abc import Sequence
 
 from paddle_layers.define.decimals import MANTISSA
 
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import BLOCK, FLOAT, INT, LIST, STRING, WORD, Field, Fields
 from .headers import MessageSpec, spec
 
 _STEP = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]=]*)\])?(\.|=)")
+# 18 digits always fit into 64 bits; longer numbers stay strings, and the check of the field reports them.
 _INT, _FLOAT = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(MANTISSA + r"(?:[eE][-+]?[0-9]{1,3})?")
 _PLAIN = re.compile(r"[^\]=0-9][^\]=]*")
 """A name in brackets that does not start with a digit."""
@@ -21,12 +22,15 @@ _KEYS = ("name", "of", "phase", "type", "input")
 """Fields that identify a block: the first of these in its schema."""
 
 
-def apply_overrides(fields: Fields, report: Report, root: str, prefix: str = "", *, without: str = "") -> None:
+def apply_overrides(
+    fields: Fields, report: DiagnosticReport, root: str, prefix: str = "", *, without: str = ""
+) -> None:
     """Apply overrides from outside the file of a report to its fields, those of a message `root`.
 
     `prefix` is the beginning of the paths, such as "net."; other paths are skipped, as are those that begin with
     `without`. Errors go to the report.
     """
+    # Overrides follow the text of the file in the source, so an error in one has a position as any other.
     start = report.source.own_end + 1
     for text in report.source.overrides:
         if text.startswith(prefix) and not (without and text.startswith(without)):
@@ -37,7 +41,7 @@ def apply_overrides(fields: Fields, report: Report, root: str, prefix: str = "",
 class _Override:
     """One field, whose text begins at `start` in the source."""
 
-    def __init__(self, text: str, start: int, report: Report) -> None:
+    def __init__(self, text: str, start: int, report: DiagnosticReport) -> None:
         self.text, self.start, self.report = text, start, report
 
     def apply(self, fields: Fields, header: MessageSpec | None, at: int) -> None:
@@ -87,9 +91,12 @@ class _Override:
         """Replace the values of the field."""
         type_ = next((one[2] for one in fields if one[0] == "type" and one[1] == STRING), None)
         where = fields
+        # Otherwise, the block of the old type would be an error that takes a second `--set` to remove.
         if name == "type" and type_ is not None:
             _remove(fields, type_)  # the settings of another type
         elif header is not None and name not in header.names and type_ is not None:
+            # Paths omit the block that is named like the type: `optimizer.momentum=0.9` works for `sgd` and for
+            # `nesterov`.
             where = next((one[2] for one in fields if one[0] == type_ and one[1] == BLOCK), fields)
         _remove(where, name)
         if self.text[value_at:]:

@@ -33,7 +33,7 @@ class ParamSettings:
     prune: float | None = None
 
 
-class State(NamedTuple):
+class PhaseState(NamedTuple):
     """The state a network is used in; include and exclude rules are conditions on it."""
 
     phase: str
@@ -50,7 +50,7 @@ class StateRule(NamedTuple):
     stage: tuple[str, ...] = ()
     not_stage: tuple[str, ...] = ()
 
-    def meets(self, state: State) -> bool:
+    def meets(self, state: PhaseState) -> bool:
         """Whether the state meets the rule."""
         return (
             self.phase in (None, state.phase)

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from paddle_layers.define import broken_plugin, meant_elsewhere, no_layer_here, registries
 
 from ..diagnostics.diagnostic import Fix
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 
+# Only layer types, about 200, are more than that; a list of all of them would bury the message.
 _LISTED = 40
 """Maximum number of type names in a message; for more it names the command."""
 _KINDS = ("optimizer", "regularizer", "schedule", "callback")
@@ -52,6 +53,7 @@ def replacement_of(header: str, name: str) -> str:
     for kind in _KINDS:
         found = [one.name for one in registries[kind].values() if name in one.attribute_by_name]
         if found:
+            # The shortest name is usually the plainest type: for `momentum`, `sgd` rather than `torch_momentum`.
             own = min(found, key=len)
             return (
                 f'it is an attribute of {kind}s such as `{own}`: `{kind} {{ type: "{own}" {own} {{ {name}: ... }} }}`'
@@ -59,7 +61,7 @@ def replacement_of(header: str, name: str) -> str:
     return ""
 
 
-def report_unknown_type(report: Report, registry: str, name: str, start: int, blocks: Sequence[str]) -> None:
+def report_unknown_type(report: DiagnosticReport, registry: str, name: str, start: int, blocks: Sequence[str]) -> None:
     """Report it, with a similar name, the equivalent of another framework, or a note on plugins."""
     hint, near = _hint(registry, name, [*registries[registry], *blocks])
     end = report.source.token_end(start)
@@ -70,8 +72,10 @@ def report_unknown_type(report: Report, registry: str, name: str, start: int, bl
 
 def _hint(registry: str, name: str, known: Sequence[str]) -> tuple[str, str | None]:
     """The suggested fix, and the suggested name."""
+    # Before similar names: the plugin that failed to load is the cause, and a similar built-in type would hide it.
     if plugin := broken_plugin(name):
         return f"the plugin `{plugin.prefix}`, which may provide it, {plugin.fate}", None
+    # Exact names of other frameworks before similar names: of these, the nearest by spelling is often another layer.
     if none := no_layer_here(registry, name):
         return none, None
     if meant := meant_elsewhere(registry, name):

@@ -8,10 +8,11 @@ from typing import Any
 from paddle_layers.define.fields.attributes import Attribute
 
 from ..diagnostics.diagnostic import Fix
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import BLOCK, BROKEN, FLOAT, INT, LIST, STRING, WORD, Field, items, shown
 
+# Those that protobuf's text format accepts; `yes` and `on`, which YAML accepts, get a fix instead.
 _TRUTH = {"true": True, "True": True, "t": True, "false": False, "False": False, "f": False}
 _SPOKEN = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 _INFINITE = {"inf": math.inf, "infinity": math.inf, "nan": math.nan}
@@ -27,7 +28,7 @@ MISSING: Any = object()
 """Result for an invalid value; the error was reported."""
 
 
-def bind_value(attribute: Attribute[Any], field: Field, report: Report) -> Any:
+def bind_value(attribute: Attribute[Any], field: Field, report: DiagnosticReport) -> Any:
     """The value of an attribute that is not repeated, or `MISSING` after a report."""
     if field[0] == BROKEN:
         return MISSING
@@ -50,7 +51,7 @@ def _meaning(attribute: Attribute[Any]) -> str:
     return "" if attribute.doc.startswith("field `") else f"`{attribute.name}`: {attribute.doc}"
 
 
-def bind_values(attribute: Attribute[Any], fields: list[Field], report: Report) -> Any:
+def bind_values(attribute: Attribute[Any], fields: list[Field], report: DiagnosticReport) -> Any:
     """The tuple of a repeated attribute, from one list or several fields, or `MISSING` after a report."""
     found = [bind_value(attribute, item, report) for field in fields for item in items(field)]
     if any(value is MISSING for value in found):
@@ -67,9 +68,11 @@ def convert(wanted: str, kind: int, value: Any) -> Any:
         if wanted == "FLOAT":
             return _real(value)
         if wanted == "BOOL":
+            # As in protobuf's text format, with which the readers must agree.
             return bool(value) if value in (0, 1) else MISSING
         return value if wanted == "INT" else MISSING
     if kind == STRING:
+        # Choices may be quoted, since JSON has no identifiers.
         return value if wanted in ("STRING", "CHOICE") else MISSING
     if kind == WORD:
         return _word(wanted, value)
@@ -91,13 +94,16 @@ def _real(value: int) -> float:
     try:
         return float(value)
     except OverflowError:
+        # A hexadecimal number of up to 300 digits is legal; like `1e999`, one that overflows is infinite, and the range
+        # check decides.
         return math.inf if value > 0 else -math.inf
 
 
-def _wrong_kind(attribute: Attribute[Any], field: Field, report: Report) -> None:
+def _wrong_kind(attribute: Attribute[Any], field: Field, report: DiagnosticReport) -> None:
     wanted = _WANTED[attribute.type]
     kind, value = field[1], field[2]
     help_, fix = "", None
+    # An edit is offered only where the intended value is certain; for a list or a block there is only a help text.
     if kind == LIST:
         help_ = "write one value, without brackets"
     elif _in_expression(field):
@@ -126,6 +132,7 @@ def _wrong_kind(attribute: Attribute[Any], field: Field, report: Report) -> None
 
 def _in_expression(field: Field) -> bool:
     """Whether a value comes from a `set`, where it follows the position of its field."""
+    # In a file, the colon separates the offsets. In the string of a `set`, the value alone cannot be edited.
     return bool(field[0]) and field[3] == field[4]
 
 
@@ -140,7 +147,7 @@ def _unquoted(text: str) -> tuple[int, Any]:
         return WORD, text
 
 
-def _wrong_choice(attribute: Attribute[Any], field: Field, value: str, report: Report) -> None:
+def _wrong_choice(attribute: Attribute[Any], field: Field, value: str, report: DiagnosticReport) -> None:
     near = nearest(value, attribute.options, 0.5)
     quotes = '"' if field[1] == STRING else ""
     end = report.source.token_end(field[4])

@@ -20,7 +20,9 @@ def build(outputs: Sequence[Any], name: str) -> Wired:
     names = _names(calls)
     text = f"name: {value_text(name)}\n" if name else ""
     for call in calls:
+        # One layer per line, so that the line of an error is the number of the call.
         text += f"layer {{ {fields_text(_fields(call, names))} }}\n"
+    # Through text, because there is one binder for all ways to write a network: they cannot differ in what they accept.
     wired, faults = wire_text(Source("<network built in Python>", text))
     for fault in faults:
         line = fault.line - 1 - bool(name)
@@ -48,6 +50,7 @@ def _flat(outputs: Any) -> list[Value | Sink]:
 def _calls(values: Iterable[Value | Sink]) -> list[Call]:
     """All calls that the values depend on, in topological order."""
     done: dict[Call, None] = {}
+    # An explicit stack: a chain of 1,000 layers would exceed Python's recursion limit.
     stack: list[tuple[Call, bool]] = [(value.call, False) for value in reversed(list(values))]
     while stack:
         call, entered = stack.pop()
@@ -68,6 +71,7 @@ def _names(calls: Sequence[Call], known: Collection[str] = ()) -> dict[Call, str
     names = {}
     for call in calls:
         name = call.headers.get("name")
+        # Numbers count per type and skip names that the program gives to other layers, whichever call comes first.
         while name is None or (name in taken and "name" not in call.headers):
             kind = call.definition.name
             counts[kind] = counts.get(kind, 0) + 1

@@ -37,6 +37,7 @@ def signature_of(definition: LayerDefinition) -> inspect.Signature:
         parameters.append(inspect.Parameter(name, kind, default=default, annotation=Value))
     for name, attribute in definition.attributes.items():
         default = inspect.Parameter.empty if attribute.required else attribute.default
+        # Shown as None: the effective default is the value of another argument.
         if attribute.default_from:
             default = None
         kind = inspect.Parameter.KEYWORD_ONLY
@@ -70,6 +71,7 @@ def call_layer(definition: LayerDefinition, inputs: Sequence[Any], settings: dic
     given = {name: value for name, value in settings.items() if value is not None}
     attributes = definition.bind(given)
     try:
+        # Immediately, so that the traceback of the program points to the line of the helper.
         types = definition.infer([value.type for value in values], attributes)
     except ShapeError as error:
         message = f"`{definition.name}`: {error.message}"
@@ -101,6 +103,7 @@ def _call_group(
     values = (*stepped, *static)
     types = types_in_step([value.type for value in stepped], [value.type for value in static])
     with step_scope() as scope:
+        # Copies that belong to the step: the originals are values of the network around it.
         seen = [replace(value, type=type_, scope=scope) for value, type_ in zip(values, types, strict=True)]
         outputs = outputs_of(step, seen, scope)
     made = StepCalls(tuple(scope.calls), outputs, static)
@@ -131,6 +134,7 @@ def _shown(value: Any) -> str:
 def _caller() -> str:
     """File and line of the call of the helper."""
     frame = sys._getframe()
+    # The depth differs between layers and groups, so the first frame outside of the package is taken.
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("paddle_layers."):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"

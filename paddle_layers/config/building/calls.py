@@ -8,6 +8,7 @@ from typing import Any
 from paddle_layers.define import Attributes, LayerDefinition, Type
 
 
+# Compared by identity: two calls with equal arguments are two layers with separate parameters.
 @dataclass(frozen=True, eq=False)
 class Call:
     """One call of a helper: a future layer."""
@@ -27,7 +28,7 @@ class Value:
     call: Call
     index: int
     type: Type
-    scope: Scope | None = None
+    scope: StepScope | None = None
 
     def __repr__(self) -> str:
         return f"<{self.call.definition.name}: {self.type}>"
@@ -38,7 +39,7 @@ class Sink:
     """The result of a helper of a layer without outputs, such as `accuracy`: name it in `Network(outputs=[...])`."""
 
     call: Call
-    scope: Scope | None = None
+    scope: StepScope | None = None
 
     def __repr__(self) -> str:
         return f"<{self.call.definition.name}: no output>"
@@ -54,8 +55,8 @@ class StepCalls:
 
 
 @dataclass(eq=False)
-class Scope:
+class StepScope:
     """The current step: the layers called so far, and the enclosing scope."""
 
-    around: Scope | None
+    around: StepScope | None
     calls: list[Call] = field(default_factory=list)

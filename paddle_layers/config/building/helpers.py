@@ -19,12 +19,14 @@ _HELPERS: dict[int, Callable[..., Any]] = {}
 
 def helper(name: str) -> Callable[..., Any]:
     """The helper of a layer type. Raises `AttributeError` with the suggested name for an unknown type."""
+    # `inspect`, `copy` and others probe modules for dunder names; these must not load plugins.
     if name.startswith("__"):
         raise AttributeError(name)
     try:
         definition: LayerDefinition = registries["layer"][name]
     except UnknownName as error:
         raise AttributeError(str(error)) from None
+    # By identity, not by name: a plugin that is loaded again has a new definition under its name.
     if id(definition) not in _HELPERS:
         _HELPERS[id(definition)] = _made(definition)
     return _HELPERS[id(definition)]
@@ -48,6 +50,7 @@ def _made(definition: LayerDefinition) -> Callable[..., Any]:
                 f"the inputs of `{definition.name}` must be values returned by other helpers, found {setting!r}; "
                 f"attributes are keyword arguments: write {named}={setting!r}"
             )
+        # A list instead of separate inputs is legal, but the signature cannot describe it.
         if not (inputs and isinstance(inputs[0], (list, tuple))):
             try:
                 signature.bind(*inputs, **settings)

@@ -9,20 +9,21 @@ from typing import Any
 
 from paddle_layers.define import LevelError, Type
 
-from .calls import Scope, Sink, Value
+from .calls import Sink, StepScope, Value
 
-_SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)
+_SCOPE: ContextVar[StepScope | None] = ContextVar("scope", default=None)
 
 
-def current_scope() -> Scope | None:
+def current_scope() -> StepScope | None:
     """The current step, if any."""
+    # A context variable, since networks may be built in several threads or asynchronous tasks at once.
     return _SCOPE.get()
 
 
 @contextmanager
-def step_scope() -> Iterator[Scope]:
+def step_scope() -> Iterator[StepScope]:
     """Within it, calls of helpers are layers of a step."""
-    scope = Scope(_SCOPE.get())
+    scope = StepScope(_SCOPE.get())
     token = _SCOPE.set(scope)
     try:
         yield scope
@@ -61,13 +62,15 @@ def types_in_step(stepped: Sequence[Type], static: Sequence[Type]) -> list[Type]
     return [*(type_._replace(level=type_.level - 1) for type_ in stepped), *static]
 
 
-def outputs_of(step: Callable[..., Any], seen: Sequence[Value], scope: Scope) -> tuple[Value, ...]:
+def outputs_of(step: Callable[..., Any], seen: Sequence[Value], scope: StepScope) -> tuple[Value, ...]:
     """The outputs of a step function: values of its layers. Raises `TypeError`, `LevelError`."""
     returned = step(*seen)
     found = tuple(returned) if isinstance(returned, (list, tuple)) else (returned,)
     for value in found:
+        # An input that is returned unchanged has no layer that could be an output of the step.
         if not isinstance(value, Value) or value.scope is not scope or value in seen:
             raise TypeError(f"the step function must return outputs of the layers that it calls, found {value!r}")
+        # The group adds one level, and sequences of sub-sequences are the deepest values that there are.
         if value.type.level == 2:
             raise LevelError(f"one step returns {value.type}, so the output of the group would be nested too deeply")
     return found

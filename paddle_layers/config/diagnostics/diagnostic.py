@@ -13,6 +13,8 @@ OVERRIDES = "--set"
 LONGEST = 500
 """Maximum length of a message; a name may be a megabyte long."""
 
+# The closing quote is optional: the mark of an unterminated string ends with its line. Strings are unrolled loops,
+# because alternatives in a group cost memory for every character.
 _TOKEN = re.compile(
     r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?|\'[^\'\\\n]*+(?:\\.[^\'\\\n]*+)*+\'?|[-+]?[\w.]+(?:(?<=[eE])[-+]\d+)?|.', re.S
 )
@@ -26,6 +28,8 @@ class Source:
     def __init__(self, name: str, text: str, overrides: Sequence[str] = ()) -> None:
         self.name, self.overrides, self.own_end = name, tuple(overrides), len(text)
         """Overrides from the command line follow the text of the file, which ends at `own_end`."""
+        # One text, so that a position is a single offset everywhere: fields, spans and notes need not know of
+        # overrides.
         self.text = "\n".join([text, *overrides])
         self._starts: list[int] = []
 
@@ -43,6 +47,7 @@ class Source:
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1; columns count code points."""
+        # The line table is built for the first diagnostic only: a valid file never pays for it.
         if not self._starts:
             self._starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
         index = bisect_right(self._starts, offset) - 1
@@ -98,6 +103,7 @@ class Diagnostic:
         severity: str = "",
     ) -> None:
         self.code, self.source, self.start, self._end = code, source, start, end
+        # Cut here and not where messages are written: any of them may quote a name of the file.
         self.message = message if len(message) <= LONGEST else f"{message[: LONGEST - 3]}..."
         self.help, self.notes, self.fix = help, notes, fix
         self.severity = severity or ("warning" if code.startswith("W") else "error")
@@ -127,6 +133,7 @@ class Diagnostic:
         """Column after the last character; the end of the line if the range spans several lines."""
         line, column = self.source.position(self.start)
         last, end = self.source.position(self.end)
+        # Editors and GitHub expect the end on the line of the start.
         return max(column, end if last == line else len(self.source.line(line)) + 1)
 
     def to_dict(self) -> dict[str, Any]:

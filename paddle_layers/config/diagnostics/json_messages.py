@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+# Messages are written once, in text format, and converted here: two versions of each would drift apart.
 _SPAN = re.compile(r"`([^`]*)`")
 _CONFIG = re.compile(r"\w \{|\w: ")
 _BLOCK = re.compile(r"(?<![\w\"])([A-Za-z_]\w*) \{")

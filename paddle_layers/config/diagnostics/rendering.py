@@ -9,6 +9,7 @@ from paddle_layers.define.escaping import CONTROL, printable_line
 
 from .diagnostic import Diagnostic, Source
 
+# More than fit on a screen; the number of the others is shown.
 SHOWN = 20
 """Maximum number of errors that are shown in full."""
 
@@ -27,6 +28,8 @@ def render_text(diagnostics: Sequence[Diagnostic], limit: int = SHOWN) -> str:
 def render_json(diagnostics: Sequence[Diagnostic]) -> str:
     """A JSON list of objects."""
     lines = json.dumps([diagnostic.to_dict() for diagnostic in diagnostics], indent=2, ensure_ascii=False).split("\n")
+    # `json.dumps` escapes control characters below U+0020 only; the others, such as bidirectional marks, would act on
+    # the terminal.
     return "\n".join(CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", line) for line in lines)
 
 
@@ -49,6 +52,7 @@ def _one(diagnostic: Diagnostic) -> str:
             continue
         file, line, column = note.source.place(note.start)
         lines.append(f"{file}:{line}:{column}: note: {note.message}")
+        # Without the caret, which marks the error itself.
         lines += _excerpt(note.source, note.start, 0)[:1]
     return "\n".join(map(printable_line, lines))
 
@@ -59,9 +63,12 @@ def _excerpt(source: Source, start: int, width: int) -> list[str]:
     if not line.strip():
         return []
     before, shown = line[: column - 1], line
+    # A config may be a single line of a megabyte.
     if len(line) > WIDTH:
         cut = max(0, column - 1 - WIDTH // 2)
         before, shown = line[cut : column - 1], line[cut : cut + WIDTH]
+    # Counted after tabs are expanded and control characters escaped, so that the caret is below what the terminal
+    # shows.
     start_of_caret = len(_visible(before))
     marked = len(_visible(shown[: len(before) + width])) - start_of_caret
     caret = " " * start_of_caret + "^" + "~" * (marked - 1)
@@ -82,6 +89,7 @@ def _annotation(diagnostic: Diagnostic) -> str:
 
 
 def _data(text: str) -> str:
+    # The escapes of GitHub's workflow commands. The percent sign comes first, or it would escape the other escapes.
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -12,6 +12,7 @@ from .json_messages import in_json
 from .rendering import render_text
 
 _JSON = re.compile(r"\s*\{")
+# In a prototype without a limit, a megabyte of hostile text gave a million errors.
 KEPT = 1000
 """Maximum number of errors: a file with more is not a config file."""
 
@@ -42,6 +43,8 @@ class ConfigWarning(UserWarning):
 def warn(diagnostics: Sequence[Diagnostic]) -> None:
     """Warn at the line of the program that loaded the config, if there are diagnostics."""
     if diagnostics:
+        # The number of frames differs between the callers, so `stacklevel` is counted up to the first one outside of
+        # the package.
         depth, frame = 1, sys._getframe()
         while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("paddle_layers."):
             depth, frame = depth + 1, frame.f_back
@@ -52,7 +55,7 @@ class TooManyFaults(Exception):
     """Parsing stops: the maximum number of errors is reached."""
 
 
-class Report:
+class DiagnosticReport:
     """Collects diagnostics of one source."""
 
     def __init__(self, source: Source) -> None:
@@ -74,6 +77,7 @@ class Report:
         """Add a diagnostic; raises `TooManyFaults` at the maximum number."""
         said, advice = (in_json(message), in_json(help)) if self._json else (message, help)
         self.diagnostics.append(Diagnostic(code, said, self.source, start, end, help=advice, notes=notes, fix=fix))
+        # By exception, because it ends parsing from any depth: binder, wiring and checks all report here.
         if len(self.diagnostics) >= KEPT:
             raise TooManyFaults
 
@@ -93,4 +97,6 @@ class Report:
 
     def sorted(self) -> list[Diagnostic]:
         """All diagnostics in the order of the text."""
+        # The order in which errors are found is that of the phases, not of the file; users work through a file from the
+        # top. The sort is stable, so a cause that was found first stays before others at its position.
         return sorted(self.diagnostics, key=lambda diagnostic: diagnostic.start)

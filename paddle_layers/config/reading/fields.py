@@ -33,6 +33,7 @@ KIND_WORDS = {
 
 def broken(start: int) -> Field:
     """The mark of a syntax error."""
+    # A field like any other, so that readers need no second channel; its name cannot occur in a file.
     return (BROKEN, 0, None, start, start)
 
 

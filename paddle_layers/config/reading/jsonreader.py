@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from json import JSONDecodeError, JSONDecoder
 
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, broken
 from .lexical import HALF, LONGEST
 from .recovery import mistake_in_json
 
+# Not `json.loads`: it keeps no offsets, so errors in attributes would have no position.
 _TOKEN = re.compile(
     r"""[ \t\r\n]*+(?:
     (")                                                          # 1 string
@@ -32,7 +33,7 @@ class _Stop(Exception):
 
 
 class _JsonReader:
-    def __init__(self, text: str, report: Report) -> None:
+    def __init__(self, text: str, report: DiagnosticReport) -> None:
         self.text, self.report = text, report
         self.root: Fields = []
         self.fields = self.root
@@ -44,6 +45,7 @@ class _JsonReader:
             raise self._fault("expected `{`: a JSON config is an object", position)
         self._enter("{", position)
         position, fresh = position + 1, True
+        # A loop with a stack, no recursion: `[[[[...` of a hostile file would exceed Python's recursion limit.
         while self.stack:
             position, fresh = self._step(position, fresh)
         rest = self._space(position)
@@ -69,6 +71,7 @@ class _JsonReader:
         name, end, again = self._key(position)
         fields, count = self.fields, len(self.fields)
         there = self._value(name, position, end)
+        # The value is parsed, since its own errors count, and dropped; `json` would silently take the last of the two.
         if again:  # that is reported once
             del fields[count:]
         return there
@@ -101,6 +104,7 @@ class _JsonReader:
             value, end = self._string(at)
             self.fields.append((name, STRING, value, start, at))
         elif kind in (2, 3) and end - at > LONGEST:
+            # `int` raises a ValueError for more than 4,300 digits.
             self.report.add("E004", f"malformed number: more than {LONGEST} characters", at, at + 40)
             self.fields.append(broken(at))
         elif kind == 2:
@@ -110,6 +114,7 @@ class _JsonReader:
         elif kind == 4:
             self.fields.append((name, WORD, match[4], start, at))
         elif kind != 5:
+            # `null` (5) adds no field: programs write it for what is not set.
             raise self._fault("expected a value", at)
         return end, False
 
@@ -119,6 +124,7 @@ class _JsonReader:
         except JSONDecodeError as error:
             place = max(position, min(error.pos, len(self.text) - 1))
             raise self._fault(f"malformed string: {error.msg}", place) from None
+        # `\ud800` is legal JSON, but can neither be printed nor written to a file.
         if not text.isascii() and (half := HALF.search(text)):
             raise self._fault(f"malformed string: unpaired surrogate `\\u{ord(half[0]):04x}`", position)
         return text, end
@@ -144,11 +150,12 @@ class _JsonReader:
             raise _Stop
         inner: Fields = []
         self.fields.append((name, BLOCK if bracket == "{" else LIST, inner, name_start, start))
+        # An explicit stack: the depth of recursion must not depend on the file.
         self.stack.append((self.fields, bracket == "{", {}))
         self.fields = inner
 
 
-def read_json(text: str, report: Report) -> Fields:
+def read_json(text: str, report: DiagnosticReport) -> Fields:
     """The members of a JSON object as fields. A member `null` counts as absent, `$schema` is for editors.
 
     Errors go to `report`; parsing stops at the first syntax error.
@@ -160,5 +167,6 @@ def read_json(text: str, report: Report) -> Fields:
         reader.abandon()
     for field in reader.root:
         if field[1] == BLOCK:
+            # Editors find the JSON Schema by this member, so it must not be an unknown field.
             return [member for member in field[2] if member[0] != "$schema"]
     return [broken(0)]

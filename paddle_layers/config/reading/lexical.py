@@ -10,6 +10,8 @@ _HEX = re.compile(r"[-+]?0[xX][0-9a-fA-F]+")
 _OCTAL = re.compile(r"[-+]?0[0-7]+")
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9]\d*)")
 _REAL = re.compile(MANTISSA + r"(?:[eE][-+]?[0-9]++)?[fF]?")
+# Python's `int` is quadratic in the number of digits. A double has at most 309 before the point, so nothing useful is
+# longer.
 LONGEST = 300
 """Maximum length of a number."""
 
@@ -30,6 +32,7 @@ def parse_number(raw: str) -> int | float:
         return int(raw, 16)
     if _OCTAL.fullmatch(raw):
         return int(raw, 8)
+    # `float` accepts leading zeros, the text format does not: `08` is neither octal nor decimal.
     if re.match(r"[-+]?0\d", raw) or not _REAL.fullmatch(raw):
         raise ValueError(f"`{raw}` is not a number")
     return float(raw.rstrip("fF"))
@@ -37,8 +40,10 @@ def parse_number(raw: str) -> int | float:
 
 def unescape(raw: str) -> str:
     """The contents of a quoted string, escapes resolved. Raises ValueError."""
+    # The usual case without a loop.
     if "\\" not in raw:
         return raw
+    # Bytes, because escapes of text format are bytes: one character of UTF-8 may be written as several of them.
     out = bytearray()
     at = 0
     for match in _ESCAPE.finditer(raw):
@@ -62,6 +67,7 @@ def _escaped(match: re.Match[str]) -> bytes:
         return bytes([int(octal, 8)])
     if short is not None or long is not None:
         point = int(short or long, 16)
+        # An unpaired surrogate could be read, but never be written to a file or to the terminal again.
         if point > 0x10FFFF or 0xD800 <= point < 0xE000:
             raise ValueError(f"`{match[0]}` is not a Unicode character")
         return chr(point).encode()
@@ -81,6 +87,7 @@ def quote(text: str) -> str:
         elif character == "\t":
             out.append("\\t")
         elif ord(character) < 32 or ord(character) == 127:
+            # Octal with three digits, as protobuf prints it: such an escape is complete, whatever character follows.
             out.append(f"\\{ord(character):03o}")
         else:
             out.append(character)

@@ -55,6 +55,7 @@ _ENDINGS = {
 }
 _FIRST_BYTES = {
     b"\x93NUMPY": ".npy",
+    # All zip files start like this; the others, such as `.pt`, are recognized by their extension before.
     b"PK\x03\x04": ".npz",
     b"\x89HDF": ".h5",
     b"\x89PNG": ".png",
@@ -62,6 +63,7 @@ _FIRST_BYTES = {
     b"%PDF": ".pdf",
 }
 _NAMES = re.compile(r"""\b([A-Za-z_]\w*)["']?\s*[:{\[]""")
+# With few errors, or with no name yet in a file that was just begun, the errors themselves help more than a guess.
 _FEW, _SHORT = 2, 20
 """Maximum number of errors, and of characters without a field name, of text that may be a config."""
 _OURS = (
@@ -74,9 +76,13 @@ _OURS = (
 def other_file(path: Path, content: bytes) -> OtherFile | None:
     """The kind of a file that is not a config; None if it may be a config."""
     first = next((ending for start, ending in _FIRST_BYTES.items() if content.startswith(start)), "")
+    # The extension decides before the content: `.pt` files are zip files, too.
     found = _ENDINGS.get(path.suffix.lower()) or _ENDINGS.get(first)
+    # Notepad's "Unicode": as UTF-8 its first byte is invalid, which says nothing about the remedy.
     if found is None and content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         found = OtherFile("UTF-16 text", "save it as UTF-8")
+    # The header length of safetensors, 64 bits in little-endian order, and the JSON header: its upper bytes are zero
+    # below 16 MiB.
     if found is None and content[8:9] == b"{" and content[3:8] == bytes(5):
         found = _ENDINGS[".safetensors"]
     return found._replace(help=found.help.format(file=path)) if found is not None else None
@@ -86,7 +92,9 @@ def other_text(text: str, errors: int) -> OtherFile | None:
     """The kind of an input that has errors and is not a config; None if it is probably a config."""
     if not errors:
         return None
+    # The beginning of a large file suffices, and similar names are searched for 1,000 of them at most: difflib is slow.
     names = dict.fromkeys(_NAMES.findall(text[:100_000]))
+    # Misspelled names count as well: a config with many errors must not be called something else.
     if (errors <= _FEW if names else len(text) <= _SHORT) or any(
         name in _OURS or nearest(name, _OURS, 0.75) for name in list(names)[:1000]
     ):

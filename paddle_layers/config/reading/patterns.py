@@ -9,6 +9,9 @@ GAP = r"[ \t\r\n\f\v]*+(?:\#[^\n]*+[ \t\r\n\f\v]*+)*+"
 
 _END = rf"(?:{GAP}[,;])?"
 
+# One expression for a whole field, whose group number is the kind of the field: in the prototype, a layer took 6 to 7.5
+# us this way, 49 us in protobuf's `text_format`, which is written in Python. The last alternatives are empty: it always
+# matches, and an error is at its end.
 EVENT = re.compile(
     GAP
     + rf"""(?:
@@ -54,12 +57,15 @@ VALUE = re.compile(
 )
 
 
-class Item:
+class ValueGroup:
     """The match of `VALUE`, by the number of its group."""
 
     NUMBER, WORD, STRING, BLOCK, END_OF_LIST, NONE = range(1, 7)
 
 
+# Lengths are limited in the pattern, so that integers fit into 64 bits and no number exceeds the maximum length.
+# Repeated alternatives are in atomic groups, `(?>(?:a|b)*)`: up to Python 3.11.4, `(?:a|b)*+` may match half of what it
+# repeats, and an attribute without a value passed.
 SIMPLE_BLOCK = re.compile(
     r"""\s*+([A-Za-z_]\w*+)\s*+\{
     ((?>(?:\s*+[A-Za-z_]\w*+\s*+:\s*+
@@ -80,6 +86,7 @@ COMMA = re.compile(GAP + ",", re.X)
 SEPARATOR = re.compile(_END, re.X)
 SPACE = re.compile(GAP, re.X)
 
+# By lines and not by brackets: in a file with an error, brackets are what cannot be trusted.
 RESUME = re.compile(r"\n[ \t]*(?=[A-Za-z_]\w*[ \t]*[:{<]|[}>])|(?=[}>])|\Z")
 """After an error: the next line that starts like a field, or a closing bracket."""
 
@@ -87,6 +94,8 @@ _QUOTED = r'"[^"\\\n]*+"'
 _PLAIN = r"[^{}\"'\#<>]++"
 
 
+# Python's regular expressions have no recursion, so the nesting is written out to four levels. `param { init { constant
+# { } } }` takes three; a deeper layer is left to the parser.
 def _balanced(depth: int) -> str:
     inner = rf"|\{{{_balanced(depth - 1)}\}}" if depth else ""
     return rf"(?>(?:{_PLAIN}|{_QUOTED}|\#[^\n]*+{inner})*)"

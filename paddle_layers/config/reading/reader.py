@@ -6,15 +6,16 @@ import re
 from typing import Any
 
 from ..diagnostics.diagnostic import Fix, Note
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from .fields import BLOCK, DEEPEST, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, Recall, broken
 from .lexical import parse_number, unescape
-from .patterns import COMMA, EVENT, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, VALUE, Found, Item
+from .patterns import COMMA, EVENT, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, VALUE, Found, ValueGroup
 from .recovery import SyntaxMistake, lacks_brace, mistake_at_name, mistake_at_value
 
 _CLOSES = {"{": "}", "<": ">"}
 
 _DECIMALS = re.compile(r",(\d+)(?![\w.])")
+# Up to the end of the line, the end of the block, or what looks like the next field.
 _UNQUOTED = re.compile(r"[^}\s]*+(?:(?!\s\w++\s*+[:{])[^\S\n][^}\s]*+)*+")
 
 
@@ -30,7 +31,7 @@ class _Open:
 class TextReader:
     """One pass over a config. Errors go to the report; the fields that could be read are returned."""
 
-    def __init__(self, text: str, report: Report, recall: Recall | None = None) -> None:
+    def __init__(self, text: str, report: DiagnosticReport, recall: Recall | None = None) -> None:
         self.text, self.report, self.recall = text, report, recall
         self.fields: Fields = []
         self.stack: list[_Open] = []
@@ -40,6 +41,7 @@ class TextReader:
         root = self.fields
         position = 0
         while position >= 0:
+            # Only at the top level, where a match is known to be a layer of the network.
             if self.recall is not None and not self.stack:
                 position = self._known_layers(position, self.recall)
             position = self._next(position)
@@ -57,6 +59,8 @@ class TextReader:
         """Add memoized layers as one field; returns the position after them."""
         match_layer, text, start = LAYER.match, self.text, position
         found: list[Any] = []
+        # Layers are recalled one by one: an unusual one costs its own parse and not that of the file (400 to 40 ms with
+        # 10,000 layers).
         while match := match_layer(text, position):
             known = recall(match)
             if known is None:
@@ -84,6 +88,7 @@ class TextReader:
             assert match is not None, "the last alternative is empty"
             kind = match.lastindex
             position = match.end()
+            # In the order of frequency: a file that is not in the layout of `fmt` spends its time in this loop.
             if kind == Found.SIMPLE_STRING:
                 fields.append((match[1], STRING, match[kind][1:-1], match.start(1), match.start(kind)))
             elif kind == Found.INTEGER:
@@ -122,10 +127,13 @@ class TextReader:
                 fields = self.fields
 
     def _open(self, name: str, start: int, bracket_start: int, bracket: str) -> None:
+        # Found where the next layer starts rather than at the end of the file, where the missing brace would be
+        # noticed.
         if name == "layer" and bracket != "[":
             self._layer_in_layer(start)
         if len(self.stack) >= DEEPEST:
             self.report.add("E005", f"blocks are nested more than {DEEPEST} deep", start)
+            # Parsing stops, since every further bracket of such a file would be an error.
             self.stack, self.fields = [], []
             raise Abandoned
         inner: Fields = []
@@ -195,6 +203,7 @@ class TextReader:
                 parts.append(match[1][1:-1])
             position = match.end()
         start = _skip(SPACE, self.text, position)
+        # A missing quote shifts the meaning of all later ones: strings and text swap roles. Only this line is given up.
         if self.text[start : start + 1] == '"' and (end := self._quote_missing(start)) >= 0:
             return re.split(r"[\s:{}]", self.text[start + 1 : end], maxsplit=1)[0], end
         if self.text[start : start + 1] in ('"', "'"):
@@ -216,21 +225,21 @@ class TextReader:
                 return self._list_fault(position, "expected `,` or `]`")
         match, at = VALUE.match(self.text, position), position - 1
         assert match is not None, "the last alternative is empty"
-        kind = match.lastindex or Item.NONE
+        kind = match.lastindex or ValueGroup.NONE
         start, position = match.start(kind), match.end()
-        if kind == Item.END_OF_LIST and not self.fields:
+        if kind == ValueGroup.END_OF_LIST and not self.fields:
             return self._end_list(position)
-        if kind == Item.END_OF_LIST and self.text[start] == "]":
+        if kind == ValueGroup.END_OF_LIST and self.text[start] == "]":
             fix = Fix(at, at + 1, "")
             self.report.add("E001", "trailing comma", at, at + 1, help="remove it", fix=fix)
             return self._end_list(position)
-        if kind in (Item.END_OF_LIST, Item.NONE):
+        if kind in (ValueGroup.END_OF_LIST, ValueGroup.NONE):
             return self._list_fault(start, "expected a value")
-        if kind == Item.BLOCK:
+        if kind == ValueGroup.BLOCK:
             self._open("", start, start, match[kind])
-        elif kind == Item.NUMBER:
+        elif kind == ValueGroup.NUMBER:
             self._number("", start, start, match[kind])
-        elif kind == Item.WORD:
+        elif kind == ValueGroup.WORD:
             self.fields.append(("", WORD, _word(match[kind]), start, start))
         else:
             value, position = self._string(position)
@@ -252,6 +261,8 @@ class TextReader:
         return self._resume(position)
 
     def _fault(self, kind: int | None, name: str, start: int, position: int) -> int:
+        # Specific mistakes before general ones: each of these explains what the next branches could only call
+        # unexpected.
         look = {Found.NO_VALUE: mistake_at_value, Found.NO_FIELD: mistake_at_name}.get(kind or 0, _none)
         if (mistake := look(self.text, position)) is not None:
             return self._recover(mistake, name, start, position)
@@ -282,10 +293,12 @@ class TextReader:
         else:
             self.report.add("E001", f"expected a field name, found `{found}`", position, position + 1)
         self.fields.append(broken(position))
+        # The position stays: the unfinished field must not take the next one with it.
         if kind == Found.NO_VALUE and (found == "}" or found.isalpha()):
             return position  # the next field, or the end of the block
         # Without a colon, the next line may begin a field.
         resume = self._resume(start + len(name) if kind == Found.NO_COLON else position)
+        # Without progress the loop would not end.
         if kind == Found.NO_FIELD and resume == position:
             resume += 1
         return resume
@@ -370,7 +383,7 @@ class Abandoned(Exception):
     """Parsing stops; the error was reported."""
 
 
-def read_text(text: str, report: Report, recall: Recall | None = None) -> Fields:
+def read_text(text: str, report: DiagnosticReport, recall: Recall | None = None) -> Fields:
     """The fields of a file in text format. Errors go to `report`; raises `TooManyFaults` at the thousandth.
 
     `recall` is called for each layer in the layout of `fmt` before it is parsed.

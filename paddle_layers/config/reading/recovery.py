@@ -9,6 +9,7 @@ from ..diagnostics.diagnostic import Fix
 
 _QUOTES = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a\u2018\u2019\u201a`"
 """Typographic quotes, which word processors write instead of `"`, and the backtick."""
+# Comments of C, JavaScript, SQL, Lua and INI files.
 _COMMENT = re.compile(r"//[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?|--[^\n]*|;[^\n]*")
 _OTHER_SPACES = re.compile(r"[\x1c-\x1f\x85\xa0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]+")
 _QUOTED = re.compile(rf'[{_QUOTES}]([^{_QUOTES}"\n]*)[{_QUOTES}]')
@@ -41,9 +42,11 @@ def mistake_at_name(text: str, position: int) -> SyntaxMistake | None:
             "E001", f"unexpected character {code}, which looks like a space", help_, spaces.end(), space
         )
     comment = _COMMENT.match(text, position)
+    # A semicolon alone at the end of a line is a separator too many, not a comment.
     if comment is None or comment.end() == position + 1:
         return None
     mark = 1 if text[position] == ";" else 2
+    # A comment over several lines needs a mark on each of them.
     fix = Fix(position, position + mark, "#") if text[position + 1] != "*" else None
     return SyntaxMistake("E001", "unsupported comment syntax", "comments start with `#`", comment.end(), fix)
 

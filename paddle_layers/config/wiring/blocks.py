@@ -12,17 +12,19 @@ from paddle_layers.define.escaping import CONTROL
 from ..binding.binder import Binder, Bound
 from ..binding.blocks import BlockDefinition, piece_place
 from ..binding.drafting import check_name, make_draft
-from ..binding.drafts import Draft, Step
+from ..binding.drafts import Draft, StepDraft
 from ..binding.expressions import ExpressionError, assignment, pieces
 from ..binding.steps import BLOCK
 from ..diagnostics.diagnostic import Fix
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import STRING
 from .inference import INPUT, Producer
 from .names import cycles, order
 from .resolver import ANY, Resolver
 
+# 20 nested blocks of two layers each are a million layers from 40 lines, so the size is computed before anything is
+# expanded.
 MOST = 100_000
 """Maximum number of layers that the blocks of a network expand to."""
 DEEPEST = 20
@@ -43,6 +45,7 @@ def prepare_blocks(network: Bound, binder: Binder) -> list[BlockDefinition]:
         block.broken = block.broken or bound.broken or binder.report.errors > before
     place = {block: number for number, block in enumerate(blocks)}
     needs = [[place[other] for other in block.used if other in place] for block in blocks]
+    # Blocks that use themselves are not `done`: they are reported, and never expanded.
     done = order(needs)
     _report_cycles(blocks, needs, done, binder.report)
     for number in done:
@@ -75,15 +78,19 @@ def _prepare(block: BlockDefinition, binder: Binder) -> None:
     before = report.errors
     block.drafts = tuple(make_draft(layer, binder, BLOCK) for layer in block.bound.values.get("layer", ()))
     inner = Resolver(block.drafts, report, block=block)
+    # The types of the inputs are unknown without a use, so only names and settings are checked here; types are checked
+    # in each use.
     around = Draft(block.name, None, (), None, block.start)
     inner.names.start_phase()
     inner.run(ANY, {name: Producer(around, INPUT, None) for name in block.inputs})
     inner.names.end_phase()
+    # An invalid layer may be the producer of the output.
     if report.errors == before:
         _check_outputs(block, inner.names.all_outputs, report)
     _mark_losses(block, report)
     block.layer_count = sum(use_count(one) for one in all_drafts(block.drafts))
     block.depth = 1 + max((other.depth for other in block.used), default=0)
+    # Equality: reported at the one block that exceeds the limit, not at all around it.
     if block.depth == DEEPEST + 1:
         message = f"blocks are nested more than {DEEPEST} deep in block `{block.name}`"
         report.add("E220", message, block.bound.place("name"), help="reduce the nesting")
@@ -107,7 +114,7 @@ def all_drafts(drafts: Iterable[Draft]) -> Iterator[Draft]:
             yield from all_drafts(one.step.drafts)
 
 
-def check_size(drafts: Sequence[Draft], report: Report) -> None:
+def check_size(drafts: Sequence[Draft], report: DiagnosticReport) -> None:
     """Report a network whose blocks expand to too many layers, before expansion."""
     total = 0
     for one in all_drafts(drafts):
@@ -119,6 +126,7 @@ def check_size(drafts: Sequence[Draft], report: Report) -> None:
                 report.add("E220", message, one.place("times"), help=help_)
                 break
     if total > MOST:
+        # Without a setup, the uses are skipped, and the other layers are still checked.
         for one in drafts:
             one.setup = one.setup if not isinstance(one.definition, BlockDefinition) else None
 
@@ -126,13 +134,16 @@ def check_size(drafts: Sequence[Draft], report: Report) -> None:
 # ---- blocks alone
 
 
-def _check_declaration(block: BlockDefinition, bound: Bound, blocks: Iterable[BlockDefinition], report: Report) -> None:
+def _check_declaration(
+    block: BlockDefinition, bound: Bound, blocks: Iterable[BlockDefinition], report: DiagnosticReport
+) -> None:
     name = block.name
     if not name:  # a missing name was reported, an empty one was not
         if "name" in bound.places and not bound.broken:
             report.add("E120", "empty block name", bound.place("name"))
         return
     check_name(name, "a block", bound.place("name"), report)
+    # Otherwise a later version with a new layer type would change the meaning of the file unnoticed.
     if name in registries["layer"]:
         message = f"block `{name}` has the name of a layer type"
         report.add("E120", message, bound.place("name"), help="choose another name")
@@ -159,7 +170,7 @@ def _check_declaration(block: BlockDefinition, bound: Bound, blocks: Iterable[Bl
                    help="add `output: ...` with the name of one of its layers")  # fmt: skip
 
 
-def _check_settings(block: BlockDefinition, bound: Bound, report: Report) -> None:
+def _check_settings(block: BlockDefinition, bound: Bound, report: DiagnosticReport) -> None:
     seen: dict[str, int] = {}
     for text, place in _settings_in_file(bound, report):
         try:
@@ -190,13 +201,13 @@ def _check_settings(block: BlockDefinition, bound: Bound, report: Report) -> Non
                 report.add("E119", error.message, place, help=error.help)
 
 
-def _settings_in_file(bound: Bound, report: Report) -> list[tuple[str, int]]:
+def _settings_in_file(bound: Bound, report: DiagnosticReport) -> list[tuple[str, int]]:
     """The settings that a block declares, with their positions."""
     fields = [field for field in bound.places.get("settings", ()) if field[1] == STRING]
     return [(text, piece_place(report, field, at)) for field in fields for text, at in pieces(field[2])]
 
 
-def _check_outputs(block: BlockDefinition, made: set[str], report: Report) -> None:
+def _check_outputs(block: BlockDefinition, made: set[str], report: DiagnosticReport) -> None:
     for item, name in enumerate(block.bound.values.get("output", ())):
         if name in made:
             continue
@@ -211,7 +222,7 @@ def _check_outputs(block: BlockDefinition, made: set[str], report: Report) -> No
         report.add("E218", message, start, help=help_, fix=fix)
 
 
-def _mark_losses(block: BlockDefinition, report: Report) -> None:
+def _mark_losses(block: BlockDefinition, report: DiagnosticReport) -> None:
     """Mark outputs of a block that are losses; a loss that is not an output would never be trained."""
     for one in block.drafts:
         outputs = list(one.definition.outputs.values()) if isinstance(one.definition, LayerDefinition) else []
@@ -224,7 +235,7 @@ def _mark_losses(block: BlockDefinition, report: Report) -> None:
 
 
 def _report_cycles(
-    blocks: Sequence[BlockDefinition], needs: Sequence[Sequence[int]], done: Sequence[int], report: Report
+    blocks: Sequence[BlockDefinition], needs: Sequence[Sequence[int]], done: Sequence[int], report: DiagnosticReport
 ) -> None:
     among = sorted(set(range(len(blocks))) - set(done))
     for cycle in cycles(needs, among):
@@ -236,17 +247,19 @@ def _report_cycles(
         message = f"block {names[0]} uses itself" if len(cycle) == 1 else f"recursive blocks: {text}"
         report.add("E219", message, _place_of_use(first, blocks[cycle[0] if len(cycle) == 1 else cycle[-2]]),
                    help="a block is expanded in each layer that uses it, so this would never end")  # fmt: skip
+    # Those that use a recursive block without being in the cycle are broken, too, but need no separate error.
     for number in among:
         blocks[number].broken = True
 
 
 def _place_of_use(block: BlockDefinition, other: BlockDefinition) -> int:
+    # The list grows while it is read: layers in steps may be nested to any depth.
     waiting: list[Bound] = list(block.bound.values.get("layer", ()))
     for layer in waiting:
         if layer.definition is other:
             return layer.place("type")
         step: Any = layer.values.get("step")
-        inner = step.bound if isinstance(step, Step) else step
+        inner = step.bound if isinstance(step, StepDraft) else step
         waiting += inner.values.get("layer", ()) if inner is not None else ()
     return int(block.start)
 
@@ -254,7 +267,7 @@ def _place_of_use(block: BlockDefinition, other: BlockDefinition) -> int:
 # ---- unused parts
 
 
-def report_unused(blocks: Sequence[BlockDefinition], drafts: Sequence[Draft], report: Report) -> None:
+def report_unused(blocks: Sequence[BlockDefinition], drafts: Sequence[Draft], report: DiagnosticReport) -> None:
     """Warn about unused blocks, settings and inputs."""
     uses = {one.definition for one in all_drafts(drafts)}
     reached = {other for block in blocks if block in uses for other in _reached(block)}

@@ -11,12 +11,12 @@ from paddle_layers.define import Attributes, Type
 from ..binding.binder import Binder, Bound
 from ..binding.blocks import BlockDefinition
 from ..binding.drafting import make_draft
-from ..binding.drafts import Draft, Step
+from ..binding.drafts import Draft, StepDraft
 from ..binding.expressions import Value, shown
 from ..binding.settings import ParamSettings
 from ..binding.steps import BLOCK, MEMORY, is_a
 from ..diagnostics.diagnostic import Fix, Note
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from .inference import Types
 from .names import Names
@@ -26,7 +26,7 @@ DEEPEST = 2
 """Deepest nesting: sequences of sub-sequences."""
 
 
-def types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> list[Type | None]:
+def types_inside(draft: Draft, given: Sequence[Type | None], report: DiagnosticReport) -> list[Type | None]:
     """The type of each input inside a step; None if unknown, or after a report."""
     unknown: list[Type | None] = [None] * len(given)
     if draft.setup is None:
@@ -44,9 +44,11 @@ def types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> 
     first: tuple[str, Type] | None = None
     for place in stepped:
         name, type_ = draft.inputs[place], given[place]
+        # Unknown until it is checked: after an error, layers in the step that read it report nothing.
         types[place] = None
         if type_ is None:
             continue
+        # The first known type is the reference, so that one wrong input is reported and not all others.
         first = first or (name, type_)
         if type_.level == 0:
             message = f"input `{name}` of group `{draft.name}` is not a sequence ({type_})"
@@ -65,18 +67,19 @@ def types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> 
 
 
 def types_outside(
-    draft: Draft, step: Step, types: Sequence[Type | None], nodes: Sequence[Node], inner: Names
+    draft: Draft, step: StepDraft, types: Sequence[Type | None], nodes: Sequence[Node], inner: Names
 ) -> Types | None:
     """Types of a group's outputs, or None after a report.
 
     `types` are those of its inputs in a step, `nodes` the layers of a step, `inner` the names in it.
     """
+    # A list, not `and`: both are to report their errors.
     reported = [check_memories(draft, step, nodes, inner), _outputs_known(step, inner)]
     sound = draft.setup is not None and None not in types and len(nodes) == len(step.drafts)
     return _outputs(draft, step, nodes, inner.report) if sound and all(reported) else None
 
 
-def _static_known(draft: Draft, static: Sequence[str], report: Report) -> bool:
+def _static_known(draft: Draft, static: Sequence[str], report: DiagnosticReport) -> bool:
     wrong = [(place, name) for place, name in enumerate(static) if name not in draft.inputs]
     for place, name in wrong:
         if draft.bound is not None:
@@ -87,7 +90,7 @@ def _static_known(draft: Draft, static: Sequence[str], report: Report) -> bool:
     return not wrong
 
 
-def _outputs_known(step: Step, inner: Names) -> bool:
+def _outputs_known(step: StepDraft, inner: Names) -> bool:
     """Whether the step's outputs are outputs of its layers."""
     ok = True
     for place, name in enumerate(step.outputs):
@@ -106,10 +109,12 @@ def _outputs_known(step: Step, inner: Names) -> bool:
     return ok
 
 
-def _outputs(draft: Draft, step: Step, nodes: Sequence[Node], report: Report) -> Types | None:
+def _outputs(draft: Draft, step: StepDraft, nodes: Sequence[Node], report: DiagnosticReport) -> Types | None:
     """Types of the group's outputs, or None after a report."""
     assert draft.setup is not None, "an invalid group has no types"
     types = {name: type_ for node in nodes for name, type_ in zip(node.output_names, node.output_types, strict=True)}
+    # An output that is the same in every step would be repeated for each of them, at the cost of computing it each
+    # time.
     moving = _moving({*draft.inputs} - {*draft.setup.attributes["static"]}, nodes)
     made: list[Type] = []
     for place, name in enumerate(step.outputs):
@@ -132,6 +137,7 @@ def _moving(stepped: set[str], nodes: Sequence[Node]) -> set[str]:
     """Names in a step whose values differ between steps."""
     found = set(stepped)
     for node in nodes:
+        # One pass suffices, because the layers are in topological order.
         if node.definition.name == MEMORY or not found.isdisjoint(node.inputs):
             found.update(node.output_names)
     return found
@@ -140,7 +146,7 @@ def _moving(stepped: set[str], nodes: Sequence[Node]) -> set[str]:
 # ---- memories
 
 
-def check_memories(group: Draft, step: Step, nodes: Sequence[Node], inner: Names) -> bool:
+def check_memories(group: Draft, step: StepDraft, nodes: Sequence[Node], inner: Names) -> bool:
     """Whether every memory remembers an output in the step, of its type, and has a static initial value."""
     types = {name: type_ for node in nodes for name, type_ in zip(node.output_names, node.output_types, strict=True)}
     producers = {name: node for node in nodes for name in node.output_names}
@@ -150,6 +156,7 @@ def check_memories(group: Draft, step: Step, nodes: Sequence[Node], inner: Names
             of = memory.setup.attributes["of"]
             starts = _check_start(memory, group, inner, known=memory.name in types)
             ok = _check_known(memory, of, inner) and starts and ok
+            # Types are only compared if all other parts of the memory are valid.
             if starts and memory.name in types and of in types:
                 ok = _check_type(memory, types[memory.name], producers[of], types[of], inner) and ok
     return ok
@@ -201,16 +208,17 @@ LONGEST = 120
 """Maximum length of the settings in a note."""
 
 
-class UseReport(Report):
+class UseReport(DiagnosticReport):
     """Errors of a block in a use, each reported once, at the first use with it.
 
     Errors of the block alone were reported before. Those of a use come from its settings and inputs, and one of these
     may invalidate many layers of the block, so only the first error of a use is reported.
     """
 
-    def __init__(self, outer: Report, use: Draft) -> None:
+    def __init__(self, outer: DiagnosticReport, use: Draft) -> None:
         super().__init__(outer.source)
         self.outer, self.use, self.diagnostics = outer, use, outer.diagnostics
+        # The list of diagnostics is shared, so that an error that another use has reported is recognized.
         self.has_reported = False
 
     def add(
@@ -229,6 +237,7 @@ class UseReport(Report):
         if self.has_reported and not warning:
             return
         self.has_reported = self.has_reported or not warning
+        # Another use with other sizes may have failed at the same layer.
         if any((known.code, known.start) == (code, start) for known in self.diagnostics):
             return
         notes = (*notes, self.note(f"in this use of the block{_settings(self.use)}", self.use.offset))
@@ -241,10 +250,11 @@ def _settings(use: Draft) -> str:
     return f", with {text}"[:LONGEST] if text else ""
 
 
-def expanded_layers(block: BlockDefinition, settings: Attributes, report: Report) -> tuple[Draft, ...]:
+def expanded_layers(block: BlockDefinition, settings: Attributes, report: DiagnosticReport) -> tuple[Draft, ...]:
     """The layers of a block, with attributes computed from its settings."""
     binder = Binder(report)
     return tuple(
+        # Only layers that depend on settings are bound again; all other drafts are shared by all uses.
         make_draft(_filled(one.bound, settings, binder), binder, BLOCK)
         if one.bound is not None and _varies(one.bound)
         else one
@@ -258,12 +268,13 @@ def _varies(bound: Bound) -> bool:
 
 def _layers_of_step(bound: Bound) -> Sequence[Bound]:
     step: Any = bound.values.get("step")
-    block = step.bound if isinstance(step, Step) else step
+    block = step.bound if isinstance(step, StepDraft) else step
     return block.values.get("layer", ()) if block is not None else ()
 
 
 def _filled(bound: Bound, settings: Mapping[str, Value], binder: Binder) -> Bound:
     """A layer with the values of its pending attributes, including the layers of its step."""
+    # A copy, because the bound layer is the one of the block and is filled again for other settings.
     made: Bound = copy.copy(bound)
     made.values, made.pending = dict(bound.values), ()
     definition = bound.definition
@@ -276,7 +287,7 @@ def _filled(bound: Bound, settings: Mapping[str, Value], binder: Binder) -> Boun
         made.attributes = binder.attributes(definition, made.block, start, made)
     if layers := _layers_of_step(bound):
         step: Any = bound.values["step"]
-        block: Bound = copy.copy(step.bound if isinstance(step, Step) else step)
+        block: Bound = copy.copy(step.bound if isinstance(step, StepDraft) else step)
         block.values = {**block.values, "layer": [_filled(layer, settings, binder) for layer in layers]}
         made.values["step"] = block
     return made
@@ -295,9 +306,12 @@ def repeated(block: BlockDefinition, use: Draft, types: Sequence[Type], copies: 
     for number, inside in enumerate(copies):
         setup = copy.copy(use.setup)
         setup.params, setup.output_names, setup.times = {}, (), 1
+        # These belong to the use as a whole, not to each copy.
         setup.include, setup.exclude, setup.loss_weight, setup.propagate_down = (), (), None, ()
         inputs, given = tuple(block.inputs), tuple(types)
         if nodes:
+            # An input that a use passes twice, such as query and key of an attention, is one value: both follow the
+            # chain.
             last, chained = nodes[-1], [name == use.inputs[0] for name in use.inputs]
             inputs = tuple(last.name if same else name for name, same in zip(inputs, chained, strict=True))
             given = tuple(last.output_types[0] if same else type_ for type_, same in zip(types, chained, strict=True))

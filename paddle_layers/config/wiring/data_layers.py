@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
 from .nodes import Node
 
@@ -19,7 +19,7 @@ def carried_values(nodes: Iterable[Node]) -> dict[str, str]:
     return {node.output_names[0]: node.attributes["carry"] for node in data if node.attributes["carry"] is not None}
 
 
-def check_carried(nodes: Sequence[Node], report: Report) -> None:
+def check_carried(nodes: Sequence[Node], report: DiagnosticReport) -> None:
     """Check that carried values exist and have the type of the data layer."""
     carried = carried_values(nodes)
     if not carried:
@@ -86,6 +86,7 @@ def common_labels(readers: Iterable[LabelReader]) -> dict[str, IgnoredLabels]:
 def _common(readers: list[LabelReader]) -> IgnoredLabels:
     own = [reader.attributes.get("ignore_label") for reader in readers]
     labels = {int(label) for label in own if label is not None}
+    # A label may be left out of the data check only if no reader would use it as an index.
     refusing = {
         label: next(reader for reader, ignored in zip(readers, own, strict=True) if ignored != label)
         for label in labels

@@ -20,7 +20,7 @@ from paddle_layers.define import (
 from ..binding.drafts import Draft, Setup
 from ..binding.steps import group_output_names
 from ..diagnostics.diagnostic import Note
-from ..diagnostics.report import Report
+from ..diagnostics.report import DiagnosticReport
 from .nodes import Inside, inside_of
 
 INPUT = -1
@@ -40,6 +40,7 @@ class Producer(NamedTuple):
 # ---- inference
 
 CODES = {"count": "E205", "kind": "E206", "level": "E207", "rank": "E208", "shape": "E209"}
+# Enough to show which layer made the size and from what; the path to the data of a deep network would fill the screen.
 _HOPS = 3
 LARGEST = 2**60
 """Maximum number of values per row; the size of more in bytes would not fit into 64 bits."""
@@ -58,7 +59,7 @@ def output_names(draft: Draft, count: int) -> tuple[str, ...]:
 class Inference:
     """Infers types of drafts; every failure is reported once, at its cause."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: DiagnosticReport) -> None:
         self.report = report
         self.memo: dict[object, Types] = {}
         self.insides: dict[tuple[Setup, Types], Inside | None] = {}
@@ -83,13 +84,17 @@ class Inference:
 
     def _infer(self, draft: Draft, definition: LayerDefinition, attributes: Attributes, types: Types) -> Types | None:
         """Types of the outputs, or None if the layer's function fails, which is reported."""
+        # Attributes are interned and hash by identity, so the key is cheap: a layer that occurs a thousand times is
+        # inferred once.
         key = (definition, attributes, types)
         found = self.memo.get(key)
         if found is not None:
             return found
         try:
+            # Errors are not remembered: each layer needs a message with its own name and notes.
             found = self.memo[key] = with_checked_size(tuple(definition.infer(types, attributes)))
         except ShapeError:
+            # An error of the config, unlike the next two; the caller knows the position of the input or attribute.
             raise
         except DefinitionError as error:
             self._crash(draft, definition, str(error))
@@ -120,6 +125,7 @@ class Inference:
         code = CODES.get(error.code, "E209")
         notes = () if code == "E205" else size_notes(draft, error.input, producers, self.report)
         help_, data = input_hint(draft, error, types, producers)
+        # One wrong declaration of a data layer fails in every layer that reads it, and has a single fix.
         cause = (code, data) if data else (error.message, *draft.inputs)
         if cause in self.causes:
             self.failed.add(draft)
@@ -131,11 +137,13 @@ class Inference:
         self, draft: Draft, code: str, message: str, start: int, notes: tuple[Note, ...] = (), help_: str = ""
     ) -> None:
         """Report a wiring error of a layer, once for all states."""
+        # Every state wires the layers again.
         if draft not in self.failed:
             self.failed.add(draft)
             self.report.add(code, message, start, help=help_, notes=notes)
 
     def _crash(self, draft: Draft, definition: LayerDefinition, message: str, origin: str = "") -> None:
+        # A bug of a plugin shows in every layer of the type; the author of the config can fix none of them.
         if definition.name in self.crashed:
             return
         self.crashed.add(definition.name)
@@ -169,7 +177,9 @@ def _origin(error: Exception) -> str:
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
-def size_notes(draft: Draft, item: int | None, producers: Mapping[str, Producer], report: Report) -> tuple[Note, ...]:
+def size_notes(
+    draft: Draft, item: int | None, producers: Mapping[str, Producer], report: DiagnosticReport
+) -> tuple[Note, ...]:
     """The layers that determine the size of an input: one note per layer, back towards the data."""
     notes: list[Note] = []
     name = draft.inputs[item] if item is not None and item < len(draft.inputs) else (draft.inputs or ("",))[0]
@@ -177,6 +187,7 @@ def size_notes(draft: Draft, item: int | None, producers: Mapping[str, Producer]
         producer = producers.get(name)
         if producer is None or producer.type is None or producer.draft.definition is None:
             break
+        # The layers around are in another scope; the use is where the reader can change something.
         if producer.position <= INPUT:
             place = producer.draft.input_place(INPUT - producer.position)
             where = "a step" if producer.draft.step is not None else "this use"
@@ -214,6 +225,7 @@ def input_hint(
         data = _data_layer(name, producers, lambda type_: type_.level)
         return _of_level(found, error.levels, data, deepest), data
     if isinstance(error, KindError):
+        # Another input would fit here: they are probably swapped.
         if any(other.kind in error.kinds for other in types) and draft.definition is not None:
             order = ", then ".join(f"`{name}`" for name in draft.definition.inputs)
             if not any(field.repeatable for field in draft.definition.inputs.values()) and found.kind == "INT":
@@ -230,6 +242,7 @@ def input_hint(
 def _data_layer(name: str, producers: Mapping[str, Producer], what: Callable[[Type], object]) -> str:
     """The data layer that a value comes from, if no layer in between changes the property `what`; else empty."""
     seen, found = set[str](), None
+    # A cycle among layers with errors would have no end.
     while name in producers and name not in seen:
         seen.add(name)
         producer = producers[name]

@@ -8,10 +8,11 @@ from collections.abc import Container, Sequence
 from paddle_layers.define.machine import as_bytes, memory_bytes
 
 from ..binding.drafts import Setup
-from ..binding.settings import State
-from ..diagnostics.report import Report
+from ..binding.settings import PhaseState
+from ..diagnostics.report import DiagnosticReport
 from .nodes import Node, all_settings, parameter_shapes
 
+# Such a network is valid but trains badly, so this is a warning, not an error.
 APPLIED = {
     "softmax_with_loss": ("softmax", "cross_entropy"),
     "softlabel_softmax_cost": ("softmax", "soft_cross_entropy"),
@@ -28,32 +29,37 @@ _MEANT = (
 )
 
 
-def lint(nodes: Sequence[Node], report: Report) -> None:
+def lint(nodes: Sequence[Node], report: DiagnosticReport) -> None:
     """Warn about suspicious settings in a valid network, as it is trained."""
     _too_large(nodes, report)
     setups = {node.setup for node in nodes}  # few: layers with equal text share one
-    absent = {setup for setup in setups if not setup.present(State("train"))}
+    absent = {setup for setup in setups if not setup.present(PhaseState("train"))}
     losses = {setup for setup in setups - absent if _is_loss(setup)}
+    # Without a loss, the network is for prediction only, and nothing in it is meant to be trained.
     if not losses:
         return
     present = [node for node in nodes if node.setup not in absent] if absent else nodes
     costs = [node for node in present if node.setup in losses and node.definition.name in APPLIED]
+    # One table for all losses: a search for each would be quadratic with many of them.
     producers = {name: node for node in reversed(present) for name in node.output_names} if costs else {}
     for cost in costs:
         _activated_twice(cost, producers[cost.inputs[0]], report)
     _not_learning(present, losses, report)
 
 
-def _too_large(nodes: Sequence[Node], report: Report) -> None:
+def _too_large(nodes: Sequence[Node], report: DiagnosticReport) -> None:
     """Parameters that exceed the memory of this machine; of equal layers, the first one is reported."""
     memory = memory_bytes()
+    # Not every system reports its memory.
     if memory is None:
         return
     # Layers with equal text and input types share their types.
+    # Of equal layers the first one remains, because the order is reversed.
     kinds = {id(node.output_types): node for node in reversed(nodes)}
     for node in kinds.values():
         sides = (node.input_types, node.output_types)
         most = math.prod(max((type_.size for type_ in types), default=1) for types in sides)
+        # 4 bytes: float32, the default; `float64` needs more.
         if 4 * most <= memory:  # a heuristic: few parameters are larger than inputs x outputs; `Net` checks all of them
             continue
         for name, shape in parameter_shapes(node).items():
@@ -64,7 +70,7 @@ def _too_large(nodes: Sequence[Node], report: Report) -> None:
                 report.add("W006", message, *node.span, help=help_)
 
 
-def _activated_twice(cost: Node, producer: Node, report: Report) -> None:
+def _activated_twice(cost: Node, producer: Node, report: DiagnosticReport) -> None:
     applied, instead = APPLIED[cost.definition.name]
     kind, name = cost.definition.name, producer.name
     own = producer.definition.name == applied
@@ -81,7 +87,7 @@ def _activated_twice(cost: Node, producer: Node, report: Report) -> None:
     )
 
 
-def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: Report) -> None:
+def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: DiagnosticReport) -> None:
     """Layers with parameters on which no loss depends; of several in a row, the last one."""
     useful: set[str] = set()
     idle: list[Node] = []
@@ -93,12 +99,14 @@ def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: Repor
     if not any(_learns(node, ()) for node in idle):
         return
     others = set(nodes).difference(idle)
+    # A parameter that is shared with a layer on which a loss depends is trained there.
     shared = {one.share for one in all_settings(list(others)).values() if one.share is not None}
     read: set[str] = set()
     for node in idle:
         if not read.isdisjoint(node.output_names):
             read.update(node.inputs)
         elif _learns(node, shared):
+            # Only the last of a chain: its predecessors follow from it.
             read.update(node.inputs)
             message = f"no loss depends on layer `{node.name}`, so its parameters are not trained"
             report.add("W004", message, *node.span, help=_MEANT)

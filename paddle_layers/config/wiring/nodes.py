@@ -30,6 +30,8 @@ class Inside(NamedTuple):
 class Node:
     """A layer of a network: its settings and inferred types."""
 
+    # Slots: a network may have 100,000 nodes. Private, with read-only properties, since nodes are shared by networks,
+    # plans and caches.
     __slots__ = ("_input_types", "_inputs", "_inside", "_name", "_offset", "_output_names", "_output_types", "_setup")
 
     def __init__(
@@ -181,6 +183,7 @@ def own_parameter_names(node: Node) -> Iterator[str]:
     """Names of a layer's own parameters, numbered if there is one per item of an input."""
     definition = node.definition
     for name, param in definition.params.items():
+        # `bias: false` removes the parameter from files and tables, not only its gradient.
         if param is definition.bias and not node.attributes["bias"]:
             continue
         yield name
@@ -205,6 +208,7 @@ def own_parameters(node: Node) -> Iterator[tuple[str, str, Param, int]]:
 def own_settings(node: Node) -> Iterator[tuple[str, ParamSettings]]:
     """A layer's own parameters by their names in weights files, with their settings."""
     for name, numbered, _, _ in own_parameters(node):
+        # The settings of one item override those of the whole parameter.
         yield numbered, node.params.get(numbered) or node.params.get(name) or ParamSettings()
 
 

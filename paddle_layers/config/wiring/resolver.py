@@ -8,9 +8,9 @@ from paddle_layers.define import Attributes, ShapeError, Type
 from paddle_layers.define.fields.types import shape_text
 
 from ..binding.blocks import BlockDefinition
-from ..binding.drafts import Draft, Step
-from ..binding.settings import State
-from ..diagnostics.report import Report
+from ..binding.drafts import Draft, StepDraft
+from ..binding.settings import PhaseState
+from ..diagnostics.report import DiagnosticReport
 from .composites import UseReport, expanded_layers, output_types, repeated, types_inside, types_outside, with_params
 from .inference import INPUT, Inference, Producer, Types, output_names
 from .names import Names, has_variable_outputs, order
@@ -21,7 +21,11 @@ First = dict[str, tuple[Node, str, tuple[int, ...]]]
 
 
 def check_shared(
-    drafts: Sequence[Draft], found: Mapping[int, Node], first: First, report: Report, seen: set[tuple[str, int, int]]
+    drafts: Sequence[Draft],
+    found: Mapping[int, Node],
+    first: First,
+    report: DiagnosticReport,
+    seen: set[tuple[str, int, int]],
 ) -> None:
     """Compare the shapes of parameters with the same `share` name; the first mismatch of each is reported."""
     for index, node in found.items():
@@ -69,7 +73,7 @@ Uses = dict[tuple[BlockDefinition, Attributes, Types], Inside | None]
 """The networks of blocks, by settings and types of inputs; None after an error."""
 
 NONE: Mapping[str, Producer] = {}
-ANY = State("train")
+ANY = PhaseState("train")
 """Layers of a step exist in every state."""
 
 
@@ -83,26 +87,30 @@ class Resolver:
     def __init__(
         self,
         drafts: Sequence[Draft],
-        report: Report,
+        report: DiagnosticReport,
         around: Resolver | None = None,
         group: Draft | None = None,
         block: BlockDefinition | None = None,
     ) -> None:
         self.drafts, self.report, self.around = drafts, report, around
+        # A block cannot see the names around its use, unlike a step, whose errors mention them.
         outer = around.names if around is not None and block is None else None
         self.names: Names = Names(drafts, report, outer, group, block)
+        # The memo is shared with steps. A use of a block reports at the block, by a separate report.
         self.inference: Inference = around.inference if around is not None and block is None else Inference(report)
         self.uses: Uses = around.uses if around is not None else {}
         self.steps: dict[Draft, Resolver] = {}
-        self.results: dict[State, dict[int, Node]] = {}
-        self.orders: dict[State, list[int]] = {}
+        self.results: dict[PhaseState, dict[int, Node]] = {}
+        self.orders: dict[PhaseState, list[int]] = {}
         self.all_needs: dict[int, set[int]] = {}
 
-    def run(self, state: State, given: Mapping[str, Producer] = NONE) -> dict[int, Node]:
+    def run(self, state: PhaseState, given: Mapping[str, Producer] = NONE) -> dict[int, Node]:
         """Wire the layers of one state; returns the valid nodes by index of the draft.
 
         `given` are the values of a group's inputs in a step.
         """
+        # Parameters are shared across steps and blocks, but states are independent: a layer may exist in one of them
+        # only.
         self.shared: First = self.around.shared if self.around is not None else {}
         present = [i for i, draft in enumerate(self.drafts) if draft.setup is None or draft.setup.present(state)]
         producers = self.names.producers(present)
@@ -117,6 +125,7 @@ class Resolver:
             node = self._node(self.drafts[index], types)
             if node is not None:
                 nodes[index] = node
+        # Layers on a cycle have no types, but the number of their inputs can still be wrong.
         for position in set(range(len(present))) - set(done):
             self._count(self.drafts[present[position]])
         for position, needed in enumerate(needs):
@@ -126,7 +135,7 @@ class Resolver:
         self.results[state], self.orders[state] = nodes, [present[i] for i in done if present[i] in nodes]
         return nodes
 
-    def in_order(self, state: State) -> list[Node]:
+    def in_order(self, state: PhaseState) -> list[Node]:
         """The valid layers of a state that was run."""
         found = self.results[state]
         return [found[index] for index in self.orders[state]]
@@ -150,6 +159,7 @@ class Resolver:
             made = None
         types: Sequence[Type | None] = made if made is not None else [None] * len(names)
         for position, (name, type_) in enumerate(zip(names, types, strict=True)):
+            # An invalid layer also gets producers, with unknown types: its name is not unknown to its readers.
             producers.setdefault(name, Producer(draft, position, type_))
         if made is None or draft.setup is None or not self._weights(draft, names):
             return None
@@ -161,8 +171,9 @@ class Resolver:
             self.names.report_once("E112", message, start, 0, help=parameter_hint(unknown, inside))
         return Node(draft.name, draft.inputs, names, draft.setup, known, made, draft.offset, inside)
 
-    def _group(self, draft: Draft, step: Step, given: Sequence[Type | None]) -> tuple[Types | None, Inside | None]:
+    def _group(self, draft: Draft, step: StepDraft, given: Sequence[Type | None]) -> tuple[Types | None, Inside | None]:
         inner = self.steps.setdefault(draft, Resolver(step.drafts, self.report, self, draft))
+        # The resolver of a step is kept for all states, so that errors in it are reported once.
         types = types_inside(draft, given, self.report)
         producers = (Producer(draft, INPUT - item, type_) for item, type_ in enumerate(types))
         inner.run(ANY, dict(zip(draft.inputs, producers, strict=True)))
@@ -181,6 +192,7 @@ class Resolver:
             return None, None
         copies: list[Inside] = []
         given, chained = types, {place for place, name in enumerate(draft.inputs) if name == draft.inputs[0]}
+        # Each copy is inferred for itself: it may change the size of its input.
         for _ in range(draft.setup.times):
             inside = self._once(draft, block, given)
             if inside is None:
@@ -194,6 +206,7 @@ class Resolver:
     def _once(self, draft: Draft, block: BlockDefinition, types: Types) -> Inside | None:
         """The network of a block for these settings and types; None after a report."""
         assert draft.setup is not None, "only a valid layer gets here"
+        # Uses with equal settings and types share the network inside.
         key = (block, draft.setup.attributes, types)
         if key not in self.uses:
             report = UseReport(self.report, draft)

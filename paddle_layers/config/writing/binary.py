@@ -42,11 +42,15 @@ def text_of_binary(content: bytes, name: str) -> str:
 def message_of_binary(content: bytes, name: str) -> Message:
     """The message in a binary config, a network or a training file. Raises `ConfigError`."""
     try:
+        # The file does not say which message it contains. Parsed as a network, a training has its `optimizer` among the
+        # unknown fields.
         message = message_class("Network").FromString(content)
         if TRAINING_FIELD in _unknown_numbers(message):
             message = message_class("Training").FromString(content)
     except (DecodeError, UnicodeDecodeError) as error:
         raise _unreadable(name, f"this is not a binary config: {error}") from error
+    # The first one only: without positions a list would be of little use. Unknown fields are errors, since ignoring one
+    # changes the network.
     for fault in _faults(message, ""):
         raise _unreadable(name, fault)
     return message
@@ -60,6 +64,7 @@ def _unreadable(name: str, message: str) -> ConfigError:
 def _faults(message: Message, path: str) -> Iterator[str]:
     """Unknown fields, and strings that are not valid text, each with its position."""
     place = f"`{path}`" if path else "the file"
+    # Protobuf skips unknown fields silently; here they are settings of a newer version or of a missing plugin.
     yield from (f"{place} has an unknown field with number {n}" for n in _unknown_numbers(message))
     for field, value in message.ListFields():
         for number, item in enumerate(_all(field, value)):
@@ -93,6 +98,8 @@ def _plain(message: Message, lists: Mapping[str, list[tuple[str, ...]]]) -> dict
     for field, value in message.ListFields():
         items = [_plain_value(field, item, lists) for item in _all(field, value)]
         found[field.name] = items if is_repeated(field) else items[0]
+    # An empty list and an absent one are the same in a message. A required list is written as `[]`, so that the text is
+    # valid again.
     return found | {names[0]: [] for names in lists.get(message.DESCRIPTOR.name, ()) if not found.keys() & set(names)}
 
 
@@ -154,6 +161,7 @@ def _set(message: Message, field: FieldDescriptor, item: Field) -> None:
     if field.message_type is not None:
         target = getattr(message, field.name)
         inner = target.add() if is_repeated(field) else target
+        # Otherwise an empty block, `adam { }`, would be absent from the message.
         inner.SetInParent()
         _fill(inner, item[2])
         return

@@ -46,6 +46,8 @@ _SCALARS = {"STRING": Field.TYPE_STRING, "INT": Field.TYPE_INT64, "FLOAT": Field
 
 def message_class(name: str) -> type[Message]:
     """The class of a config message, "Network" or "Training", with a field for every registered definition."""
+    # Plugins may be loaded later, so the pool is built for the current definitions; iterating the registries loads
+    # installed ones.
     known = tuple(id(definition) for kind in TYPED for definition in registries[kind].values())
     return message_factory.GetMessageClass(_pool(known).FindMessageTypeByName(f"{PACKAGE}.{name}"))
 
@@ -53,6 +55,8 @@ def message_class(name: str) -> type[Message]:
 @lru_cache(maxsize=2)
 def _pool(_: tuple[int, ...]) -> descriptor_pool.DescriptorPool:
     """A pool for the registered definitions."""
+    # A pool of our own: in the default pool, files cannot be replaced, and names could clash with those of other
+    # packages.
     pool = descriptor_pool.DescriptorPool()
     for file in config_files():
         pool.AddSerializedFile(file.SerializeToString())
@@ -71,6 +75,7 @@ def required_lists() -> dict[str, list[tuple[str, ...]]]:
 
 def config_files() -> list[File]:
     """Files in import order: the registered messages, network, training."""
+    # proto2: proto3 has no custom defaults, and proto3 and edition 2023 accept numbers that an enum does not have.
     registered = File(name=REGISTERED, package=PACKAGE, syntax="proto2")
     registered.message_type.extend(_message(d) for kind in TYPED for d in registries[kind].values())
     files = [registered]

@@ -9,11 +9,12 @@ import re
 from typing import Any, NamedTuple
 
 from ..diagnostics.diagnostic import Source
-from ..diagnostics.report import ConfigError, Report, TooManyFaults
+from ..diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults
 from ..reading.syntax import is_json, read
 
 WIDTH = 120
 INDENT = "  "
+# A separate lexer, because the reader drops comments and line breaks, which are all that the layout consists of.
 _TOKEN = re.compile(
     r"""(?P<blank>[ \t\r\f\v]+)|(?P<line>\n)|(?P<comment>\#[^\n]*)
     |(?P<string>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')|(?P<open>[{<])|(?P<close>[}>])|(?P<mark>[\[\],:;])
@@ -24,8 +25,9 @@ _TOKEN = re.compile(
 
 def format_text(text: str, name: str = "<text>") -> str:
     """The formatted text of a config file. Raises `ConfigError` for syntax errors."""
-    report = Report(Source(name, text))
+    report = DiagnosticReport(Source(name, text))
     with contextlib.suppress(TooManyFaults):
+        # Syntax only: a file with an unknown layer can be formatted as well.
         read(report)
     if report.failed:
         raise ConfigError(report.sorted())
@@ -147,6 +149,7 @@ class _Layout:
         inside = self.items[at + 1 : end]
         flat = _flat(inside)
         line = f"{name} {{ {flat} }}" if flat else f"{name} {{}}"
+        # The author decides: a block that is written on several lines stays so, even if it would fit on one.
         on_one_line = not any(item.lines or item.kind == "comment" for item in [*inside, self.items[end]])
         if on_one_line and len(INDENT) * self.depth + len(line) <= WIDTH:
             self.line = line

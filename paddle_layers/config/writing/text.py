@@ -48,6 +48,7 @@ def value_text(value: Any) -> str:
     if isinstance(value, Word):
         return str(value)
     if isinstance(value, str):
+        # JSON's escapes are a subset of those of text format, except for `\/`, which `dumps` never writes.
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
@@ -59,6 +60,7 @@ def attributes_fields(definition: Definition, attributes: Attributes) -> dict[st
     found: dict[str, Any] = {}
     for name, attribute in definition.attributes.items():
         value = attributes[name]
+        # Compared with the effective default: `stride_y` equal to `stride` is not written.
         usual = attributes[attribute.default_from] if attribute.default_from else attribute.default
         if value is not None and value != usual:
             plain = attribute.type == "CHOICE" and str(value).isidentifier()
@@ -86,6 +88,7 @@ def layer_fields(node: Node) -> dict[str, Any]:
         fields |= {"times": node.setup.times} if node.setup.times > 1 else {}
     elif settings:
         fields[definition.name] = settings
+    # An activation from `act` is written as an attribute above.
     if node.activation is not None and node.attributes.get("act", "linear") == "linear":
         fields["activation"] = component_fields(*node.activation)
     if node.inside is not None and definition.name == GROUP:

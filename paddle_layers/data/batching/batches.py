@@ -1,26 +1,65 @@
-"""Batches of a data set, in an order determined by seed and epoch."""
+"""Batches of a data set, in an order determined by seed and epoch, prefetched by threads.
+
+Threads, not processes: kernels, Pillow's decoders, zlib and files release the GIL while they work, so threads are as
+fast (`python -m tests.benchmarks.bench_sources` compares), need no copy of their results, know the loaded plugins, and
+do not run the user's script again.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from paddle_layers.define.fork_locks import ForkSafeLock
 
-from ..columns import Rows
+from ..columns import Rows, size_of
 from ..dataset import Dataset
 from ..lazy_columns import BadRecords
-from ..prefetch import prefetched, size_of
 from ..problems import DataError
-from ..random import RowRandom
-from ..shuffling import shuffled
-from .feeds import Feed
+from ..sampling import RowRandom, shuffled
+from .feeds import DataFeed
+
+P = TypeVar("P")
+M = TypeVar("M")
 
 MEMORY = 2**28
 """Default memory limit of prefetched batches, in bytes."""
+
+
+def prefetched(
+    make: Callable[[P], M], places: Iterable[P], size: Callable[[M], int], *, workers: int, memory: int
+) -> Generator[M]:
+    """Results of `make(place)` for each place, in order, for any number of `workers`; with 0 nothing is prefetched.
+
+    At most two results per worker are waiting or in progress, and no more than fit into `memory` bytes by the `size` of
+    the largest so far, but at least one. An error is raised at the turn of its place. Close the iterator to end the
+    threads.
+    """
+    if not workers:
+        yield from map(make, places)
+        return
+    left, waiting, largest = iter(places), deque[Future[M]](), memory
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="batches")
+
+    def fill() -> None:
+        most = max(1, min(2 * workers, memory // max(largest, 1)))
+        waiting.extend(pool.submit(make, place) for place in itertools.islice(left, max(0, most - len(waiting))))
+
+    try:
+        fill()
+        largest = 0
+        while waiting:
+            made = waiting.popleft().result()
+            largest = max(largest, size(made))
+            fill()
+            yield made
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 class Position(NamedTuple):
@@ -66,7 +105,7 @@ class Batches:
         seed: int = 0,
         shuffle: bool = True,
         training: bool = True,
-        feeds: Sequence[Feed] | None = None,
+        feeds: Sequence[DataFeed] | None = None,
         part: Rows | None = None,
         workers: int = 0,
         memory: int = MEMORY,

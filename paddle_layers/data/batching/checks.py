@@ -101,12 +101,14 @@ def check_values(
     dtype: DTypeLike,
     ignored: IgnoredLabels = NONE_IGNORED,
 ) -> bool:
-    """`DataError` for an id out of range, NaN or infinity. False for what cannot be searched now: a field that is too
-    large, or read when it is wanted.
+    """Raise `DataError` for an id out of range, NaN or infinity.
 
     A number that `dtype`, the precision of the network, cannot hold is an infinity there.
 
     Ids in `ignored` are legal too: labels that the losses leave out.
+
+    Returns:
+        False for data that cannot be searched now: a field that is too large, or loaded lazily.
     """
     if isinstance(column, StoredColumn):
         return wanted.kind != "INT" and column.dtype.kind != "f"

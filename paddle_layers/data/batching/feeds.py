@@ -15,20 +15,29 @@ from paddle_layers.config.wiring.data_layers import NONE_IGNORED, IgnoredLabels
 from paddle_layers.define import Type
 from paddle_layers.define.fields.types import channels_last, shape_text
 
-from ..boxes import Boxes, Step
 from ..columns import Column, Rows, SequenceColumn, SparseColumn, sparse_part
 from ..dataset import Dataset
-from ..layer_transforms import LayerTransform, MovesPixels, Transform, are_boxes, check_transform, quoted, streams_of
+from ..layer_transforms import (
+    Boxes,
+    BoxTransform,
+    DataTransform,
+    LayerTransform,
+    MovesPixels,
+    are_boxes,
+    check_transform,
+    quoted,
+    streams_of,
+)
 from ..lazy_columns import BadRecords, StoredColumn
 from ..problems import DataError
-from ..random import RowRandom
+from ..sampling import RowRandom
 from .checks import BadValue, check_ids, check_kind, check_values, first_non_finite, non_finite
 
 Array = NDArray[Any]
 
 
 @dataclass(slots=True)
-class Feed:
+class DataFeed:
     """Feed of one data layer: selected rows of a field as floats, after the transforms.
 
     Each transform has a random stream, the same for images and for their boxes and label maps. With `boxes` the rows
@@ -40,7 +49,7 @@ class Feed:
     name: str
     column: Column
     wanted: Type
-    transforms: tuple[Transform, ...] = ()
+    transforms: tuple[DataTransform, ...] = ()
     dtype: DTypeLike = np.float32
     ignored: IgnoredLabels = NONE_IGNORED
     streams: tuple[int, ...] = ()
@@ -162,11 +171,11 @@ def make_feeds(
     types: Mapping[str, Type],
     *,
     fields: Mapping[str, str] | None = None,
-    transforms: Sequence[LayerTransform | tuple[str, Transform]] = (),
+    transforms: Sequence[LayerTransform | tuple[str, DataTransform]] = (),
     dtype: DTypeLike = np.float32,
     ignored: Mapping[str, IgnoredLabels] | None = None,
     skip: bool = False,
-) -> tuple[Feed, ...]:
+) -> tuple[DataFeed, ...]:
     """A feed for each data layer in `types`, from the field that `fields` names or the field with the layer's name.
 
     `transforms` are pairs of a data layer and a transform, or `LayerTransform`s, in order; `ignored` are ids that are
@@ -190,15 +199,15 @@ def make_feeds(
         ]
         steps = (tuple(one for one, _ in chain), dtype, (ignored or {}).get(layer, NONE_IGNORED))
         own = tuple(at for _, at in chain)
-        feeds[layer] = Feed(dataset, layer, name, dataset.fields[name], wanted, *steps, own, skip=skip)
-    _go_together(feeds, changes, streams)
+        feeds[layer] = DataFeed(dataset, layer, name, dataset.fields[name], wanted, *steps, own, skip=skip)
+    _bind_boxes(feeds, changes, streams)
     return tuple(feeds.values())
 
 
-def _go_together(feeds: Mapping[str, Feed], changes: Sequence[LayerTransform], streams: Sequence[int]) -> None:
+def _bind_boxes(feeds: Mapping[str, DataFeed], changes: Sequence[LayerTransform], streams: Sequence[int]) -> None:
     """Give boxes, and what belongs to each, the steps of their images. Raises `DataError` where sizes differ."""
     shapes = {layer: feed.shape for layer, feed in feeds.items()}
-    steps: dict[str, list[Step]] = {}
+    steps: dict[str, list[BoxTransform]] = {}
     belong: dict[str, str] = {}
     for change, stream in zip(changes, streams, strict=True):
         image = shapes[change.layer]
@@ -211,7 +220,7 @@ def _go_together(feeds: Mapping[str, Feed], changes: Sequence[LayerTransform], s
                     f"{shape_text(image)}"
                 )
             if are_boxes(feed.wanted) and name != change.layer:
-                steps.setdefault(name, []).append(Step(change.transform, stream, image))
+                steps.setdefault(name, []).append(BoxTransform(change.transform, stream, image))
                 belong |= {one: name for one in change.also if feeds[one].wanted.level}
             elif not feed.wanted.level:
                 shapes[name] = change.transform.output_shape(shapes[name])

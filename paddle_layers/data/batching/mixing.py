@@ -11,28 +11,27 @@ from ..columns import GapColumn, Rows, WordColumn, joined_starts
 from ..dataset import Dataset
 from ..lazy_columns import BadRecords
 from ..problems import DataError
-from ..random import RowRandom
-from ..shuffling import shuffled
+from ..sampling import RowRandom, shuffled
 from .batches import Batches
-from .feeds import Feed
+from .feeds import DataFeed
 
 MOST_ROWS = 2**31
 """In an epoch; a ratio may ask for any number."""
 
 
-class Mixed(NamedTuple):
+class MixedSource(NamedTuple):
     """One of the sources: rows of a data set, their feeds, and how many of them come for those of the others."""
 
     dataset: Dataset
     part: Rows
-    feeds: Sequence[Feed]
+    feeds: Sequence[DataFeed]
     ratio: float
 
 
 class _Numbered(NamedTuple):
     """A source with so many `rows` in an epoch, in which each of its passes has other numbers for them."""
 
-    source: Mixed
+    source: MixedSource
     rows: int
     first: int
     passes: int
@@ -51,7 +50,7 @@ class MixedBatches(Batches):
     up to one row. The options are those of `Batches`. Raises `DataError` if a source would contribute no rows.
     """
 
-    def __init__(self, sources: Sequence[Mixed], batch_size: int, **options: Any) -> None:
+    def __init__(self, sources: Sequence[MixedSource], batch_size: int, **options: Any) -> None:
         self._sources, first = _numbered(sources), sources[0]
         part = self._mixed(0, in_order=True)
         super().__init__(first.dataset, batch_size, feeds=first.feeds, part=part, **options)
@@ -96,7 +95,7 @@ class MixedBatches(Batches):
             raise BadRecords(problems)
         return {layer: _joined([part[layer] for part in parts]) for layer in parts[0]}
 
-    def _groups(self, rows: Rows) -> Iterator[tuple[Sequence[Feed], int, Rows]]:
+    def _groups(self, rows: Rows) -> Iterator[tuple[Sequence[DataFeed], int, Rows]]:
         """Numbers by source and pass: its feeds, its first number, and the rows in the data set."""
         if not len(rows):  # the part of another process
             yield self._sources[0].source.feeds, 0, rows
@@ -125,11 +124,11 @@ class MixedBatches(Batches):
             times.append((np.arange(one.rows) + 0.5) / source.ratio)
         return np.asarray(np.concatenate(ids)[np.argsort(np.concatenate(times), kind="stable")])
 
-    def _shuffled(self, source: Mixed, number: int, epoch: int) -> Rows:
+    def _shuffled(self, source: MixedSource, number: int, epoch: int) -> Rows:
         return shuffled(source.part, source.dataset.blocks, self.seed, epoch, -number % 2**16)
 
 
-def _numbered(sources: Sequence[Mixed]) -> list[_Numbered]:
+def _numbered(sources: Sequence[MixedSource]) -> list[_Numbered]:
     """Rows of each source in an epoch, and numbers for them. Raises `DataError` for too few, and too many."""
     found: list[_Numbered] = []
     whole, first = len(sources[0].part), 0

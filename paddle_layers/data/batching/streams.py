@@ -9,9 +9,9 @@ import numpy as np
 
 from ..dataset import Dataset
 from ..problems import DataError
-from ..random import RowRandom
+from ..sampling import RowRandom
 from .batches import Position
-from .feeds import Feed
+from .feeds import DataFeed
 
 
 class Stream:
@@ -25,7 +25,7 @@ class Stream:
     def __init__(
         self,
         source: Iterable[Mapping[str, Any]],
-        make_feeds: Callable[[Dataset], tuple[Feed, ...]],
+        make_feeds: Callable[[Dataset], tuple[DataFeed, ...]],
         *,
         name: str,
         batch_size: int,

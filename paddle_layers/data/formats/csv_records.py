@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..problems import DataError
-from .positioned_files import PositionedFile
+from .files import PositionedFile
 from .text_lines import LONGEST, SPACES, Row, text_lines
 
 

@@ -16,11 +16,9 @@ from paddle_layers.define.fields.types import shape_text
 
 from ..columns import Rows, SequenceColumn, checked_starts, gather, joined_starts
 from ..dataset import Dataset
-from ..lazy_columns import BadRecords, StoredColumn
-from ..problems import DataError, as_data_error
-from ..shuffling import TOGETHER, Blocks
-from .extras import optional_module
-from .several_files import RATIO, FileRows
+from ..lazy_columns import MOST_BLOCKS, BadRecords, RowBlocks, StoredColumn
+from ..problems import DataError, as_data_error, optional_module
+from .files import RATIO, FileRows
 
 Array = NDArray[Any]
 
@@ -83,7 +81,7 @@ class Hdf5Files(FileRows):
         if not item.chunks:
             return item
         access = self._h5py.h5p.create(self._h5py.h5p.DATASET_ACCESS)
-        access.set_chunk_cache(_SLOTS, min(MOST_CACHED, (TOGETHER + 1) * _layer(item)), 0.75)
+        access.set_chunk_cache(_SLOTS, min(MOST_CACHED, (MOST_BLOCKS + 1) * _layer(item)), 0.75)
         return self._h5py.Dataset(self._h5py.h5d.open(file.id, name.encode(), access))
 
     def _check(self, path: Path, name: str, item: Any) -> None:
@@ -194,7 +192,7 @@ class Hdf5Files(FileRows):
             raise BadRecords(dict(sorted(problems.items())))
         return values
 
-    def _blocks(self) -> Blocks | None:
+    def _blocks(self) -> RowBlocks | None:
         """The first rows of chunks; None if rows are stored one by one."""
         starts: list[Array] = []
         for begin, end, found in zip(self.starts, self.starts[1:], self._open, strict=False):
@@ -206,7 +204,7 @@ class Hdf5Files(FileRows):
         if len(blocks) > len(self):
             return None
         largest = max(_layer(item) for found in self._open for item in found.values() if item.chunks)
-        return Blocks(blocks, max(1, min(TOGETHER, MOST_CACHED // largest - 1)))
+        return RowBlocks(blocks, max(1, min(MOST_BLOCKS, MOST_CACHED // largest - 1)))
 
 
 def _layer(item: Any) -> int:

@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 
 from paddle_layers.define.fork_locks import ForkSafeLock
 
-from ..columns import Rows, SequenceColumn, WordColumn, gather, joined_starts
+from ..columns import Rows, SequenceColumn, WordColumn, gather, joined_starts, size_of
 from ..dataset import Dataset
-from ..lazy_columns import BadRecords, Records
-from ..prefetch import size_of
-from ..problems import DataError, as_data_error
-from ..shuffling import TOGETHER, Blocks
-from .extras import optional_module
-from .several_files import RATIO, FileRows
+from ..lazy_columns import MOST_BLOCKS, BadRecords, RecordReader, RowBlocks
+from ..problems import DataError, as_data_error, optional_module
+from .files import RATIO, FileRows
 
 Array = NDArray[Any]
 
@@ -57,20 +54,20 @@ class ParquetFiles(FileRows):
             for file in range(len(paths))
         ]
         super().__init__(paths, of_file)
-        self._kept: OrderedDict[int, _Group] = OrderedDict()
+        self._kept: OrderedDict[int, _RowGroup] = OrderedDict()
         self._reading = ForkSafeLock()
 
     def dataset(self) -> Dataset:
         """Every column as a field whose rows are read when they are wanted."""
         if not len(self):
             raise DataError(f"{self.origin} has no rows")
-        records, fields = Records(self._read), {}
+        records, fields = RecordReader(self._read), {}
         for field in self._fields:
             shape, dtype, level = self._kind(field)
             column = records.column(field.name, len(self), shape, dtype, level=level)
             fields[field.name] = WordColumn(column) if dtype is object else column
-        together = max(1, min(TOGETHER, MOST_KEPT // max(1, self._largest()) - 1))
-        return Dataset(fields, origin=self.origin, place=self.place, blocks=Blocks(self._begins, together))
+        together = max(1, min(MOST_BLOCKS, MOST_KEPT // max(1, self._largest()) - 1))
+        return Dataset(fields, origin=self.origin, place=self.place, blocks=RowBlocks(self._begins, together))
 
     def _opened(self, path: Path) -> Any:
         with as_data_error(f"{path} is corrupt or not a Parquet file"):
@@ -125,7 +122,7 @@ class ParquetFiles(FileRows):
     def _read(self, rows: Rows) -> Mapping[str, Any]:
         """The columns of rows; a column with missing values in some of them is replaced by `BadRecords`."""
         groups = np.searchsorted(self._begins, rows, "right") - 1
-        parts: list[tuple[Rows, _Group, Rows]] = []
+        parts: list[tuple[Rows, _RowGroup, Rows]] = []
         problems: dict[int, str] = {}
         for group in np.unique(groups).tolist():
             at = np.flatnonzero(groups == group)
@@ -141,13 +138,13 @@ class ParquetFiles(FileRows):
             field.name: self._missing(field, parts) or self._joined(field, parts, len(rows)) for field in self._fields
         }
 
-    def _missing(self, field: Any, parts: Sequence[tuple[Rows, _Group, Rows]]) -> BadRecords | None:
+    def _missing(self, field: Any, parts: Sequence[tuple[Rows, _RowGroup, Rows]]) -> BadRecords | None:
         """The rows that have no value in a column."""
         rows = [row for _, group, own in parts for row in own[np.isin(own, group.missing[field.name])] + group.first]
         what = f"column `{field.name}` has a missing value; fill it or remove the row"
         return BadRecords({int(row): f"{self.place(int(row))}: {what}" for row in rows}) if rows else None
 
-    def _joined(self, field: Any, parts: Sequence[tuple[Rows, _Group, Rows]], count: int) -> Any:
+    def _joined(self, field: Any, parts: Sequence[tuple[Rows, _RowGroup, Rows]], count: int) -> Any:
         """A column of a batch: places in it, and the rows of a group that come there."""
         shape, dtype, level = self._kind(field)
         if not level:
@@ -164,7 +161,7 @@ class ParquetFiles(FileRows):
         items, cuts = gather(joined_starts(starts), order)
         return SequenceColumn(np.concatenate(data)[items], cuts)
 
-    def _values(self, group: int) -> _Group:
+    def _values(self, group: int) -> _RowGroup:
         """The columns of a row group, kept for the next batch."""
         with self._reading.current:
             if group not in self._kept:
@@ -174,7 +171,7 @@ class ParquetFiles(FileRows):
             self._kept.move_to_end(group)
             return self._kept[group]
 
-    def _decoded(self, number: int) -> _Group:
+    def _decoded(self, number: int) -> _RowGroup:
         file, group = self._groups[number]
         place = f"{self.paths[file]}, row group {group}"
         with as_data_error(f"cannot read {place}"):
@@ -184,7 +181,9 @@ class ParquetFiles(FileRows):
             columns = {name: values for name, (values, _) in found.items()}
             if any(len(values) != self._files[file].metadata.row_group(group).num_rows for values in columns.values()):
                 raise ValueError("the number of rows differs from the metadata")
-            return _Group(int(self._begins[number]), columns, {name: missing for name, (_, missing) in found.items()})
+            return _RowGroup(
+                int(self._begins[number]), columns, {name: missing for name, (_, missing) in found.items()}
+            )
 
     def _array(self, column: Any, field: Any) -> tuple[Array | SequenceColumn, Sequence[int]]:
         """A column, and its rows in which a value is missing."""
@@ -204,7 +203,7 @@ class ParquetFiles(FileRows):
         return SequenceColumn(values, starts) if level else values, ()
 
 
-class _Group(NamedTuple):
+class _RowGroup(NamedTuple):
     """The columns of a row group by name, and the rows of each, from its `first` one, in which a value is missing."""
 
     first: int

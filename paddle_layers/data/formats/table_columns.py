@@ -1,4 +1,4 @@
-"""Conversion of table columns to fields: assignment of columns, and encoding of cells."""
+"""Conversion of table columns to fields: assignment of columns, and encoding of cells, for all rows or on demand."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..columns import GapColumn, WordColumn
+from ..columns import GapColumn, Rows, WordColumn
+from ..dataset import Dataset
+from ..lazy_columns import RecordReader, read_together
 from ..problems import DataError
-from .tables import BadCell, Table
+from .tables import BadCell, CsvTable
+from .text_lines import IndexedLines
 
 
-class Settings(Protocol):
+class TableSettings(Protocol):
     """Column settings of the source `csv`."""
 
     label: str
@@ -36,8 +39,8 @@ class TableColumns:
 
     def __init__(
         self,
-        table: Table,
-        settings: Settings,
+        table: CsvTable,
+        settings: TableSettings,
         wanted: Container[str] | None,
         targets: Container[str] = (),
         *,
@@ -241,3 +244,53 @@ def _ranges(numbers: Sequence[int]) -> str:
         else:
             parts.append([number, number])
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in parts)
+
+
+class LargeTable:
+    """The rows of a table, found by where their lines begin."""
+
+    def __init__(
+        self, table: CsvTable, settings: TableSettings, wanted: Container[str] | None, targets: Container[str] = ()
+    ) -> None:
+        self._table, self._settings, self._wanted, self._targets = table, settings, wanted, targets
+        self._lines = IndexedLines(table.file, table.data_records())
+
+    def dataset(self, columns: TableColumns, words: Mapping[str, Sequence[str]]) -> Dataset:
+        """The fields as those of a small table, but read when they are wanted."""
+        count = len(self._lines)
+        if not count:
+            raise DataError(f"{self._table.path} has no rows")
+        records = RecordReader(self._read)
+        fields: dict[str, Any] = {}
+        for name, field in self._fields([]).items():
+            if isinstance(field, WordColumn):
+                fields[name] = WordColumn(records.column(name, count, (), object), text=field.text)
+            elif isinstance(field, GapColumn):
+                stored = records.column(name, count, (len(field.names),), np.float64)
+                fields[name] = GapColumn(stored, field.names, mark=field.mark)
+            else:
+                fields[name] = records.column(name, count, field.shape[1:], field.dtype)
+        return Dataset(
+            fields,
+            origin=str(self._table.path),
+            place=self._lines.place,
+            words=words,
+            remedies=columns.remedies(),
+            columns=columns.names(),
+            note=columns.note(),
+        )
+
+    def _fields(self, rows: Sequence[int]) -> dict[str, Any]:
+        part = self._table.part([(int(self._lines.numbers[row]), self._lines.text(row)) for row in rows])
+        columns = TableColumns(part, self._settings, self._wanted, self._targets)
+        columns.read()
+        return columns.fields()
+
+    def _read(self, rows: Rows) -> Mapping[str, Any]:
+        return {name: _plain(field) for name, field in read_together(rows, self._fields).items()}
+
+
+def _plain(field: Any) -> Any:
+    if isinstance(field, WordColumn):
+        return field.cells
+    return field.values if isinstance(field, GapColumn) else field

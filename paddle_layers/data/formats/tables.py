@@ -18,11 +18,11 @@ from paddle_layers.define.errors import suggestion
 
 from ..problems import DataError
 from .csv_records import Dialect
-from .positioned_files import PositionedFile
+from .files import PositionedFile
 from .text_lines import Row, check_text, decoded
 
 
-class Table:
+class CsvTable:
     """The columns of a CSV file, known from its first line; `read` reads those that are wanted.
 
     Raises `DataError` for a file that cannot be read, and for two columns of one name.
@@ -115,7 +115,7 @@ class Table:
             raise DataError(f"{self.path}: {columns!r} selects no columns")
         return chosen
 
-    def part(self, texts: Iterable[tuple[int, str]]) -> Table:
+    def part(self, texts: Iterable[tuple[int, str]]) -> CsvTable:
         """A table of the same columns with other rows, given by line number and text."""
         part = copy.copy(self)
         part.lines, part.words, part.bad = array("q"), {}, {}

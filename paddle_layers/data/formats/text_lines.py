@@ -1,12 +1,15 @@
-"""UTF-8 lines of text files with line numbers."""
+"""UTF-8 lines of text files with line numbers, read in order or by an index."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
+
 from ..problems import DataError, no_text
-from .positioned_files import PositionedFile
+from .files import PositionedFile
 
 LONGEST = 2**26
 """Bytes of a line, or of a row of a table, which may have several."""
@@ -16,9 +19,11 @@ _BOM = b"\xef\xbb\xbf"
 SPACES = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"
 """ASCII characters that `str.strip` removes."""
 
-
 Row = tuple[int, int, bytes]
 """A line or a record: the number of its (last) line from 1, its first byte in the file, and its bytes."""
+
+IN_MEMORY = 2**28
+"""Size limit in bytes of text files that are read as a whole; larger ones are read on demand."""
 
 
 def text_lines(file: PositionedFile) -> Iterator[Row]:
@@ -74,3 +79,38 @@ def check_text(file: PositionedFile) -> None:
         problem = no_text(file.path, first, "")
         if str(problem):
             raise problem
+
+
+def is_large(file: PositionedFile) -> bool:
+    """Whether the rows of a file are read when they are wanted."""
+    return file.size > IN_MEMORY
+
+
+class IndexedLines:
+    """The rows of a file.
+
+    `text(row)` is read in any thread; `numbers[row]` is the number of the line in the file, from 1. The index has 24
+    bytes for each row. Raises `DataError`.
+    """
+
+    def __init__(self, file: PositionedFile, rows: Iterable[Row]) -> None:
+        self._file = file
+        begins, ends, numbers = array("q"), array("q"), array("q")
+        for line, begin, content in rows:
+            begins.append(begin)
+            ends.append(begin + len(content))
+            numbers.append(line)
+        self._begins, self._ends = np.frombuffer(begins, np.int64), np.frombuffer(ends, np.int64)
+        self.numbers = np.frombuffer(numbers, np.int64)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def text(self, row: int) -> str:
+        """A row without its line end. Raises `DataError` for what is no UTF-8."""
+        begin, end = int(self._begins[row]), int(self._ends[row])
+        return decoded(self._file, (int(self.numbers[row]), begin, self._file.read(begin, end - begin)))
+
+    def place(self, row: int) -> str:
+        """File and line of a row."""
+        return f"{self._file.path}:{self.numbers[row]}"

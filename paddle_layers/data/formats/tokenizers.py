@@ -1,4 +1,4 @@
-"""Tokenizer files of the library `tokenizers`: text to ids of tokens, and ids to text."""
+"""Vocabularies of text: tokenizer files of the library `tokenizers`, and dictionaries with one word per line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 from paddle_layers.define.errors import brief
 
 from ..columns import SequenceColumn
-from ..problems import DataError, as_data_error
-from .extras import optional_module
-from .positioned_files import PositionedFile
+from ..problems import DataError, as_data_error, optional_module
+from .files import PositionedFile
+from .text_lines import read_lines
 
 LARGEST = 2**27
 """Bytes of a tokenizer file; those of large language models have some 2**25."""
@@ -27,6 +27,9 @@ NFKC = 18
 """Maximum number of characters into which Unicode normalization decomposes one."""
 TOGETHER = 2**20
 """Bytes of the lines that are split at once, on all cores."""
+
+LARGEST_DICTIONARY = 2**28
+"""Characters of a dictionary; 2**27 are enough for ten million words."""
 
 
 class Pieces(tuple[str, ...]):
@@ -169,3 +172,25 @@ def _parts(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
         if held > TOGETHER or number == len(texts) - 1:
             yield first, texts[first : number + 1]
             first, held = number + 1, 0
+
+
+def read_dictionary(path: Path) -> dict[str, int]:
+    """Words, one on each line, with their ids: the number of the line, from 0. `DataError` for one that is twice."""
+    ids: dict[str, int] = {}
+    size = 0
+    for line, text in read_lines(path):
+        word = text.strip()
+        size += len(text) + 1
+        if size > LARGEST_DICTIONARY:
+            raise DataError(f"{path} has more than {LARGEST_DICTIONARY} characters, the limit of a dictionary")
+        if not word or len(word.split(maxsplit=1)) > 1:
+            raise DataError(f"{path}:{line}: expected one word per line in a dictionary, got {word[:80]!r}")
+        if word in ids:
+            raise DataError(f"{path}:{line}: duplicate word `{word[:80]}`, first in line {ids[word] + 1}")
+        ids[word] = len(ids)
+    return ids
+
+
+def read_words(path: Path) -> Sequence[str]:
+    """The vocabulary of ids, from a dictionary with one word per line, or from a tokenizer file in JSON."""
+    return Tokenizer(path).pieces if path.suffix.lower() == ".json" else list(read_dictionary(path))

@@ -12,9 +12,7 @@ from typing import Any, Protocol, TextIO
 from paddle_layers.data.problems import DataError
 from paddle_layers.define.output_folders import open_folder
 
-from .arrays import Hdf5, Npz
-from .parquet import Parquet
-from .texts import Lines, Table
+from .formats import CsvSink, Hdf5Sink, JsonLinesSink, NpzSink, ParquetSink
 from .values import Values
 
 KINDS = {
@@ -30,7 +28,7 @@ _NEEDED = {".h5": ("h5py", "hdf5"), ".hdf5": ("h5py", "hdf5"), ".parquet": ("pya
 _TEXTS = (".csv", ".jsonl")
 
 
-class Sink(Protocol):
+class ValueSink(Protocol):
     """Interface of output files for batches of values."""
 
     def write(self, batch: Values) -> None:
@@ -50,7 +48,7 @@ def check_sink(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def open_sink(path: Path) -> Iterator[Sink]:
+def open_sink(path: Path) -> Iterator[ValueSink]:
     """A sink that replaces the file at `path` when the context ends; after an error nothing has changed.
 
     Raises `DataError` as `check_sink` does, `OSError` for a file that cannot be written.
@@ -64,17 +62,17 @@ def open_sink(path: Path) -> Iterator[Sink]:
 
 
 @contextlib.contextmanager
-def _writing(path: Path, ending: str) -> Iterator[Sink]:
+def _writing(path: Path, ending: str) -> Iterator[ValueSink]:
     if ending in _TEXTS:
         with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
             yield text_sink(ending, stream)
         return
-    sink: Any = Npz(path) if ending == ".npz" else Parquet(path) if ending == ".parquet" else Hdf5(path)
+    sink: Any = NpzSink(path) if ending == ".npz" else ParquetSink(path) if ending == ".parquet" else Hdf5Sink(path)
     with contextlib.closing(sink):
         yield sink
         sink.finish()
 
 
-def text_sink(ending: str, stream: TextIO) -> Sink:
+def text_sink(ending: str, stream: TextIO) -> ValueSink:
     """A sink that writes text of this kind to a stream."""
-    return Table(stream) if ending == ".csv" else Lines(stream)
+    return CsvSink(stream) if ending == ".csv" else JsonLinesSink(stream)

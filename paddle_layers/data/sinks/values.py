@@ -17,37 +17,57 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Values:
-    """Values by name, each with a row for each row of the batch.
-
-    `classes` has the numbers of those of which a class is meant, with axes where each pixel has one, `texts` the words
-    of these and of ids: of ids in sequences a line for each sequence, of those with axes one for each row; `names` has
-    what each column of a value with classes is called: its word, or its number. `starts` has, for values in sequences,
-    where each sequence begins, and for nested ones where each sub-sequence does, with the number of rows at the end.
-    `records` has the number of the record that each sample is of, where some may have been left out; without it they
-    are counted.
-    """
+    """Values by name, each with one row per row of the batch."""
 
     values: dict[str, Array]
+    """Arrays (rows, ...) by name."""
     classes: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    """Predicted classes by name, (rows,) or (rows, ...) with one per pixel."""
     texts: dict[str, list[str]] = field(default_factory=dict)
+    """Words of classes and ids by name, one line per row, or per sequence for ids of sequences."""
     starts: dict[str, tuple[Array, ...]] = field(default_factory=dict)
+    """By name, for sequences, the offsets of the sequences and of nested sub-sequences, each with the total."""
     names: dict[str, list[str]] = field(default_factory=dict)
+    """By name, the word or index of each column of class scores."""
     records: NDArray[np.int64] | None = None
+    """Record of each sample if records were skipped; otherwise they are consecutive."""
 
     def samples(self, name: str) -> int:
-        """The number of samples of a value: sequences, if it has these."""
+        """Number of samples of a value.
+
+        Args:
+            name: Name of the value.
+
+        Returns:
+            Number of sequences, or of rows without sequences.
+        """
         return len(self.starts[name][0]) - 1 if name in self.starts else len(self.values[name])
 
     def count_samples(self) -> int:
-        """The common number of samples of all values. Raises `DataError` if they differ."""
+        """The common number of samples of all values.
+
+        Returns:
+            Number of samples.
+
+        Raises:
+            DataError: The values have different numbers of samples.
+        """
         counts = {name: self.samples(name) for name in self.values}
         check_equal(counts, "samples per batch, which one line cannot represent", ".npz, which stores them separately")
         return next(iter(counts.values()))
 
     def numbers(self, first: int, count: int) -> NDArray[np.int64]:
-        """The records that so many samples, or lines, are of; counted from `first` where none is left out.
+        """Records of samples or lines.
 
-        Raises `DataError` where there are others than for the records.
+        Args:
+            first: Record of the first sample, if none was skipped.
+            count: Number of samples, or of lines of sequences.
+
+        Returns:
+            Index of the record of each sample or line, (count,).
+
+        Raises:
+            DataError: The number of samples does not match the records.
         """
         if self.records is None:
             return np.arange(first, first + count)

@@ -9,7 +9,7 @@ import numpy as np
 from paddle_layers.define import Choice, String, Strings, source
 
 from ..dataset import Dataset
-from ..formats.arrays import read_npy, read_npz
+from ..formats.npy import read_npy, read_npz
 from ..problems import DataError
 
 _DIGITS = Path(__file__).parents[1] / "digits.npz"

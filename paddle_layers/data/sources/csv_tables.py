@@ -9,11 +9,10 @@ from paddle_layers.define import Choice, String, Strings, source
 
 from ..dataset import Dataset
 from ..formats.csv_records import Dialect
-from ..formats.indexed_lines import is_large
-from ..formats.large_tables import LargeTable
-from ..formats.positioned_files import PositionedFile
-from ..formats.table_columns import TableColumns
-from ..formats.tables import Table
+from ..formats.files import PositionedFile
+from ..formats.table_columns import LargeTable, TableColumns
+from ..formats.tables import CsvTable
+from ..formats.text_lines import is_large
 from ..problems import DataError
 
 QUOTES = {"double": '"', "single": "'", "none": ""}
@@ -94,7 +93,7 @@ class Csv:
         if self.classes and not self.label:
             raise DataError(f"{path}: `classes` requires `label`, the label column")
         file = PositionedFile(path)
-        table = Table(file, Dialect(self.delimiter, quote), header=self.header)
+        table = CsvTable(file, Dialect(self.delimiter, quote), header=self.header)
         if not table.names:
             raise DataError(f"{path} has no rows")
         large = is_large(file)

@@ -14,19 +14,20 @@ from paddle_layers.define import Bool, Choice, Float, Int, String, source
 from paddle_layers.define.decimals import number_of
 
 from ..dataset import Dataset
-from ..formats.listed_files import inside
-from ..formats.pictures import Part, Size, folder_of, picture_column, read_picture
+from ..formats.files import folder_of, inside
+from ..formats.image_columns import image_column, read_image
+from ..formats.image_decoder import ImageCrop, ImageSize
 from ..formats.text_lines import read_lines
 from ..problems import DataError
-from .pictures import ANYWHERE, PictureSettings
+from .images import ANYWHERE, ImageSettings
 
 FIELDS = 6
 """Columns of a window: class, overlap, and the first and last column and row."""
 
 
-class _Picture(NamedTuple):
+class _ListedImage(NamedTuple):
     name: str
-    size: Size
+    size: ImageSize
 
 
 @source("window_list", elsewhere={"Caffe": "WindowData"}, terms=("image crops", "region proposals", "R-CNN"))
@@ -53,8 +54,8 @@ class WindowList:
     folder = String(
         "folder that the names are relative to, itself to the training file; absent: the list's", default=""
     )
-    color = PictureSettings.color
-    background_color = PictureSettings.background_color
+    color = ImageSettings.color
+    background_color = ImageSettings.background_color
     height = Int("height in pixels that windows are resized to", min=1)
     width = Int("width in pixels that windows are resized to", optional=True, default_from="height", min=1)
     context = Int("context on each side of the window, in pixels of the result", default=0, min=0)
@@ -77,11 +78,11 @@ class WindowList:
         if 4 * self.context > min(self.height, self.width):
             raise DataError(f"{path}: `context: {self.context}` on both sides exceeds half of the window; reduce it")
         folder = folder_of(base, self.folder) if self.folder else path.parent
-        pictures: list[_Picture] = []
+        listed: list[_ListedImage] = []
         owners, labels, lines, boxes = array("q"), array("q"), array("q"), array("q")
-        for line, picture, label, overlap, box in _windows(path, folder):
-            if pictures[-1:] != [picture]:
-                pictures.append(picture)
+        for line, image, label, overlap, box in _windows(path, folder):
+            if listed[-1:] != [image]:
+                listed.append(image)
             is_object = overlap >= self.foreground
             if not is_object and overlap >= self.background:
                 continue
@@ -89,7 +90,7 @@ class WindowList:
                 raise DataError(f"{path}:{line}: a foreground window has class {label}, but 0 is the background")
             if self.windows != "all" and is_object != (self.windows == "foreground"):
                 continue
-            owners.append(len(pictures) - 1)
+            owners.append(len(listed) - 1)
             labels.append(label if is_object else 0)
             lines.append(line)
             boxes.extend(box)
@@ -100,24 +101,24 @@ class WindowList:
         def place(row: int) -> str:
             return f"{path}:{lines[row]}"
 
-        images = picture_column(
+        images = image_column(
             "window_list",
             self,
             len(owners),
-            lambda row: f"{place(row)}: {pictures[owners[row]].name}",
-            lambda row: read_picture(pictures[owners[row]].name),
-            lambda row: self._part(pictures[owners[row]].size, boxes[4 * row : 4 * row + 4]),
+            lambda row: f"{place(row)}: {listed[owners[row]].name}",
+            lambda row: read_image(listed[owners[row]].name),
+            lambda row: self._crop(listed[owners[row]].size, boxes[4 * row : 4 * row + 4]),
         )
         fields = {"image": images, "label": np.frombuffer(labels, np.int64)}
         return Dataset(
             {name: fields[name] for name in fields if wanted is None or name in wanted}, origin=str(path), place=place
         )
 
-    def _part(self, picture: Size, box: array[int]) -> Part:
+    def _crop(self, original: ImageSize, box: array[int]) -> ImageCrop:
         """The crop of the source image, and its position in the result."""
         lengths = box[2] - box[0] + 1, box[3] - box[1] + 1
         sides = []
-        for axis, (wanted, there) in enumerate(((self.width, picture.width), (self.height, picture.height))):
+        for axis, (wanted, there) in enumerate(((self.width, original.width), (self.height, original.height))):
             length = max(lengths) if self.square else lengths[axis]
             reach = length / 2 * wanted / (wanted - 2 * self.context)
             middle = box[axis] + lengths[axis] / 2
@@ -127,14 +128,16 @@ class WindowList:
             at = min(_rounded((shown[0] - first) * share), wanted - 1)
             sides.append((shown, at, max(_rounded((shown[1] - first) * share), at + 1)))
         (columns, left, right), (rows, top, bottom) = sides
-        return Part(picture, (columns[0], rows[0], columns[1], rows[1]), (left, top), (right - left, bottom - top))
+        return ImageCrop(
+            original, (columns[0], rows[0], columns[1], rows[1]), (left, top), (right - left, bottom - top)
+        )
 
 
 def _rounded(value: float) -> int:
     return math.floor(value + 0.5)
 
 
-def _windows(path: Path, folder: Path) -> Iterator[tuple[int, _Picture, int, float, tuple[int, ...]]]:
+def _windows(path: Path, folder: Path) -> Iterator[tuple[int, _ListedImage, int, float, tuple[int, ...]]]:
     """Line, image, class, overlap and corners of every window. Raises `DataError`."""
     lines = ((line, text.strip()) for line, text in read_lines(path) if text.strip())
 
@@ -153,14 +156,14 @@ def _windows(path: Path, folder: Path) -> Iterator[tuple[int, _Picture, int, flo
             raise DataError(f"{path}:{line}: expected `# number`, the start of an image, got {text[:40]!r}")
         place, name = after("the file name of an image")
         count("the number of channels")
-        size = Size(count("the height of an image"), count("the width of an image"))
-        picture = _Picture(inside(folder, name, f"{path}:{place}", ANYWHERE), size)
+        size = ImageSize(count("the height of an image"), count("the width of an image"))
+        image = _ListedImage(inside(folder, name, f"{path}:{place}", ANYWHERE), size)
         for _ in range(count("the number of windows")):
             at, window = after("a window")
-            yield at, picture, *_window(path, at, window.split(), size)
+            yield at, image, *_window(path, at, window.split(), size)
 
 
-def _window(path: Path, line: int, words: list[str], size: Size) -> tuple[int, float, tuple[int, ...]]:
+def _window(path: Path, line: int, words: list[str], size: ImageSize) -> tuple[int, float, tuple[int, ...]]:
     if len(words) != FIELDS:
         raise DataError(f"{path}:{line}: expected `class overlap x1 y1 x2 y2`, got {len(words)} words")
     overlap = number_of(words[1])

@@ -40,6 +40,13 @@ def body(owner: type) -> Callable[[F], F]:
 
     Raises:
         DefinitionError: The layer is not registered, or the function does not fit it.
+
+    Example::
+
+        @body(SimpleLstm)
+        def simple_lstm_body(net, x, size):
+            gates = net.fc(x, size=4 * size, bias=False, name="gates")
+            return net.lstmemory(gates, name="lstm")
     """
 
     def mark(call: F) -> F:

@@ -8,7 +8,7 @@ from typing import Any
 from ..definitions.layers import Binding, Body, LayerDefinition, Part
 from ..definitions.registry import registries
 from ..errors import DefinitionError, InvalidAttributes, ShapeError, suggestion
-from ..fields.attributes import Attributes
+from ..fields.attribute_values import Attributes
 from ..fields.types import Type
 from .activations import activation_problem
 from .body import NET, Wire, body_error
@@ -39,7 +39,7 @@ class Recorder:
     def arguments(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """Everything that the body may ask for, beside the sizes of axes."""
         self.attributes = attributes
-        given: dict[str, Any] = {NET: Net(self), **attributes}
+        given: dict[str, Any] = {NET: RecordingNet(self), **attributes}
         for name, wires in self.inputs.items():
             given[name] = wires if self.layer.inputs[name].repeatable else (wires or (None,))[0]
         return given
@@ -77,6 +77,7 @@ class Recorder:
     def _name(self, kind: str, given: str | None) -> str:
         if given is None:
             numbers = range(1, len(self.parts) + 2)
+            # Deterministic: names of parts are names of weights in files.
             given = next(name for name in (f"{kind}_{number}" for number in numbers) if name not in self.names)
         if not given.isidentifier() or given in self.names:
             raise self.error(f"`{given}` cannot name a part: use a unique identifier")
@@ -120,6 +121,8 @@ class Recorder:
         if attribute in self.layer.attribute_by_name:
             return self.layer.attribute_by_name[attribute].name
         value = settings.get(attribute)
+        # By identity: an error of a part is attributed to the layer's attribute whose value was passed through
+        # unchanged.
         equal = [name for name, own in self.attributes.items() if own is not None and own is value]
         return equal[0] if len(equal) == 1 else None
 
@@ -143,7 +146,7 @@ class Recorder:
         raise ShapeError(f"its part `{name}` ({definition.name}): {problem}", attribute=self._own("act", attributes))
 
 
-class Net:
+class RecordingNet:
     """`net.fc(...)`: a method for every layer, with the arguments of the helpers of `nn`."""
 
     def __init__(self, recorder: Recorder) -> None:

@@ -45,6 +45,7 @@ def _is_size(size: Any) -> bool:
     if isinstance(size, (list, tuple)):
         return all(map(_is_size, size))
     try:
+        # Accepts NumPy integers, rejects floats such as 3.0: `/` instead of `//` would give 3.5 for other sizes.
         operator.index(size)
     except TypeError:
         return False

@@ -19,6 +19,7 @@ from ..errors import require
 
 def rules_of(hooks: Iterable[Callable[..., Any]]) -> list[pb.RuleDef]:
     """The `require(...)` calls of hooks and of the functions of their package that they call, each once, in order."""
+    # By their bytes: a helper that several hooks call has one rule.
     found = {rule.SerializeToString(): rule for hook in hooks for rule in _rules(inspect.unwrap(hook), {}, ())}
     return list(found.values())
 
@@ -32,6 +33,7 @@ def _rules(
         return
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     assigned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    # A parameter that is assigned in the function no longer has the caller's value.
     inline = _Inline({name: value for name, value in given.items() if name not in assigned})
     scope = _scope(function)
     for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):

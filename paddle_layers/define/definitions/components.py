@@ -33,6 +33,17 @@ def initializer(name: str, **options: Any) -> Callable[[C], C]:
 
     Raises:
         DefinitionError: Invalid or duplicate name.
+
+    Example::
+
+        @initializer("uniform_around_one")
+        class UniformAroundOne:
+            "Uniform initialization around 1."
+
+            width = Float("half the width of the interval", default=0.1, min=0)
+
+            def draw(self, shape, rng, fans):
+                return rng.uniform(1 - self.width, 1 + self.width, shape)
     """
     return register("initializer", name, options)
 
@@ -54,6 +65,8 @@ def schedule(name: str, **options: Any) -> Callable[[C], C]:
 
         @schedule("halving", terms=("step decay",))
         class Halving:
+            "Halves the learning rate at regular intervals."
+
             every = Int("number of steps between two changes", min=1)
 
             def rate(self, base, step, total):
@@ -74,6 +87,18 @@ def source(name: str, **options: Any) -> Callable[[C], C]:
 
     Raises:
         DefinitionError: Invalid or duplicate name.
+
+    Example::
+
+        @source("random_images")
+        class RandomImages:
+            "Images of uniform noise."
+
+            rows = Int("number of samples", default=1000, min=1)
+
+            def open(self, base):
+                images = np.random.default_rng(0).random((self.rows, 3, 32, 32), np.float32)
+                return Dataset({"image": images})
     """
     return register("source", name, options)
 
@@ -90,6 +115,20 @@ def transform(name: str, **options: Any) -> Callable[[C], C]:
 
     Raises:
         DefinitionError: Invalid or duplicate name.
+
+    Example::
+
+        @transform("offset")
+        class Offset:
+            "Adds a constant to every value."
+
+            amount = Float("constant")
+
+            def output_shape(self, shape):
+                return shape
+
+            def apply(self, batch, rng):
+                return batch + batch.dtype.type(self.amount)
     """
     return register("transform", name, options)
 
@@ -106,5 +145,17 @@ def callback(name: str, **options: Any) -> Callable[[C], C]:
 
     Raises:
         DefinitionError: Invalid or duplicate name.
+
+    Example::
+
+        @callback("stop_at")
+        class StopAt:
+            "Ends the training when the loss is small."
+
+            loss = Float("loss at which the training ends", above=0)
+
+            def on_step(self, run):
+                if run.loss < self.loss:
+                    run.stop(f"loss below {self.loss:g}")
     """
     return register("callback", name, options)

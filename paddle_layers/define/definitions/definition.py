@@ -14,7 +14,8 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from ..errors import DefinitionError, InvalidAttributes, suggestion
-from ..fields.attributes import Attribute, Attributes, plain
+from ..fields.attribute_values import Attributes, plain
+from ..fields.attributes import Attribute
 from ..fork_locks import ForkSafeLock
 
 C = TypeVar("C", bound=type)
@@ -102,6 +103,7 @@ class Definition:
 
     def bind(self, values: Mapping[str, Any]) -> Attributes:
         """Check values given by name and fill in the defaults. Raises `InvalidAttributes` with all problems."""
+        # Most layers of a network have no attributes; attribute sets are immutable and shared.
         if not values and self._defaults is not None:
             return self._defaults
         known, given, problems = self.attribute_by_name, {}, {}
@@ -149,6 +151,7 @@ class Definition:
     def create(self, attributes: Mapping[str, Any]) -> Any:
         """An instance of the class whose fields read as the given values; defaults fill the rest."""
         bound = attributes if isinstance(attributes, Attributes) else self.bind(attributes)
+        # Attributes first, so that `__init__` of the author may read them and needs no arguments.
         instance: Any = object.__new__(self.owner)
         instance.__dict__.update(bound)
         instance.__init__()
@@ -171,6 +174,7 @@ class Definition:
                     raise self.error(
                         f"attribute `{word}`: a name must be an identifier, and not a keyword of Python or protobuf"
                     )
+                # `a_b` and `aB` have one JSON name: a clash would break the descriptor pool for all definitions.
                 key = word.replace("_", "").lower()
                 if key in seen:
                     raise self.error(f"attributes `{seen[key]}` and `{word}` clash")

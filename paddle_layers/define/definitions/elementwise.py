@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Set
 from typing import Any, TypeVar
 
-from ..errors import suggestion
+from ..errors import DefinitionError, suggestion
 from ..fields.tensors import State
 from ..functions.point_functions import Function
 from .components import register
@@ -57,6 +57,22 @@ class Elementwise(Definition):
                 raise function.error(f"unknown argument `{name}`{suggestion(name, known)}")
 
 
+def definition_of(owner: type, call: Callable[..., Any]) -> Elementwise:
+    """The definition of a registered class, to which `call` is added.
+
+    Returns:
+        The definition.
+
+    Raises:
+        DefinitionError: The class is not registered; at the line of `call`.
+    """
+    definition: Elementwise | None = getattr(owner, "__definition__", None)
+    if definition is None:
+        message = f"{owner.__name__} is not registered: add @optimizer(...) or @regularizer(...) above the class"
+        raise DefinitionError(message, call.__code__.co_filename, call.__code__.co_firstlineno)
+    return definition
+
+
 def optimizer(name: str, **options: Any) -> Callable[[C], C]:
     """Registers an optimizer: a class of attributes and states; `@step` adds its update rule.
 
@@ -69,6 +85,15 @@ def optimizer(name: str, **options: Any) -> Callable[[C], C]:
 
     Raises:
         DefinitionError: Invalid or duplicate name.
+
+    Example::
+
+        @optimizer("momentum")
+        class Momentum:
+            "SGD with momentum."
+
+            velocity = State("moving sum of steps")
+            momentum = Float("momentum coefficient", default=0.9, min=0, below=1)
     """
     return register("optimizer", name, options, Elementwise)
 
@@ -85,6 +110,14 @@ def regularizer(name: str, **options: Any) -> Callable[[C], C]:
 
     Raises:
         DefinitionError: Invalid or duplicate name.
+
+    Example::
+
+        @regularizer("squares")
+        class Squares:
+            "L2 regularization."
+
+            rate = Float("factor of the penalty", min=0)
     """
     return register("regularizer", name, options, Elementwise)
 
@@ -104,18 +137,43 @@ def step(owner: type) -> Callable[[F], F]:
 
     Raises:
         DefinitionError: The class is not a registered optimizer, or the function does not fit it.
+
+    Example::
+
+        @step(Momentum)
+        def momentum_step(i, value, gradient, rate, velocity, momentum):
+            v = momentum * velocity[i] + rate * gradient[i]
+            return value[i] - v, v
     """
 
     def mark(call: F) -> F:
-        marked: Any = owner
-        marked.__definition__.attach(call)
+        definition_of(owner, call).attach(call)
         return call
 
     return mark
 
 
-penalty = step
-"""The penalty of a regularizer: what is added to the gradient of a weight."""
+def penalty(owner: type) -> Callable[[F], F]:
+    """Penalty of a regularizer: its derivative by one element of the weight, which is added to the gradient.
+
+    The function may take `i`, `value` (array of the weight) and the attributes.
+
+    Args:
+        owner: Class of the regularizer.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        DefinitionError: The class is not a registered regularizer, or the function does not fit it.
+
+    Example::
+
+        @penalty(Squares)
+        def squares_penalty(i, value, rate):
+            return rate * value[i]
+    """
+    return step(owner)
 
 
 def direction(owner: type) -> Callable[[F], F]:
@@ -131,11 +189,16 @@ def direction(owner: type) -> Callable[[F], F]:
 
     Raises:
         DefinitionError: The class is not a registered optimizer, or the function does not fit it.
+
+    Example::
+
+        @direction(Lars)
+        def lars_direction(i, value, gradient, weight_decay):
+            return gradient[i] + weight_decay * value[i]
     """
 
     def mark(call: F) -> F:
-        marked: Any = owner
-        marked.__definition__.attach_direction(call)
+        definition_of(owner, call).attach_direction(call)
         return call
 
     return mark

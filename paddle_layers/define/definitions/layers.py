@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from ..errors import InvalidAttributes
 from ..fields.arity import Arity, arity_of
-from ..fields.attributes import Attribute, Attributes
+from ..fields.attribute_values import Attributes
+from ..fields.attributes import Attribute
 from ..fields.axes import REST, Axis, takes_what_is_left
 from ..fields.common_attributes import COMMON, bias_attribute
 from ..fields.examples import Example
@@ -247,8 +248,7 @@ class LayerDefinition(Definition, ABC):
     def output_names(self, count: int) -> list[str]:
         """Names of the outputs: `y`, or `y_0`, `y_1` ... for a repeatable one."""
         if len(self.outputs) == 1 and count != 1:
-            name = next(iter(self.outputs))
-            return [f"{name}_{i}" for i in range(count)]
+            return [f"{name}_{i}" for name in self.outputs for i in range(count)]
         return list(self.outputs)[:count]
 
     def names_in_network(self, layer: str, count: int) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from ..functions.point_functions import Function
-from .elementwise import Elementwise
+from .elementwise import Elementwise, definition_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 LinearStep = Sequence[Sequence[float]]
@@ -14,7 +14,7 @@ LinearStep = Sequence[Sequence[float]]
 
 
 class AdaptiveStep(NamedTuple):
-    """A step along a fading mean, divided by the root of a fading mean of squares: Adam and its kin.
+    """Step of Adam and similar optimizers: a moving average of gradients, divided by the root of that of their squares.
 
     Of the value w and two states, m and v: m' = mean * m, v' = squares * v,
     w' = value * w - scale * m' / (sqrt(v') + epsilon). `mean` and `squares` depend on attributes only. The others may
@@ -23,9 +23,16 @@ class AdaptiveStep(NamedTuple):
     Args:
         scale: Step size.
         epsilon: Constant for numerical stability.
-        mean: Decay of the mean, per step.
-        squares: Decay of the mean of squares, per step.
+        mean: Decay of the moving average of gradients, per step.
+        squares: Decay of the moving average of their squares, per step.
         value: Factor of the value, such as decoupled weight decay.
+
+    Example::
+
+        @lazy_update(Adam)
+        def adam_lazy(rate, count, beta1, beta2, epsilon):
+            root = math.sqrt(1.0 - beta2**count)
+            return AdaptiveStep(rate * root / (1.0 - beta1**count), epsilon * root, beta1, beta2)
     """
 
     scale: float
@@ -56,6 +63,12 @@ def lazy_update(owner: type) -> Callable[[F], F]:
 
     Raises:
         DefinitionError: The class is not a registered optimizer, or the function does not fit it.
+
+    Example::
+
+        @lazy_update(Momentum)
+        def momentum_lazy(rate, penalty, momentum):
+            return (1 - rate * penalty, -momentum), (rate * penalty, momentum)
     """
     return _declaration(owner, "optimizer", {"rate", "count", "penalty"})
 
@@ -71,14 +84,19 @@ def linear_penalty(owner: type) -> Callable[[F], F]:
 
     Raises:
         DefinitionError: The class is not a registered regularizer, or the function does not fit it.
+
+    Example::
+
+        @linear_penalty(Squares)
+        def squares_factor(rate):
+            return rate
     """
     return _declaration(owner, "regularizer", set())
 
 
 def _declaration(owner: type, kind: str, offered: set[str]) -> Callable[[F], F]:
     def mark(call: F) -> F:
-        marked: Any = owner
-        definition: Elementwise = marked.__definition__
+        definition = definition_of(owner, call)
         function = Function(kind, (), call)
         if definition.kind != kind:
             raise function.error(f"`{definition.name}` is a {definition.kind}, not a {kind}")
@@ -96,9 +114,18 @@ class LazyUpdate:
         self.optimizer, self._attributes, self._penalty = optimizer, attributes, penalty
 
     def step(self, rate: float, count: float, **now: Any) -> LinearStep | AdaptiveStep:
-        """The step of a learning rate and a number, from 1; `now` has attributes that are this step's alone.
+        """Lazy update of one step.
 
-        Raises `DefinitionError` where it is not as it must be.
+        Args:
+            rate: Learning rate.
+            count: Number of the step, from 1.
+            **now: Attributes with other values in this step.
+
+        Returns:
+            The factors of the step, or its adaptive form.
+
+        Raises:
+            DefinitionError: The function returned something else.
         """
         step, function = self._declared(rate, count, now), self.optimizer.lazy
         assert function is not None
@@ -131,9 +158,16 @@ class LazyUpdate:
 def find_lazy_update(
     optimizer: Elementwise, attributes: Mapping[str, Any], regularizer: Any = None, decay: float = 0.0
 ) -> LazyUpdate | None:
-    """The lazy update of an optimizer, or None: then its step is dense.
+    """The lazy update of an optimizer with a regularizer.
 
-    `regularizer` has a definition and attributes, its penalty is times `decay`.
+    Args:
+        optimizer: Definition of the optimizer.
+        attributes: Its attributes.
+        regularizer: Regularizer with a definition and attributes, if any.
+        decay: Factor of its penalty.
+
+    Returns:
+        The lazy update; None if its step is dense.
     """
     penalty = 0.0
     if regularizer is not None and decay:

@@ -50,10 +50,13 @@ class Registry:
     def _find(self, name: str) -> Definition | None:
         self._load(name)
         if name not in self._entries:
+            # Plugins before all built-in modules: a name that no built-in module defines is most likely a plugin's, and
+            # importing every layer is slow.
             self._load_plugins(name)
         if name not in self._entries:
             self._load_built_in()
         found = self._entries.get(name)
+        # While a module is imported its functions are still missing.
         if found is not None and is_built_in(found) and not self._loading:
             self._complete.add(name)
         return found
@@ -105,6 +108,7 @@ class Registry:
         self._once(ALL, lambda: import_all(self.kind))
 
     def _once(self, what: str, load: Callable[[], object]) -> None:
+        # Checked without the lock first: every lookup comes through here.
         if what in self._loaded:
             return
         with LOADING.current:

@@ -106,6 +106,7 @@ def split_order(layer: LayerDefinition) -> tuple[tuple[Function, ...], tuple[Fun
             stack += needs(function)
     ordered = _sorted(functions, needs)
     forward = [f for f in ordered if id(f) in wanted]
+    # Updates last: outputs are computed with the states before the step, and the sort is stable.
     forward.sort(key=lambda f: f.role == "update")
     return tuple(forward), tuple(f for f in ordered if id(f) not in wanted)
 

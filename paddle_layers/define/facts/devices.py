@@ -44,10 +44,10 @@ def _suits_cards(layer: LayerDefinition, function: Function) -> bool:
         if field is not None:
             whole = field.per_item and function.over is None and name not in function.target_names
             axes[name] = len(field.indices) + whole
-    return _Reader(function.call, function.program.tree, axes, ()).suits_cards()
+    return _GpuCheck(function.call, function.program.tree, axes, ()).suits_cards()
 
 
-class _Reader:
+class _GpuCheck:
     """Searches a function and its helpers for allocations of arrays and the like."""
 
     def __init__(self, call: Call, tree: ast.FunctionDef, axes: Mapping[str, int], callers: tuple[Call, ...]) -> None:
@@ -80,7 +80,7 @@ class _Reader:
             return True
         program = _program(called)
         axes = dict(zip(program.arguments, map(self._axes, node.args), strict=False))
-        return not _Reader(called, program.tree, axes, self.callers).suits_cards()
+        return not _GpuCheck(called, program.tree, axes, self.callers).suits_cards()
 
     def _assignments(self) -> Iterator[tuple[ast.expr, ast.expr]]:
         for node in ast.walk(self.tree):

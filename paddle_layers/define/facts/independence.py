@@ -21,10 +21,12 @@ def rows_independent(layer: LayerDefinition, forward: Iterable[Function]) -> boo
     without rows may not. Tests by experiment find wrong results.
     """
     functions = [function for function in forward if function.role != "update"]
-    return all(not function.python and _Reader(layer, function).stays_in_its_sample() for function in functions)
+    return all(
+        not function.python and _RowAccessAnalysis(layer, function).stays_in_its_sample() for function in functions
+    )
 
 
-class _Reader:
+class _RowAccessAnalysis:
     """Examines each use of a tensor that has rows."""
 
     def __init__(self, layer: LayerDefinition, function: Function) -> None:
@@ -113,6 +115,7 @@ class _Reader:
                 steps.append((_names(node.targets[0]), _names(node.value)))
         near: set[str] = set()
         found = set(self.own)
+        # A fixed point: a loop may use a variable before the line that assigns it.
         while found != near:
             near = set(found)
             for targets, sources in steps:

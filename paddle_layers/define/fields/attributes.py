@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
@@ -16,8 +16,6 @@ class _Required:
 
 
 REQUIRED: Any = _Required()
-
-
 _LARGEST = (2**31 - 1, 2**63 - 1)
 """Limits of the type itself, which the text of a range leaves out."""
 
@@ -77,10 +75,15 @@ class Attribute(ABC, Generic[T]):
         return f"every value of `{self.name}`" if self.repeated else f"`{self.name}`"
 
     def check(self, value: object) -> str | None:
-        """Why `value` is not legal here, or None when it is."""
-        if self.repeated:
-            return self._check_items(value)
-        return self.check_item(value)
+        """Check a value, or each item of a list.
+
+        Args:
+            value: Value from a config or a program.
+
+        Returns:
+            The error as a sentence; None for a legal value.
+        """
+        return self._check_items(value) if self.repeated else self.check_item(value)
 
     def _check_items(self, values: object) -> str | None:
         if not isinstance(values, (list, tuple)):
@@ -93,14 +96,35 @@ class Attribute(ABC, Generic[T]):
 
     @abstractmethod
     def check_item(self, value: object) -> str | None:
-        """Why one item is not legal here, or None."""
+        """Check one item.
+
+        Args:
+            value: An item of the list, or the value itself.
+
+        Returns:
+            The error as a sentence; None for a legal value.
+        """
 
     def convert(self, value: Any) -> Any:
-        """The value as it is stored: tuples for lists, floats for numbers."""
+        """Convert a legal value to its stored form.
+
+        Args:
+            value: Value that `check` accepts.
+
+        Returns:
+            A tuple for a list, floats for the numbers of a floating-point attribute.
+        """
         return tuple(map(self.convert_item, value)) if self.repeated else self.convert_item(value)
 
     def convert_item(self, value: Any) -> Any:
-        """One item as it is stored."""
+        """Convert one legal item to its stored form.
+
+        Args:
+            value: Item that `check_item` accepts.
+
+        Returns:
+            The item.
+        """
         return value
 
     def range_text(self) -> str:
@@ -110,7 +134,14 @@ class Attribute(ABC, Generic[T]):
         return " and ".join(f"{sign} {limit}" for sign, limit in limits if limit is not None)
 
     def range_problem(self, value: float) -> str | None:
-        """Why a number of the right type is not legal here, or None."""
+        """Compare a number with the limits.
+
+        Args:
+            value: Number of the right type.
+
+        Returns:
+            The error as a sentence; None within the range.
+        """
         if (
             (self.min is None or value >= self.min)
             and (self.above is None or value > self.above)
@@ -159,7 +190,14 @@ class Int(_Ranged[int]):
         self.axis = axis
 
     def check_item(self, value: object) -> str | None:
-        """Why one item is not legal here, or None."""
+        """Check one item.
+
+        Args:
+            value: An item of the list, or the value itself.
+
+        Returns:
+            The error as a sentence; None for a legal value.
+        """
         if isinstance(value, bool) or not isinstance(value, int):
             return f"{self.subject} must be an integer, found {value!r}"
         if not -(2**63) <= value < 2**63:
@@ -183,13 +221,27 @@ class Float(_Ranged[float]):
     type = "FLOAT"
 
     def check_item(self, value: object) -> str | None:
-        """Why one item is not legal here, or None."""
+        """Check one item.
+
+        Args:
+            value: An item of the list, or the value itself.
+
+        Returns:
+            The error as a sentence; None for a legal value.
+        """
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return f"{self.subject} must be a number, found {value!r}"
         return self.range_problem(value)
 
     def convert_item(self, value: Any) -> float:
-        """One item as it is stored."""
+        """Convert one legal item to its stored form.
+
+        Args:
+            value: Item that `check_item` accepts.
+
+        Returns:
+            A float.
+        """
         return float(value)
 
 
@@ -199,12 +251,23 @@ class Bool(Attribute[bool]):
     Args:
         doc: Description, for the reference and for messages.
         **options: `default`, `optional`, `default_from`, `aliases`, `deprecated` as for `Int`.
+
+    Example::
+
+        global_pooling = Bool("whether the window is the whole image", default=False)
     """
 
     type = "BOOL"
 
     def check_item(self, value: object) -> str | None:
-        """Why one item is not legal here, or None."""
+        """Check one item.
+
+        Args:
+            value: An item of the list, or the value itself.
+
+        Returns:
+            The error as a sentence; None for a legal value.
+        """
         return None if isinstance(value, bool) else f"{self.subject} must be true or false, found {value!r}"
 
 
@@ -214,12 +277,23 @@ class String(Attribute[str]):
     Args:
         doc: Description, for the reference and for messages.
         **options: `default`, `optional`, `default_from`, `aliases`, `deprecated` as for `Int`.
+
+    Example::
+
+        file = String("file with one word per line")
     """
 
     type = "STRING"
 
     def check_item(self, value: object) -> str | None:
-        """Why one item is not legal here, or None."""
+        """Check one item.
+
+        Args:
+            value: An item of the list, or the value itself.
+
+        Returns:
+            The error as a sentence; None for a legal value.
+        """
         return None if isinstance(value, str) else f"{self.subject} must be a quoted string, found {value!r}"
 
 
@@ -231,6 +305,10 @@ class Choice(Attribute[str]):
         options: The names, or a description by name.
         groups: Axis of sequences, such as `"S"`, whose level the attribute selects.
         **settings: `default`, `optional`, `default_from`, `aliases`, `deprecated` as for `Int`.
+
+    Example::
+
+        mode = Choice("type of pooling", options={"MAX": "maximum", "AVERAGE": "mean"}, default="MAX")
     """
 
     type = "CHOICE"
@@ -243,7 +321,14 @@ class Choice(Attribute[str]):
         self.option_docs = dict(options) if isinstance(options, Mapping) else {}
 
     def check_item(self, value: object) -> str | None:
-        """Why one item is not legal here, or None."""
+        """Check one item.
+
+        Args:
+            value: An item of the list, or the value itself.
+
+        Returns:
+            The error as a sentence; None for a legal value.
+        """
         if value in self.options:
             return None
         return f"`{self.name}` is {value!r}, must be one of {', '.join(self.options)}"
@@ -268,6 +353,10 @@ class Ints(_Items[int]):
         min_items: Minimum length of the list.
         max_items: Maximum length of the list; None for no limit.
         **options: As for `Int`; ranges apply to each item.
+
+    Example::
+
+        stride = Ints("stride along each axis", default=(1,), min=1, min_items=1, max_items=3)
     """
 
     type = "INT"
@@ -282,6 +371,10 @@ class Floats(_Items[float]):
         min_items: Minimum length of the list.
         max_items: Maximum length of the list; None for no limit.
         **options: As for `Float`; ranges apply to each item.
+
+    Example::
+
+        value = Floats("mean of all values, or one per channel", default=())
     """
 
     type = "FLOAT"
@@ -297,56 +390,11 @@ class Strings(_Items[str]):
         min_items: Minimum length of the list.
         max_items: Maximum length of the list; None for no limit.
         **options: As for `String`.
+
+    Example::
+
+        fields = Strings("name and type of each field", min_items=1)
     """
 
     type = "STRING"
     check_item = String.check_item
-
-
-class Attributes(Mapping[str, Any]):
-    """Values of attributes: immutable; equal only to itself, so that equal blocks of a config are made once.
-
-    The dict that it is made of belongs to it from then on.
-    """
-
-    __slots__ = ("__weakref__", "_values")
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        self._values = values
-
-    def __getitem__(self, name: str) -> Any:
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The value, or the default; what `Mapping` has asks for a value and catches its absence."""
-        return self._values.get(name, default)
-
-    def as_dict(self) -> dict[str, Any]:
-        """A copy, for code that looks many values up."""
-        return self._values.copy()
-
-    __hash__ = object.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __repr__(self) -> str:
-        return f"Attributes({self._values})"
-
-
-def plain(value: Any) -> Any:
-    """A number, or several, of NumPy as Python's own: what was computed with arrays is often one."""
-    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
-        return value.tolist()
-    return tuple(map(plain, value)) if type(value) in (list, tuple) else value
-
-
-def is_number(value: object) -> bool:
-    """A finite int or float, but no bool."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,5 +1,6 @@
-"""Parser of axis strings, which name a tensor's axes: ``"N C H W"``, ``"T:S C"``, ``"T:S:N C"``, ``"N C_i..."``,
-``"..."``.
+"""Parser of axis strings, which name a tensor's axes.
+
+Examples are ``"N C H W"``, ``"T:S C"``, ``"T:S:N C"``, ``"N C_i..."`` and ``"..."``.
 
 In ``"N... C@axis ..."`` the attribute `axis` selects the axis C: 1 is the first one after the rows, -1 the last one.
 ``N...`` are the rows and the axes before C, ``C...@axis`` all axes from there on, and ``C...@axis:end_axis`` those up
@@ -47,6 +48,7 @@ class Axis(NamedTuple):
         return "i" if self.name == REST else self.name.lower().removesuffix("_i")
 
 
+# There are few different strings, but every field of every layer has one.
 @cache
 def parse_axes(text: str) -> tuple[Axis, ...]:
     """Parse an axis string. Raises `ValueError` with the wrong token."""

@@ -11,6 +11,10 @@ class Example:
     Args:
         **settings: Types of the inputs by name (`"3x8x8"`, `"ids<10"`; a list for a repeatable input), and attributes
             by name.
+
+    Example::
+
+        examples = (Example(x="3x8x8", num_filters=4), Example(x="1x5x5", num_filters=2, padding=1))
     """
 
     def __init__(self, /, **settings: Any) -> None:

@@ -61,6 +61,11 @@ class Input(Field):
 
     Raises:
         ValueError: An unknown data type or sequence level, or malformed axes.
+
+    Example::
+
+        x = Input("N C H W", "images")
+        label = Input("N", "class of each image", kinds=("INT",))
     """
 
     def __init__(
@@ -105,6 +110,11 @@ class Output(Field):
         nan: Condition under which values are NaN though all inputs are finite, such as "without labels"; it is added to
             the description.
         when: `Bool` attribute without which the output is absent; such outputs come last.
+
+    Example::
+
+        y = Output("N K", "weighted sums")
+        loss = Output("N", "squared error", loss=True)
     """
 
     def __init__(
@@ -137,6 +147,10 @@ class Entries(Field):
 
     Raises:
         ValueError: Other axes.
+
+    Example::
+
+        candidates = Entries("E:N V", "target and negative samples of each row")
     """
 
     def __init__(self, axes: str, doc: str) -> None:
@@ -154,6 +168,10 @@ class Param(Field):
         init: Default initializer: its name, or its name and attributes.
         per: Repeatable input: one parameter for each of its items.
         optional: Whether the parameter may be absent.
+
+    Example::
+
+        weight = Param("K C", "weights")
     """
 
     def __init__(
@@ -170,6 +188,10 @@ class Bias(Param):
         axes: Name of the axis, such as `"K"`.
         doc: Description, for the reference and for messages.
         init: Default initializer.
+
+    Example::
+
+        bias = Bias("K", "bias per output")
     """
 
     def __init__(self, axes: str, doc: str = "added to every row", *, init: Init = "zero") -> None:
@@ -183,6 +205,10 @@ class State(Field):
         axes: Names of its axes. For an optimizer, whose states have the shape of the weights, this is the description.
         doc: Description, for the reference.
         init: Initializer.
+
+    Example::
+
+        running_mean = State("C", "moving average of the mean", init="zero")
     """
 
     def __init__(self, axes: str, doc: str = "", *, init: Init = "zero") -> None:
@@ -199,6 +225,10 @@ class Temp(Field):
         axes: Names of its axes.
         doc: Description, for the reference.
         kind: Data type: `"DENSE"` or `"INT"`.
+
+    Example::
+
+        norm = Temp("N", "L2 norm of each row")
     """
 
 
@@ -209,6 +239,10 @@ class Numbers:
 
     Args:
         doc: Description, for the reference.
+
+    Example::
+
+        step = Numbers("stride along each axis")
     """
 
     def __init__(self, doc: str) -> None:
@@ -223,4 +257,8 @@ class Stat(Field):
             of the whole batch.
         doc: Description, for the reference.
         kind: Data type: `"DENSE"` or `"INT"`.
+
+    Example::
+
+        hits = Stat("N", "number of correct samples")
     """

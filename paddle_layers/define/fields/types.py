@@ -34,6 +34,7 @@ def product(sizes: Iterable[int]) -> int:
     size = 1
     for factor in sizes:
         size *= factor
+        # Sizes come from files: big integers grow without limit, and each factor makes the next multiplication slower.
         if size > ENOUGH:
             break
     return size
@@ -47,6 +48,11 @@ class Type(NamedTuple):
         dims: Axes without the row axis; empty for one number or id per row.
         size: Product of `dims`; for ids, the number of ids.
         level: Sequence level of the rows: 0 for samples, 1 for sequences, 2 for nested sequences.
+
+    Example::
+
+        Type.dense(3, 8, 8)  # an image of 3 channels, 8 x 8 pixels per sample
+        Type.ids(5000, level=1)  # sequences of word ids below 5000
     """
 
     kind: str
@@ -56,24 +62,57 @@ class Type(NamedTuple):
 
     @classmethod
     def dense(cls, *dims: int, level: int = 0) -> Type:
-        """A dense floating-point type with rows of the shape `dims`."""
+        """A dense floating-point type.
+
+        Args:
+            dims: Shape of a row.
+            level: Sequence level.
+
+        Returns:
+            The type.
+        """
         return cls("DENSE", dims, product(dims), level)
 
     @classmethod
     def ids(cls, size: int, level: int = 0, dims: tuple[int, ...] = ()) -> Type:
-        """Rows of ids smaller than `size`: one in every row, or one at each place of the axes `dims`."""
+        """A type of ids.
+
+        Args:
+            size: Number of ids, which are from 0 to `size - 1`.
+            level: Sequence level.
+            dims: Shape of a row; empty for one id per row.
+
+        Returns:
+            The type.
+        """
         return cls("INT", dims, size, level)
 
     @classmethod
     def sparse(cls, width: int, level: int = 0, *, values: bool = False) -> Type:
-        """Rows of `width` columns of which few are set: to ones, or to values."""
+        """A type of sparse rows, of which few columns are set.
+
+        Args:
+            width: Number of columns.
+            level: Sequence level.
+            values: Whether entries have values; otherwise they are ones.
+
+        Returns:
+            The type.
+        """
         return cls("SPARSE" if values else "SPARSE_INT", (width,), width, level)
 
     @classmethod
     def parse(cls, text: str) -> Type:
-        """Read what `str()` writes, such as ``20x24x24``, ``sequence of ids<10`` or ``28x28 ids<21``.
+        """Parse the result of `str()`, such as ``20x24x24``, ``sequence of ids<10`` or ``28x28 ids<21``.
 
-        Raises `ValueError` for anything else.
+        Args:
+            text: The type in this form.
+
+        Returns:
+            The type.
+
+        Raises:
+            ValueError: The text is not a type.
         """
         match = _TEXT.fullmatch(text.strip())
         if match is None:
@@ -103,7 +142,14 @@ class Type(NamedTuple):
         return product(self.dims)
 
     def to_message(self, name: str = "") -> LayerOutputDef:
-        """The same as a protobuf message."""
+        """Convert to a protobuf message.
+
+        Args:
+            name: Name of the output in the message.
+
+        Returns:
+            The message.
+        """
         from paddle_layers.schema import layer_def_pb2
 
         message = layer_def_pb2.LayerOutputDef(size=self.size, seq_nested_level=self.level, dims=self.dims)
@@ -114,7 +160,14 @@ class Type(NamedTuple):
 
     @classmethod
     def from_message(cls, message: LayerOutputDef) -> Type:
-        """Read a protobuf message; a missing `dims` of a dense value is taken to be its size."""
+        """Convert from a protobuf message; without `dims`, a dense value has one axis of its size.
+
+        Args:
+            message: The message.
+
+        Returns:
+            The type.
+        """
         kind = KINDS[message.type]
         dims = tuple(message.dims)
         if not dims and kind != "INT" and message.size != 1:

@@ -38,8 +38,9 @@ def real(value: float) -> float:
     Returns:
         The value as float32 or float64, as the tensors of the launch.
 
-    Example:
-        `mean = total / real(C)`
+    Example::
+
+        mean = total / real(C)
     """
     return float(value)
 
@@ -52,6 +53,10 @@ def double(value: float) -> float:
 
     Returns:
         The value as float64.
+
+    Example::
+
+        total = double(0.0)  # of a `Stat` that sums over many rows
     """
     return float(value)
 
@@ -64,6 +69,15 @@ def helper(function: F) -> F:
 
     Returns:
         The same function.
+
+    Raises:
+        DefinitionError: The function uses names that are not available on every device.
+
+    Example::
+
+        @helper
+        def softplus(v):
+            return max(v, 0.0) + math.log1p(math.exp(-abs(v)))
     """
     HELPERS[function] = function.__name__
     _check_globals(function, f"helper {function.__name__}")

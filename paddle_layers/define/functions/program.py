@@ -41,6 +41,7 @@ class Program:
 
     def named(self, name: str) -> Program:
         """The same function by another name."""
+        # Shallow: only the name differs, and trees are never changed.
         tree = copy.copy(self.tree)
         tree.name = name
         return Program(tree, self.place)
@@ -107,6 +108,7 @@ class Program:
         names: list[ast.Name] = []
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Attribute) and node.attr == "shape":
+                # The shape of a tensor is known without its values: such a use keeps no buffer alive.
                 shape_only |= {id(inner) for inner in ast.walk(node.value)}
             elif isinstance(node, ast.Call) and _is_name(node.func, "len"):
                 shape_only |= {id(argument) for argument in node.args}

@@ -9,7 +9,8 @@ from google.protobuf.message import Message
 
 from paddle_layers.schema import layer_def_pb2 as pb
 
-from ..fields.attributes import Attribute, Bool, Choice, Float, Floats, Int, Ints, String, Strings, is_number
+from ..fields.attribute_values import is_number
+from ..fields.attributes import Attribute, Bool, Choice, Float, Floats, Int, Ints, String, Strings
 from .layer_def import read_value
 
 _CLASSES: dict[tuple[str, bool], type[Attribute[Any]]] = {

@@ -82,6 +82,7 @@ def removed_numbers(kind: str, present: Iterable[str]) -> list[int]:
 
 def hashed_number(name: str) -> int:
     """A number that depends on the name only."""
+    # The same on every machine, without a registry of plugins.
     return FIRST_HASHED + zlib.crc32(name.encode()) % SPAN
 
 
@@ -144,6 +145,7 @@ def _next_entry(definition: Definition, old: Entry | None, free: int) -> Entry:
     number = old["number"] if old else free or hashed_number(definition.name)
     fields = dict(old["fields"]) if old else {}
     names = list(definition.attribute_by_name)
+    # Numbers are never reused: an old binary file would be read as another attribute.
     reserved = [*(old["reserved"] if old else []), *(fields.pop(name) for name in set(fields) - set(names))]
     for name in names:
         if name not in fields:

@@ -124,7 +124,7 @@ def _wrong_version(plugin: Plugin) -> str:
     from packaging.requirements import InvalidRequirement, Requirement
     from packaging.utils import canonicalize_name
 
-    from paddle_layers import __version__
+    from paddle_layers._version import __version__
 
     for text in plugin.requires:
         try:

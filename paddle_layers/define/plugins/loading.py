@@ -22,9 +22,12 @@ from .installed import Plugin, PluginWarning, installed_plugins, plain, refusal
 
 
 def load_entry_points() -> bool:
-    """Load the installed plugins that are not loaded yet. True if there were any.
+    """Load the installed plugins that are not loaded yet.
 
     A plugin that fails or is rejected leaves only a `PluginWarning` and its record.
+
+    Returns:
+        Whether there were any.
     """
     return _load_all(installed_plugins())
 
@@ -56,10 +59,12 @@ def _load_all(plugins: list[Plugin]) -> bool:
     with LOADING.current:
         pending = [plugin for plugin in plugins if not plugin.started]
         for plugin in pending:
+            # Before any of them is imported: a plugin that looks up a name while it is imported comes here again.
             plugin.started = True
         for plugin in pending:
             _load(plugin)
     for plugin in pending:
+        # Outside of the lock, since a warning may raise an exception, or be printed by code of the user.
         if plugin.broken:
             warnings.warn(plugin.report, PluginWarning, 4)
     return bool(pending)
@@ -109,6 +114,7 @@ def _register(
                 definition.complete()
         return own()
     except BaseException:
+        # All or nothing: half of a plugin would behave differently from what its author has tested.
         for definition in own():
             registries[definition.kind].remove(definition.name)
         raise
@@ -119,6 +125,7 @@ def _kept() -> Iterator[None]:
     """Run a plugin's import with its output redirected to stderr, and restore the recursion limit."""
     limit = sys.getrecursionlimit()
     try:
+        # Results on stdout may be parsed by programs.
         with contextlib.redirect_stdout(sys.stderr):
             yield
     finally:
@@ -132,10 +139,13 @@ def _definitions() -> list[Definition]:
 
 
 def _share(plugin: Plugin, new: list[Definition]) -> list[Definition]:
-    """The definitions that are the plugin's: others come along where it imports another plugin.
+    """Select the definitions of a plugin, which may import another plugin.
 
     A module outside of all plugins' packages belongs to the plugin that imports it first; plugins in one package share
-    its definitions out by prefix.
+    its definitions by prefix.
+
+    Returns:
+        The definitions of the plugin.
     """
     packages = {other.package for other in installed_plugins()}
     siblings = [other for other in installed_plugins() if other.package == plugin.package and other is not plugin]
@@ -188,6 +198,10 @@ def load_plugin(path: str | Path) -> None:
 
     Raises:
         DefinitionError: The file does not exist, or its import fails; with file and line.
+
+    Example::
+
+        pl.load_plugin("my_layers.py")
     """
     if "\0" in str(path):
         raise DefinitionError(f"file not found: {str(path)!r}")
@@ -201,6 +215,7 @@ def load_plugin(path: str | Path) -> None:
     if spec is None or spec.loader is None:
         raise DefinitionError(f"{path} is not a Python file (.py)")
     module = importlib.util.module_from_spec(spec)
+    # As the import system does, before the module runs: dataclasses and pickling look it up.
     sys.modules[name] = module
     run = spec.loader.exec_module
     try:

@@ -18,16 +18,24 @@ from paddle_layers.define.fields.types import product, shape_text
 
 LARGEST = (1 << 31) - 1
 """Maximum file size in bytes: the limit of protobuf."""
+# Caffe's own limit, `kMaxBlobAxes`.
 MOST_AXES = 32
 
+# Only the fields that are needed, so that neither Caffe nor its caffe.proto is required; protobuf skips all others.
 _FIELDS = {
     "Net": {"name": (1, "bytes"), "layers": (2, "bytes*"), "layer": (100, "bytes*")},
     "Layer": {"name": (1, "bytes"), "blobs": (7, "bytes*")},
+    # `name` and `blobs` have other numbers in the format of 2014, and `layer` (1) is the nested message of that of
+    # 2013.
     "OldLayer": {"name": (4, "bytes"), "blobs": (6, "bytes*"), "layer": (1, "bytes")},
+    # Repeated numbers are declared as bytes: protobuf then returns a packed array as one buffer for `np.frombuffer`
+    # instead of an object per number.
     "Blob": {
         **{name: (number, "int32") for number, name in enumerate(("num", "channels", "height", "width"), 1)},
+        # Names are bytes, too, since old files have names that are not UTF-8.
         **{"data": (5, "bytes*"), "shape": (7, "bytes"), "double_data": (8, "bytes*")},
     },
+    # Files that repeat the tag before each number have no such buffer and are parsed a second time.
     "UnpackedBlob": {"data": (5, "float*"), "double_data": (8, "double*")},
     "Shape": {"dim": (1, "int64*")},
 }
@@ -55,12 +63,14 @@ def read_model(path: Path) -> dict[str, list[Blob]]:
     for kind, layers in (("OldLayer", net.layers), ("Layer", net.layer)):
         for content in layers:
             layer = _parsed(kind, content, path, "a caffemodel")
+            # The format of 2013 nests the settings, name included, in a message whose fields have other numbers.
             if kind == "OldLayer" and layer.HasField("layer"):
                 raise CaffeError(
                     f"{path} has the layer format of 2013: convert it with Caffe's `upgrade_net_proto_binary`"
                 )
             name = printable_line(layer.name.decode(errors="replace"))
             blobs = [_blob(one, path, f"blob {at} of layer `{name}`") for at, one in enumerate(layer.blobs)]
+            # Weights are matched by name.
             if blobs and name in found:
                 raise CaffeError(f"{path}: two layers with weights are named `{name}`")
             if blobs:
@@ -73,6 +83,7 @@ def read_model(path: Path) -> dict[str, list[Blob]]:
 def read_mean(path: Path) -> NDArray[np.float32]:
     """The array of a binaryproto, channels first. Raises `CaffeError`."""
     numbers, shape = _blob(_content(path), path, "the mean")
+    # Caffe writes means as a batch of one image.
     while len(shape) > 3 and shape[0] == 1:
         shape = shape[1:]
     if len(shape) > 3 or not len(numbers):
@@ -83,6 +94,7 @@ def read_mean(path: Path) -> NDArray[np.float32]:
 def _content(path: Path) -> bytes:
     try:
         facts = path.stat()
+        # A pipe or device would never end.
         if not stat.S_ISREG(facts.st_mode):
             raise CaffeError(f"{path} is not a regular file")
         if facts.st_size > LARGEST:
@@ -115,9 +127,11 @@ def _blob(content: bytes, path: Path, what: str) -> Blob:
     if message.HasField("shape"):
         shape = tuple(_parsed("Shape", message.shape, path, "a file of Caffe blobs").dim)
     elif any(message.HasField(name) for name in ("num", "channels", "height", "width")):
+        # Older blobs always have these four axes.
         shape = (message.num, message.channels, message.height, message.width)
     else:
         shape = (len(numbers),)
+    # The declared shape is untrusted: NumPy has a limit of axes, and `reshape` would infer a negative size.
     if len(shape) > MOST_AXES or any(size < 0 for size in shape) or product(shape) != len(numbers):
         raise CaffeError(f"{path}: {what} has {len(numbers):,} values, but declares the shape {_shown(shape)}")
     return Blob(numbers, shape)
@@ -146,6 +160,7 @@ def _shown(shape: tuple[int, ...]) -> str:
 @cache
 def _classes() -> dict[str, Any]:
     """Message classes for the fields of the table, in a separate descriptor pool."""
+    # The default pool is global: names and files in it must be unique in the whole process.
     file = descriptor_pb2.FileDescriptorProto(name="caffe_fields.proto", package="caffe_fields", syntax="proto2")
     for name, fields in _FIELDS.items():
         message = file.message_type.add(name=name)

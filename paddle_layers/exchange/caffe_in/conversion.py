@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.writing.text import attributes_fields
 from paddle_layers.define import InvalidAttributes, ShapeError, Type, registries
 
 from .layer_types import SETTINGS
-from .layers import PHASES, Arrays, CaffeLayer, Draft, Fields, Stored, Value
+from .layers import PHASES, Arrays, BlobConversion, BlobValue, CaffeLayer, Fields, LayerDraft
 from .reading import Message
 
 MANY = 1 << 20
@@ -21,7 +21,7 @@ class Unresolved(Exception):
     """A layer rests on what was refused: there is nothing more to say about it."""
 
 
-class Rule(NamedTuple):
+class ConversionRule(NamedTuple):
     """Conversion rule: output type, and the numbers of bottoms and tops."""
 
     convert: Callable[[Use], None]
@@ -29,7 +29,7 @@ class Rule(NamedTuple):
     tops: tuple[int, int]
 
 
-RULES: dict[str, Rule] = {}
+RULES: dict[str, ConversionRule] = {}
 
 Convert = Callable[["Use"], None]
 
@@ -40,7 +40,7 @@ def converts(
     """The function below converts layers of these types."""
 
     def register(convert: Convert) -> Convert:
-        RULES.update(dict.fromkeys(types, Rule(convert, bottoms, tops)))
+        RULES.update(dict.fromkeys(types, ConversionRule(convert, bottoms, tops)))
         return convert
 
     return register
@@ -50,21 +50,21 @@ def converts(
 class Conversion:
     """State of the conversion."""
 
-    report: Report
+    report: DiagnosticReport
     given: Mapping[str, Type] = field(default_factory=dict)
     """Input types specified by the user."""
     mean_dims: tuple[int, ...] | None = None
     """Mean shape specified by the user."""
     phases: tuple[str, ...] = PHASES
     """The states with data layers."""
-    inputs: dict[str, Value] = field(default_factory=dict)
+    inputs: dict[str, BlobValue] = field(default_factory=dict)
     """Values of data layers by name."""
     feeds: list[Any] = field(default_factory=list)
-    """Sources of the data layers (`inputs.Feed`)."""
+    """Sources of the data layers (`inputs.DataLayerSource`)."""
     trained: bool = True
     """Whether the network has a loss: then a weight without a filler starts at zero, as in Caffe."""
-    drafts: list[Draft] = field(default_factory=list)
-    stored: list[Stored] = field(default_factory=list)
+    drafts: list[LayerDraft] = field(default_factory=list)
+    stored: list[BlobConversion] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     """Differences to Caffe and omissions, for the report."""
     became: dict[str, list[str]] = field(default_factory=dict)
@@ -122,16 +122,18 @@ class Use:
             )
             self.whole.report.add("E511", text, at, help=help_)
             raise Unresolved
+        # Not before a reader asks: another one may have said that these are labels.
         value.type = value.type or value.usual
         if value.type is None:
             self.unknown_size(value)
             raise Unresolved
         return value.type
 
-    def unknown_size(self, value: Value) -> None:
+    def unknown_size(self, value: BlobValue) -> None:
         """Report a value of which neither the file nor its readers say how large it is."""
         help_ = f"give --shape {value.name}=3x32x32 (channels, height, width), or --shape {value.name}='ids<10'"
         self.whole.report.add("E512", f"cannot infer the shape of `{value.name}`", value.place, help=help_)
+        # One report per value, not one for each reader.
         value.fault = True
 
     def dims(self, place: int = 0) -> tuple[int, ...]:
@@ -153,6 +155,8 @@ class Use:
             value.type = Type.ids(size, dims=dims)
         elif value.type is not None and value.type.kind == "INT" and value.type.size < size:
             known = value.name in self.whole.given
+            # Several losses may read one label with different numbers of classes; ids must be legal for the largest. A
+            # size that the user gave is kept.
             value.type = value.type if known else value.type._replace(size=size)
 
     def target(self, place: int, dims: tuple[int, ...]) -> None:
@@ -168,10 +172,10 @@ class Use:
         type_: str,
         attributes: Fields | None = None,
         *,
-        inputs: Sequence[Value] | None = None,
-        outputs: Sequence[Value] | None = None,
+        inputs: Sequence[BlobValue] | None = None,
+        outputs: Sequence[BlobValue] | None = None,
         name: str = "",
-    ) -> Draft | None:
+    ) -> LayerDraft | None:
         """Add a layer: by default one of the Caffe layer's name, bottoms and tops. None where it was refused."""
         read = list(self.bottoms if inputs is None else inputs)
         made = list(self.tops if outputs is None else outputs)
@@ -194,17 +198,17 @@ class Use:
         for value, output in zip(made, found, strict=False):
             value.type = output
         settings = attributes_fields(definition, bound)
-        draft = Draft(name or self.layer.name, type_, read, made, settings, self.layer.phases)
+        draft = LayerDraft(name or self.layer.name, type_, read, made, settings, self.layer.phases)
         for value in made:
             value.draft = draft
         self.whole.drafts.append(draft)
         self.whole.became.setdefault(self.layer.name, []).append(type_)
         return draft
 
-    def _place_of(self, value: Value) -> int:
+    def _place_of(self, value: BlobValue) -> int:
         return next((place for place, bottom in enumerate(self.bottoms) if bottom is value), -1)
 
-    def _type_of(self, place: int, value: Value) -> Type:
+    def _type_of(self, place: int, value: BlobValue) -> Type:
         if place >= 0:
             return self.type(place)
         if value.type is None:
@@ -214,11 +218,11 @@ class Use:
     def store(self, shapes: Sequence[tuple[int, ...]], make: Callable[[Arrays], Mapping[str, Any]]) -> None:
         """Say what becomes of the blobs that a caffemodel has of this layer."""
         if not self.refused:
-            self.whole.stored.append(Stored(self.layer, tuple(shapes), make))
+            self.whole.stored.append(BlobConversion(self.layer, tuple(shapes), make))
 
-    def inner(self, suffix: str) -> Value:
+    def inner(self, suffix: str) -> BlobValue:
         """A value between layers that one Caffe layer becomes."""
-        return Value(f"{self.layer.name}/{suffix}", self.layer.phases)
+        return BlobValue(f"{self.layer.name}/{suffix}", self.layer.phases)
 
 
 def convert(layer: CaffeLayer, whole: Conversion) -> None:
@@ -236,10 +240,11 @@ def convert(layer: CaffeLayer, whole: Conversion) -> None:
         use.refused = True
     if use.refused or whole.report.errors > before:
         for value in layer.tops:
+            # A value that was passed through comes from another layer, whose conversion is valid.
             value.fault = value not in layer.bottoms
 
 
-def _counted(use: Use, rule: Rule) -> bool:
+def _counted(use: Use, rule: ConversionRule) -> bool:
     """Whether the layer has as many bottoms and tops as its type takes."""
     for what, found, (least, most) in (("bottom", use.bottoms, rule.bottoms), ("top", use.tops, rule.tops)):
         if not least <= len(found) <= most:
@@ -252,11 +257,13 @@ def _counted(use: Use, rule: Rule) -> bool:
     return not use.refused
 
 
-def _common(use: Use, drafts: Sequence[Draft]) -> None:
+def _common(use: Use, drafts: Sequence[LayerDraft]) -> None:
     """Common settings of layers: loss weight, propagation of gradients."""
     weights, ways = use.message["loss_weight"], use.message["propagate_down"]
+    # Caffe's weights of other layers make any top a loss; here only loss layers are part of the sum.
     costs = [draft for draft in drafts if any(value.is_loss for value in draft.outputs)]
     if costs:
+        # In Caffe, a loss layer has the weight 1 by default, every other layer 0.
         weight = weights[0] if weights else 1
         costs[0].loss_weight = [weight] if weight != 1 else []
         weights = weights[1:]
@@ -268,12 +275,13 @@ def _common(use: Use, drafts: Sequence[Draft]) -> None:
         drafts[0].propagate_down = list(ways)
 
 
-def _bridge(whole: Conversion, value: Value, source: Value, phase: str) -> None:
+def _bridge(whole: Conversion, value: BlobValue, source: BlobValue, phase: str) -> None:
     """A layer that is absent in one phase is replaced there by an identity layer."""
     if value.fault or source.fault or source.type is None:
         value.fault = value.fault or source.fault
         return
     name = value.draft.name if value.draft is not None else value.name
-    whole.drafts.append(Draft(name, "linear", [source], [value], {}, (phase,)))
+    whole.drafts.append(LayerDraft(name, "linear", [source], [value], {}, (phase,)))
     if phase == "train" or value.type is None:
+        # The type in training is the one that later layers were converted for.
         value.type = source.type

@@ -14,6 +14,7 @@ from .reading import Message
 def _cost(use: Use, type_: str, attributes: Fields | None = None) -> None:
     """Add a cost; its output is the loss, whether or not the prototxt names it."""
     outputs = use.tops[:1] or [use.inner("loss")]
+    # Caffe adds an anonymous top.
     if not use.tops:
         outputs[0].name = use.layer.name
     use.add(type_, attributes, outputs=outputs)
@@ -27,6 +28,7 @@ def _classes(use: Use, *, of: str = "axis") -> int:
         shape = "x".join(map(str, dims))
         use.refuse(of, f"only class scores along axis 1 are supported, and the scores have shape {shape}")
     size, places = (dims[0] if dims else 1), dims[1:]
+    # Shape and layout of labels follow from the scores, unless the file gives them a shape.
     said = use.bottoms[1].usual
     if said is not None and said.columns != math.prod(places):
         shapes = f"{'x'.join(map(str, dims))} and labels of type {said}"
@@ -37,6 +39,7 @@ def _classes(use: Use, *, of: str = "axis") -> int:
 
 @converts("SoftmaxWithLoss", bottoms=(2, 2), tops=(0, 2))
 def softmax_with_loss(use: Use) -> None:
+    # Caffe's defaults differ: VALID for losses with one label, BATCH_SIZE for the sigmoid cross-entropy.
     loss, normalization = use.message["loss_param"], _normalization(use, "VALID")
     _classes(use)
     _cost(use, "softmax_with_loss", _of_labels(loss, normalization))
@@ -69,6 +72,7 @@ def multinomial_logistic_loss(use: Use) -> None:
     if math.prod(dims[1:]) != 1:
         use.refuse("bottom", "only one label per sample is supported", of=use.message)
     use.label(1, dims[0] if dims else 1)
+    # Caffe's kLOG_THRESHOLD.
     _cost(use, "cross_entropy", {"floor": 1e-20})
 
 
@@ -92,9 +96,11 @@ def infogain_loss(use: Use) -> None:
 
 @converts("EuclideanLoss", bottoms=(2, 2), tops=(0, 1))
 def euclidean_loss(use: Use) -> None:
+    # The loss is symmetric: in Caffe, either input may be the target.
     if use.bottoms[0].type is None and use.bottoms[1].type is not None:
         use.target(0, use.dims(1))
     use.target(1, use.dims(0))
+    # Caffe halves the squared distance.
     _cost(use, "square_error", {"coeff": 0.5})
 
 
@@ -133,4 +139,5 @@ def accuracy(use: Use) -> None:
     use.add("accuracy", {"top_k": top_k, "ignore_label": p["ignore_label"]}, outputs=[])
     for value in use.tops:
         value.type = Type.dense()
+        # A metric has no value here, so a reader is an error, reported as for losses.
         value.is_loss = bool(value.readers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .conversion import MANY, Use, converts
-from .layers import Draft, Fields
+from .layers import Fields, LayerDraft
 from .parameters import set_vector
 
 
@@ -62,6 +62,7 @@ def exponential(use: Use) -> None:
 @converts("Power")
 def power(use: Use) -> None:
     p = use.settings
+    # A linear function needs neither a logarithm nor the restriction to positive bases.
     if p["power"] == 1:
         use.add("slope_intercept", {"slope": p["scale"], "intercept": p["shift"]})
     else:
@@ -72,6 +73,7 @@ def power(use: Use) -> None:
 def prelu(use: Use) -> None:
     p, name = use.settings, use.layer.name
     draft = use.add("prelu", {"channel_shared": p["channel_shared"]})
+    # Caffe's default filler of a PReLU, which no field of its message shows.
     set_vector(use, draft, "slope", 0, "filler", 0.25)
     count = 1 if p["channel_shared"] else (use.dims()[:1] or (1,))[0]
     # Caffe's single slope has no axes.
@@ -81,6 +83,7 @@ def prelu(use: Use) -> None:
 @converts("Dropout")
 def dropout(use: Use) -> None:
     ratio = use.settings["dropout_ratio"]
+    # Caffe's own condition.
     if not 0 < ratio < 1:
         use.refuse(
             "dropout_ratio", f"`dropout_ratio` is {ratio:g}, expected a value between 0 and 1 (exclusive)", code="E103"
@@ -108,6 +111,7 @@ def eltwise(use: Use) -> None:
         )
         use.refuse("coeff", text, code="E205")
         return
+    # A plain sum is a residual connection, which `addto` expresses without settings.
     if p["operation"] == "SUM" and not any(one != 1 for one in coefficients):
         use.add("addto")
         return
@@ -127,6 +131,7 @@ def _activation(use: Use, type_: str, settings: Fields) -> None:
         return
     use.whole.drafts.pop()
     bottom, top = use.bottoms[0], use.tops[0]
+    # The name of the blob is kept, since users and later layers refer to it.
     top.name, top.draft, before.outputs = bottom.name, before, [top]
     if draft.attributes:
         before.activation = {"type": type_, type_: draft.attributes}
@@ -135,7 +140,7 @@ def _activation(use: Use, type_: str, settings: Fields) -> None:
     use.whole.became[use.layer.name] = [f"activation of {before.name}"]
 
 
-def _maker(use: Use) -> Draft | None:
+def _maker(use: Use) -> LayerDraft | None:
     from paddle_layers.define import registries
 
     draft, value = use.bottoms[0].draft, use.bottoms[0]

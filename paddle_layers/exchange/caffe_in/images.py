@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from .conversion import MANY, Use, converts
-from .layers import Arrays, Draft, Fields
-from .parameters import Layout, set_vector, set_weight
+from .layers import Arrays, Fields, LayerDraft
+from .parameters import BlobLayout, set_vector, set_weight
 from .reading import Message
 
 Pair = tuple[int, int]
@@ -17,6 +17,7 @@ Pair = tuple[int, int]
 @converts("Convolution", "Deconvolution", bottoms=(1, MANY), tops=(1, MANY))
 def convolution(use: Use) -> None:
     p, attributes = use.settings, _window_attributes(use)
+    # Other axes would make this a convolution of another rank.
     if p["axis"] not in (1, -3):
         use.refuse("axis", "channels must be axis 1", "transpose the data before training")
     if len(use.bottoms) != len(use.tops):
@@ -40,14 +41,16 @@ def convolution(use: Use) -> None:
     channels, window = use.dims()[0], (attributes["filter_size_y"], attributes["filter_size"])
     if type_ == "conv":
         shape = (filters, channels // p["group"], *window)
-        layout = Layout(filters, math.prod(shape[1:]))
+        layout = BlobLayout(filters, math.prod(shape[1:]))
     else:
+        # Caffe shares the blob layout of both directions: the first axis of a deconvolution counts its inputs.
         shape = (channels, filters // p["group"], *window)
-        layout = Layout(channels, math.prod(shape), swapped=True)
+        layout = BlobLayout(channels, math.prod(shape), swapped=True)
     for draft in drafts:
         set_weight(use, draft, "weight", 0, "weight_filler", layout)
         if p["bias_term"]:
             set_vector(use, draft, "bias", 1, "bias_filler", 0.0)
+        # Several bottoms are several layers here; Caffe applies one set of weights to all.
         for of in ("weight", "bias")[: 1 + p["bias_term"]] if len(drafts) > 1 else ():
             draft.params.setdefault(of, {}).setdefault("share", f"{use.layer.name}.{of}")
     use.store(
@@ -74,6 +77,8 @@ def _window_attributes(use: Use) -> Fields:
 def _pair(use: Use, field: str, short: str, usual: int | None) -> Pair | None:
     """Rows and columns of one setting: by two fields, or by one that is given once, twice or not at all."""
     p: Message = use.settings
+    # There are three ways to write a pair in Caffe: `kernel_size: 3`, twice `kernel_size`, or `kernel_h` and
+    # `kernel_w`.
     if short and (f"{short}_h" in p or f"{short}_w" in p):
         if p[field] not in ([], None) and field in p:
             use.refuse(field, f"`{field}` and `{short}_h`, `{short}_w` are mutually exclusive", code="E102")
@@ -97,6 +102,7 @@ def pooling(use: Use) -> None:
         help_ = "remove the second `top`"
         use.refuse("top", "the argmax indices of pooling (a second `top`) are not supported", help_, of=use.message)
     attributes: Fields = {"pool_type": "AVERAGE" if p["pool"] == "AVE" else "MAX", "rounding": p["round_mode"]}
+    # Caffe divides by the part of the window inside image and padding.
     if p["pool"] == "AVE" and not p["global_pooling"]:
         attributes["divisor"] = "PADDED"
     if p["global_pooling"]:
@@ -121,6 +127,7 @@ def pooling(use: Use) -> None:
     if p["pool"] == "STOCHASTIC":
         _stochastic(use, p["round_mode"], kernel, stride, pad)
         return
+    # Caffe removes a last window outside of the image only if there is padding.
     if pad == (0, 0) and p["round_mode"] == "CEIL" and _beyond(use.dims(), kernel, stride):
         attributes["rounding"] = "CEIL_ALL"
         use.note("the last window is entirely outside of the image: its value is undefined in Caffe and 0 here")
@@ -146,6 +153,7 @@ def spatial_pyramid(use: Use) -> None:
         use.refuse("pool", "stochastic pooling is not supported in spatial pyramid pooling", "use MAX or AVE")
     if height is None or use.refused:
         return
+    # The limit keeps 2**level small for a hostile height; such a pyramid is rejected below.
     levels = [_level(dims, 2**level) for level in range(min(height, 16))] if len(dims) == 3 else []
     if not levels or any(
         one["padding"] >= one["pool_size"] or one["padding_y"] >= one["pool_size_y"] for one in levels
@@ -155,9 +163,11 @@ def spatial_pyramid(use: Use) -> None:
             "pyramid_height", text, "the last level has 2 ** (pyramid_height - 1) bins in each direction", code="E209"
         )
         return
+    # Every level as the pool that Caffe builds inside: with its own kernel and padding, rounded up.
     kind: Fields = {"pool_type": "AVERAGE" if p["pool"] == "AVE" else "MAX", "rounding": "CEIL"}
     if p["pool"] == "AVE":
         kind["divisor"] = "PADDED"
+    # Caffe keeps the image axes of a single level.
     if height == 1:
         use.add("pool", kind | levels[0])
         return
@@ -197,6 +207,7 @@ def lrn(use: Use) -> None:
         use.refuse("local_size", f"`local_size` is {p['local_size']}, expected an odd number, as in Caffe", code="E103")
         return
     attributes: Fields = {"size": p["local_size"], "scale": p["alpha"], "power": p["beta"], "region": p["norm_region"]}
+    # Within a channel, Caffe ignores `k` and uses 1.
     if p["norm_region"] == "ACROSS_CHANNELS":
         attributes["shift"] = p["k"]
     use.add("lrn", attributes)
@@ -216,6 +227,7 @@ def batch_norm(use: Use) -> None:
     attributes: Fields = {
         "momentum": p["moving_average_fraction"],
         "epsilon": p["eps"],
+        # Caffe multiplies the variance by m / (m - 1) in its running average, but not in the normalization.
         "unbiased": True,
         "bias": False,
         "use_global_stats": p["use_global_stats"],
@@ -223,6 +235,7 @@ def batch_norm(use: Use) -> None:
     draft = use.add("batch_norm", attributes)
     if draft is None:
         return
+    # Caffe's layer has no affine part. This setting is also the marker by which a following Scale recognizes it.
     draft.params["gain"] = {"frozen": True}
     channels, name = use.type().dims[:1] or (1,), use.layer.name
     use.store([channels, channels, (1,)], lambda blobs: _averages(name, blobs))
@@ -235,6 +248,7 @@ def batch_norm(use: Use) -> None:
 def _averages(name: str, blobs: Arrays) -> Fields:
     """Caffe keeps sums and their weight, and divides where it uses them."""
     mean, var, factor = blobs
+    # Like Caffe: a factor of 0 belongs to a layer that has not seen a batch.
     scale = np.float32(0 if factor[0] == 0 else 1 / np.float64(factor[0]))
     return {
         f"{name}.running_mean": mean * scale,
@@ -249,6 +263,7 @@ def scale(use: Use) -> None:
         _by_second(use, "mul")
         return
     axes = _own_axes(use)
+    # Gain and bias of our normalization are one number per channel: a Scale of other axes remains a layer.
     draft = _normalised(use) if axes == {"axis": 1} else None
     name, p = use.layer.name, use.settings
     if draft is not None:
@@ -289,17 +304,19 @@ def _own_shape(use: Use, axes: Fields) -> tuple[int, ...]:
     return use.type().dims[axes["axis"] - 1 : axes.get("end_axis", axes["axis"])] or (1,)
 
 
-def _normalised(use: Use) -> Draft | None:
+def _normalised(use: Use) -> LayerDraft | None:
     """The batch_norm whose gain and bias this Scale is: nothing else reads what it gives."""
     value = use.bottoms[0]
     draft = value.draft
     fits = draft is not None and draft.type == "batch_norm" and draft.params.get("gain") == {"frozen": True}
+    # With another reader, or in another phase, the normalized values without gain are needed.
     return draft if fits and value.readers == [use.layer] and draft and draft.phases == use.layer.phases else None
 
 
-def _take_over(use: Use, draft: Draft) -> None:
+def _take_over(use: Use, draft: LayerDraft) -> None:
     """Make the batch_norm give what the Scale gives."""
     bottom, top = use.bottoms[0], use.tops[0]
+    # As with a fused activation, the name of the blob is kept.
     if use.layer.in_place:
         top.name = bottom.name
     top.type, top.draft, draft.outputs = bottom.type, draft, [top]

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.config.diagnostics.diagnostic import Diagnostic, Source
-from paddle_layers.config.diagnostics.report import ConfigError, Report, TooManyFaults
+from paddle_layers.config.diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults
 from paddle_layers.config.network import Network
 from paddle_layers.define import Type
 from paddle_layers.define.escaping import printable_line
 
 from ..imported import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
 from .binary import read_mean, read_model
-from .blobs import State
+from .blobs import NetState
 from .conversion import Conversion
 from .layers import Fields
 from .network import checked, convert_net, network_text
@@ -33,7 +33,7 @@ TRAINING, MEAN = "train.textproto", "mean.npy"
 
 
 @dataclass
-class Imported(ImportedFiles):
+class CaffeImport(ImportedFiles):
     """Result of an import from Caffe."""
 
     network: Network | None
@@ -63,9 +63,9 @@ class Imported(ImportedFiles):
         return found
 
 
-def import_mean(path: str | Path) -> Imported:
+def import_mean(path: str | Path) -> CaffeImport:
     """The mean of a binaryproto, as the transform `mean` reads it. Raises `CaffeError`."""
-    return Imported(None, mean=read_mean(Path(path)))
+    return CaffeImport(None, mean=read_mean(Path(path)))
 
 
 def import_prototxt(
@@ -74,14 +74,15 @@ def import_prototxt(
     weights: str | Path | None = None,
     mean: str | Path | None = None,
     shapes: Mapping[str, Type] | None = None,
-) -> Imported:
+) -> CaffeImport:
     """A net, or a solver and the net that it names, with the weights of a caffemodel and the mean of a binaryproto.
 
     `shapes` are the types of inputs of which the files do not say how large they are. Raises `ConfigError` with
     everything that is not supported, `CaffeError`.
     """
+    # First: its shape may determine that of the images.
     array = read_mean(Path(mean)) if mean is not None else None
-    report = Report(Source(str(path), read_prototxt(Path(path))))
+    report = DiagnosticReport(Source(str(path), read_prototxt(Path(path))))
     reports = [report]
     try:
         found = _Import(reports, dict(shapes or {}), array).run(Path(path), weights)
@@ -91,15 +92,17 @@ def import_prototxt(
     return found
 
 
-def _faults(reports: list[Report]) -> list[Diagnostic]:
+def _faults(reports: list[DiagnosticReport]) -> list[Diagnostic]:
     return [fault for report in reports for fault in report.sorted()]
 
 
 class _Import:
-    def __init__(self, reports: list[Report], shapes: dict[str, Type], mean: NDArray[np.float32] | None) -> None:
+    def __init__(
+        self, reports: list[DiagnosticReport], shapes: dict[str, Type], mean: NDArray[np.float32] | None
+    ) -> None:
         self.reports, self.shapes, self.mean = reports, shapes, mean
 
-    def run(self, path: Path, weights: str | Path | None) -> Imported:
+    def run(self, path: Path, weights: str | Path | None) -> CaffeImport:
         (report,) = self.reports
         fields = fields_of_text(report)
         self._stop()
@@ -117,13 +120,16 @@ class _Import:
         name = net["name"] or ""
         text = network_text(name, whole, ", ".join(origins)) if not self._failed else ""
         training = Solver(solver, report, whole) if solver is not None else None
+        # The solver is converted even if the net has errors, so that those of both files are reported in one run.
         if self._failed:
             if training is not None:
                 training.text(name, "", None)  # so that its errors are reported, too
             self._stop()
+        # The generated text is checked like any other network file. The weights need the resulting shapes.
         network = checked(text, net_report)
-        found = Imported(network, {NETWORK: text})
+        found = CaffeImport(network, {NETWORK: text})
         if weights is not None:
+            # After the network: a caffemodel may be large, and errors in the text are the common case.
             found.weights = weights_of(read_model(Path(weights)), whole.stored, network, Path(weights))
         if training is not None:
             written = training.text(name, ", ".join(origins), _first_weights(found.weights))
@@ -139,7 +145,7 @@ class _Import:
         found.texts[REPORT] = report_text(origins, whole, found.weights)
         return found
 
-    def _net_of(self, solver: Message, path: Path, origins: list[str]) -> tuple[Message | None, Report]:
+    def _net_of(self, solver: Message, path: Path, origins: list[str]) -> tuple[Message | None, DiagnosticReport]:
         """The net of a solver: in the solver, or in the file that it names."""
         (report,) = self.reports
         for name in ("net_param", "train_net_param"):
@@ -160,14 +166,17 @@ class _Import:
         if not given:
             report.add("E105", "missing `net`", 0, help='add `net: "FILE"`')
             return None, report
+        # Caffe resolves paths relative to the working directory, usually its own root: a copied solver has the net
+        # beside it.
         candidates = [Path(given), path.parent / given, path.parent / Path(given).name]
         file = next((one for one in candidates if os.path.isfile(one)), None)
         if file is None:
             help_ = f"copy it to {path.parent / Path(given).name}, beside the solver"
             report.add("E302", f"network file `{given}` not found", solver.place(key), help=help_)
             return None, report
-        net_report = Report(Source(str(file), read_prototxt(file)))
+        net_report = DiagnosticReport(Source(str(file), read_prototxt(file)))
         self.reports.insert(0, net_report)
+        # Errors of the net are first in the list: those of the solver may follow from them.
         origins.append(file.name)
         fields = fields_of_text(net_report)
         self._stop()
@@ -182,11 +191,11 @@ class _Import:
             raise ConfigError(_faults(self.reports))
 
 
-def _states(net: Message, solver: Message | None) -> list[State]:
+def _states(net: Message, solver: Message | None) -> list[NetState]:
     """The states for which rules are evaluated; a net may add levels and stages."""
     own = net["state"]
-    states = states_of(solver) if solver is not None else [State("train"), State("test")]
-    return [State(one.phase, max(one.level, own["level"]), one.stages | frozenset(own["stage"])) for one in states]
+    states = states_of(solver) if solver is not None else [NetState("train"), NetState("test")]
+    return [NetState(one.phase, max(one.level, own["level"]), one.stages | frozenset(own["stage"])) for one in states]
 
 
 def _first_weights(weights: Weights | None) -> Fields | None:

@@ -8,14 +8,14 @@ from typing import Any
 from paddle_layers.define import Type
 
 from .conversion import MANY, Use, converts
-from .layers import Fields, Value
+from .layers import BlobValue, Fields
 from .reading import Message
 
 Dims = tuple[int, ...]
 
 
 @dataclass
-class Feed:
+class DataLayerSource:
     """The source of a data layer, in the phases in which it is present."""
 
     kind: str
@@ -54,20 +54,22 @@ def _old_shapes(p: Message) -> list[list[int]]:
     return [list(map(int, shape)) for shape in zip(*sizes, strict=False)]
 
 
-def input_of_shape(use: Use, value: Value, shape: list[int]) -> None:
+def input_of_shape(use: Use, value: BlobValue, shape: list[int]) -> None:
     """Give an input the type of a shape that begins with the batch; one number a row may also be an id."""
     if any(size < 1 for size in shape) or not shape:
         use.refuse("shape", "every `dim` of an input must be at least 1", code="E103")
         return
+    # One number per row may be a target or a label: readers decide, and this is only the default.
     type_ = Type.dense(*shape[1:])
     if len(shape) == 1:
         value.usual = type_
     enter(use, value, None if len(shape) == 1 else type_)
 
 
-def enter(use: Use, value: Value, type_: Type | None) -> None:
+def enter(use: Use, value: BlobValue, type_: Type | None) -> None:
     """A value of a data layer; the type that the user gives goes before the one of the file."""
     given = use.whole.given.get(value.name)
+    # Crops and means of the file may be absent or wrong for the data at hand.
     type_ = given or type_
     if value.type is not None and type_ is not None and value.type != type_:
         text = f"`{value.name}` has type {type_} here, but {value.type} in the other phase"
@@ -85,7 +87,7 @@ def images(use: Use) -> None:
     """Images, and a label for each."""
     if use.settings["crop_size" if "crop_size" in use.settings else "batch_size"] == 0:
         use.refuse("batch_size", "`batch_size` is 0, expected at least 1", code="E103")
-    transform = Transform(use)
+    transform = ImagePreprocessing(use)
     dims = _image_dims(use, transform)
     enter(use, use.tops[0], Type.dense(*dims) if dims is not None else None)
     if len(use.tops) == 2:
@@ -101,13 +103,14 @@ def hdf5_data(use: Use) -> None:
     _feed(use, use.settings["batch_size"])
 
 
-class Transform:
+class ImagePreprocessing:
     """Preprocessing of images."""
 
     def __init__(self, use: Use) -> None:
         self.use, old, new = use, use.settings, use.message["transform_param"]
 
         def setting(name: str) -> Any:
+            # Scale, mean, crop and mirror were fields of the data layer before `transform_param` existed.
             return old[name] if name not in new and name in old else new[name]
 
         self.scale, self.mirror = setting("scale"), setting("mirror")
@@ -121,6 +124,8 @@ class Transform:
 
     def fields(self, value: str) -> list[Fields]:
         """The blocks `transform` of the training file, in Caffe's order: a file of means is as large as the images."""
+        # A mean file is subtracted before the crop, since it has the size of the whole image; mean values come after
+        # it, which is the same and less work.
         found: list[tuple[str, Fields]] = []
         if self.mean_file:
             found.append(("mean", {"file": "mean.npy"}))
@@ -135,9 +140,10 @@ class Transform:
         return [{"type": name, "input": value, **({name: own} if own else {})} for name, own in found]
 
 
-def _image_dims(use: Use, transform: Transform) -> Dims | None:
+def _image_dims(use: Use, transform: ImagePreprocessing) -> Dims | None:
     """Channels, rows and columns of the images after their transforms, as far as the prototxt determines them."""
     p, mean = use.settings, use.whole.mean_dims
+    # Every source of information is used in turn, since the size of images in a database is not in the prototxt.
     channels, rows, columns = transform.channels, None, None
     if use.layer.type == "MemoryData":
         channels, rows, columns = p["channels"], p["height"], p["width"]
@@ -146,6 +152,7 @@ def _image_dims(use: Use, transform: Transform) -> Dims | None:
         rows, columns = p["new_height"] or None, p["new_width"] or None
     elif use.layer.type == "WindowData":
         channels = 3
+    # One mean value applies to any number of channels.
     if len(transform.mean_value) > 1:
         channels = channels or len(transform.mean_value)
     if transform.mean_file and mean is not None and len(mean) == 3:
@@ -161,7 +168,7 @@ def _image_dims(use: Use, transform: Transform) -> Dims | None:
     return dims
 
 
-def _feed(use: Use, batch: int | None, transform: Transform | None = None) -> None:
+def _feed(use: Use, batch: int | None, transform: ImagePreprocessing | None = None) -> None:
     p, value = use.settings, use.tops[0].name
     source = str(p["source"]) if "source" in p else ""
     transforms = transform.fields(value) if transform is not None else []
@@ -181,14 +188,15 @@ def _feed(use: Use, batch: int | None, transform: Transform | None = None) -> No
     usual = names if use.layer.type == "HDF5Data" else ["image", "label"]
     fields = {name: own for name, own in zip(names, usual, strict=False) if name != own}
     use.whole.feeds.append(
-        Feed(use.layer.type, use.layer.phases, names, batch, source, transforms, reader, fields, share)
+        DataLayerSource(use.layer.type, use.layer.phases, names, batch, source, transforms, reader, fields, share)
     )
 
 
-def _reader(type_: str, p: Message, source: str, transform: Transform | None) -> tuple[str, Fields] | None:
+def _reader(type_: str, p: Message, source: str, transform: ImagePreprocessing | None) -> tuple[str, Fields] | None:
     """The source here for files of Caffe's: databases of LMDB, lists of images or windows, lists of HDF5 files."""
     own: Fields
     if type_ == "Data" and p["backend"] == "LMDB":
+        # Caffe reads images by OpenCV: trained filters expect blue first.
         return "lmdb", {"file": source, "color": "bgr"}
     if type_ == "HDF5Data" and source.endswith(".txt"):
         return "hdf5", {"file": [source]}
@@ -201,5 +209,6 @@ def _reader(type_: str, p: Message, source: str, transform: Transform | None) ->
         return None
     own = {"file": source, "color": "bgr" if p["is_color"] else "grey"}
     own |= {"folder": p["root_folder"]} if p["root_folder"] else {}
+    # Caffe resizes only if both are set.
     own |= {"height": p["new_height"], "width": p["new_width"]} if p["new_height"] > 0 < p["new_width"] else {}
     return "image_list", own

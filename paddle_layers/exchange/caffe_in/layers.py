@@ -18,7 +18,7 @@ Arrays = Sequence[NDArray[np.float32]]
 PHASES = ("train", "test")
 
 
-class Value:
+class BlobValue:
     """The value that one layer writes into a blob, until another one overwrites it."""
 
     __slots__ = ("draft", "fault", "is_loss", "name", "phases", "place", "readers", "type", "usual")
@@ -37,15 +37,15 @@ class Value:
         self.fault = False
         """The layer that produces it was rejected: its readers are not converted."""
         self.is_loss = False
-        self.draft: Draft | None = None
+        self.draft: LayerDraft | None = None
         self.readers: list[CaffeLayer] = []
 
 
 class Bridge(NamedTuple):
     """In a phase in which the layer that makes `value` is absent, `source` takes its place."""
 
-    value: Value
-    source: Value
+    value: BlobValue
+    source: BlobValue
     phase: str
 
 
@@ -57,8 +57,8 @@ class CaffeLayer:
     type: str
     name: str
     phases: tuple[str, ...]
-    bottoms: list[Value] = field(default_factory=list)
-    tops: list[Value] = field(default_factory=list)
+    bottoms: list[BlobValue] = field(default_factory=list)
+    tops: list[BlobValue] = field(default_factory=list)
     bridges: list[Bridge] = field(default_factory=list)
     """Layers that must precede it."""
 
@@ -70,13 +70,13 @@ class CaffeLayer:
 
 
 @dataclass(eq=False)
-class Draft:
+class LayerDraft:
     """One layer here, and the values that it makes."""
 
     name: str
     type: str
-    inputs: list[Value]
-    outputs: list[Value]
+    inputs: list[BlobValue]
+    outputs: list[BlobValue]
     attributes: Fields
     phases: tuple[str, ...]
     params: dict[str, Fields] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class Draft:
 
 
 @dataclass(eq=False)
-class Stored:
+class BlobConversion:
     """Conversion of the blobs of a Caffe layer: their shapes there, and the resulting parameters and states."""
 
     layer: CaffeLayer

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from paddle_layers.define.fields.attributes import Attribute, Bool, Choice, Float, Int, String
 
+# A table instead of caffe.proto: errors need positions and must not stop the parser, so the reader of our own files
+# binds these fields, by attributes as those of layers.
 _TABLE = """
 Net: name string; layer Layer*; layers OldLayer*; input string*; input_shape BlobShape*; input_dim int*
   state NetState; force_backward bool = false; debug_info bool = false
@@ -124,6 +126,7 @@ MessageFields = dict[str, FieldSpec]
 @cache
 def fields_of(message: str) -> MessageFields:
     """The fields of a message by name."""
+    # The settings of layers are the same in both formats, so one table has them.
     if message == "OldLayer":
         return fields_of("Layer") | _parsed(_OLD_LAYER)
     return _messages()[message]
@@ -148,6 +151,7 @@ def _entry(text: str) -> tuple[str, str, str, str]:
 def _field(name: str, kind: str, star: str, default: str | None) -> FieldSpec:
     if kind in ("any", "type"):
         return FieldSpec(False, kind, None, None)
+    # Choices are written in capitals as well.
     if kind[0].isupper() and "|" not in kind:
         return FieldSpec(bool(star), kind, None, None)
     attribute = _attribute(name, kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from paddle_layers.config.binding.drafting import check_name
-from paddle_layers.config.diagnostics.report import ConfigError, Report
+from paddle_layers.config.diagnostics.report import ConfigError, DiagnosticReport
 from paddle_layers.config.diagnostics.suggestions import nearest
 from paddle_layers.config.files import examine_network
 from paddle_layers.config.network import Network
@@ -15,18 +15,22 @@ from paddle_layers.define import Type
 from paddle_layers.define.escaping import printable_line
 
 from . import costs, elementwise, images, inputs, reductions, rows  # noqa: F401  importing a module registers its rules in `RULES`
-from .blobs import Blobs, State, phases_of, type_of
+from .blobs import Blobs, NetState, phases_of, type_of
 from .conversion import RULES, Conversion, convert
-from .inputs import Feed
+from .inputs import DataLayerSource
 from .layer_types import INPUT_TYPES, WITHOUT_COUNTERPART
-from .layers import CaffeLayer, Fields, Value
+from .layers import BlobValue, CaffeLayer, Fields
 from .reading import Message, report_unknown
 
 MOST_LAYERS = 100_000
 
 
 def convert_net(
-    net: Message, report: Report, states: Sequence[State], given: Mapping[str, Type], mean_dims: tuple[int, ...] | None
+    net: Message,
+    report: DiagnosticReport,
+    states: Sequence[NetState],
+    given: Mapping[str, Type],
+    mean_dims: tuple[int, ...] | None,
 ) -> Conversion:
     """Convert every layer that is present in one of the states; errors go to the report. Raises `TooManyFaults`."""
     messages = [*net["layers"], *net["layer"]]
@@ -38,10 +42,12 @@ def convert_net(
     if len(messages) > MOST_LAYERS:
         report.add("E511", f"the net has {len(messages):,} layers, the limit is {MOST_LAYERS:,}", net.start)
         return Conversion(report)
+    # Without a loss the file is a deployed network: fillers are absent because weights are loaded.
     trained = any(type_of(message).endswith("Loss") for message in messages)
     states = _fed_states(net, messages, states)
     whole = Conversion(report, given, mean_dims, trained=trained, phases=tuple(state.phase for state in states))
     blobs = Blobs(report, _net_inputs(net, whole))
+    # All blobs are resolved before the first layer is converted: fusion depends on how many readers a value has.
     layers = [layer for message in messages if (layer := _layer(message, blobs, whole, states)) is not None]
     for layer in layers:
         convert(layer, whole)
@@ -51,14 +57,14 @@ def convert_net(
     return whole
 
 
-def _fed_states(net: Message, messages: Sequence[Message], states: Sequence[State]) -> Sequence[State]:
+def _fed_states(net: Message, messages: Sequence[Message], states: Sequence[NetState]) -> Sequence[NetState]:
     """The states with data layers; Caffe creates no test net without data. All states if none has data layers."""
     feeding = [message for message in messages if type_of(message) in INPUT_TYPES]
     fed = [state for state in states if net["input"] or any(phases_of(message, [state]) for message in feeding)]
     return fed or states
 
 
-def _layer(message: Message, blobs: Blobs, whole: Conversion, states: Sequence[State]) -> CaffeLayer | None:
+def _layer(message: Message, blobs: Blobs, whole: Conversion, states: Sequence[NetState]) -> CaffeLayer | None:
     """The layer with its values; those of a type that is not here are marked. None for one that is in no phase."""
     report = whole.report
     if "layer" in message.places:
@@ -77,6 +83,7 @@ def _layer(message: Message, blobs: Blobs, whole: Conversion, states: Sequence[S
         return None
     layer = blobs.resolve(message, phases)
     if layer.type in RULES:
+        # Only for known types: the fields of an unknown layer are those of a fork of Caffe, and the type is the error.
         report_unknown(message, report)
         return layer
     start = message.place("type")
@@ -92,16 +99,17 @@ def _layer(message: Message, blobs: Blobs, whole: Conversion, states: Sequence[S
     return None
 
 
-def _net_inputs(net: Message, whole: Conversion) -> list[Value]:
+def _net_inputs(net: Message, whole: Conversion) -> list[BlobValue]:
     """Inputs that the net names itself, as deployed ones once did: a shape for each, or four numbers."""
     shapes = [list(shape["dim"]) for shape in net["input_shape"]]
     numbers = net["input_dim"]
+    # `input_dim` has no separators: four numbers for each input.
     shapes = shapes or [list(numbers[at : at + 4]) for at in range(0, len(numbers), 4)]
     found = []
     for place, name in enumerate(net["input"]):
         start = net.place("input", place)
         check_name(name, "an input", start, whole.report)
-        value = Value(name)
+        value = BlobValue(name)
         value.place = start
         if place < len(shapes):
             shape = shapes[place]
@@ -161,14 +169,15 @@ def _data_layers(whole: Conversion) -> Iterable[Fields]:
         }
 
 
-def checked(text: str, report: Report) -> Network:
+def checked(text: str, report: DiagnosticReport) -> Network:
     """The network that the text describes. Raises `ConfigError`, with the errors of the prototxt if it has some."""
     found = examine_network(text, "network.textproto")
     if found.network is None or found.failed:
+        # Errors of the prototxt are what the user can fix; those of the generated text follow from them.
         raise ConfigError(report.sorted() or found.faults)
     return found.network
 
 
-def fed_in(whole: Conversion, phase: str) -> list[Feed]:
+def fed_in(whole: Conversion, phase: str) -> list[DataLayerSource]:
     """The data layers of a phase."""
     return [feed for feed in whole.feeds if phase in feed.phases]

@@ -8,7 +8,7 @@ from paddle_layers.config.writing.text import component_fields
 from paddle_layers.define import InvalidAttributes, registries
 
 from .conversion import Use
-from .layers import Draft, Fields
+from .layers import Fields, LayerDraft
 from .reading import Message
 
 _FILLERS: dict[str, tuple[str, ...]] = {
@@ -25,7 +25,7 @@ _BY_FAN = ("xavier", "msra")
 _SWAPPED = {"fan_in": "fan_out", "fan_out": "fan_in", "average": "average"}
 
 
-class Layout(NamedTuple):
+class BlobLayout(NamedTuple):
     """The layout of a weight blob in Caffe, and here: its fillers depend on the axes."""
 
     first: int
@@ -38,27 +38,29 @@ class Layout(NamedTuple):
     """The blob's first axis counts inputs."""
 
 
-def set_weight(use: Use, draft: Draft | None, of: str, blob: int, filler: str, layout: Layout) -> None:
+def set_weight(use: Use, draft: LayerDraft | None, of: str, blob: int, filler: str, layout: BlobLayout) -> None:
     """Give a parameter what the prototxt says of the blob of this number: how it starts, its rates, who shares it."""
     settings: Fields = {}
     if filler in use.settings:
         settings = _init(use, use.settings[filler], layout)
     elif use.whole.trained:
+        # The default here is another one, which would hide a missing filler of the prototxt.
         settings = {"init": {"type": "zero"}}
         use.note(f"`{of}` has no {filler} and starts at zero, as in Caffe; add one before training")
     _set(draft, of, settings | param_spec(use, blob))
 
 
-def set_vector(use: Use, draft: Draft | None, of: str, blob: int, filler: str, usual: float) -> None:
+def set_vector(use: Use, draft: LayerDraft | None, of: str, blob: int, filler: str, usual: float) -> None:
     """The same for one number a channel, which starts at `usual` unless a filler says otherwise."""
     settings: Fields = {}
     found: Message = use.settings[filler]
+    # Defaults are left out of the file, so that what it says is what differs.
     if filler in use.settings and (found["type"] != "constant" or found["value"] != usual):
-        settings = _init(use, found, Layout(1, 1))
+        settings = _init(use, found, BlobLayout(1, 1))
     _set(draft, of, settings | param_spec(use, blob))
 
 
-def _set(draft: Draft | None, of: str, settings: Fields) -> None:
+def _set(draft: LayerDraft | None, of: str, settings: Fields) -> None:
     if draft is not None and settings:
         draft.params[of] = settings
 
@@ -86,7 +88,7 @@ def _check_rate(use: Use, value: Any, message: Message, field: str) -> None:
         use.refuse(field, f"`{field}` is {value:g}, expected a finite value >= 0", of=message, code="E103")
 
 
-def _init(use: Use, filler: Message, layout: Layout) -> Fields:
+def _init(use: Use, filler: Message, layout: BlobLayout) -> Fields:
     """The initializer that a filler is here."""
     name = filler["type"]
     if name not in _FILLERS:
@@ -105,6 +107,7 @@ def _init(use: Use, filler: Message, layout: Layout) -> Fields:
     settings: Fields = {key: filler[key] for key in _FILLERS[name]}
     if name in _BY_FAN:
         norm = filler["variance_norm"].lower()
+        # Caffe's fan-in is the size of a blob without its first axis, whatever that axis means.
         settings["variance_norm"] = _SWAPPED[norm] if layout.swapped else norm
     if filler["sparse"] >= 0 and name == "gaussian":
         # Caffe keeps a number with the probability sparse / size of the first axis, we with sparse / inputs.

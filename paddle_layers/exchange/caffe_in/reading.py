@@ -8,7 +8,7 @@ from typing import Any
 
 from paddle_layers.config.binding.values import MISSING, bind_value
 from paddle_layers.config.diagnostics.diagnostic import Diagnostic, Source
-from paddle_layers.config.diagnostics.report import ConfigError, Report
+from paddle_layers.config.diagnostics.report import ConfigError, DiagnosticReport
 from paddle_layers.config.diagnostics.suggestions import nearest
 from paddle_layers.config.files import read_file
 from paddle_layers.config.reading.fields import BLOCK, BROKEN, STRING, WORD, Field, Fields, items, shown
@@ -69,12 +69,13 @@ def read_prototxt(path: Path) -> str:
     return read_file(path)
 
 
-def fields_of_text(report: Report) -> Fields:
+def fields_of_text(report: DiagnosticReport) -> Fields:
     """The fields of a prototxt. Raises `TooManyFaults`."""
+    # Many small tuples, none of them cyclic: the collector would traverse all of them repeatedly.
     return gc_paused(lambda: read_text(report.source.text, report))
 
 
-def bind(kind: str, fields: Fields, start: int, report: Report) -> Message:
+def bind(kind: str, fields: Fields, start: int, report: DiagnosticReport) -> Message:
     """The fields of a block as the message `kind`. What a layer has too much is left to `report_unknown`."""
     message, known = Message(kind, start), fields_of(kind)
     for field in fields:
@@ -84,12 +85,13 @@ def bind(kind: str, fields: Fields, start: int, report: Report) -> Message:
             message.unknown.append(field)
     for name, given in message.places.items():
         _bind_field(message, name, known[name], given, report)
+    # A layer of an unsupported type is reported by its type alone; its settings are unknown for that reason.
     if kind not in ("Layer", "OldLayer"):
         report_unknown(message, report)
     return message
 
 
-def report_unknown(message: Message, report: Report) -> None:
+def report_unknown(message: Message, report: DiagnosticReport) -> None:
     """Report the fields that Caffe's message does not have."""
     known = fields_of(message.kind)
     for field in message.unknown:
@@ -98,9 +100,10 @@ def report_unknown(message: Message, report: Report) -> None:
         report.add("E101", f"unknown field `{field[0]}`", field[3], help=help_)
 
 
-def _bind_field(message: Message, name: str, spec: FieldSpec, given: list[Field], report: Report) -> None:
+def _bind_field(message: Message, name: str, spec: FieldSpec, given: list[Field], report: DiagnosticReport) -> None:
     if not spec.repeated and len(given) > 1 and spec.message != "any":
         for field in given[1:]:
+            # As in protobuf's text format, where a singular field that occurs twice is an error.
             note = report.note("first occurrence", given[0][3])
             report.add("E106", f"duplicate field `{name}`", field[3], notes=(note,))
     found = [
@@ -112,9 +115,10 @@ def _bind_field(message: Message, name: str, spec: FieldSpec, given: list[Field]
         message.values[name] = found[0]
 
 
-def _value(name: str, spec: FieldSpec, item: Field, report: Report) -> Any:
+def _value(name: str, spec: FieldSpec, item: Field, report: DiagnosticReport) -> Any:
     if spec.message == "any":
         return True
+    # The type is an identifier in the old format and a string in the new one.
     if spec.message == "type":
         if item[1] in (STRING, WORD):
             return item[2]

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from .conversion import MANY, Unresolved, Use, converts
-from .parameters import Layout, set_vector, set_weight
+from .parameters import BlobLayout, set_vector, set_weight
 
 
 @converts("InnerProduct")
@@ -22,8 +22,9 @@ def inner_product(use: Use) -> None:
     if draft is None:
         return
     inputs, name, turned = math.prod(use.dims()[axis - 1 :]), use.layer.name, not p["transpose"]
+    # With `transpose`, Caffe's blob has the inputs first, but its fillers count as if they were the outputs.
     first = outputs if turned else inputs
-    set_weight(use, draft, "weight", 0, "weight_filler", Layout(first, inputs, turned, not turned))
+    set_weight(use, draft, "weight", 0, "weight_filler", BlobLayout(first, inputs, turned, not turned))
     names = [f"{name}.weight", f"{name}.bias"][: 1 + p["bias_term"]]
     if p["bias_term"]:
         set_vector(use, draft, "bias", 1, "bias_filler", 0.0)
@@ -50,9 +51,10 @@ def embed(use: Use) -> None:
         use.refuse("bottom", text, f"give --shape {use.bottoms[0].name}='ids<{ids}'", of=use.message)
         return
     name, inner = use.layer.name, use.inner("rows") if p["bias_term"] else use.tops[0]
+    # With a bias the last of the two layers has the name, since readers refer to it.
     table = f"{name}/rows" if p["bias_term"] else name
     draft = use.add("embedding", {"size": outputs}, outputs=[inner], name=table)
-    set_weight(use, draft, "table", 0, "weight_filler", Layout(ids, ids, swapped=True))
+    set_weight(use, draft, "table", 0, "weight_filler", BlobLayout(ids, ids, swapped=True))
     names = [f"{table}.table", f"{name}.offset"]
     if p["bias_term"] and not use.refused:
         shift = use.add("shift", inputs=[inner])
@@ -72,6 +74,7 @@ def slice_(use: Use) -> None:
     field = "slice_dim" if "slice_dim" in p else "axis"
     axis = _behind_rows(use, field)
     points = p["slice_point"]
+    # Without points, Caffe cuts into equal parts.
     if not points:
         use.add("slice", {"parts": parts, "axis": axis})
         return
@@ -129,12 +132,15 @@ def reshape(use: Use) -> None:
     """Caffe's dims count the batch where they begin with it; ours never do."""
     p, dims, shape = use.settings, use.dims(), use.settings["shape"]["dim"]
     rank = 1 + len(dims)
+    # Caffe counts positions between axes here, so -1 is after the last one.
     start = p["axis"] if p["axis"] >= 0 else rank + p["axis"] + 1
     count = p["num_axes"] if p["num_axes"] != -1 else rank - start
     if not 0 <= start <= rank or count < 0 or start + count > rank or any(dim < -1 for dim in shape):
         use.refuse("axis", f"the reshaped axes are out of range: the blob has {rank} axes", code="E209")
         return
+    # 0 copies the batch size and -1 infers it; any other number would fix or change the batch.
     if start == 0 and count > 0:
+        # -1 is also allowed for the batch if nothing else in the shape is inferred: it then means the same as 0.
         if not shape or shape[0] not in (0, -1) or (shape[0] == -1 and -1 in shape[1:]):
             text = "the batch axis cannot be reshaped: the first `dim` must be 0 or -1"
             use.refuse("shape", text, "write `dim: 0` for the batch")
@@ -178,6 +184,7 @@ def filter_(use: Use) -> None:
             code="E205",
         )
         return
+    # The selector is 0 or 1.
     use.label(last, 2)
     for place, top in enumerate(use.tops):
         type_ = "filter_ids" if use.type(place).kind == "INT" else "filter"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.network import Network
 from paddle_layers.config.reading.fields import Fields as TextFields
 from paddle_layers.config.trainingfiles import read_training
@@ -14,9 +14,9 @@ from paddle_layers.config.writing.formatter import format_text
 from paddle_layers.config.writing.text import fields_text
 from paddle_layers.define.escaping import printable_line
 
-from .blobs import State
+from .blobs import NetState
 from .conversion import Conversion
-from .inputs import Feed
+from .inputs import DataLayerSource
 from .layers import PHASES, Fields
 from .messages import fields_of
 from .network import fed_in
@@ -55,15 +55,16 @@ _SCHEDULES: dict[str, tuple[str, dict[str, str]]] = {
 def is_solver(fields: TextFields) -> bool:
     """Whether a prototxt is a solver's: it has fields of one that no net has, and no layers."""
     names = {field[0] for field in fields}
+    # A net has fields of the same name, such as `debug_info`.
     return bool(names & (set(fields_of("Solver")) - set(fields_of("Net")))) and not names & {"layer", "layers"}
 
 
-def states_of(solver: Message) -> list[State]:
+def states_of(solver: Message) -> list[NetState]:
     """The states of rules in training and in the test."""
     tests: list[Message] = solver["test_state"]
     given: list[Message] = [solver["train_state"], tests[0] if tests else Message("NetState", 0)]
     return [
-        State(phase, message["level"], frozenset(message["stage"]))
+        NetState(phase, message["level"], frozenset(message["stage"]))
         for phase, message in zip(PHASES, given, strict=True)
     ]
 
@@ -71,7 +72,7 @@ def states_of(solver: Message) -> list[State]:
 class Solver:
     """Converts the fields of a solver; errors go to its report."""
 
-    def __init__(self, message: Message, report: Report, whole: Conversion) -> None:
+    def __init__(self, message: Message, report: DiagnosticReport, whole: Conversion) -> None:
         self.message, self.report, self.whole = message, report, whole
 
     def text(self, name: str, origin: str, weights: Fields | None) -> str:
@@ -111,6 +112,7 @@ class Solver:
         found: Fields = {"steps": steps, "batch_size": every}
         if size > 1:
             found["accumulate"] = size
+        # -1 means a seed of the clock.
         if self.message["random_seed"] >= 0:
             found["seed"] = self.message["random_seed"]
         return found
@@ -121,13 +123,15 @@ class Solver:
             self.whole.note(f"data layers have batch sizes {', '.join(map(str, sizes))}; all use {sizes[0]} here")
         return sizes[0] if sizes else 64
 
-    def _feeds(self, phase: str) -> list[Feed]:
+    def _feeds(self, phase: str) -> list[DataLayerSource]:
         return fed_in(self.whole, phase)
 
     def _sources(self) -> Fields:
         """The sources of the phases: Caffe's, if there is a counterpart, else arrays."""
         phases = {phase: feeds for phase in PHASES if (feeds := self._feeds(phase))}
+        # The `feed` of a training file applies to both phases.
         fields = {name: own for feeds in phases.values() for feed in feeds for name, own in feed.fields.items()}
+        # All phases or none: one training file maps each data layer to one field, whichever source is read.
         if not all(len(feeds) == 1 and self._is_read(feeds[0], fields) for feeds in phases.values()):
             return {"source": [self._arrays(phase, feeds) for phase, feeds in phases.items()]}
         found: list[Fields] = []
@@ -141,12 +145,12 @@ class Solver:
             found += _of_two_kinds(source, feed.foreground) if phase == "train" else [source]
         return {"source": found, "feed": [{"input": name, "field": own} for name, own in fields.items()]}
 
-    def _is_read(self, feed: Feed, fields: dict[str, str]) -> bool:
+    def _is_read(self, feed: DataLayerSource, fields: dict[str, str]) -> bool:
         """Whether a source here reads its files, and its values get the same fields as those of the other phase."""
         same = all(feed.fields.get(name) == own for name, own in fields.items())
         return feed.reader is not None and same
 
-    def _arrays(self, phase: str, feeds: Sequence[Feed]) -> Fields:
+    def _arrays(self, phase: str, feeds: Sequence[DataLayerSource]) -> Fields:
         """Arrays that hold the rows of Caffe's databases."""
         known = {value.name for value in self.whole.inputs.values() if value.type or value.usual}
         names = [name for feed in feeds for name in feed.values if name in known]
@@ -161,6 +165,7 @@ class Solver:
 
     def _optimizer(self) -> Fields:
         p = self.message
+        # The number of a solver was replaced by its name in later files.
         type_ = p["type"] if "type" in p else _OLD_TYPES[p["solver_type"]]
         rate = self._needed("base_lr")
         if type_ not in _OPTIMIZERS:
@@ -168,6 +173,7 @@ class Solver:
             self._refuse(field, f"unknown solver `{type_}`", f"expected one of {', '.join(_OPTIMIZERS)}")
             return {}
         name, settings = _OPTIMIZERS[type_]
+        # Caffe stops as well, for AdaGrad and RMSProp.
         if p["momentum"] and "momentum" not in settings.values():
             self._refuse("momentum", f"{type_} does not support momentum", "remove it", "E103")
         own = {attribute: p[field] for attribute, field in settings.items()}
@@ -199,6 +205,7 @@ class Solver:
         elif rate:
             found["regularizer"] = {"type": kind.lower(), kind.lower(): {"rate": rate}}
         if p["clip_gradients"] > 0:
+            # Caffe clips by the global norm; -1 means off.
             found["clip"] = {"norm": p["clip_gradients"]}
         return found
 
@@ -219,11 +226,12 @@ class Solver:
 
     def _output(self, name: str) -> str:
         """A folder name without path components."""
+        # A prefix is a path on another machine and comes from an untrusted file: only its last part is used.
         given = (self.message["snapshot_prefix"] or "").rstrip("/").rpartition("/")[2] or name
         return re.sub(r"[^\w-]+", "_", given, flags=re.ASCII).strip("_")[:80] or "training"
 
 
-def check_training(text: str, network: Network, report: Report) -> None:
+def check_training(text: str, network: Network, report: DiagnosticReport) -> None:
     """Report what is wrong with the training file at the field of the solver that it comes from."""
     _, found = read_training(text, "train.textproto", network)
     for fault in found.faults:

@@ -16,7 +16,7 @@ from paddle_layers.define.fields.types import shape_text
 from paddle_layers.runtime.graph.building import parameter_shapes
 
 from .binary import Blob, CaffeError
-from .layers import Stored
+from .layers import BlobConversion
 
 _SHOWN = 20
 
@@ -30,7 +30,7 @@ class Weights:
     unread: list[str] = field(default_factory=list)
 
 
-def weights_of(model: Mapping[str, list[Blob]], stored: list[Stored], network: Network, path: Path) -> Weights:
+def weights_of(model: Mapping[str, list[Blob]], stored: list[BlobConversion], network: Network, path: Path) -> Weights:
     """The weights of a network in a model. Raises `CaffeError` with every blob that does not fit, one line each."""
     wanted = parameter_shapes(network, "float32")
     found, problems = Weights(), list[str]()
@@ -40,6 +40,7 @@ def weights_of(model: Mapping[str, list[Blob]], stored: list[Stored], network: N
             continue
         problem = _problem(blobs, one)
         if problem:
+            # All at once: a prototxt of another variant usually differs in several layers.
             problems.append(message_line(f"layer `{one.layer.name}`: {problem}"))
             continue
         arrays = [blob.numbers.reshape(shape) for blob, shape in zip(blobs, one.shapes, strict=True)]
@@ -48,18 +49,20 @@ def weights_of(model: Mapping[str, list[Blob]], stored: list[Stored], network: N
         # of parameters that are shared, the weights have the first alone
         found.arrays |= {name: np.ascontiguousarray(made[name], np.float32) for name in made if name in wanted}
     if problems:
-        raise _Mismatch(path, problems)
+        raise _CaffemodelMismatch(path, problems)
     for name, array in found.arrays.items():
+        # A running average that is divided by its weight may overflow; infinity would only show as NaN in training.
         if array.shape != wanted[name] or not np.isfinite(array).all():
             reason = "NaN or infinite values" if array.shape == wanted[name] else f"the shape {array.shape}"
             raise CaffeError(f"{path}: `{name}` has {reason}")
+    # Unused layers are no error: a deployed net has no loss, a fine-tuned one another last layer.
     names = {one.layer.name for one in stored}
     found.missing = [name for name in wanted if name not in found.arrays]
     found.unread = [name for name in model if name not in names]
     return found
 
 
-class _Mismatch(CaffeError):
+class _CaffemodelMismatch(CaffeError):
     def __init__(self, path: Path, problems: list[str]) -> None:
         more = [f"... and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
         self.problems = [*problems[:_SHOWN], *more]
@@ -69,10 +72,11 @@ class _Mismatch(CaffeError):
         return "\n  ".join([f"{super().__str__()}:", *self.problems])
 
 
-def _problem(blobs: list[Blob], stored: Stored) -> str:
+def _problem(blobs: list[Blob], stored: BlobConversion) -> str:
     if len(blobs) != len(stored.shapes):
         return f"expected {len(stored.shapes)} blobs, got {len(blobs)}"
     for at, (blob, shape) in enumerate(zip(blobs, stored.shapes, strict=True)):
+        # Without leading ones: old files have four axes for everything, a bias of 10 as 1x1x1x10.
         if _core(blob.shape) != _core(shape):
             return f"expected shape {shape_text(shape)} for blob {at}, got {shape_text(blob.shape)}"
     return ""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .layers import weight
-from .operators import Step, operator
+from .operators import OperatorContext, operator
 from .rows import fc_of
 from .symbolic_values import Operand, PredictedClass, View
 
@@ -16,19 +16,19 @@ AFTER = {"NONE": "", "SOFTMAX": "softmax", "LOGISTIC": "sigmoid"}
 
 
 @operator("LinearClassifier", domain=ML)
-def linear_classifier(step: Step, x: Any) -> Any:
+def linear_classifier(step: OperatorContext, x: Any) -> Any:
     """Scores; the names of classes are left to `predict`."""
     found = _linear(step, step.view(x), "coefficients", "intercepts", None)
     return PredictedClass(found.layout[:1]), found
 
 
 @operator("LinearRegressor", domain=ML)
-def linear_regressor(step: Step, x: Any) -> Operand:
+def linear_regressor(step: OperatorContext, x: Any) -> Operand:
     """A linear map."""
     return _linear(step, step.view(x), "coefficients", "intercepts", step.attribute("targets", 1))
 
 
-def _linear(step: Step, x: View, name: str, other: str, rows: int | None) -> View:
+def _linear(step: OperatorContext, x: View, name: str, other: str, rows: int | None) -> View:
     rows_of_x = step.rows(x)
     width = int(np.prod(rows_of_x.value.dims))
     numbers = np.asarray(step.attribute(name) or [], np.float32)
@@ -51,13 +51,14 @@ def _linear(step: Step, x: View, name: str, other: str, rows: int | None) -> Vie
     bias = weight(given, (f"{step.node.name}.bias",)) if given else None
     found = fc_of(step, x, array, source, bias)
     labels = step.attribute("classlabels_ints") or step.attribute("classlabels_strings") or []
+    # scikit-learn writes one score for two classes; here a class has a score each.
     alone = array.shape[1] == 1 and len(labels) == 2
     step.refuse_unless(not alone, "binary classification with a single score is not supported")
     return step.each(AFTER[after], found) if AFTER[after] else found
 
 
 @operator("Normalizer", domain=ML)
-def normalizer(step: Step, x: Any) -> Operand:
+def normalizer(step: OperatorContext, x: Any) -> Operand:
     """Rows divided by their norm; probabilities that sum to one are unchanged."""
     view, norm = step.view(x), step.attribute("norm", "MAX")
     rows = step.rows(view, 1)
@@ -71,7 +72,7 @@ def normalizer(step: Step, x: Any) -> Operand:
 
 
 @operator("Scaler", domain=ML)
-def scaler(step: Step, x: Any) -> Operand:
+def scaler(step: OperatorContext, x: Any) -> Operand:
     """Columns brought to one size, by constants."""
     rows = step.rows(step.view(x), 1)
     width = rows.value.dims[0]
@@ -86,6 +87,6 @@ def scaler(step: Step, x: Any) -> Operand:
 
 
 @operator("Cast", domain=ML)
-def cast(step: Step, x: Any) -> Operand:
+def cast(step: OperatorContext, x: Any) -> Operand:
     """Nothing happens."""
     return step.view(x)

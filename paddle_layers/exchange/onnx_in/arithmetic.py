@@ -11,11 +11,11 @@ import numpy as np
 from .causal_masks import part_of_grid
 from .fusion_patterns import layer_norm_of, part_of_product, part_of_sum, rms_norm_of, same
 from .layers import NotSupported, Weight, weight
-from .operators import Step, operator
+from .operators import OperatorContext, operator
 from .sizes import whole
 from .symbolic_values import (
     AttentionScores,
-    Constant,
+    ConstantValue,
     EndPosition,
     ErrorFunction,
     Mask,
@@ -33,12 +33,13 @@ Pair = tuple[Any, Any]
 
 
 @operator("Add", "Sum", constants=True)
-def add(step: Step, x: Any, *others: Any) -> Operand:
+def add(step: OperatorContext, x: Any, *others: Any) -> Operand:
     """A sum."""
     if len(others) > 1:
         return _sum_of_all(step, x, *others)
     if not others:
         return step.view(x)
+    # Exporters write the operands in either order.
     for one, other in ((x, others[0]), (others[0], x)):
         found = part_of_sum(step, one, other)
         if found is not None:
@@ -47,13 +48,13 @@ def add(step: Step, x: Any, *others: Any) -> Operand:
 
 
 @operator("Sub", constants=True)
-def sub(step: Step, x: Any, y: Any) -> Operand:
+def sub(step: OperatorContext, x: Any, y: Any) -> Operand:
     """A difference."""
     if isinstance(x, View) and isinstance(y, Statistic) and y.kind == "mean" and same(x, y.view):
         return replace(y, kind="centred", layout=x.layout)
-    if isinstance(x, SequenceLengths) and isinstance(y, Constant) and y.number == 1:
+    if isinstance(x, SequenceLengths) and isinstance(y, ConstantValue) and y.number == 1:
         return EndPosition(x.layout)
-    if isinstance(x, Constant) and x.number == 1 and isinstance(y, Mask):
+    if isinstance(x, ConstantValue) and x.number == 1 and isinstance(y, Mask):
         return replace(y, turned=not y.turned)
     if isinstance(x, PositionGrid) and isinstance(y, PositionGrid) and (x.part, y.part) == ("key", "row"):
         return replace(x, part="causal")
@@ -61,7 +62,7 @@ def sub(step: Step, x: Any, y: Any) -> Operand:
 
 
 @operator("Mul", constants=True)
-def mul(step: Step, x: Any, y: Any) -> Operand:
+def mul(step: OperatorContext, x: Any, y: Any) -> Operand:
     """A product."""
     for one, other in ((x, y), (y, x)):
         found = part_of_product(step, one, other)
@@ -71,9 +72,9 @@ def mul(step: Step, x: Any, y: Any) -> Operand:
 
 
 @operator("Div", constants=True)
-def div(step: Step, x: Any, y: Any) -> Operand:
+def div(step: OperatorContext, x: Any, y: Any) -> Operand:
     """A quotient."""
-    number = y.number if isinstance(y, Constant) else None
+    number = y.number if isinstance(y, ConstantValue) else None
     if isinstance(x, PositionGrid):
         return part_of_grid(step, x, y, "row")
     if isinstance(x, AttentionScores) and number and not x.soft:
@@ -96,11 +97,11 @@ def div(step: Step, x: Any, y: Any) -> Operand:
 # ---- with constants
 
 
-def _combined(step: Step, type_: str, x: Any, y: Any) -> Operand:
+def _combined(step: OperatorContext, type_: str, x: Any, y: Any) -> Operand:
     x, y = step.settled(x), step.settled(y)
-    if isinstance(y, Constant) and isinstance(x, View):
+    if isinstance(y, ConstantValue) and isinstance(x, View):
         return _constant(step, type_, x, step.numbers(y, "second input"))
-    if isinstance(x, Constant) and isinstance(y, View):
+    if isinstance(x, ConstantValue) and isinstance(y, View):
         return _constant_first(step, type_, step.numbers(x, "first input"), y)
     if isinstance(x, View) and isinstance(y, View):
         return _two(step, type_, x, y)
@@ -108,10 +109,12 @@ def _combined(step: Step, type_: str, x: Any, y: Any) -> Operand:
     return step.view(y, "second input")  # reports the one that is not a view
 
 
-def _constant_first(step: Step, type_: str, x: Constant, y: View) -> Operand:
+def _constant_first(step: OperatorContext, type_: str, x: ConstantValue, y: View) -> Operand:
     if type_ in ("add", "mul"):
         return _constant(step, type_, y, x)
     if type_ == "sub":
+        # A factor of a value costs nothing until a layer reads it: it may be absorbed by attention, a norm or another
+        # factor.
         turned = replace(y, factor=-y.factor)
         return _constant(step, "add", turned, x) if x.number is None else _number(step, "add", turned, x.number)
     number = x.number
@@ -120,20 +123,22 @@ def _constant_first(step: Step, type_: str, x: Constant, y: View) -> Operand:
     return replace(step.each("power", y, power=-1.0), factor=number)
 
 
-def _constant(step: Step, type_: str, x: View, y: Constant) -> Operand:
+def _constant(step: OperatorContext, type_: str, x: View, y: ConstantValue) -> Operand:
     array, number = y.array.astype(np.float64), y.number
     if type_ in ("sub", "div"):
         step.refuse_unless(type_ == "sub" or array.all(), "division by a constant that contains 0")
         array, type_ = (-array, "add") if type_ == "sub" else (1 / array, "mul")
         number = None if number is None else float(array.reshape(-1)[0])
-        y = Constant(array, (*y.source, "turned") if y.source else ())
+        y = ConstantValue(array, (*y.source, "turned") if y.source else ())
     step.refuse_unless(y.array.ndim <= len(x.layout), "the constant has more axes than the value")
+    # A single trained value is a parameter of the model and must stay one; a constant of the graph becomes an
+    # attribute.
     if number is not None and not (y.source and x.inside == () and type_ == "add"):
         return _number(step, type_, x, number)
-    return _vector(step, type_, x, Constant(array, y.source))
+    return _vector(step, type_, x, ConstantValue(array, y.source))
 
 
-def _number(step: Step, type_: str, x: View, number: float) -> Operand:
+def _number(step: OperatorContext, type_: str, x: View, number: float) -> Operand:
     if type_ == "mul":
         return replace(x, factor=x.factor * number, scaled_by=step.node.place)
     if number == 0:
@@ -143,7 +148,7 @@ def _number(step: Step, type_: str, x: View, number: float) -> Operand:
     return replace(x, value=made.outputs[0], factor=1.0)
 
 
-def _vector(step: Step, type_: str, x: View, y: Constant) -> Operand:
+def _vector(step: OperatorContext, type_: str, x: View, y: ConstantValue) -> Operand:
     """Numbers for the channels, for the places of a sequence, or for every number of a row."""
     x = step.plain(x)
     shape = (1,) * (len(x.layout) - y.array.ndim) + y.array.shape
@@ -155,10 +160,12 @@ def _vector(step: Step, type_: str, x: View, y: Constant) -> Operand:
             fits, f"cannot broadcast a constant of size {shape[place]} to an axis of size {size_of(x.layout[place])}"
         )
     named = {atom.name for place in used for atom in x.layout[place]}
+    # The batch size of the import is not that of later batches.
     step.refuse_unless("N" not in named, "a different constant per sample is not supported")
     if "T" in named:
         return _places(step, type_, x, array, y.source)
     found = x.value
+    # A MatMul and an Add are a fully connected layer with a bias: separate layers would change names and parameters.
     if atoms_of(tuple(x.layout[place] for place in used)) == _of_parameters(x):
         joined = _joined(step, type_, found, weight(array.reshape(-1), y.source))
         if joined is not None:
@@ -166,6 +173,7 @@ def _vector(step: Step, type_: str, x: View, y: Constant) -> Operand:
     outer = _outer(x)
     if len(used) == 1 and x.layout[used[0]] == outer and outer:
         return replace(x, value=_channels(step, type_, found, weight(array.reshape(-1), y.source)))
+    # Before it is broadcast: a small constant may have a huge shape.
     step.budget.check(math.prod(whole(atom.size) for atom in x.inside))
     numbers = weight(_in_order(x, array), y.source)
     if len(found.dims) == 1:
@@ -209,7 +217,7 @@ def _in_order(x: View, array: Any) -> Any:
     return np.broadcast_to(parts, [sizes[atom] for atom in x.inside]).reshape(-1)
 
 
-def _places(step: Step, type_: str, x: View, array: Any, source: tuple[str, ...]) -> Operand:
+def _places(step: OperatorContext, type_: str, x: View, array: Any, source: tuple[str, ...]) -> Operand:
     """A row of a table for each place."""
     step.refuse_unless(type_ == "add", "multiplication by a different constant per time step is not supported")
     rows = step.rows(x, 1)
@@ -222,12 +230,13 @@ def _places(step: Step, type_: str, x: View, array: Any, source: tuple[str, ...]
     return step.made(made.outputs[0], rows)
 
 
-def _joined(step: Step, type_: str, value: Any, numbers: Weight) -> Any:
+def _joined(step: OperatorContext, type_: str, value: Any, numbers: Weight) -> Any:
     """The layer before with a bias or a gain, where it has none yet."""
     layer = value.layer
     grown = {("fc", "add"): "bias", ("conv", "add"): "bias", ("scale", "add"): "bias", ("layer_norm", "add"): "bias"}
     name = grown.get((layer.type, type_))
     if name and layer.attributes.get("bias") is False and "act" not in layer.attributes:
+        # A copy: the layer without its bias may have other readers.
         made = step.again(layer, {"bias": numbers}, bias=True)
         return made.outputs[value.place]
     bare = not layer.weights.keys() & {"gain", "bias"}
@@ -236,7 +245,7 @@ def _joined(step: Step, type_: str, value: Any, numbers: Weight) -> Any:
     return None
 
 
-def _channels(step: Step, type_: str, value: Any, numbers: Weight) -> Any:
+def _channels(step: OperatorContext, type_: str, value: Any, numbers: Weight) -> Any:
     """A per-channel constant, applied by a layer."""
     if type_ == "mul":
         return step.layer("scale", value, weights={"gain": numbers}, bias=False).outputs[0]
@@ -246,7 +255,7 @@ def _channels(step: Step, type_: str, value: Any, numbers: Weight) -> Any:
 # ---- of two values
 
 
-def _two(step: Step, type_: str, x: View, y: View) -> Operand:
+def _two(step: OperatorContext, type_: str, x: View, y: View) -> Operand:
     x, y = step.plain(x), step.plain(y)
     rank = max(len(x.layout), len(y.layout))
     x, y = (replace(one, layout=(((),) * (rank - len(one.layout)) + one.layout)) for one in (x, y))
@@ -261,11 +270,11 @@ def _two(step: Step, type_: str, x: View, y: View) -> Operand:
     return _broadcast(step, type_, x, y)
 
 
-def _same_shape(step: Step, type_: str, x: Any, y: Any) -> Any:
+def _same_shape(step: OperatorContext, type_: str, x: Any, y: Any) -> Any:
     return step.layer("addto" if type_ == "add" else type_, x, y).outputs[0]
 
 
-def _broadcast(step: Step, type_: str, x: View, y: View) -> Operand:
+def _broadcast(step: OperatorContext, type_: str, x: View, y: View) -> Operand:
     """Broadcasting: one of the values has axes of size 1."""
     if _smaller(x, y):
         step.refuse_unless(type_ in ("add", "mul"), "broadcasting the first input is only supported for Add and Mul")
@@ -294,9 +303,9 @@ def _smaller(x: View, y: View) -> bool:
     return all(a in (b, 1) for a, b in zip(x.shape, y.shape, strict=True))
 
 
-def _sum_of_all(step: Step, *given: Any) -> Operand:
-    constants = [one for one in given if isinstance(one, Constant)]
-    rows = [step.rows(step.view(one)) for one in given if not isinstance(one, Constant)]
+def _sum_of_all(step: OperatorContext, *given: Any) -> Operand:
+    constants = [one for one in given if isinstance(one, ConstantValue)]
+    rows = [step.rows(step.view(one)) for one in given if not isinstance(one, ConstantValue)]
     step.refuse_unless(len({(one.lead, one.value.dims) for one in rows}) == 1, "inputs must have the same shape")
     made = step.layer("addto", *(one.value for one in rows))
     found: Operand = step.made(made.outputs[0], rows[0])

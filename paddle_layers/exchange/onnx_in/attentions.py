@@ -6,20 +6,20 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from .operators import Step, needed, operator
+from .operators import OperatorContext, needed, operator
 from .sequence_rows import causal_of
 from .sizes import divided, whole
 from .symbolic_values import Atom, AttentionScores, Axis, Operand, View, atoms_of, reshaped, size_of
 
 
-def product(step: Step, x: Any, y: Any) -> Operand:
+def product(step: OperatorContext, x: Any, y: Any) -> Operand:
     """A MatMul of two values."""
     if isinstance(x, AttentionScores) and isinstance(y, View):
         return _weighted(step, x, y)
     return _scores(step, step.view(x, "first input"), step.view(y, "second input"))
 
 
-def _scores(step: Step, query: View, keys: View) -> AttentionScores:
+def _scores(step: OperatorContext, query: View, keys: View) -> AttentionScores:
     """`[N, heads, T, width]` times `[N, heads, width, T]`; the batch and the heads may share one axis."""
     reason = "a product of two values is only supported in attention"
     step.refuse_unless(len(query.layout) == len(keys.layout) >= 3, reason)
@@ -40,7 +40,7 @@ def _heads(lead: tuple[Axis, ...]) -> Axis:
     return tuple(atom for atom in atoms_of(lead) if not atom.name)
 
 
-def _check(step: Step, view: View, lead: tuple[Axis, ...], width: Axis, reason: str) -> None:
+def _check(step: OperatorContext, view: View, lead: tuple[Axis, ...], width: Axis, reason: str) -> None:
     """The batch, then heads; columns are cut into heads, one after the other."""
     atoms = atoms_of(lead)
     batch = [atom for atom in atoms if atom.name]
@@ -49,7 +49,7 @@ def _check(step: Step, view: View, lead: tuple[Axis, ...], width: Axis, reason: 
     step.refuse_unless(view.value.level == 1, reason)
 
 
-def _weighted(step: Step, scores: AttentionScores, values: View) -> Operand:
+def _weighted(step: OperatorContext, scores: AttentionScores, values: View) -> Operand:
     """The mean of the values: here the layer is made."""
     step.refuse_unless(scores.soft, "attention scores are multiplied with values before the softmax")
     reason = "values must have the same axes as the keys"
@@ -60,6 +60,8 @@ def _weighted(step: Step, scores: AttentionScores, values: View) -> Operand:
     step.refuse_unless(size_of(_heads(tuple(lead))) == scores.heads, reason)
     query, keys = (replace(one, factor=1.0) for one in (scores.query, scores.keys))
     parts = [_flat(step, view) for view in (query, keys, step.plain(values))]
+    # Exporters divide queries, keys or both by roots of the width, in float32: only the product of all factors is
+    # compared, with a tolerance.
     usual = 1.0 / math.sqrt(parts[0].dims[0] / scores.heads)
     made = step.layer(
         "multi_head_attention", *parts, num_heads=scores.heads, causal=scores.causal or None,
@@ -70,13 +72,13 @@ def _weighted(step: Step, scores: AttentionScores, values: View) -> Operand:
     return View(layout, value=made.outputs[0], order=(*scores.query.rows, *inside))
 
 
-def _flat(step: Step, view: View) -> Any:
+def _flat(step: OperatorContext, view: View) -> Any:
     value = view.value
     return value if len(value.dims) == 1 else step.layer("flatten", value, suffix="flat").outputs[0]
 
 
 @operator("Attention")
-def attention(step: Step, query: Any, keys: Any, values: Any, mask: Any = None, *more: Any) -> Operand:
+def attention(step: OperatorContext, query: Any, keys: Any, values: Any, mask: Any = None, *more: Any) -> Operand:
     """The operator Attention of opset 23, with a separate axis of heads or with concatenated heads."""
     step.refuse_unless(not any(one is not None for one in more), "past keys and values are not supported")
     step.refuse_unless(not any(step.node.outputs[1:]), "attention scores as an output are not supported")

@@ -27,6 +27,8 @@ class BlockNetwork:
 def with_blocks(layers: Sequence[Fields], outputs: Collection[str]) -> BlockNetwork:
     """The layers of a network in order, with repeated structures replaced by blocks; `outputs` keep their names."""
     found = BlockNetwork([], list(layers))
+    # The best pattern first, then again on the shorter network: a stage of a ResNet may contain blocks that repeat
+    # themselves.
     while pattern := best_pattern(found.layers, outputs):
         _replace(found, pattern, outputs)
     return found
@@ -42,6 +44,7 @@ def _replace(found: BlockNetwork, pattern: Pattern, outputs: Collection[str]) ->
     block["name"] = _free(f"{kind}_block", {one["name"] for one in found.blocks})
     block["output"] = [outputs_of(block["layer"][layer])[at]]
     found.blocks.append(block)
+    # Outputs of the model keep their names, since users ask for them.
     taken = {name for one in found.layers for name in (one["name"], *outputs_of(one))} | set(outputs)
     uses: dict[int, Fields] = {}
     values: dict[str, str] = {}  # of this round alone: a name that a round before has freed may be another value now

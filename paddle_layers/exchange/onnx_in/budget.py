@@ -24,6 +24,8 @@ class Budget:
     def __init__(self, model: Model) -> None:
         attributes = (value for node in model.nodes for value in node.attributes.values())
         arrays: list[Any] = [*model.constants.values(), *(one for one in attributes if isinstance(one, np.ndarray))]
+        # A few bytes of ConstantOfShape, Tile or Expand can ask for terabytes. The file size bounds what a legitimate
+        # model needs.
         self.left = BASE + SHARE * sum(array.nbytes for array in arrays)
 
     def check(self, count: int) -> None:

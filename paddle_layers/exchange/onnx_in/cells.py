@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .layers import NotSupported
-from .symbolic_values import Constant
+from .symbolic_values import ConstantValue
 
 NO_FIT = "inconsistent sizes in the loop body"
 
@@ -23,10 +23,10 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Sum:
+class AffineSum:
     """Terms, which have a matrix each or are taken as they are, and numbers that are added to them."""
 
-    terms: tuple[tuple[Leaf, Constant | None], ...] = ()
+    terms: tuple[tuple[Leaf, ConstantValue | None], ...] = ()
     offset: Array | None = None
 
     @property
@@ -49,21 +49,21 @@ class CellState:
 
 
 @dataclass(frozen=True)
-class Function:
+class CellActivation:
     """An activation of a sum, by ONNX's name."""
 
     name: str
-    of: Sum
+    of: AffineSum
 
 
 @dataclass(frozen=True)
 class Product:
     """Two sums multiplied, number by number."""
 
-    first: Sum
-    second: Sum
+    first: AffineSum
+    second: AffineSum
 
-    def pairs(self) -> tuple[tuple[Sum, Sum], tuple[Sum, Sum]]:
+    def pairs(self) -> tuple[tuple[AffineSum, AffineSum], tuple[AffineSum, AffineSum]]:
         """Both, in either order."""
         return (self.first, self.second), (self.second, self.first)
 
@@ -72,15 +72,15 @@ class Product:
 class OneMinus:
     """1 minus a sum."""
 
-    of: Sum
+    of: AffineSum
 
 
-def of(leaf: Leaf) -> Sum:
+def of(leaf: Leaf) -> AffineSum:
     """A leaf as it is."""
-    return Sum(((leaf, None),))
+    return AffineSum(((leaf, None),))
 
 
-def added(one: Sum, other: Sum) -> Sum:
+def added(one: AffineSum, other: AffineSum) -> AffineSum:
     """Both sums in one; where one is 0, the other itself."""
     if not one.terms and one.offset is None:
         return other
@@ -91,22 +91,22 @@ def added(one: Sum, other: Sum) -> Sum:
         if one.offset.size != other.offset.size and 1 not in (one.offset.size, other.offset.size):
             raise NotSupported(NO_FIT)
         offset = one.offset + other.offset
-    return Sum((*one.terms, *other.terms), offset)
+    return AffineSum((*one.terms, *other.terms), offset)
 
 
-def mapped(one: Sum, matrix: Constant) -> Sum:
+def mapped(one: AffineSum, matrix: ConstantValue) -> AffineSum:
     """A sum times a matrix. Raises `NotSupported` where it is more than a leaf."""
     if one.leaf is None or matrix.array.ndim != 2:
         raise NotSupported("the loop body multiplies more than its input or state by a matrix")
-    return Sum(((one.leaf, matrix),))
+    return AffineSum(((one.leaf, matrix),))
 
 
-def cut(one: Sum, start: int, end: int) -> Sum:
+def cut(one: AffineSum, start: int, end: int) -> AffineSum:
     """Some of the columns of a sum of maps."""
     if any(matrix is None for _, matrix in one.terms):
         raise NotSupported("the loop body slices its input or state")
-    terms = [(leaf, Constant(m.array[:, start:end], m.source)) for leaf, m in one.terms if m is not None]
-    return Sum(tuple(terms), None if one.offset is None else one.offset[start:end])
+    terms = [(leaf, ConstantValue(m.array[:, start:end], m.source)) for leaf, m in one.terms if m is not None]
+    return AffineSum(tuple(terms), None if one.offset is None else one.offset[start:end])
 
 
 # ---- cells
@@ -115,8 +115,8 @@ def cut(one: Sum, start: int, end: int) -> Sum:
 class Gate(NamedTuple):
     """Maps of the row and of the state, with the numbers that are added to each."""
 
-    weight: Constant
-    recall: Constant
+    weight: ConstantValue
+    recall: ConstantValue
     bias: Array
     recalled_bias: Array
 
@@ -132,31 +132,32 @@ class Cell:
     reset_after: bool = False
 
 
-def cell_of(result: Sum) -> Cell | None:
+def cell_of(result: AffineSum) -> Cell | None:
     """The cell that gives a sum, where it is one of those known."""
     return _gru(result) or _lstm(result) or _plain(result)
 
 
-def _plain(result: Sum) -> Cell | None:
+def _plain(result: AffineSum) -> Cell | None:
     name, sums = _function(result)
     state = _state_of(sums)
     gate = None if state is None else _gate(sums, state)
     return None if gate is None or state is None else Cell("RNN", (gate,), (name,), state)
 
 
-def _gru(result: Sum) -> Cell | None:
+def _gru(result: AffineSum) -> Cell | None:
     """`update * state + (1 - update) * candidate`."""
     products = _products(result, 2)
     for kept, new in (products, products[::-1]) if products else ():
         for update, state in kept.pairs():
             for rest, candidate in new.pairs():
+                # Identity of the sum: a gate that merely has equal weights is another gate.
                 of_update = isinstance(rest.leaf, OneMinus) and rest.leaf.of is update
                 if of_update and isinstance(state.leaf, CellState):
                     return _gates_of_gru(update, state.leaf.place, candidate)
     return None
 
 
-def _gates_of_gru(update: Sum, state: int, candidate: Sum) -> Cell | None:
+def _gates_of_gru(update: AffineSum, state: int, candidate: AffineSum) -> Cell | None:
     gate_act, of_update = _function(update)
     act, sums = _function(candidate)
     inner = [leaf for leaf, _ in sums.terms if isinstance(leaf, Product)]
@@ -169,12 +170,14 @@ def _gates_of_gru(update: Sum, state: int, candidate: Sum) -> Cell | None:
             continue
         third = _candidate(sums, inner[0], recalled, state)
         if third is not None:
+            # The reset gate may be applied before or after the product with the state; both forms exist
+            # (`reset_after`).
             after = recalled.leaf is None
             return Cell("GRU", (first, second, third), (gate_act, act), state, reset_after=after)
     return None
 
 
-def _candidate(sums: Sum, product: Product, recalled: Sum, state: int) -> Gate | None:
+def _candidate(sums: AffineSum, product: Product, recalled: AffineSum, state: int) -> Gate | None:
     """The reset gate before or after the linear transformation of the state."""
     terms = dict(sums.terms)
     own = terms.get(StepInput())
@@ -189,7 +192,7 @@ def _candidate(sums: Sum, product: Product, recalled: Sum, state: int) -> Gate |
     return None
 
 
-def _lstm(result: Sum) -> Cell | None:
+def _lstm(result: AffineSum) -> Cell | None:
     """`output * act(cells)`, where the cells are `forget * cells + input * candidate`."""
     products = _products(result, 1)
     for output, outer in products[0].pairs() if products else ():
@@ -204,7 +207,9 @@ def _lstm(result: Sum) -> Cell | None:
     return None
 
 
-def _gates_of_lstm(gates: tuple[Sum, Sum, Sum], candidate: Sum, before: Sum, state_act: str) -> Cell | None:
+def _gates_of_lstm(
+    gates: tuple[AffineSum, AffineSum, AffineSum], candidate: AffineSum, before: AffineSum, state_act: str
+) -> Cell | None:
     named = [_function(one) for one in (*gates, candidate)]
     state = _state_of(named[0][1])
     if not isinstance(before.leaf, CellState) or state is None or state == before.leaf.place:
@@ -216,23 +221,23 @@ def _gates_of_lstm(gates: tuple[Sum, Sum, Sum], candidate: Sum, before: Sum, sta
     return Cell("LSTM", tuple(one for one in found if one), (named[0][0], named[3][0], state_act), state)
 
 
-def _function(one: Sum) -> tuple[str, Sum]:
+def _function(one: AffineSum) -> tuple[str, AffineSum]:
     """An activation and its argument; a sum alone is linear."""
-    return (one.leaf.name, one.leaf.of) if isinstance(one.leaf, Function) else ("Affine", one)
+    return (one.leaf.name, one.leaf.of) if isinstance(one.leaf, CellActivation) else ("Affine", one)
 
 
-def _products(one: Sum, count: int) -> list[Product]:
+def _products(one: AffineSum, count: int) -> list[Product]:
     """All terms, where they are so many products."""
     fits = len(one.terms) == count and one.offset is None
     found = [leaf for leaf, matrix in one.terms if isinstance(leaf, Product) and matrix is None]
     return found if fits and len(found) == count else []
 
 
-def _state_of(one: Sum) -> int | None:
+def _state_of(one: AffineSum) -> int | None:
     return next((leaf.place for leaf, _ in one.terms if isinstance(leaf, CellState)), None)
 
 
-def _gate(one: Sum, state: int) -> Gate | None:
+def _gate(one: AffineSum, state: int) -> Gate | None:
     """A map of the row and one of the state."""
     terms = dict(one.terms)
     own, recall = terms.get(StepInput()), terms.get(CellState(state))
@@ -242,7 +247,7 @@ def _gate(one: Sum, state: int) -> Gate | None:
     return Gate(own, recall, bias, np.zeros_like(bias))
 
 
-def _numbers(one: Sum, matrix: Constant) -> Array:
+def _numbers(one: AffineSum, matrix: ConstantValue) -> Array:
     width = matrix.array.shape[1]
     if one.offset is not None and one.offset.size not in (1, width):
         raise NotSupported(NO_FIT)

@@ -27,13 +27,13 @@ from . import (  # noqa: F401  importing a module registers its operators in `OP
 from .budget import Budget
 from .folding import folded
 from .graph_inputs import READINGS, GraphInputs
-from .layers import Layer, NotSupported, Value
-from .model import Model, Node, shown
-from .operators import OF_CONSTANTS, OPERATORS, Handler, Step, described
+from .layers import ImportedLayer, LayerOutput, NotSupported
+from .model import Model, OnnxNode, shown
+from .operators import OF_CONSTANTS, OPERATORS, Handler, OperatorContext, described
 from .schemas import fault_of
 from .sizes import NoSize
 from .symbolic_values import (
-    Constant,
+    ConstantValue,
     DynamicConstant,
     ErrorFunction,
     Mask,
@@ -51,18 +51,21 @@ from .symbolic_values import (
 class Outcome:
     """Result of a conversion, for one interpretation of the inputs."""
 
-    outputs: list[tuple[str, Value]] = field(default_factory=list)
+    outputs: list[tuple[str, LayerOutput]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
-    folded: list[Node] = field(default_factory=list)
+    folded: list[OnnxNode] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    unused: list[Node] = field(default_factory=list)
+    unused: list[OnnxNode] = field(default_factory=list)
 
 
 def convert(model: Model) -> Outcome:
     """The layers of a model, by the first reading of its inputs that leaves nothing over, or the least."""
     best: Outcome | None = None
+    # A model does not say which axis has the steps. The readings are tried from the simplest on, and one that converts
+    # everything is taken.
     for reading in READINGS:
         found = _Conversion(model, reading).run()
+        # Any first axis could be read as steps; only a recurrence or attention shows that it is meant so.
         unfounded = reading == "time-major" and not _has_steps(found)
         if best is None or (len(found.refused) < len(best.refused) and not unfounded):
             best = found
@@ -74,7 +77,7 @@ def convert(model: Model) -> Outcome:
 
 def _has_steps(outcome: Outcome) -> bool:
     """Whether a layer shows which axis has the steps, as recurrences and attention do; the first axis may be these."""
-    seen: set[Layer] = set()
+    seen: set[ImportedLayer] = set()
     stack = [value.layer for _, value in outcome.outputs]
     while stack:
         layer = stack.pop()
@@ -96,9 +99,9 @@ class _Conversion:
         self.known: dict[Any, Any] = {}
         self.budget = Budget(model)
         self.outcome = Outcome(refused=list(self.graph_inputs.refused), notes=list(self.graph_inputs.notes))
-        self.values: dict[str, SymbolicValue | Constant | None] = {
+        self.values: dict[str, SymbolicValue | ConstantValue | None] = {
             **{
-                name: Constant(array, (name,) if array.dtype.kind == "f" else ())
+                name: ConstantValue(array, (name,) if array.dtype.kind == "f" else ())
                 for name, array in model.constants.items()
             },
             **self.graph_inputs.values,
@@ -136,10 +139,12 @@ class _Conversion:
                 for label in self.known.get("means", ())
             ]
 
-    def _node(self, node: Node) -> None:
+    def _node(self, node: OnnxNode) -> None:
         handler = OPERATORS.get((node.domain, node.operator))
         opset = self.model.opsets.get(node.domain, 1 if node.domain else 13)
+        # Against ONNX's own schema first: handlers may then rely on the types of attributes.
         fault = fault_of(node, opset)
+        # An input of a rejected node: its consequences are not reported, only the cause.
         unknown = any(name and self.values.get(name) is None for name in (*node.inputs, *node.captured))
         results: Sequence[Any] = ()
         try:
@@ -155,17 +160,17 @@ class _Conversion:
             if name:
                 self.values[name] = results[place] if place < len(results) else None
 
-    def _foldable(self, node: Node) -> bool:
-        return all(not name or isinstance(self.values.get(name), Constant) for name in node.inputs)
+    def _foldable(self, node: OnnxNode) -> bool:
+        return all(not name or isinstance(self.values.get(name), ConstantValue) for name in node.inputs)
 
-    def _results(self, node: Node, handler: Handler | None, opset: int) -> Sequence[Any]:
+    def _results(self, node: OnnxNode, handler: Handler | None, opset: int) -> Sequence[Any]:
         inputs = [self.values[name] if name else None for name in node.inputs]
         for one in inputs:
             if isinstance(one, Mask) and one.ids is not None and node.operator not in _KEEP_MASKS:
                 self.known[one.ids.layer, "padding"] = True
         if self._foldable(node):
             found = folded(
-                node, [one for one in inputs if one is None or isinstance(one, Constant)], opset, self.budget
+                node, [one for one in inputs if one is None or isinstance(one, ConstantValue)], opset, self.budget
             )
             if found is not None:
                 self.outcome.folded.append(node)
@@ -173,8 +178,9 @@ class _Conversion:
         if handler is None:
             raise NotSupported(_unknown(node))
         captured = {name: self.values[name] for name in node.captured}
-        step = Step(node, opset, self.graph_inputs.steps, self.known, self.budget, captured)
+        step = OperatorContext(node, opset, self.graph_inputs.steps, self.known, self.budget, captured)
         if node.operator not in ("Conv", "MaxPool", "AveragePool"):
+            # Only these absorb a preceding Pad; for others it becomes a layer.
             inputs = [step.settled(one) if isinstance(one, PaddedView) else one for one in inputs]
         first = inputs[0] if inputs else None
         whole = isinstance(first, (SelectedSteps, ErrorFunction)) or (isinstance(first, Statistic) and first.over_all)
@@ -191,7 +197,7 @@ class _Conversion:
             "Concat",
         ):
             return [first]
-        if isinstance(first, Constant) and handler not in OF_CONSTANTS:
+        if isinstance(first, ConstantValue) and handler not in OF_CONSTANTS:
             raise NotSupported(f"input is {described(first)}, expected the output of a layer")
         result = _called(handler, step, inputs)
         return result if isinstance(result, tuple) else (result,)
@@ -219,10 +225,10 @@ class _Conversion:
         elif not self.outcome.refused:
             self.outcome.refused.append(f"output {shown(name)}: not produced by any node, or not a supported value")
 
-    def _step(self, name: str) -> Step:
+    def _step(self, name: str) -> OperatorContext:
         """A place for layers that an output needs."""
-        node = Node(len(self.model.nodes), name, "output", "", (), (), {})
-        return Step(node, 0, self.graph_inputs.steps, self.known, self.budget)
+        node = OnnxNode(len(self.model.nodes), name, "output", "", (), (), {})
+        return OperatorContext(node, 0, self.graph_inputs.steps, self.known, self.budget)
 
     def _value(self, name: str, view: View) -> None:
         step = self._step(name)
@@ -245,15 +251,16 @@ _KEEP_MASKS = frozenset({"Unsqueeze", "Squeeze", "Cast", "Identity", "Not", "Whe
 _OF_VALUES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Flatten", "Reshape", "Shape"})
 
 
-def _called(handler: Handler, step: Step, inputs: Sequence[Any]) -> Any:
+def _called(handler: Handler, step: OperatorContext, inputs: Sequence[Any]) -> Any:
     try:
+        # Separately from the call, whose own TypeError would be a mistake in this library.
         inspect.signature(handler).bind(step, *inputs)
     except TypeError:
         raise NotSupported(f"unsupported number of inputs: {len(inputs)}") from None
     return handler(step, *inputs)
 
 
-def _unknown(node: Node) -> str:
+def _unknown(node: OnnxNode) -> str:
     where = f" of the domain `{shown(node.domain)}`" if node.domain else ""
     return f"unsupported operator{where}{'' if node.domain else _WAYS_OUT.get(node.operator, '')}"
 
@@ -270,6 +277,7 @@ def _needed(model: Model) -> set[int]:
     """The places of the nodes on which outputs rest."""
     wanted = {entry.name for entry in model.outputs}
     found = set()
+    # ONNX requires topological order, so one backward walk suffices.
     for node in reversed(model.nodes):
         if wanted.intersection(filter(None, node.outputs)):
             found.add(node.place)

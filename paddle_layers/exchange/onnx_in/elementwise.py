@@ -8,11 +8,11 @@ from typing import Any
 
 from .layers import NotSupported, weight
 from .normalizations import squared
-from .operators import Step, operator
+from .operators import OperatorContext, operator
 from .symbolic_values import (
     AttentionScores,
-    Constant,
     ConstantMask,
+    ConstantValue,
     EndPosition,
     ErrorFunction,
     IdMatch,
@@ -32,25 +32,25 @@ PLAIN = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softsign": "soft
 
 
 @operator(*PLAIN)
-def plain(step: Step, x: Any) -> Operand:
+def plain(step: OperatorContext, x: Any) -> Operand:
     """A function without settings."""
     return step.each(PLAIN[step.node.operator], step.view(x))
 
 
 @operator("LeakyRelu")
-def leaky_relu(step: Step, x: Any) -> Operand:
+def leaky_relu(step: OperatorContext, x: Any) -> Operand:
     """A rectifier that lets something through."""
     return step.each("relu", step.view(x), negative_slope=step.attribute("alpha", 0.01))
 
 
 @operator("Elu")
-def elu(step: Step, x: Any) -> Operand:
+def elu(step: OperatorContext, x: Any) -> Operand:
     """Exponential below 0."""
     return step.each("elu", step.view(x), alpha=step.attribute("alpha", 1.0))
 
 
 @operator("Selu")
-def selu(step: Step, x: Any) -> Operand:
+def selu(step: OperatorContext, x: Any) -> Operand:
     """With the numbers that make it what it is."""
     numbers = step.attribute("alpha", 1.6732632), step.attribute("gamma", 1.0507010)
     near = math.isclose(numbers[0], 1.6732632, rel_tol=1e-5) and math.isclose(numbers[1], 1.0507010, rel_tol=1e-5)
@@ -59,26 +59,26 @@ def selu(step: Step, x: Any) -> Operand:
 
 
 @operator("HardSigmoid")
-def hard_sigmoid(step: Step, x: Any) -> Operand:
+def hard_sigmoid(step: OperatorContext, x: Any) -> Operand:
     """A straight line from 0 to 1."""
     slope, offset = step.attribute("alpha", 0.2), step.attribute("beta", 0.5)
     return step.each("hard_sigmoid", step.view(x), slope=slope, offset=offset)
 
 
 @operator("Gelu")
-def gelu(step: Step, x: Any) -> Operand:
+def gelu(step: OperatorContext, x: Any) -> Operand:
     """By the error function or the hyperbolic tangent."""
     return step.each("gelu", step.view(x), approximate=step.attribute("approximate", "none").upper())
 
 
 @operator("Swish")
-def swish(step: Step, x: Any) -> Operand:
+def swish(step: OperatorContext, x: Any) -> Operand:
     """A value times its logistic function."""
     return step.each("swish", step.view(x), beta=step.attribute("alpha", 1.0))
 
 
 @operator("PRelu")
-def prelu(step: Step, x: Any, slope: Any) -> Operand:
+def prelu(step: OperatorContext, x: Any, slope: Any) -> Operand:
     """A rectifier with learned slopes along neighboring axes, or one for all."""
     rows = step.rows(step.view(x))
     given, dims = step.numbers(slope, "slope"), rows.value.dims or (1,)
@@ -96,7 +96,7 @@ def prelu(step: Step, x: Any, slope: Any) -> Operand:
 
 
 @operator("Clip")
-def clip(step: Step, x: Any, least: Any = None, most: Any = None) -> Operand:
+def clip(step: OperatorContext, x: Any, least: Any = None, most: Any = None) -> Operand:
     """Within limits; from 0 to 6 it is `relu6`."""
     low, high = (
         step.attribute(name) if given is None else step.numbers(given, f"`{name}`").number
@@ -104,6 +104,7 @@ def clip(step: Step, x: Any, least: Any = None, most: Any = None) -> Operand:
     )
     if isinstance(x, SequenceLengths):
         return x  # no sequence is empty
+    # Exporters write the limits of float32 for an absent one.
     low, high = (None if one is None or abs(one) > 3.4e38 else one for one in (low, high))
     view = step.view(x)
     if low == 0 and high is not None and high > 0:
@@ -116,26 +117,27 @@ def clip(step: Step, x: Any, least: Any = None, most: Any = None) -> Operand:
 
 
 @operator("Erf")
-def erf(step: Step, x: Any) -> Operand:
+def erf(step: OperatorContext, x: Any) -> Operand:
     """The error function of a value over the root of 2: a part of `gelu`."""
     return _normal(step, step.view(x))
 
 
 @operator("Erfc")
-def erfc(step: Step, x: Any) -> Operand:
+def erfc(step: OperatorContext, x: Any) -> Operand:
     """1 minus the error function: no operator of ONNX, but tf2onnx leaves it where Keras has `gelu`."""
     view = step.view(x)
     return replace(_normal(step, replace(view, factor=-view.factor)), added=1.0)
 
 
-def _normal(step: Step, view: View) -> ErrorFunction:
+def _normal(step: OperatorContext, view: View) -> ErrorFunction:
     fits = math.isclose(view.factor, math.sqrt(0.5), rel_tol=1e-4)
+    # `erf(x / sqrt(2))`: any other argument is not the normal distribution of `gelu`.
     step.refuse_unless(fits, "Erf is only supported in `gelu`")
     return ErrorFunction(view.layout, view=replace(view, factor=1.0))
 
 
 @operator("Sqrt")
-def sqrt(step: Step, x: Any) -> Operand:
+def sqrt(step: OperatorContext, x: Any) -> Operand:
     """A root; that of a variance is a deviation."""
     if isinstance(x, Statistic) and x.kind == "variance":
         return replace(x, kind="deviation")
@@ -147,7 +149,7 @@ def sqrt(step: Step, x: Any) -> Operand:
 
 
 @operator("Reciprocal")
-def reciprocal(step: Step, x: Any) -> Operand:
+def reciprocal(step: OperatorContext, x: Any) -> Operand:
     """One over it."""
     if isinstance(x, Statistic) and x.kind == "deviation":
         return replace(x, kind="inverse deviation")
@@ -157,7 +159,7 @@ def reciprocal(step: Step, x: Any) -> Operand:
 
 
 @operator("Neg")
-def neg(step: Step, x: Any) -> Operand:
+def neg(step: OperatorContext, x: Any) -> Operand:
     """The other sign."""
     if isinstance(x, Statistic) and x.kind == "mean":
         return replace(x, kind="negated mean")
@@ -166,9 +168,9 @@ def neg(step: Step, x: Any) -> Operand:
 
 
 @operator("Pow", constants=True)
-def power(step: Step, x: Any, exponent: Any) -> Operand:
+def power(step: OperatorContext, x: Any, exponent: Any) -> Operand:
     """A constant power."""
-    if isinstance(x, Constant) and isinstance(exponent, View) and x.number is not None and x.number > 0:
+    if isinstance(x, ConstantValue) and isinstance(exponent, View) and x.number is not None and x.number > 0:
         scale = None if exponent.factor == 1.0 else exponent.factor
         return step.each("exp", replace(exponent, factor=1.0), base=x.number, scale=scale)
     number = step.numbers(exponent, "exponent").number
@@ -183,21 +185,21 @@ def power(step: Step, x: Any, exponent: Any) -> Operand:
 
 
 @operator("Min", "Max", constants=True)
-def extreme(step: Step, x: Any, *others: Any) -> Operand:
+def extreme(step: OperatorContext, x: Any, *others: Any) -> Operand:
     """The smallest or the largest of values of one shape, or a limit."""
     for one, other in ((x, others[0] if others else None), (others[0] if others else None, x)):
         if (
             isinstance(one, (StepPositions, SequenceLengths, EndPosition))
-            and isinstance(other, Constant)
+            and isinstance(other, ConstantValue)
             and len(others) == 1
         ):
             return one  # no sequence is empty or longer than its table
     least = step.node.operator == "Min"
-    given = [one for one in (x, *others) if isinstance(one, Constant)]
+    given = [one for one in (x, *others) if isinstance(one, ConstantValue)]
     if given and len(others) == 1:
         number = given[0].number
         step.refuse_unless(number is not None, "only a scalar limit is supported")
-        view = step.view(x if isinstance(others[0], Constant) else others[0])
+        view = step.view(x if isinstance(others[0], ConstantValue) else others[0])
         if not least and number == 0:
             return step.each("relu", view)
         return step.each("clip", view, **{"max" if least else "min": number})
@@ -208,9 +210,10 @@ def extreme(step: Step, x: Any, *others: Any) -> Operand:
 
 
 @operator("Softmax", "LogSoftmax")
-def softmax(step: Step, x: Any) -> Operand:
+def softmax(step: OperatorContext, x: Any) -> Operand:
     """Over an axis; before opset 13 over all axes from `axis` on. Of attention scores over the keys."""
     rank = len(x.layout)
+    # The default changed from 1 to -1 in opset 13, together with the meaning: before, all axes from `axis` on were one.
     axis = step.axis(step.attribute("axis", -1 if step.opset >= 13 else 1), rank)
     axes = range(axis, rank if step.opset < 13 else axis + 1)
     log = step.node.operator == "LogSoftmax"
@@ -231,7 +234,7 @@ def softmax(step: Step, x: Any) -> Operand:
     return _softmax_of_rows(step, view, used, "log_softmax" if log else "softmax")
 
 
-def _softmax_of_rows(step: Step, view: View, used: list[int], type_: str) -> Operand:
+def _softmax_of_rows(step: OperatorContext, view: View, used: list[int], type_: str) -> Operand:
     """Over axes of a row; several ones are joined to a single axis, and taken apart again."""
     rows = step.rows(view)
     if len(used) == 1:
@@ -245,13 +248,13 @@ def _softmax_of_rows(step: Step, view: View, used: list[int], type_: str) -> Ope
 
 
 @operator("IsNaN")
-def is_nan(_: Step, x: Any) -> Operand:
+def is_nan(_: OperatorContext, x: Any) -> Operand:
     """Exporters ask it of attention where there is no key at all: never here."""
     return ConstantMask(x.layout, truth=False)
 
 
 @operator("Not")
-def negated(_: Step, x: Any) -> Operand:
+def negated(_: OperatorContext, x: Any) -> Operand:
     """The opposite of what is known."""
     if isinstance(x, (Mask, IdMatch)):
         return replace(x, turned=not x.turned)
@@ -261,7 +264,7 @@ def negated(_: Step, x: Any) -> Operand:
 
 
 @operator("ArrayFeatureExtractor", "Binarizer", "ZipMap", "LabelEncoder", domain="ai.onnx.ml", constants=True)
-def label(step: Step, x: Any, y: Any = None) -> Operand:
+def label(step: OperatorContext, x: Any, y: Any = None) -> Operand:
     """Names of classes; ZipMap puts them beside the scores, Binarizer says which of several there are."""
     if step.node.operator == "ZipMap":
         return step.view(x)

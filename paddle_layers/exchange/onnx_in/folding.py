@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from .budget import Budget
 from .layers import NotSupported
-from .model import Node
+from .model import OnnxNode
 from .sizes import NoSize
-from .symbolic_values import Constant
+from .symbolic_values import ConstantValue
 from .tensors import KINDS
 
 Array = NDArray[Any]
@@ -36,7 +36,9 @@ _EACH: dict[str, Fold] = {
 }  # fmt: skip
 
 
-def folded(node: Node, inputs: Sequence[Constant | None], opset: int, budget: Budget) -> list[Constant] | None:
+def folded(
+    node: OnnxNode, inputs: Sequence[ConstantValue | None], opset: int, budget: Budget
+) -> list[ConstantValue] | None:
     """The folded result of a node of constants; None if it has none. Raises `NotSupported` beyond the budget."""
     fold = _FOLDS.get(node.operator)
     arrays = [None if one is None else one.array for one in inputs]
@@ -44,18 +46,22 @@ def folded(node: Node, inputs: Sequence[Constant | None], opset: int, budget: Bu
         return None
     if fold is None:
         return None
+    # Before the operation: a result of the size of its inputs has to fit.
     budget.check(sum(one.size for one in arrays if one is not None))
     try:
         with np.errstate(all="ignore"):
             found = fold(_Facts(node, opset, budget), *arrays)
         made = found if isinstance(found, list) else [found]
         sources = [one.source for one in inputs if one is not None and one.source]
+        # What was computed from one parameter is a trained parameter; from several it is a constant, since training
+        # cannot keep their relation.
         source: tuple[str, ...] = (*sources[0], node.operator) if len(sources) == 1 else ()
         if len(sources) == 1 and node.operator in _SAME:
             source = sources[0] if node.operator in ("Identity", "Cast") else source
         results = [_plain(np.asarray(one)) for one in made]
+        # After it, and only new memory: reshapes and slices are views.
         budget.spend(sum(one.nbytes for one in results if not _is_view(one, arrays)))
-        return [Constant(one, source if one.dtype.kind == "f" else ()) for one in results]
+        return [ConstantValue(one, source if one.dtype.kind == "f" else ()) for one in results]
     except NoSize:
         return None
     except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError) as error:
@@ -77,7 +83,7 @@ def _plain(array: Array) -> Array:
 class _Facts:
     """Attributes of the node that is computed."""
 
-    def __init__(self, node: Node, opset: int, budget: Budget) -> None:
+    def __init__(self, node: OnnxNode, opset: int, budget: Budget) -> None:
         self.opset, self.outputs, self._attributes = opset, len(node.outputs), node.attributes
         self.limited = budget.check
 
@@ -110,6 +116,8 @@ def _divided(facts: _Facts, x: Array, y: Array) -> Any:
     if x.dtype.kind in "iu" and y.dtype.kind in "iu":
         if not y.all():
             raise ValueError("division by 0")
+        # ONNX divides integers toward zero, NumPy toward minus infinity; above 2^52 the quotient of floats is not
+        # exact.
         return np.trunc(x / y).astype(x.dtype) if max(abs(x).max(initial=0), 1) < 1 << 52 else x // y
     return np.floor_divide(x, y) if "O" in (x.dtype.kind, y.dtype.kind) else x / y
 
@@ -209,6 +217,7 @@ def _slice(facts: _Facts, x: Array, *given: Any) -> Array:
     index = [slice(None)] * x.ndim
     names = range(len(starts)) if axes is None else axes
     for start, end, axis, step in zip(starts, ends, names, steps or [1] * len(starts), strict=True):
+        # A backward slice to the begin has no end that Python can write as a number.
         last = None if step < 0 and end < -x.shape[axis] else end
         index[axis] = slice(start, last, step)
     return x[tuple(index)]

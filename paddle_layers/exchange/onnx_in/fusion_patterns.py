@@ -10,48 +10,48 @@ import numpy as np
 
 from .layers import weight
 from .normalizations import norm_of, squared
-from .operators import Step
+from .operators import OperatorContext
 from .sequence_rows import broadcast, causal_of
 from .symbolic_values import (
     AttentionScores,
-    Constant,
     ConstantMask,
+    ConstantValue,
     DynamicConstant,
     ErrorFunction,
     IdArithmetic,
     Layout,
     Mask,
     Operand,
-    PositionEmbedding,
+    PositionLookup,
     Statistic,
     StepPositions,
     View,
 )
 
 
-def part_of_sum(step: Step, one: Any, other: Any) -> Operand | None:
+def part_of_sum(step: OperatorContext, one: Any, other: Any) -> Operand | None:
     """The meaning of a sum with a partial pattern; None for an ordinary sum."""
-    number = other.number if isinstance(other, Constant) else None
+    number = other.number if isinstance(other, ConstantValue) else None
     if isinstance(one, ErrorFunction) and number is not None and one.factor == 1.0:
         return replace(one, added=one.added + number)
     if isinstance(one, Statistic):
         return _sum_of_statistics(step, one, other)
-    if isinstance(one, View) and isinstance(other, PositionEmbedding):
+    if isinstance(one, View) and isinstance(other, PositionLookup):
         return _with_places(step, one, other)
     if isinstance(one, AttentionScores) and not one.soft:
         return _masked(step, one, other)
     if _of_ids(one) and number is not None and number >= 0:
         return IdArithmetic(one.layout)
     if isinstance(one, DynamicConstant) and one.number == 0:
-        if isinstance(other, Constant):
-            return Constant(np.atleast_2d(other.array), other.source)
+        if isinstance(other, ConstantValue):
+            return ConstantValue(np.atleast_2d(other.array), other.source)
         return other if isinstance(other, StepPositions) else step.view(other)
     return None
 
 
-def part_of_product(step: Step, one: Any, other: Any) -> Operand | None:
+def part_of_product(step: OperatorContext, one: Any, other: Any) -> Operand | None:
     """The meaning of a product with a partial pattern, or of a value with a function of itself."""
-    number = other.number if isinstance(other, Constant) else None
+    number = other.number if isinstance(other, ConstantValue) else None
     if isinstance(one, ConstantMask):  # a choice, written as a product with 0 or 1
         return _kept(one, other) if one.truth else DynamicConstant(broadcast(one, other))
     if isinstance(one, ErrorFunction):
@@ -71,18 +71,18 @@ def part_of_product(step: Step, one: Any, other: Any) -> Operand | None:
     return None
 
 
-def _sum_of_statistics(step: Step, one: Statistic, other: Any) -> Operand | None:
-    number = other.number if isinstance(other, Constant) else None
+def _sum_of_statistics(step: OperatorContext, one: Statistic, other: Any) -> Operand | None:
+    number = other.number if isinstance(other, ConstantValue) else None
     if one.kind in ("variance", "mean") and number is not None:
         return replace(one, epsilon=one.epsilon + number)
-    if one.kind == "moved" and isinstance(other, Constant) and one.bias is None:
+    if one.kind == "moved" and isinstance(other, ConstantValue) and one.bias is None:
         return replace(one, bias=other, layout=_wide(one, other))
     if isinstance(other, Statistic) and (one.kind, other.kind) == ("scaled", "moved"):
         return layer_norm_of(step, one, other)
     return None
 
 
-def _product_of_statistics(step: Step, one: Statistic, other: Any) -> Operand | None:
+def _product_of_statistics(step: OperatorContext, one: Statistic, other: Any) -> Operand | None:
     if isinstance(other, Statistic):
         if one.kind == "centred" == other.kind and one.view is other.view:
             return replace(one, kind="square")
@@ -90,7 +90,7 @@ def _product_of_statistics(step: Step, one: Statistic, other: Any) -> Operand | 
             return layer_norm_of(step, one, other)
         if (one.kind, other.kind) == ("negated mean", "inverse deviation"):
             return replace(other, kind="moved")
-    if one.kind == "inverse deviation" and isinstance(other, Constant) and one.gain is None:
+    if one.kind == "inverse deviation" and isinstance(other, ConstantValue) and one.gain is None:
         return replace(one, gain=other, layout=_wide(one, other))
     if one.kind == "inverse deviation" and isinstance(other, View) and same(other, one.view):
         return replace(one, kind="scaled", layout=other.layout)
@@ -99,8 +99,9 @@ def _product_of_statistics(step: Step, one: Statistic, other: Any) -> Operand | 
     return None
 
 
-def _product_of_mask(step: Step, mask: Mask, other: Any, number: float | None) -> Operand | None:
+def _product_of_mask(step: OperatorContext, mask: Mask, other: Any, number: float | None) -> Operand | None:
     if mask.turned and number is not None and number < -1e4:
+        # Exporters use -1e4 (half precision), -1e9, or the lowest float instead of minus infinity.
         return replace(mask, turned=False)  # to be added: 0 for what is seen, very little for the rest
     if isinstance(other, DynamicConstant) and other.number == 1:
         return replace(mask, layout=broadcast(mask, other))
@@ -116,7 +117,9 @@ def _product_of_mask(step: Step, mask: Mask, other: Any, number: float | None) -
     return other  # there is no padding here that could be made zero
 
 
-def _product_of_normal(step: Step, normal: ErrorFunction, other: Any, number: float | None) -> Operand | None:
+def _product_of_normal(
+    step: OperatorContext, normal: ErrorFunction, other: Any, number: float | None
+) -> Operand | None:
     if number is not None:
         return replace(normal, factor=normal.factor * number)
     return _gelu(step, other, normal) if isinstance(other, View) else None
@@ -132,7 +135,7 @@ def same(x: View, y: View) -> bool:
     return x.value is y.value and x.factor == y.factor
 
 
-def _gelu(step: Step, x: View, normal: ErrorFunction) -> Operand:
+def _gelu(step: OperatorContext, x: View, normal: ErrorFunction) -> Operand:
     """`x` times the probability: the view may have a factor, of which 2 make the probability of the error function."""
     fits = x.value is normal.view.value and normal.added == 1.0
     step.refuse_unless(fits, "Erf is only supported in `gelu`")
@@ -140,20 +143,20 @@ def _gelu(step: Step, x: View, normal: ErrorFunction) -> Operand:
     return replace(made, factor=2.0 * normal.factor * x.factor)
 
 
-def _wide(one: Statistic, numbers: Constant) -> Layout:
+def _wide(one: Statistic, numbers: ConstantValue) -> Layout:
     """The axes of a value per row, once there is a value per column."""
     rank = max(len(one.layout), numbers.array.ndim)
     return (*((),) * (rank - len(one.layout)), *one.layout[:-1], one.view.layout[-1])
 
 
-def layer_norm_of(step: Step, first: Statistic, other: Statistic) -> Operand:
+def layer_norm_of(step: OperatorContext, first: Statistic, other: Statistic) -> Operand:
     """Of what is centered and its deviation, or of both halves; of both, the gain is the same one."""
     fits = same(first.view, other.view) and (first.gain is other.gain or first.kind == "centred")
     step.refuse_unless(fits, "normalization divides by the standard deviation of another value")
     return norm_of(step, "layer_norm", first.view, first.over, other.epsilon, other.gain, other.bias)
 
 
-def rms_norm_of(step: Step, x: View, root: Statistic) -> Operand:
+def rms_norm_of(step: OperatorContext, x: View, root: Statistic) -> Operand:
     """Of a value and the root of the mean of its squares."""
     step.refuse_unless(
         squared(root.view) is x.value and x.factor == 1.0,
@@ -162,7 +165,7 @@ def rms_norm_of(step: Step, x: View, root: Statistic) -> Operand:
     return norm_of(step, "rms_norm", x, root.over, root.epsilon)
 
 
-def _gated(step: Step, x: View, gate: View) -> Operand | None:
+def _gated(step: OperatorContext, x: View, gate: View) -> Operand | None:
     """A value times a function of itself."""
     layer = gate.value.layer
     if layer.type not in ("sigmoid", "hard_sigmoid") or gate.factor != 1.0 or "act" in layer.attributes:
@@ -184,7 +187,7 @@ def _gated(step: Step, x: View, gate: View) -> Operand | None:
     return None
 
 
-def _masked(step: Step, scores: AttentionScores, other: Any) -> Operand:
+def _masked(step: OperatorContext, scores: AttentionScores, other: Any) -> Operand:
     """Scores plus 0 or minus infinity: a causal mask; a padding mask is dropped, since there is no padding."""
     if isinstance(other, (Mask, ConstantMask)):
         causal: bool | None = isinstance(other, Mask) and other.causal
@@ -197,19 +200,19 @@ def _masked(step: Step, scores: AttentionScores, other: Any) -> Operand:
 
 
 def _kept(known: ConstantMask, other: Any) -> Any:
-    return other if isinstance(other, Constant) else replace(other, layout=broadcast(known, other))
+    return other if isinstance(other, ConstantValue) else replace(other, layout=broadcast(known, other))
 
 
 def _hidden(given: Any) -> bool | None:
     """Whether a factor, 1 for visible rows and 0 otherwise, hides the later rows; None if it is no such factor."""
     if isinstance(given, Mask):
         return None if given.turned or given.end else given.causal
-    if isinstance(given, Constant) and given.array.ndim > 1 and np.isin(given.array, (0, 1)).all():
+    if isinstance(given, ConstantValue) and given.array.ndim > 1 and np.isin(given.array, (0, 1)).all():
         return causal_of(given.array == 1, seen=True)
     return None
 
 
-def _with_places(step: Step, x: View, places: PositionEmbedding) -> Operand:
+def _with_places(step: OperatorContext, x: View, places: PositionLookup) -> Operand:
     """A learned row for each place."""
     rows = step.rows(x, 1)
     atoms = [axis for axis in places.layout if axis]

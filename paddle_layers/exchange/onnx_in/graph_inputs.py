@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from paddle_layers.define.fields.types import Type
 
-from .layers import Layer, NotSupported, Value
+from .layers import ImportedLayer, LayerOutput, NotSupported
 from .model import GraphInput, Model, shown
-from .sizes import BATCH, Extent, Size
+from .sizes import BATCH, Extent, SymbolicSize
 from .symbolic_values import (
     Atom,
     Axis,
@@ -32,7 +32,7 @@ LENGTHS = ".lengths"
 CHANNELS_LAST = [0, 3, 1, 2]
 BOXES = ("RoiAlign", "MaxRoiPool")
 """Operators whose second input has the boxes of all images, concatenated."""
-BOXES_STEPS = Size.named("T of boxes")
+BOXES_STEPS = SymbolicSize.named("T of boxes")
 """The number of boxes of an image."""
 
 
@@ -43,7 +43,7 @@ class GraphInputs:
     model: Model
     reading: str
     values: dict[str, SymbolicValue] = field(default_factory=dict)
-    layers: dict[str, Layer] = field(default_factory=dict)
+    layers: dict[str, ImportedLayer] = field(default_factory=dict)
     steps: dict[Extent, Atom] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -57,6 +57,7 @@ class GraphInputs:
     def read(self) -> GraphInputs:
         """All inputs; what cannot be read is `refused`."""
         names = {entry.name for entry in self.model.inputs}
+        # Boxes last: they belong to the batch axis that an image input defines.
         for entry in sorted(self.model.inputs, key=lambda entry: self._place_among_boxes(entry.name) is not None):
             base = entry.name.removesuffix(LENGTHS)
             try:
@@ -133,6 +134,7 @@ class GraphInputs:
         inside: tuple[Axis, ...] = tuple(axis_for(size) for size in sizes)
         order, shape = inside, tuple(sizes)
         if len(sizes) == 3 and not self.says_axes and self._channels_last(entry.name):
+            # The layout is changed at the input, once: otherwise a permutation would precede every layer with channels.
             order, shape = (inside[2], *inside[:2]), (sizes[2], *sizes[:2])
             wanted = "x".join(map(str, shape))
             self.notes.append(f"input {shown(entry.name)}: feed channels first ({wanted}), not channels last")
@@ -172,7 +174,7 @@ class GraphInputs:
         return self.batch
 
     def _steps(self, size: int | str | None) -> Atom:
-        known: Extent = size if isinstance(size, int) else Size.named(f"T {size or len(self.steps)}")
+        known: Extent = size if isinstance(size, int) else SymbolicSize.named(f"T {size or len(self.steps)}")
         if self.reading == "together" and self.steps:
             other = next(iter(self.steps))
             fixed = 1 in (known, other) or (isinstance(known, int) and isinstance(other, int))
@@ -181,9 +183,9 @@ class GraphInputs:
             known = other
         return self.steps.setdefault(known, Atom(known, "T"))
 
-    def _data(self, entry: GraphInput, type_: Type, settings: Mapping[str, object], *, level: int) -> Layer:
+    def _data(self, entry: GraphInput, type_: Type, settings: Mapping[str, object], *, level: int) -> ImportedLayer:
         levels = {"seq_nested_level": level} if level else {}
-        layer = Layer("data", (), {**settings, **levels}, {}, (), name=entry.name)
-        layer.outputs = (Value(layer, 0, type_),)
+        layer = ImportedLayer("data", (), {**settings, **levels}, {}, (), name=entry.name)
+        layer.outputs = (LayerOutput(layer, 0, type_),)
         self.layers[entry.name] = layer
         return layer

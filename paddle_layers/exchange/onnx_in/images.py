@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .layers import Value, Weight, weight
-from .operators import Rows, Step, operator
+from .layers import LayerOutput, Weight, weight
+from .operators import OperatorContext, RowView, operator
 from .sequence_rows import one_row
-from .symbolic_values import Constant, Operand, PaddedView, Statistic, View, atoms_of, axis_for
+from .symbolic_values import ConstantValue, Operand, PaddedView, Statistic, View, atoms_of, axis_for
 
 Pads = list[tuple[int, int]]
 
@@ -17,7 +17,7 @@ SUFFIXES = {1: "1d", 2: "", 3: "3d"}
 """Suffixes of layer types by number of spatial axes."""
 
 
-def image(step: Step, x: Any) -> tuple[Rows, Value, int]:
+def image(step: OperatorContext, x: Any) -> tuple[RowView, LayerOutput, int]:
     """Rows as channels of 1-D signals, images or volumes; the number of axes after the channels."""
     rows = step.rows(step.view(x))
     dims = rows.value.dims
@@ -33,7 +33,9 @@ def parameters(found: dict[str, Weight], part: str, spatial: int) -> dict[str, W
     return {f"{part}.{name}": one for name, one in found.items()} if spatial == 1 else found
 
 
-def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], spread: list[int]) -> tuple[Pads, list[int]]:
+def windows(
+    step: OperatorContext, x: Any, kernel: list[int], sizes: tuple[int, ...], spread: list[int]
+) -> tuple[Pads, list[int]]:
     """(before, after) of each axis and the strides, as the node and a Pad before it say."""
     count = len(kernel)
     strides = step.attribute("strides") or [1] * count
@@ -50,6 +52,7 @@ def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], sprea
         pairs = []
         for size, window, stride in zip(sizes, spread, strides, strict=True):
             total = max((-(-size // stride) - 1) * stride + window - size, 0)
+            # The odd pixel goes after the image for SAME_UPPER (TensorFlow) and before it for SAME_LOWER.
             less = total // 2
             pairs.append((less, total - less) if auto == "SAME_UPPER" else (total - less, less))
     elif auto == "VALID":
@@ -60,9 +63,10 @@ def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], sprea
 
 
 @operator("Conv")
-def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Operand:
+def conv(step: OperatorContext, x: Any, filters: Any, bias: Any = None) -> Operand:
     """The filters as they are."""
     padded = x
+    # A convolution pads with zeros only.
     if isinstance(x, PaddedView) and x.number != 0:
         padded = x = step.settled(x)
     elif isinstance(x, PaddedView):
@@ -74,7 +78,7 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Operand:
         step.refuse_unless(padded is x, "Pad before a convolution along time steps is not supported")
         if len(x.layout) == 4 == given.array.ndim and not x.layout[2] and kernel[0] == 1:  # an image of a single row
             line = replace(x, layout=(*x.layout[:2], x.layout[3]))
-            found = _over_steps(step, line, Constant(given.array[:, :, 0], given.source), bias)
+            found = _over_steps(step, line, ConstantValue(given.array[:, :, 0], given.source), bias)
             return replace(found, layout=(*found.layout[:2], (), found.layout[2]))
         return _over_steps(step, x, given, bias)
     rows, value, spatial = image(step, x)
@@ -122,7 +126,7 @@ def around(pads: Pads) -> dict[str, Any]:
     return found | pair("padding_end", [after for _, after in pads])
 
 
-def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> View:
+def _over_steps(step: OperatorContext, x: View, given: ConstantValue, bias: Any) -> View:
     """1-D convolution along the steps of sequences: a context window and a fully connected layer.
 
     The node may go along an image of height 1 without vertical padding.
@@ -145,6 +149,7 @@ def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> View:
     value = view.value
     if length > 1:
         value = step.layer("context", value, length=length, start=-before, suffix="context").outputs[0]
+    # Context windows list the steps one after the other, each with its channels.
     array, source = (
         given.array.transpose(2, 1, 0).reshape(-1, filters),
         (*given.source, "steps") if given.source else (),
@@ -160,13 +165,15 @@ def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> View:
 
 
 @operator("MaxPool", "AveragePool")
-def pool(step: Step, x: Any) -> Operand:
+def pool(step: OperatorContext, x: Any) -> Operand:
     """Pooling; padding after the last pixel may be equivalent to rounding up."""
     average = step.node.operator == "AveragePool"
     padded, counted = x, bool(step.attribute("count_include_pad", 0))
     if isinstance(x, PaddedView):
         low = x.number < -1e30
         own = any(step.attribute("pads") or [0])
+        # A pad of minus infinity never wins a maximum, so it is the same as a pool's own padding; an average counts its
+        # zeros.
         fits = (x.number == 0 and not own) if average else low
         padded = x if fits else step.settled(x)
         x = x.view if fits else padded
@@ -182,6 +189,8 @@ def pool(step: Step, x: Any) -> Operand:
         _count(size + a + b, window, stride, up, size + a)
         for size, (a, b), window, stride in zip(rows.value.dims[1:], pads, kernel, strides, strict=True)
     ]
+    # The same number of windows may follow from padding after the image or from rounding up; the latter is the usual
+    # form here.
     found = {
         name: [
             _count(size + 2 * a, window, stride, name == "CEIL", size + a)
@@ -212,10 +221,11 @@ def _count(size: int, window: int, stride: int, up: bool, edge: int) -> int:
     if left < 0:
         return 0
     found = (-(-left // stride) if up else left // stride) + 1
+    # A window that begins in the padding after the image is dropped, as PyTorch and Caffe do.
     return found - 1 if up and (found - 1) * stride >= edge else found
 
 
-def normalized(step: Step, x: Any) -> Statistic | None:
+def normalized(step: OperatorContext, x: Any) -> Statistic | None:
     """The mean over the last of three axes, as tf2onnx writes it for layer normalization of sequences."""
     layout = (*x.layout[:-1], ())
     if isinstance(x, Statistic) and x.kind == "square" and x.over == 1:
@@ -226,7 +236,7 @@ def normalized(step: Step, x: Any) -> Statistic | None:
 
 
 @operator("GlobalAveragePool", "GlobalMaxPool")
-def global_pool(step: Step, x: Any) -> Operand:
+def global_pool(step: OperatorContext, x: Any) -> Operand:
     """One window as large as the image, or as a sequence; of rows of sequences, a part of normalization."""
     average = step.node.operator == "GlobalAveragePool"
     if average and len(x.layout) == 3 and (squared := normalized(step, x)) is not None:
@@ -246,7 +256,7 @@ def global_pool(step: Step, x: Any) -> Operand:
 
 
 @operator("BatchNormalization")
-def batch_norm(step: Step, x: Any, gain: Any, bias: Any, mean: Any, var: Any) -> Operand:
+def batch_norm(step: OperatorContext, x: Any, gain: Any, bias: Any, mean: Any, var: Any) -> Operand:
     """With the averages that it has: training moves them on."""
     step.refuse_unless(not step.attribute("training_mode", 0), "training mode is not supported")
     rows = step.rows(step.view(x))
@@ -264,7 +274,7 @@ def batch_norm(step: Step, x: Any, gain: Any, bias: Any, mean: Any, var: Any) ->
 
 
 @operator("LRN")
-def lrn(step: Step, x: Any) -> Operand:
+def lrn(step: OperatorContext, x: Any) -> Operand:
     """Across channels."""
     rows = step.rows(step.view(x), 3)
     step.refuse_unless(len(rows.lead) == 1, "channels cannot be the time axis of sequences")

@@ -21,7 +21,7 @@ from .report import report_text
 
 
 @dataclass(frozen=True)
-class Imported(ImportedFiles):
+class OnnxImport(ImportedFiles):
     """Result of an ONNX import: a checked network, its weights by name, a report of the conversion."""
 
     network: Network
@@ -45,7 +45,7 @@ class Imported(ImportedFiles):
         return net
 
 
-def import_onnx(path: str | Path) -> Imported:
+def import_onnx(path: str | Path) -> OnnxImport:
     """Import an ONNX model as exported by PyTorch, Keras, scikit-learn or this library; the weights are trainable.
 
     The first axis of its inputs is the batch; `[N, T, ...]` become sequences if a sequence layer reads them.
@@ -54,7 +54,8 @@ def import_onnx(path: str | Path) -> Imported:
         path: The ONNX file.
 
     Returns:
-        The network, its weights, and a report of the conversion.
+        An object with `network`, `weights` by name and `report`. Its `net()` returns a `Net` with the weights, and
+        `write(folder)` writes the files.
 
     Raises:
         ImportFailure: Nodes without a counterpart, one line each.
@@ -68,10 +69,11 @@ def import_onnx(path: str | Path) -> Imported:
     model = read_model(file)
     with np.errstate(all="ignore"):  # what is not finite is so in the model
         outcome = convert(model)
+    # After the whole graph, so that one run lists all nodes that are not supported.
     if outcome.refused:
         count = len(outcome.refused)
         title = f"cannot import {file}: {count} {'error' if count == 1 else 'errors'}:"
         raise ImportFailure(title, *(f"  {line}" for line in outcome.refused))
     made = assemble(model, outcome)
     reports = [report_text(model, outcome, made, brief=brief) for brief in (False, True)]
-    return Imported(made.network, made.text, made.weights, made.outputs, *reports)
+    return OnnxImport(made.network, made.text, made.weights, made.outputs, *reports)

@@ -18,10 +18,10 @@ class NotSupported(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Value:
+class LayerOutput:
     """An output of a layer."""
 
-    layer: Layer
+    layer: ImportedLayer
     place: int
     type: Type
 
@@ -50,11 +50,11 @@ class Weight:
 
 
 @dataclass(eq=False)
-class Layer:
+class ImportedLayer:
     """One layer. `nodes` are those that became it, by their place in the graph."""
 
     type: str
-    inputs: tuple[Value, ...]
+    inputs: tuple[LayerOutput, ...]
     attributes: dict[str, Any]
     weights: dict[str, Weight]
     nodes: tuple[int, ...]
@@ -62,7 +62,7 @@ class Layer:
     name: str = ""
     named: dict[int, str] = field(default_factory=dict)
     """Names of outputs of the model, for a layer with several outputs."""
-    outputs: tuple[Value, ...] = field(default=(), init=False)
+    outputs: tuple[LayerOutput, ...] = field(default=(), init=False)
 
     @property
     def definition(self) -> LayerDefinition:
@@ -79,14 +79,14 @@ class Layer:
 
 def make_layer(
     type_: str,
-    inputs: Sequence[Value],
+    inputs: Sequence[LayerOutput],
     attributes: Mapping[str, Any],
     weights: Mapping[str, Weight],
     nodes: Iterable[int],
     suffix: str = "",
-) -> Layer:
+) -> ImportedLayer:
     """A layer with the types of its outputs. Raises `NotSupported` with what the layer's rules say."""
-    made = Layer(type_, tuple(inputs), dict(attributes), dict(weights), tuple(nodes), suffix)
+    made = ImportedLayer(type_, tuple(inputs), dict(attributes), dict(weights), tuple(nodes), suffix)
     definition = made.definition
     try:
         bound = definition.bind(made.attributes)
@@ -95,16 +95,18 @@ def make_layer(
         raise NotSupported(f"invalid attributes for `{type_}`: {'; '.join(map(str, error.args))}") from None
     except ShapeError as error:
         raise NotSupported(f"invalid input shape for `{type_}`: {error}") from None
-    made.outputs = tuple(Value(made, place, one) for place, one in enumerate(types))
+    made.outputs = tuple(LayerOutput(made, place, one) for place, one in enumerate(types))
     return made
 
 
-def _type(value: Value) -> Type:
+def _type(value: LayerOutput) -> Type:
     """The type; ids have as many values as the table that they choose rows of, which is known with its reader."""
+    # ONNX does not bound ids; the first reader that has a table does.
     size = value.layer.attributes.get("size") if value.layer.type == "data" else None
     return value.type._replace(size=size) if isinstance(size, int) and value.type.kind == "INT" else value.type
 
 
 def weight(array: Any, source: tuple[str, ...] = ()) -> Weight:
     """A parameter's numbers in float32."""
+    # float32, whatever the precision of the model, since the weights are trainable afterwards.
     return Weight(np.ascontiguousarray(array, np.float32), source)

@@ -22,10 +22,10 @@ class ImportFailure(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class OnnxSubgraph:
     """The graph that an attribute holds, as loops have it; graphs in its own nodes are left out."""
 
-    nodes: list[Node]
+    nodes: list[OnnxNode]
     constants: dict[str, NDArray[Any]]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -34,12 +34,13 @@ class Body:
     def captured(self) -> tuple[str, ...]:
         """Captured values of the surrounding graph."""
         own = {*self.inputs, *self.constants, *(name for node in self.nodes for name in node.outputs)}
+        # A dict keeps the order of first use, so that an import gives the same text every time.
         read = dict.fromkeys([name for node in self.nodes for name in node.inputs] + list(self.outputs))
         return tuple(name for name in read if name and name not in own)
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class OnnxNode:
     """A node; `place` counts from 0, unset attributes are for those that hold several graphs."""
 
     place: int
@@ -53,12 +54,13 @@ class Node:
     @cached_property
     def captured(self) -> tuple[str, ...]:
         """Values that its subgraphs capture."""
-        bodies = [one for one in self.attributes.values() if isinstance(one, Body)]
+        bodies = [one for one in self.attributes.values() if isinstance(one, OnnxSubgraph)]
         return tuple(dict.fromkeys(name for body in bodies for name in body.captured))
 
     @property
     def label(self) -> str:
         """Name in messages and in the report."""
+        # Names of nodes are optional in ONNX; outputs are not.
         name = self.name or next(filter(None, self.outputs), f"number {self.place + 1}")
         return f"{shown(name)} ({shown(self.operator)})"
 
@@ -78,7 +80,7 @@ class Model:
 
     name: str
     producer: str
-    nodes: list[Node]
+    nodes: list[OnnxNode]
     constants: dict[str, NDArray[Any]]
     inputs: list[GraphInput]
     outputs: list[GraphInput]

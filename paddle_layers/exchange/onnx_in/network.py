@@ -17,7 +17,7 @@ from paddle_layers.runtime import Net
 
 from .blocks import BlockNetwork, with_blocks
 from .conversion import Outcome
-from .layers import Layer, Value, Weight
+from .layers import ImportedLayer, LayerOutput, Weight
 from .model import ImportFailure, Model
 
 JOINED = frozenset(
@@ -40,7 +40,7 @@ class Assembled:
     network: Network
     text: str
     weights: dict[str, NDArray[Any]]
-    layers: list[Layer]
+    layers: list[ImportedLayer]
     outputs: dict[str, str]
     """Values by the names of the model's outputs."""
     paths: dict[str, str]
@@ -76,7 +76,7 @@ def assemble(model: Model, outcome: Outcome) -> Assembled:
     return Assembled(network, dumps(network), weights, layers, named, short.paths)
 
 
-def _drop_states(read: set[Value], layers: list[Layer]) -> None:
+def _drop_states(read: set[LayerOutput], layers: list[ImportedLayer]) -> None:
     """Dead outputs: exporters name all outputs of an LSTM; unused final states are dropped."""
     for layer in layers:
         if layer.attributes.get("return_state") and layer.outputs[1] not in read:
@@ -89,9 +89,9 @@ def _lines(short: BlockNetwork) -> Iterator[dict[str, Any]]:
     yield from ({"layer": layer} for layer in short.layers)
 
 
-def _in_order(roots: list[Layer]) -> list[Layer]:
+def _in_order(roots: list[ImportedLayer]) -> list[ImportedLayer]:
     """Topological order of the layers, data layers first."""
-    found: dict[Layer, None] = {}
+    found: dict[ImportedLayer, None] = {}
     stack = [(layer, False) for layer in reversed(roots)]
     while stack:
         layer, ready = stack.pop()
@@ -100,19 +100,21 @@ def _in_order(roots: list[Layer]) -> list[Layer]:
         elif layer not in found:
             stack.append((layer, True))
             stack += [(value.layer, False) for value in reversed(layer.inputs) if value.layer not in found]
+    # An explicit stack: models may be deeper than Python's recursion limit.
     return sorted(found, key=lambda layer: bool(layer.inputs))
 
 
-def _join(layers: list[Layer], outputs: set[Value]) -> dict[Value, Value]:
+def _join(layers: list[ImportedLayer], outputs: set[LayerOutput]) -> dict[LayerOutput, LayerOutput]:
     """Fuse activations into the `act` of the previous layers; returns the replacement of each output."""
     readers = Counter(value for layer in layers for value in layer.inputs)
-    replaced: dict[Value, Value] = {}
+    replaced: dict[LayerOutput, LayerOutput] = {}
     for layer in layers:
         if layer.type not in JOINED or layer.attributes not in ({}, _DEFAULTS.get(layer.type, {})):
             continue
         value = layer.inputs[0]
         before = value.layer
         fits = "act" in before.definition.common and "act" not in before.attributes and len(before.outputs) == 1
+        # A value that someone else reads before the activation has to stay.
         if fits and readers[value] == 1 and value not in outputs and value not in replaced:
             before.attributes["act"] = layer.type
             before.nodes = (*before.nodes, *layer.nodes)
@@ -123,7 +125,7 @@ def _join(layers: list[Layer], outputs: set[Value]) -> dict[Value, Value]:
 # ---- names
 
 
-def _name(model: Model, layers: list[Layer], outputs: dict[Value, str]) -> None:
+def _name(model: Model, layers: list[ImportedLayer], outputs: dict[LayerOutput, str]) -> None:
     """Names of outputs, else of parameters, else of nodes; each once."""
     used = {name for layer in layers for name in layer.named.values()}
     for layer in layers:  # data and outputs have the model's own names
@@ -155,7 +157,7 @@ def _clean(name: str) -> str:
     return f"n{found}" if found[:1].isdigit() else found
 
 
-def _of_weights(layer: Layer) -> str:
+def _of_weights(layer: ImportedLayer) -> str:
     """The part before `.weight` in the name of an initializer."""
     for one in layer.weights.values():
         name = one.source[0] if one.source else ""
@@ -168,7 +170,7 @@ def _of_weights(layer: Layer) -> str:
     return ""
 
 
-def _of_nodes(model: Model, layer: Layer) -> str:
+def _of_nodes(model: Model, layer: ImportedLayer) -> str:
     """The path of the first node, without what exporters repeat."""
     nodes = [model.nodes[place] for place in layer.nodes if place < len(model.nodes)]
     if not nodes:
@@ -187,28 +189,32 @@ def _of_nodes(model: Model, layer: Layer) -> str:
 # ---- text and weights
 
 
-def _parameters(layers: list[Layer]) -> Iterator[tuple[Layer, str, Weight]]:
+def _parameters(layers: list[ImportedLayer]) -> Iterator[tuple[ImportedLayer, str, Weight]]:
     for layer in layers:
         for name, one in layer.weights.items():
             yield layer, name, one
 
 
-def _shares(layers: list[Layer]) -> dict[Weight, str]:
+def _shares(layers: list[ImportedLayer]) -> dict[Weight, str]:
     """Matrices that several layers read are one parameter; vectors that exporters joined for being equal are not."""
     found: dict[tuple[Any, ...], list[tuple[str, Weight]]] = {}
     for layer, name, one in _parameters(layers):
+        # Exporters merge equal initializers: two biases of zeros are one tensor by chance, two equal matrices are not.
         if one.source and one.array.ndim > 1:
             found.setdefault((one.source, one.array.shape), []).append((f"{layer.name}_{name}", one))
     return {one: group[0][0] for group in found.values() if len(group) > 1 for _, one in group}
 
 
-def _fields(layer: Layer, replaced: dict[Value, Value], shares: dict[Weight, str]) -> dict[str, Any]:
+def _fields(
+    layer: ImportedLayer, replaced: dict[LayerOutput, LayerOutput], shares: dict[Weight, str]
+) -> dict[str, Any]:
     inputs = [_value_name(replaced.get(value, value)) for value in layer.inputs]
     settings = []
     for name, one in layer.weights.items():
         own: dict[str, Any] = {"of": name}
         if one in shares:
             own["share"] = shares[one]
+        # Numbers of the graph were constants in the original training, too.
         if not one.trained and not name.startswith("running"):
             own["frozen"] = True
         if len(own) > 1:
@@ -227,14 +233,15 @@ def _plain(attributes: dict[str, Any]) -> dict[str, Any]:
 
 def _short(number: float) -> float:
     single = np.float32(number)
+    # 0.1 of float32 is 0.10000000149 as a double; the short form converts back to the same float32.
     return float(str(single)) if np.isfinite(single) and abs(float(single) - number) <= 1e-6 * abs(number) else number
 
 
-def _value_name(value: Value) -> str:
+def _value_name(value: LayerOutput) -> str:
     return value.layer.output_names()[value.place]
 
 
-def _weights(network: Network, layers: list[Layer], paths: dict[str, str]) -> dict[str, NDArray[Any]]:
+def _weights(network: Network, layers: list[ImportedLayer], paths: dict[str, str]) -> dict[str, NDArray[Any]]:
     """The numbers by the names of the network's parameters, what no node gave among them."""
     with Net(network) as net:
         given = {f"{paths.get(layer.name, layer.name)}.{name}": one.array for layer, name, one in _parameters(layers)}

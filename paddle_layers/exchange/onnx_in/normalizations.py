@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .layers import Value, weight
-from .operators import Step, operator
-from .symbolic_values import Constant, Operand, View, size_of
+from .layers import LayerOutput, weight
+from .operators import OperatorContext, operator
+from .symbolic_values import ConstantValue, Operand, View, size_of
 
 
 def norm_of(
-    step: Step,
+    step: OperatorContext,
     type_: str,
     x: View,
     over: int,
     epsilon: float,
-    gain: Constant | None = None,
-    bias: Constant | None = None,
+    gain: ConstantValue | None = None,
+    bias: ConstantValue | None = None,
 ) -> View:
     """Normalization over the last axes, with a gain and bias per column if there are any."""
     rows = step.rows(x)
@@ -41,7 +41,7 @@ def norm_of(
     return step.made(made.outputs[0], rows)
 
 
-def squared(view: View) -> Value | None:
+def squared(view: View) -> LayerOutput | None:
     """The value whose square a view is."""
     layer = view.value.layer
     square = layer.type == "power" and layer.attributes == {"power": 2.0}
@@ -50,7 +50,7 @@ def squared(view: View) -> Value | None:
 
 
 @operator("LayerNormalization")
-def layer_norm(step: Step, x: Any, gain: Any, bias: Any = None) -> Operand:
+def layer_norm(step: OperatorContext, x: Any, gain: Any, bias: Any = None) -> Operand:
     """Over the last axes."""
     view = step.view(x)
     axis = step.axis(step.attribute("axis", -1), len(view.layout))
@@ -70,7 +70,7 @@ def layer_norm(step: Step, x: Any, gain: Any, bias: Any = None) -> Operand:
 
 
 @operator("LpNormalization")
-def row_length(step: Step, x: Any) -> Operand:
+def row_length(step: OperatorContext, x: Any) -> Operand:
     """Rows brought to length 1."""
     view = step.view(x)
     step.refuse_unless(step.attribute("p", 2) == 2, f"norm p={step.attribute('p', 2)} is not supported, expected 2")
@@ -83,7 +83,7 @@ def row_length(step: Step, x: Any) -> Operand:
 
 
 @operator("InstanceNormalization", "GroupNormalization")
-def group_norm(step: Step, x: Any, gain: Any, bias: Any) -> Operand:
+def group_norm(step: OperatorContext, x: Any, gain: Any, bias: Any) -> Operand:
     """Channels of each image, or groups of them; older models have one gain for a group."""
     rows = step.rows(step.view(x))
     step.refuse_unless(len(rows.lead) == 1, "channels cannot be the time axis of sequences")
@@ -100,6 +100,7 @@ def group_norm(step: Step, x: Any, gain: Any, bias: Any) -> Operand:
         array = own.array.reshape(-1)
         source = own.source
         if array.size < channels:
+            # Older opsets have one gain per group. As repeated values they no longer are the parameter of the file.
             array, source = array.repeat(channels // groups), ()
         weights[part + name] = weight(array, source)
     type_, settings = ("instance_norm", {}) if part else ("group_norm", {"groups": groups})
@@ -109,7 +110,7 @@ def group_norm(step: Step, x: Any, gain: Any, bias: Any) -> Operand:
 
 
 @operator("MeanVarianceNormalization")
-def mvn(step: Step, x: Any) -> Operand:
+def mvn(step: OperatorContext, x: Any) -> Operand:
     """Over neighboring axes of a row."""
     view = step.view(x)
     rows = step.rows(view)

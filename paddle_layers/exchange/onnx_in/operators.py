@@ -9,14 +9,14 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from .budget import Budget
-from .layers import Layer, NotSupported, Value, Weight, make_layer
-from .model import Node
+from .layers import ImportedLayer, LayerOutput, NotSupported, Weight, make_layer
+from .model import OnnxNode
 from .sizes import Extent
 from .symbolic_values import (
     Atom,
     AttentionScores,
     BoxImageIndices,
-    Constant,
+    ConstantValue,
     DynamicConstant,
     EndPosition,
     ErrorFunction,
@@ -26,8 +26,8 @@ from .symbolic_values import (
     Mask,
     Operand,
     PaddedView,
-    PositionEmbedding,
     PositionGrid,
+    PositionLookup,
     PredictedClass,
     ReversedSequence,
     SelectedSteps,
@@ -52,7 +52,7 @@ OF_CONSTANTS: set[Handler] = set()
 
 
 def operator(*names: str, domain: str = "", constants: bool = False) -> Callable[[Handler], Handler]:
-    """Register the function of operators. It gets a `Step`, then what each input means, None where one is left out.
+    """Register the handler of operators: it gets an `OperatorContext`, then each input, None for an omitted one.
 
     Its first input is a constant only where it takes `constants`: other functions are not called with one.
     """
@@ -67,20 +67,20 @@ def operator(*names: str, domain: str = "", constants: bool = False) -> Callable
     return keep
 
 
-class Rows(NamedTuple):
+class RowView(NamedTuple):
     """A value whose rows have the axes that the node sees, and the axes before them."""
 
-    value: Value
+    value: LayerOutput
     lead: Layout
     view: View
 
 
-class Step:
+class OperatorContext:
     """One node. `steps` has the axes of steps by their sizes."""
 
     def __init__(
         self,
-        node: Node,
+        node: OnnxNode,
         opset: int,
         steps: Mapping[Extent, Atom],
         known: dict[Any, Any],
@@ -110,14 +110,19 @@ class Step:
     # ---- layers
 
     def layer(
-        self, type_: str, *inputs: Value, weights: dict[str, Weight] | None = None, suffix: str = "", **attributes: Any
-    ) -> Layer:
+        self,
+        type_: str,
+        *inputs: LayerOutput,
+        weights: dict[str, Weight] | None = None,
+        suffix: str = "",
+        **attributes: Any,
+    ) -> ImportedLayer:
         """A new layer. Attributes with the value None are omitted."""
         given = {name: value for name, value in attributes.items() if value is not None}
         self.budget.spend(sum(one.array.nbytes for one in (weights or {}).values()))
         return make_layer(type_, inputs, given, weights or {}, (self.node.place,), suffix)
 
-    def again(self, layer: Layer, weights: dict[str, Weight], **attributes: Any) -> Layer:
+    def again(self, layer: ImportedLayer, weights: dict[str, Weight], **attributes: Any) -> ImportedLayer:
         """A copy of the layer with an addition of this node; the original is dropped if it has no other reader."""
         nodes = (*layer.nodes, self.node.place)
         merged = {**layer.attributes, **attributes}
@@ -133,6 +138,7 @@ class Step:
         """The same view with its factor applied by a separate layer."""
         if view.factor == 1.0:
             return view
+        # Readers of the same scaled value share one layer.
         made = self.known.get(("scaled", view.value, view.factor))
         if made is None:
             known = view.scaled_by >= 0
@@ -155,7 +161,7 @@ class Step:
                 return count
         raise NotSupported("the batch or time axis is missing")
 
-    def rows(self, view: View, rank: int | None = None) -> Rows:
+    def rows(self, view: View, rank: int | None = None) -> RowView:
         """The value with rows of the shape that the node sees."""
         plain = self.plain(view)
         count = self.lead(plain)
@@ -163,13 +169,15 @@ class Step:
         self.refuse_unless(
             rank is None or len(rest) == rank, f"input has {len(rest)} axes besides batch and time, expected {rank}"
         )
+        # Only now a permutation becomes a layer: most transpositions of exporters cancel each other before a layer
+        # reads the result.
         if atoms_of(rest) != plain.inside:
             plain = self._permuted(plain, atoms_of(rest))
         dims = tuple(size_of(axis) for axis in rest)
         value = plain.value
         if value.dims != dims and value.type.kind != "INT":
             value = self.layer("reshape", value, dims=list(dims), suffix="shape").outputs[0]
-        return Rows(value, plain.layout[:count], plain)
+        return RowView(value, plain.layout[:count], plain)
 
     def _permuted(self, view: View, order: tuple[Atom, ...]) -> View:
         """The value with the atoms of its rows in another order, by a layer that all who want it so read."""
@@ -183,27 +191,27 @@ class Step:
             self.known["order", view.value, *places] = made
         return replace(view, value=made.outputs[0], order=(*view.rows, *order))
 
-    def axis_of_row(self, axis: int, rows: Rows) -> int | None:
+    def axis_of_row(self, axis: int, rows: RowView) -> int | None:
         """The attribute `axis` of a layer for an axis of the node's input; None for the first one of a row."""
         self.refuse_unless(
             axis >= len(rows.lead), "the batch or time axis is not supported as the axis of this operator"
         )
         return axis - len(rows.lead) + 1 if axis > len(rows.lead) else None
 
-    def made(self, value: Value, like: Rows) -> View:
+    def made(self, value: LayerOutput, like: RowView) -> View:
         """The output of a layer of rows, with the axes of its input before those of a row."""
         return view_of(value, like.view.rows, like.lead)
 
-    def numbers(self, given: Any, what: str) -> Constant:
+    def numbers(self, given: Any, what: str) -> ConstantValue:
         """A floating-point constant."""
-        if not isinstance(given, Constant):
+        if not isinstance(given, ConstantValue):
             raise NotSupported(f"{what} must be a constant")
         self.refuse_unless(given.array.dtype.kind in "fiub", f"{what} depends on the batch size")
         return given
 
     def integers(self, given: Any, what: str) -> list[Any]:
         """A constant list of integers, possibly with sizes of the batch."""
-        if not isinstance(given, Constant):
+        if not isinstance(given, ConstantValue):
             raise NotSupported(f"{what} must be constant")
         whole = given.array.dtype.kind in "iuO" and given.array.ndim <= 1
         self.refuse_unless(whole, f"{what} must be a list of integers")
@@ -245,7 +253,7 @@ class Step:
         return self.attribute(name, default) if given is None else self.integers(given, name)
 
 
-def view_of(value: Value, rows: Sequence[Atom], lead: Layout) -> View:
+def view_of(value: LayerOutput, rows: Sequence[Atom], lead: Layout) -> View:
     """A new value, with new axes after `lead`."""
     inside = tuple(axis_for(size) for size in value.dims)
     return View((*lead, *inside), value=value, order=(*rows, *atoms_of(inside)))
@@ -264,7 +272,7 @@ KNOWN: dict[type, str] = {
     Mask: "a mask",
     ErrorFunction: "an error function (only supported in `gelu`)",
     ReversedSequence: "a reversed sequence (only its last step is supported)",
-    PositionEmbedding: "a position embedding",
+    PositionLookup: "a position embedding",
     StepPositions: "positions of steps in sequences",
     AttentionScores: "attention scores (only supported in attention)",
     Statistic: "a mean or standard deviation (only supported in normalization)",
@@ -273,7 +281,7 @@ KNOWN: dict[type, str] = {
 
 def described(given: Any) -> str:
     """Description of a symbolic value, for messages."""
-    if isinstance(given, Constant):
+    if isinstance(given, ConstantValue):
         return "a constant"
     if given is None:
         return "missing"
@@ -282,7 +290,7 @@ def described(given: Any) -> str:
 
 def moved(given: Operand, layout: Layout) -> Operand:
     """The same with other axes."""
-    assert not isinstance(given, Constant)
+    assert not isinstance(given, ConstantValue)
     return with_layout(given, layout)
 
 

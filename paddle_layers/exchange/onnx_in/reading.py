@@ -11,7 +11,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from .model import Body, GraphInput, ImportFailure, Model, Node, shown, text
+from .model import GraphInput, ImportFailure, Model, OnnxNode, OnnxSubgraph, shown, text
 from .tensors import KINDS, Tensors
 
 LARGEST_FILE = (1 << 31) - 1
@@ -37,6 +37,7 @@ def read_model(path: Path) -> Model:
     """The model of a file. Raises `ImportFailure`, `OSError` if it does not exist."""
     onnx = onnx_package()
     facts = path.stat()
+    # A pipe or device would never end.
     if not stat.S_ISREG(facts.st_mode):
         raise ImportFailure(f"{path} is not a regular file")
     if facts.st_size > LARGEST_FILE:
@@ -63,6 +64,7 @@ def _model(proto: Any, tensors: Tensors) -> Model:
     odd = [domain for domain, number in opsets.items() if not 0 <= number < 1 << 31]
     if odd:
         raise ImportFailure(f"invalid opset version {opsets[odd[0]]} of domain `{shown(odd[0])}`")
+    # Counted before anything is converted: the file is untrusted.
     count = len(graph.node) + sum(len(one.g.node) for node in graph.node for one in node.attribute)
     if count > MOST_NODES:
         raise ImportFailure(f"the model has {count:,} nodes, the limit is {MOST_NODES:,}")
@@ -76,6 +78,7 @@ def _model(proto: Any, tensors: Tensors) -> Model:
     constants = _constants(graph, tensors)
     nodes = [_node(place, one, tensors) for place, one in enumerate(graph.node)]
     _check_names(nodes, {*constants, *(text(one.name) for one in graph.input)})
+    # Before IR version 4 initializers had to be listed among the inputs as well.
     inputs = [_entry(one) for one in graph.input if text(one.name) not in constants]
     outputs = [_entry(one) for one in graph.output]
     producer = " ".join(filter(None, map(text, (proto.producer_name, proto.producer_version))))
@@ -91,18 +94,19 @@ def _constants(graph: Any, tensors: Tensors) -> dict[str, NDArray[Any]]:
     return found
 
 
-def _body(graph: Any, tensors: Tensors) -> Body:
+def _body(graph: Any, tensors: Tensors) -> OnnxSubgraph:
     """A graph in an attribute. Its nodes have no graphs, so that nothing is read deeper than this."""
+    # One level of graphs: recursion depth must not depend on the file.
     nodes = [_node(place, one, tensors, deeper=False) for place, one in enumerate(graph.node)]
     ports = [tuple(text(one.name) for one in port) for port in (graph.input, graph.output)]
-    return Body(nodes, _constants(graph, tensors), *ports)
+    return OnnxSubgraph(nodes, _constants(graph, tensors), *ports)
 
 
 def _domain(domain: str | bytes) -> str:
     return "" if domain == "ai.onnx" else text(domain)
 
 
-def _check_names(nodes: list[Node], known: set[str]) -> None:
+def _check_names(nodes: list[OnnxNode], known: set[str]) -> None:
     for node in nodes:
         for name in filter(None, (*node.inputs, *node.captured)):
             if name not in known:
@@ -113,11 +117,11 @@ def _check_names(nodes: list[Node], known: set[str]) -> None:
             known.add(name)
 
 
-def _node(place: int, proto: Any, tensors: Tensors, *, deeper: bool = True) -> Node:
+def _node(place: int, proto: Any, tensors: Tensors, *, deeper: bool = True) -> OnnxNode:
     attributes = {text(one.name): _attribute(one, tensors, deeper=deeper) for one in proto.attribute}
     domain = _domain(proto.domain)
     inputs, outputs = (tuple(map(text, names)) for names in (proto.input, proto.output))
-    return Node(place, text(proto.name), text(proto.op_type), domain, inputs, outputs, attributes)
+    return OnnxNode(place, text(proto.name), text(proto.op_type), domain, inputs, outputs, attributes)
 
 
 def _attribute(proto: Any, tensors: Tensors, *, deeper: bool) -> Any:

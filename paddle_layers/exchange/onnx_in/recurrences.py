@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .layers import NotSupported, Value, Weight, weight
-from .operators import Rows, Step, needed, operator
-from .symbolic_values import Atom, Constant, DynamicConstant, Layout, Operand, SequenceLengths, View, atoms_of
+from .layers import LayerOutput, NotSupported, Weight, weight
+from .operators import OperatorContext, RowView, needed, operator
+from .symbolic_values import Atom, ConstantValue, DynamicConstant, Layout, Operand, SequenceLengths, View, atoms_of
 
 FUNCTIONS = {"Sigmoid": "sigmoid", "Tanh": "tanh", "Relu": "relu", "Affine": "linear"}
 """Activation functions of ONNX, and their names in the layers."""
@@ -36,14 +36,14 @@ KINDS = {
 
 @operator("LSTM", "GRU", "RNN")
 def recurrence(
-    step: Step, x: Any, maps: Any, recalls: Any, biases: Any = None, lengths: Any = None,
+    step: OperatorContext, x: Any, maps: Any, recalls: Any, biases: Any = None, lengths: Any = None,
     start: Any = None, cells: Any = None, peepholes: Any = None,
 ) -> Any:  # fmt: skip
     """Outputs for all steps, the last ones, and the last states."""
     kind = KINDS[step.node.operator]
     step.refuse_unless(step.attribute("clip") is None, "`clip` is not supported")
     step.refuse_unless(not step.attribute("input_forget", 0), "`input_forget` is not supported")
-    counted = lengths is None or isinstance(lengths, (SequenceLengths, Constant, DynamicConstant))
+    counted = lengths is None or isinstance(lengths, (SequenceLengths, ConstantValue, DynamicConstant))
     step.refuse_unless(counted, "computed sequence lengths are not supported")
     first = bool(step.attribute("layout", 0))
     rows = step.rows(step.view(x), 1)
@@ -80,7 +80,7 @@ def recurrence(
     return _outputs(step, made, ways, rows, first)
 
 
-def _check_slopes(step: Step, affine: int) -> None:
+def _check_slopes(step: OperatorContext, affine: int) -> None:
     """Affine alone of the known functions has numbers, `alpha * x + beta`; engines take 0 for missing ones."""
     for name, identity in (("activation_alpha", 1.0), ("activation_beta", 0.0)):
         given = step.attribute(name) or [0.0] * affine
@@ -90,16 +90,17 @@ def _check_slopes(step: Step, affine: int) -> None:
         )
 
 
-def _initial(step: Step, given: dict[str, Any], *, first: bool, directions: int) -> list[Value]:
+def _initial(step: OperatorContext, given: dict[str, Any], *, first: bool, directions: int) -> list[LayerOutput]:
     """Values for the optional inputs of a layer; none where all are zero."""
-    found: list[Value | None] = []
+    found: list[LayerOutput | None] = []
     for name, one in given.items():
         zero = one is None or (isinstance(one, DynamicConstant) and one.number == 0)
-        if zero or (isinstance(one, Constant) and one.array.dtype.kind == "f" and not one.array.any()):
+        if zero or (isinstance(one, ConstantValue) and one.array.dtype.kind == "f" and not one.array.any()):
             found.append(None)
             continue
         step.refuse_unless(
-            not isinstance(one, (Constant, DynamicConstant)), f"a constant `{name}` other than zero is not supported"
+            not isinstance(one, (ConstantValue, DynamicConstant)),
+            f"a constant `{name}` other than zero is not supported",
         )
         step.refuse_unless(
             directions == 1, f"`{name}` of a bidirectional node is not supported; split it into two nodes"
@@ -122,7 +123,7 @@ def _initial(step: Step, given: dict[str, Any], *, first: bool, directions: int)
     return [outputs, states]
 
 
-def _numbers(step: Step, given: Any, directions: int, name: str) -> Constant | None:
+def _numbers(step: OperatorContext, given: Any, directions: int, name: str) -> ConstantValue | None:
     if given is None:
         return None
     found = step.numbers(given, name)
@@ -134,16 +135,18 @@ def _numbers(step: Step, given: Any, directions: int, name: str) -> Constant | N
     return found
 
 
-def _part(given: Constant | None, place: int) -> Constant | None:
+def _part(given: ConstantValue | None, place: int) -> ConstantValue | None:
     if given is None:
         return None
-    return Constant(np.asarray(given.array[place], np.float32), (*given.source, str(place)) if given.source else ())
+    return ConstantValue(
+        np.asarray(given.array[place], np.float32), (*given.source, str(place)) if given.source else ()
+    )
 
 
 def one_direction(
-    step: Step, kind: RecurrenceKind, rows: Rows, given: list[Constant | None], units: int, functions: list[str],
-    reverse: bool, suffix: str, *, before: Sequence[Value] = (), reset_after: bool = False,
-) -> Value:  # fmt: skip
+    step: OperatorContext, kind: RecurrenceKind, rows: RowView, given: list[ConstantValue | None], units: int,
+    functions: list[str], reverse: bool, suffix: str, *, before: Sequence[LayerOutput] = (), reset_after: bool = False,
+) -> LayerOutput:  # fmt: skip
     """One direction, with weights `[gates * units, width]`, recurrent ones, biases and peepholes in ONNX's order.
 
     The initial states `before` are values for the layer's optional inputs.
@@ -174,6 +177,7 @@ def one_direction(
     if kind.layer == "lstmemory" and "".join(step.node.outputs[2:]):
         settings["return_state"] = True
     value = rows.value
+    # Our own export has the input projection as a separate MatMul and an identity here; it is dropped on the way back.
     if not (width == gates * units and np.array_equal(map_, np.eye(width, dtype=np.float32))):
         own = {"weight": weight(map_.T, maps.source)}
         fc = step.layer("fc", value, weights=own, size=gates * units, bias=False, suffix=f"{suffix} input".strip())
@@ -183,7 +187,7 @@ def one_direction(
     ).outputs[0]  # fmt: skip
 
 
-def _signs(step: Step, kind: RecurrenceKind, units: int, settings: dict[str, Any]) -> Any:
+def _signs(step: OperatorContext, kind: RecurrenceKind, units: int, settings: dict[str, Any]) -> Any:
     """ONNX's update gate of a GRU is 1 minus that of here: of a sigmoid by the sums with the other sign."""
     sign = np.ones(units * len(kind.order), np.float32)
     if kind.layer == "grumemory":
@@ -194,11 +198,12 @@ def _signs(step: Step, kind: RecurrenceKind, units: int, settings: dict[str, Any
 
 
 def _bias(
-    step: Step, parts: list[Any], units: int, settings: dict[str, Any], peepholes: Constant | None,
+    step: OperatorContext, parts: list[Any], units: int, settings: dict[str, Any], peepholes: ConstantValue | None,
     kind: RecurrenceKind, *, reset_after: bool,
 ) -> Any:  # fmt: skip
     added, recalled = parts
     if kind.layer == "grumemory":
+        # Of a linear gate, 1 minus it is a sum with the other sign plus 1.
         if settings["gate_act"] == "linear":
             added = added + np.repeat([1.0, 0.0, 0.0], units).astype(np.float32)
         if reset_after:
@@ -215,11 +220,12 @@ def _bias(
     step.refuse_unless(
         peepholes.array.size == 3 * units, f"expected {3 * units} peephole weights, got {peepholes.array.size}"
     )
+    # ONNX orders peepholes as input, output, forget.
     looks = np.split(peepholes.array, 3)
     return np.concatenate([found, looks[0], looks[2], looks[1]])
 
 
-def _outputs(step: Step, made: list[Value], ways: list[bool], rows: Rows, first: bool) -> Any:
+def _outputs(step: OperatorContext, made: list[LayerOutput], ways: list[bool], rows: RowView, first: bool) -> Any:
     """`[T, directions, N, units]`, then `[directions, N, units]`; with `layout` 1 the batch comes first."""
     whole, wanted = made[0], [*step.node.outputs, "", "", ""][:3]
     batch, steps = (tuple(atom for atom in rows.view.rows if atom.name == name) for name in ("N", "T"))
@@ -233,7 +239,7 @@ def _outputs(step: Step, made: list[Value], ways: list[bool], rows: Rows, first:
     ]
     shape: Layout = (batch, *inside) if first else (inside[0], batch, inside[1])
 
-    def last(ends: list[Value], suffix: str) -> View:
+    def last(ends: list[LayerOutput], suffix: str) -> View:
         value = ends[0] if len(ends) == 1 else step.layer("concat", *ends, suffix=suffix).outputs[0]
         return View(shape, value=value, order=(*batch, *atoms_of(inside)))
 

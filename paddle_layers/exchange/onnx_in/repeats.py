@@ -91,6 +91,7 @@ def _patterns(
         for (_, result, named), same in wired.items():
             apart: list[int] = []
             for start in same:
+                # Greedy from the first: windows must not overlap.
                 if not apart or start >= apart[-1] + length:
                     apart.append(start)
             if len(apart) > 1:

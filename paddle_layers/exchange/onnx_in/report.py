@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .conversion import Outcome
-from .layers import Layer
-from .model import Model, Node, shown
+from .layers import ImportedLayer
+from .model import Model, OnnxNode, shown
 from .network import Assembled
 
 MOST_NODES = 4
@@ -22,6 +22,7 @@ def report_text(model: Model, outcome: Outcome, made: Assembled, *, brief: bool 
     constant = {node.place for node in outcome.folded}
     unused = {node.place for node in outcome.unused}
     other = [node for node in model.nodes if node.place not in used | constant | unused]
+    # Data layers come from inputs of the model, not from nodes.
     layers = [layer for layer in made.layers if layer.inputs]
     numbers = sum(array.size for array in made.weights.values())
     counts = (
@@ -45,7 +46,7 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _nodes(model: Model, layer: Layer) -> str:
+def _nodes(model: Model, layer: ImportedLayer) -> str:
     places = [place for place in layer.nodes if place < len(model.nodes)]
     if not layer.inputs:
         return "input"
@@ -54,6 +55,7 @@ def _nodes(model: Model, layer: Layer) -> str:
 
 
 def _notes(outcome: Outcome, made: Assembled) -> list[str]:
+    # An output may have another name here: that of a fused pattern, or one without characters that config files reject.
     names = [value if value == name else f"{value} ({shown(name)})" for name, value in made.outputs.items()]
     read = {value for node in made.network.nodes for value in node.inputs}
     ends = {name for node in made.network.nodes for name in node.output_names} - read
@@ -73,7 +75,7 @@ def _table(rows: list[tuple[str, str, str]]) -> list[str]:
     return [f"  {name:{widths[0]}}  {kind:{widths[1]}}  {rest}" for name, kind, rest in rows]
 
 
-def _nodes_of(title: str, nodes: list[Node], *, brief: bool) -> list[str]:
+def _nodes_of(title: str, nodes: list[OnnxNode], *, brief: bool) -> list[str]:
     if brief:
         return ["", f"{title}: {len(nodes):,}"] if nodes else []
     return _listed(f"{title}:", (node.label for node in nodes))

@@ -8,12 +8,12 @@ import numpy as np
 
 from .images import SUFFIXES, image, pair, parameters
 from .layers import Weight, weight
-from .operators import Step, operator
-from .symbolic_values import Constant, Operand
+from .operators import OperatorContext, operator
+from .symbolic_values import ConstantValue, Operand
 
 
 @operator("ConvTranspose")
-def conv_trans(step: Step, x: Any, filters: Any, bias: Any = None) -> Operand:
+def conv_trans(step: OperatorContext, x: Any, filters: Any, bias: Any = None) -> Operand:
     """The filters as they are."""
     given = step.numbers(filters, "weight")
     step.refuse_unless(given.array.ndim in (3, 4, 5), f"filters have {given.array.ndim} axes, expected 3 to 5")
@@ -51,7 +51,7 @@ def conv_trans(step: Step, x: Any, filters: Any, bias: Any = None) -> Operand:
 
 
 @operator("Tile")
-def tile(step: Step, x: Any, repeats: Any) -> Operand:
+def tile(step: OperatorContext, x: Any, repeats: Any) -> Operand:
     """A layer for each axis along which something is repeated."""
     rows = step.rows(step.view(x))
     counts, lead = step.integers(repeats, "repeats"), len(rows.lead)
@@ -65,7 +65,7 @@ def tile(step: Step, x: Any, repeats: Any) -> Operand:
 
 
 @operator("Resize", "Upsample")
-def resize(step: Step, x: Any, *given: Any) -> Operand:
+def resize(step: OperatorContext, x: Any, *given: Any) -> Operand:
     """Nearest-neighbor or bilinear interpolation of images, where every pixel is sampled where our layers sample it."""
     rows = step.rows(step.view(x), 3)
     step.refuse_unless(len(rows.lead) == 1, "resizing along the time axis is not supported")
@@ -89,10 +89,10 @@ def resize(step: Step, x: Any, *given: Any) -> Operand:
     return step.made(made.outputs[0], rows)
 
 
-def _output_size(step: Step, given: tuple[Any, ...], dims: tuple[int, ...]) -> list[int]:
+def _output_size(step: OperatorContext, given: tuple[Any, ...], dims: tuple[int, ...]) -> list[int]:
     """Rows and columns of the result, by its inputs `scales` and `sizes`."""
     resizes = step.node.operator == "Resize" and step.opset > 10
-    inputs = [None if isinstance(one, Constant) and not one.array.size else one for one in given]
+    inputs = [None if isinstance(one, ConstantValue) and not one.array.size else one for one in given]
     scales, sizes = [*(inputs[1:] if resizes else inputs), None, None][:2]
     axes = [step.axis(axis, 4) for axis in step.attribute("axes", [0, 1, 2, 3])]
     numbers: list[Any] = step.attribute("scales") or []
@@ -115,19 +115,19 @@ def _output_size(step: Step, given: tuple[Any, ...], dims: tuple[int, ...]) -> l
     return [int(one) for one in last]
 
 
-def _coordinates(step: Step) -> str:
+def _coordinates(step: OperatorContext) -> str:
     """The attribute `coordinate_transformation_mode`; the operators before opset 11 have no choice."""
     usual = "half_pixel" if step.node.operator == "Resize" and step.opset > 10 else "asymmetric"
     return str(step.attribute("coordinate_transformation_mode", usual))
 
 
-def _sampling(step: Step) -> str:
+def _sampling(step: OperatorContext) -> str:
     found = f"coordinates `{_coordinates(step)}`"
     nearest = step.attribute("mode", "nearest") == "nearest" and step.opset > 10
     return f"{found}, rounded by `{step.attribute('nearest_mode', 'round_prefer_floor')}`" if nearest else found
 
 
-def _positions(step: Step, size: int, count: int, kind: Any) -> Any:
+def _positions(step: OperatorContext, size: int, count: int, kind: Any) -> Any:
     """Sampling positions of `count` pixels along an axis of `size` pixels, by ONNX's formulas."""
     step.budget.check(count)
     pixel, scale, half = np.arange(count, dtype=kind), kind(count) / kind(size), kind(0.5)
@@ -148,17 +148,19 @@ _HALF_PIXELS = ("half_pixel", "pytorch_half_pixel", "half_pixel_symmetric")
 """Modes with the same positions: the offset of `half_pixel_symmetric` is 0, up to rounding, for integral sizes."""
 
 
-def _samples_nearest(step: Step, size: int, count: int) -> bool:
+def _samples_nearest(step: OperatorContext, size: int, count: int) -> bool:
     """Whether the nearest pixels are those of `nearest_interp`.
 
     In float32 too, as engines compute: there a position between two pixels may be rounded to the other one.
     """
     rounded = _ROUNDINGS.get(step.attribute("nearest_mode", "round_prefer_floor"))
     if step.node.operator == "Upsample" or step.opset <= 10:
+        # Old operators had no `nearest_mode`: enlarging rounded down, reducing rounded up.
         rounded = np.floor if count >= size else np.ceil
     if rounded is None or (_coordinates(step) == "half_pixel_symmetric" and count % size):
         return False
     ours = np.arange(count) * size // count
+    # Every output pixel is compared, since combinations of modes agree with ours for some sizes only.
     theirs = [np.clip(rounded(_positions(step, size, count, kind)), 0, size - 1) for kind in (np.float32, np.float64)]
     return all((one == ours).all() for one in theirs)
 
@@ -169,7 +171,7 @@ _ROUNDINGS: dict[Any, Any] = {
 }  # fmt: skip
 
 
-def _samples_linear(step: Step, corners: str, size: int, count: int) -> bool:
+def _samples_linear(step: OperatorContext, corners: str, size: int, count: int) -> bool:
     """Whether the positions are those of `bilinear_interp`, which stay inside of the image."""
     pixel = np.arange(count)
     ours = (pixel + 0.5) * size / count - 0.5 if corners == "HALF_PIXEL" else pixel * (size - 1) / max(count - 1, 1)

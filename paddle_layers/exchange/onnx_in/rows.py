@@ -10,15 +10,15 @@ import numpy as np
 
 from .attentions import product
 from .layers import Weight, weight
-from .operators import Rows, Step, operator, view_of
+from .operators import OperatorContext, RowView, operator, view_of
 from .sequence_rows import end_row
 from .shapes import cut
 from .sizes import whole
 from .symbolic_values import (
-    Constant,
+    ConstantValue,
     DynamicConstant,
     Operand,
-    PositionEmbedding,
+    PositionLookup,
     StepPositions,
     View,
     atoms_of,
@@ -27,7 +27,9 @@ from .symbolic_values import (
 )
 
 
-def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight | None, suffix: str = "") -> View:
+def fc_of(
+    step: OperatorContext, x: View, array: Any, source: tuple[str, ...], bias: Weight | None, suffix: str = ""
+) -> View:
     """A fully connected layer, whose `array` has one row per element of the last axes of `x`, in order."""
     x = step.plain(x)
     count = step.lead(x)
@@ -38,6 +40,7 @@ def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight
         array.shape[0] == dims[-1], f"weight has {array.shape[0]} rows, expected {dims[-1]}, the number of features"
     )
     settings: dict[str, Any] = {"size": int(array.shape[1]), "bias": bias is not None}
+    # Several axes are left: the layer is applied along the last one, to every position.
     if any(size != 1 for size in dims[:-1]):
         rows = step.rows(x)
         weights = {"weight": weight(array, source), **({"bias": bias} if bias else {})}
@@ -47,8 +50,10 @@ def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight
     atoms = atoms_of(rest)
     if atoms != x.inside:  # the numbers of a row stay where they are: the rows of the weight are sorted instead
         sizes = [whole(atom.size) for atom in atoms]
+        # The weights are permuted once here; permuting the values would be a layer that runs in every step.
         array = array.reshape(*sizes, -1).transpose(*[atoms.index(atom) for atom in x.inside], len(atoms))
         array = array.reshape(math.prod(sizes), -1)
+        # The source is part of the identity of a weight: two uses are only shared if the same was done to both.
         source = (*source, "sorted") if source else ()
     weights = {"weight": weight(array, source), **({"bias": bias} if bias else {})}
     made = step.layer("fc", x.value, weights=weights, suffix=suffix, **settings)
@@ -57,7 +62,7 @@ def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight
 
 
 @operator("Gemm")
-def gemm(step: Step, x: Any, matrix: Any, bias: Any = None) -> Operand:
+def gemm(step: OperatorContext, x: Any, matrix: Any, bias: Any = None) -> Operand:
     """A map with a bias."""
     view, given = step.view(x), step.numbers(matrix, "weight")
     step.refuse_unless(not step.attribute("transA", 0), "`transA` is not supported")
@@ -68,11 +73,13 @@ def gemm(step: Step, x: Any, matrix: Any, bias: Any = None) -> Operand:
         array, source = array.T, (*source, "Transpose") if source else ()
     alpha, beta = step.attribute("alpha", 1.0), step.attribute("beta", 1.0)
     if alpha != 1.0:
+        # Without a source, as a constant: a scaled weight is no longer the initializer that others may share.
         array, source = array * np.float32(alpha), ()
     own = None
     if bias is not None:
         numbers = step.numbers(bias, "bias")
         step.refuse_unless(
+            # A Gemm broadcasts its bias: one number is legal for all outputs.
             numbers.array.size in (1, array.shape[1]),
             f"bias must have one value per output ({array.shape[1]}), got {numbers.array.size}",
         )
@@ -84,9 +91,9 @@ def gemm(step: Step, x: Any, matrix: Any, bias: Any = None) -> Operand:
 
 
 @operator("MatMul")
-def matmul(step: Step, x: Any, y: Any) -> Operand:
+def matmul(step: OperatorContext, x: Any, y: Any) -> Operand:
     """A map without a bias; of two values, a part of attention."""
-    if isinstance(y, Constant):
+    if isinstance(y, ConstantValue):
         given = step.numbers(y, "weight")
         step.refuse_unless(given.array.ndim == 2, f"weight has {given.array.ndim} axes, expected 2")
         if isinstance(x, DynamicConstant) and x.number == 0:
@@ -96,10 +103,10 @@ def matmul(step: Step, x: Any, y: Any) -> Operand:
 
 
 @operator("Gather", constants=True)
-def gather(step: Step, table: Any, places: Any) -> Operand:
+def gather(step: OperatorContext, table: Any, places: Any) -> Operand:
     """Rows of a table for ids; the first or the last row of sequences; one of the parts of an axis."""
     axis = step.attribute("axis", 0)
-    if isinstance(table, Constant):
+    if isinstance(table, ConstantValue):
         return _embedding(step, step.numbers(table, "table"), places, axis)
     given = step.numbers(places, "index")
     step.refuse_unless(given.array.size == 1, "selecting several indices is not supported")
@@ -107,6 +114,7 @@ def gather(step: Step, table: Any, places: Any) -> Operand:
     axis = step.axis(axis, len(view.layout))
     place, keep = int(given.array.reshape(-1)[0]), given.array.ndim > 0
     size = view.shape[axis]
+    # Along the axis of steps, only the ends are the same for sequences of every length.
     if any(atom.name for atom in view.layout[axis]):
         last = place == -1 or (isinstance(size, int) and place == size - 1 and place > 0)
         step.refuse_unless(
@@ -122,19 +130,21 @@ def gather(step: Step, table: Any, places: Any) -> Operand:
     part = (
         view
         if size == 1
+        # A short axis is cut into all of its parts at once, since models that take one usually take the others, too
+        # (query, key and value); of a long one, only the part is cut out.
         else cut(step, view, axis, [1] * size if size <= 8 else sizes)[place if size <= 8 else min(place, 1)]
     )
     return part if keep else replace(part, layout=(*part.layout[:axis], *part.layout[axis + 1 :]))
 
 
-def _embedding(step: Step, table: Constant, places: Any, axis: int) -> Operand:
+def _embedding(step: OperatorContext, table: ConstantValue, places: Any, axis: int) -> Operand:
     step.refuse_unless(
         axis in (0, -table.array.ndim) and table.array.ndim == 2,
         "an embedding lookup must select along axis 0 of a matrix",
     )
     height, width = table.array.shape
     if isinstance(places, StepPositions):
-        return PositionEmbedding((*places.layout, axis_for(width)), table=table)
+        return PositionLookup((*places.layout, axis_for(width)), table=table)
     view = step.view(places, "index")
     value = view.value
     step.refuse_unless(value.type.kind == "INT", "indices must be integers")
@@ -148,12 +158,13 @@ def _embedding(step: Step, table: Constant, places: Any, axis: int) -> Operand:
 
 
 @operator("ArgMax", "ArgMin")
-def arg_max(step: Step, x: Any) -> Operand:
+def arg_max(step: OperatorContext, x: Any) -> Operand:
     """The place of the largest or the smallest along an axis; of all classes it is an id."""
-    rows: Rows = step.rows(step.view(x))
+    rows: RowView = step.rows(step.view(x))
     axis = step.axis_of_row(step.axis(step.attribute("axis", 0), len(rows.view.layout)), rows)
     keep, last = bool(step.attribute("keepdims", 1)), bool(step.attribute("select_last_index", 0))
     least = step.node.operator == "ArgMin"
+    # `maxid` gives ids, which an embedding or a metric can read; the general layer gives floats.
     if len(rows.value.dims) == 1 and not least and not last:
         made = step.layer("maxid", rows.value)
         return View((*rows.lead, ()) if keep else rows.lead, value=made.outputs[0], order=rows.view.rows)
@@ -162,7 +173,7 @@ def arg_max(step: Step, x: Any) -> Operand:
 
 
 @operator("TopK")
-def top_k(step: Step, x: Any, count: Any) -> Any:
+def top_k(step: OperatorContext, x: Any, count: Any) -> Any:
     """The largest values along an axis, and their indices as floats."""
     rows = step.rows(step.view(x))
     axis = step.axis_of_row(step.axis(step.attribute("axis", -1), len(rows.view.layout)), rows)

@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 from .layers import NotSupported
-from .operators import Step, operator, view_of
+from .operators import OperatorContext, operator, view_of
 from .sequence_rows import broadcast, causal_of, end_row, one_row, steps_of
 from .sizes import BATCH
 from .symbolic_values import (
     Atom,
     AttentionScores,
     BoxImageIndices,
-    Constant,
     ConstantMask,
+    ConstantValue,
     DynamicConstant,
     EndPosition,
     IdArithmetic,
@@ -33,7 +33,7 @@ from .symbolic_values import (
 
 
 @operator("Range", constants=True)
-def range_(step: Step, start: Any, limit: Any, delta: Any) -> Operand:
+def range_(step: OperatorContext, start: Any, limit: Any, delta: Any) -> Operand:
     """The numbers of the rows of sequences, or of the batch."""
     first, by = (step.numbers(one, "start").number for one in (start, delta))
     step.refuse_unless((first, by) == (0, 1), "only a range from 0 in steps of 1 is supported")
@@ -43,7 +43,7 @@ def range_(step: Step, start: Any, limit: Any, delta: Any) -> Operand:
 
 
 @operator("Less", "LessOrEqual", "Greater", "GreaterOrEqual", constants=True)
-def compared(step: Step, x: Any, y: Any) -> Operand:
+def compared(step: OperatorContext, x: Any, y: Any) -> Operand:
     """Mask of real rows, or of visible keys."""
     if "Greater" in step.node.operator:
         x, y = y, x
@@ -51,13 +51,13 @@ def compared(step: Step, x: Any, y: Any) -> Operand:
     layout = broadcast(x, y)
     if isinstance(x, StepPositions) and isinstance(y, SequenceLengths) and strict:
         return Mask(layout)
-    if isinstance(x, Constant) and x.number == 0 and strict and isinstance(y, PositionGrid) and y.part == "causal":
+    if isinstance(x, ConstantValue) and x.number == 0 and strict and isinstance(y, PositionGrid) and y.part == "causal":
         return Mask(layout, causal=True, turned=True)
     if isinstance(x, StepPositions) and isinstance(y, StepPositions) and not strict:
         return Mask(layout, causal=True)
-    if _no_less(x) and isinstance(y, Constant) and y.number == 0 and strict:
+    if _no_less(x) and isinstance(y, ConstantValue) and y.number == 0 and strict:
         return ConstantMask(layout, truth=False)
-    if isinstance(x, StepPositions) and isinstance(y, Constant):
+    if isinstance(x, StepPositions) and isinstance(y, ConstantValue):
         return ConstantMask(layout)  # no sequence is longer than its table
     raise NotSupported("comparisons are only supported in sequence masks")
 
@@ -69,37 +69,38 @@ def _no_less(given: Any) -> bool:
 
 
 @operator("Equal", constants=True)
-def equal(step: Step, x: Any, y: Any) -> Operand:
+def equal(step: OperatorContext, x: Any, y: Any) -> Operand:
     """Masks: the last row of a sequence, empty sequences, ids of padding."""
     for one, other in ((x, y), (y, x)):
-        if isinstance(one, View) and one.value.type.kind == "INT" and isinstance(other, Constant):
+        if isinstance(one, View) and one.value.type.kind == "INT" and isinstance(other, ConstantValue):
             return _id_match(step, one, other)
         if isinstance(one, StepPositions) and isinstance(other, EndPosition):
             return Mask(broadcast(one, other), end="last" if other.last else "first")
-        if isinstance(one, Mask) and isinstance(other, Constant) and other.number == 0:
+        if isinstance(one, Mask) and isinstance(other, ConstantValue) and other.number == 0:
             return replace(one, turned=not one.turned)
-        if isinstance(one, SequenceLengths) and isinstance(other, Constant) and other.number == 0:
+        if isinstance(one, SequenceLengths) and isinstance(other, ConstantValue) and other.number == 0:
             return ConstantMask(one.layout, truth=False)
     raise NotSupported("comparisons are only supported in sequence masks")
 
 
-def _id_match(step: Step, ids: View, other: Constant) -> Operand:
+def _id_match(step: OperatorContext, ids: View, other: ConstantValue) -> Operand:
     """Ids compared with one of them; of sequences, 0 is what fills them up."""
     number = step.integers(other, "the compared id")
     step.refuse_unless(len(number) == 1 and isinstance(number[0], int), "comparison with several ids is not supported")
     step.refuse_unless(ids.value.layer.type == "data", "comparison of computed ids is not supported")
     layout = broadcast(ids, Mask(((),) * other.array.ndim))
+    # Keras masks id 0 in sequences (`mask_zero`); other comparisons select the padding row of an embedding.
     if number[0] == 0 and ids.value.level == 1:
         return Mask(layout, turned=True, ids=ids.value)
     return IdMatch(layout, ids=ids.value, number=number[0])
 
 
-def _without_padding(step: Step, condition: Any, x: Any, y: Any) -> View | None:
+def _without_padding(step: OperatorContext, condition: Any, x: Any, y: Any) -> View | None:
     """Rows of an embedding that are 0 for one id; None where it is no such choice."""
     if not isinstance(condition, (Mask, IdMatch)) or condition.ids is None:
         return None
     zero, rows = (x, y) if condition.turned == isinstance(condition, Mask) else (y, x)
-    if not isinstance(rows, View) or not isinstance(zero, (Constant, DynamicConstant)) or zero.number != 0:
+    if not isinstance(rows, View) or not isinstance(zero, (ConstantValue, DynamicConstant)) or zero.number != 0:
         return None
     layer, number = rows.value.layer, 0 if isinstance(condition, Mask) else condition.number
     plain = layer.type == "embedding" and layer.inputs[0] is condition.ids and "padding_id" not in layer.attributes
@@ -109,13 +110,13 @@ def _without_padding(step: Step, condition: Any, x: Any, y: Any) -> View | None:
 
 
 @operator("And", constants=True)
-def both(step: Step, x: Any, y: Any) -> Operand:
+def both(step: OperatorContext, x: Any, y: Any) -> Operand:
     """Masks together."""
     for one, other in ((x, y), (y, x)):
         true = one.truth if isinstance(one, ConstantMask) else isinstance(one, DynamicConstant) and bool(one.number)
         if true and isinstance(other, Mask):
             return replace(other, layout=broadcast(one, other))
-        if true and isinstance(other, Constant):
+        if true and isinstance(other, ConstantValue):
             return other
     fits = isinstance(x, Mask) and isinstance(y, Mask) and not x.turned and not y.turned
     fits = fits and not (x.end and y.end and x.end != y.end)
@@ -124,7 +125,7 @@ def both(step: Step, x: Any, y: Any) -> Operand:
 
 
 @operator("Or", constants=True)
-def either(step: Step, x: Any, y: Any) -> Operand:
+def either(step: OperatorContext, x: Any, y: Any) -> Operand:
     """Masks of padding, where Keras adds values that have one each."""
     masks = [one for one in (x, y) if isinstance(one, Mask)]
     fits = len(masks) == 2 and not any(one.causal or one.end or one.turned for one in masks)
@@ -133,7 +134,7 @@ def either(step: Step, x: Any, y: Any) -> Operand:
 
 
 @operator("Where", constants=True)
-def where(step: Step, condition: Any, x: Any, y: Any) -> Operand:
+def where(step: OperatorContext, condition: Any, x: Any, y: Any) -> Operand:
     """Masked selection: values after the end of a sequence are ignored, since there is no padding."""
     rows = _without_padding(step, condition, x, y)
     if rows is not None:
@@ -145,12 +146,12 @@ def where(step: Step, condition: Any, x: Any, y: Any) -> Operand:
     if isinstance(condition, ConstantMask):
         found: Operand = x if condition.truth else y
         return found
-    if isinstance(condition, Constant) and isinstance(x, AttentionScores) != isinstance(y, AttentionScores):
+    if isinstance(condition, ConstantValue) and isinstance(x, AttentionScores) != isinstance(y, AttentionScores):
         return _causal(step, condition, x, y)
     if (
         isinstance(condition, Mask)
-        and isinstance(x, (Constant, DynamicConstant))
-        and isinstance(y, (Constant, DynamicConstant))
+        and isinstance(x, (ConstantValue, DynamicConstant))
+        and isinstance(y, (ConstantValue, DynamicConstant))
     ):
         numbers = x.number, y.number
         step.refuse_unless(
@@ -158,21 +159,21 @@ def where(step: Step, condition: Any, x: Any, y: Any) -> Operand:
         )
         return condition
     step.refuse_unless(isinstance(condition, Mask), "the condition must be a mask")
-    if isinstance(x, AttentionScores) and isinstance(y, Constant):
+    if isinstance(x, AttentionScores) and isinstance(y, ConstantValue):
         step.refuse_unless(not condition.end, "attention masks of single steps are not supported")
         return replace(x, causal=x.causal or condition.causal)
-    if isinstance(x, View) and isinstance(y, Constant):
+    if isinstance(x, View) and isinstance(y, ConstantValue):
         if condition.end:
             step.refuse_unless(y.number == 0, "masked steps must be replaced by 0")
             return SelectedSteps(x.layout, view=x, end=condition.end)
         step.refuse_unless(not condition.causal, "a causal mask is only supported in attention")
         return x
-    if isinstance(x, StepPositions) and isinstance(y, Constant) and not condition.end and not condition.causal:
+    if isinstance(x, StepPositions) and isinstance(y, ConstantValue) and not condition.end and not condition.causal:
         return replace(x, layout=broadcast(x, condition))
     raise NotSupported("the condition must be a mask")
 
 
-def _causal(step: Step, condition: Constant, x: Any, y: Any) -> Operand:
+def _causal(step: OperatorContext, condition: ConstantValue, x: Any, y: Any) -> Operand:
     scores, seen = (x, True) if isinstance(x, AttentionScores) else (y, False)
     found = causal_of(condition.array, seen)
     step.refuse_unless(found is not None, "only causal attention masks are supported")
@@ -189,7 +190,7 @@ OPERATIONS = {"ReduceSum": "SUM", "ReduceMean": "MEAN", "ReduceL1": "ASUM", "Red
 
 
 @operator(*OPERATIONS)
-def reduced(step: Step, x: Any, axes: Any = None) -> Operand:
+def reduced(step: OperatorContext, x: Any, axes: Any = None) -> Operand:
     """Over steps: one row of each sequence. Over an image: a global pool. Over a row: a part of normalization."""
     x = x.forward if isinstance(x, ReversedSequence) else x  # in whichever order
     rank = len(x.layout)
@@ -234,19 +235,19 @@ def reduced(step: Step, x: Any, axes: Any = None) -> Operand:
     return step.made(made.outputs[0], rows)
 
 
-def _of_each(step: Step, x: View) -> Operand:
+def _of_each(step: OperatorContext, x: View) -> Operand:
     """A reduction without axes: what is left is its function of a single number."""
     if step.node.operator == "ReduceSumSquare":
         return step.each("power", x, power=2.0)
     return step.each("abs", x) if step.node.operator in ("ReduceL1", "ReduceL2") else x
 
 
-def _image(step: Step, view: View, places: list[int]) -> bool:
+def _image(step: OperatorContext, view: View, places: list[int]) -> bool:
     lead = step.lead(view)
     return len(view.layout) == lead + 3 and places == [lead + 1, lead + 2]
 
 
-def _over_points(step: Step, view: View, *, keep: bool) -> View:
+def _over_points(step: OperatorContext, view: View, *, keep: bool) -> View:
     """Over rows and columns of an image."""
     names = {"ReduceMean": "AVERAGE", "ReduceMax": "MAX"}
     rows = step.rows(view)

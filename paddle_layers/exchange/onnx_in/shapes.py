@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from .causal_masks import shaped
-from .layers import Layer, NotSupported, Value
-from .operators import KNOWN, Step, moved, needed, operator, view_of
+from .layers import ImportedLayer, LayerOutput, NotSupported
+from .operators import KNOWN, OperatorContext, moved, needed, operator, view_of
 from .sequence_rows import end_row, steps_of
 from .sizes import Extent, divided, product_of, whole
 from .symbolic_values import (
-    Constant,
+    ConstantValue,
     DynamicConstant,
     Layout,
     Mask,
     Operand,
     PaddedView,
-    PositionEmbedding,
     PositionGrid,
+    PositionLookup,
     PredictedClass,
     ReversedSequence,
     StepPositions,
@@ -39,7 +39,7 @@ MOST_PARTS = 8
 
 
 @operator("Transpose")
-def transpose(step: Step, x: SymbolicValue) -> Operand:
+def transpose(step: OperatorContext, x: SymbolicValue) -> Operand:
     """The axes in another order."""
     order = step.attribute("perm", list(range(len(x.layout)))[::-1])
     fits = sorted(order) == list(range(len(x.layout)))
@@ -48,7 +48,7 @@ def transpose(step: Step, x: SymbolicValue) -> Operand:
 
 
 @operator("Squeeze")
-def squeeze(step: Step, x: SymbolicValue, axes: Any = None) -> Operand:
+def squeeze(step: OperatorContext, x: SymbolicValue, axes: Any = None) -> Operand:
     """Axes of the size 1 go."""
     given = step.listed("axes", axes)
     rank = len(x.layout)
@@ -65,7 +65,7 @@ def _ones(x: SymbolicValue) -> list[int]:
 
 
 @operator("Unsqueeze")
-def unsqueeze(step: Step, x: SymbolicValue, axes: Any = None) -> Operand:
+def unsqueeze(step: OperatorContext, x: SymbolicValue, axes: Any = None) -> Operand:
     """New axes of the size 1."""
     given = step.listed("axes", axes, [])
     rank = len(x.layout) + len(given)
@@ -76,7 +76,7 @@ def unsqueeze(step: Step, x: SymbolicValue, axes: Any = None) -> Operand:
 
 
 @operator("Flatten")
-def flatten(step: Step, x: SymbolicValue) -> Operand:
+def flatten(step: OperatorContext, x: SymbolicValue) -> Operand:
     """Two axes of all."""
     cut = step.attribute("axis", 1)
     cut = cut + len(x.layout) if cut < 0 else cut
@@ -84,7 +84,7 @@ def flatten(step: Step, x: SymbolicValue) -> Operand:
 
 
 @operator("Reshape")
-def reshape(step: Step, x: SymbolicValue, shape: Any = None) -> Operand:
+def reshape(step: OperatorContext, x: SymbolicValue, shape: Any = None) -> Operand:
     """The same numbers with other axes."""
     given = step.listed("shape", shape)
     if isinstance(x, (DynamicConstant, PredictedClass)):
@@ -110,7 +110,7 @@ def reshape(step: Step, x: SymbolicValue, shape: Any = None) -> Operand:
     return found
 
 
-def _other_rows(step: Step, x: View, sizes: list[Extent]) -> View | None:
+def _other_rows(step: OperatorContext, x: View, sizes: list[Extent]) -> View | None:
     """Rows of another shape with unrelated axes: a separate layer."""
     count = step.lead(x)
     together = product_of(x.shape[:count])
@@ -130,30 +130,30 @@ def _as_text(sizes: Any) -> str:
 
 
 @operator("Shape")
-def shape_of(step: Step, x: SymbolicValue) -> Operand:
+def shape_of(step: OperatorContext, x: SymbolicValue) -> Operand:
     """The sizes, some of which the batch has."""
     sizes = x.shape[slice(step.attribute("start", 0), step.attribute("end"))]
     kind: Any = np.int64 if all(isinstance(one, int) for one in sizes) else object
     found = np.empty(len(sizes), kind)
     found[:] = sizes
-    return Constant(found)
+    return ConstantValue(found)
 
 
 @operator("ConstantOfShape", constants=True)
-def filled(step: Step, shape: Any) -> Operand:
+def filled(step: OperatorContext, shape: Any) -> Operand:
     """One number everywhere, in a shape that the batch decides."""
     value = step.attribute("value")
     number = 0.0 if value is None else float(value.reshape(-1)[0])
     return DynamicConstant(filled_axes(step, step.integers(shape, "shape")), number)
 
 
-def filled_axes(step: Step, sizes: list[Any]) -> Layout:
+def filled_axes(step: OperatorContext, sizes: list[Any]) -> Layout:
     """Time axes are restored; other axes are irrelevant for a scalar."""
     return tuple((step.steps[size],) if size in step.steps else () for size in sizes)
 
 
 @operator("Trilu")
-def triangle(step: Step, x: Any, shift: Any = None) -> Operand:
+def triangle(step: OperatorContext, x: Any, shift: Any = None) -> Operand:
     """A row sees itself and those before."""
     fits = isinstance(x, DynamicConstant) and x.number != 0 and not step.attribute("upper", 1)
     fits = fits and len(x.layout) > 1 and x.layout[-1] == x.layout[-2] != ()
@@ -163,7 +163,7 @@ def triangle(step: Step, x: Any, shift: Any = None) -> Operand:
 
 
 @operator("Concat")
-def concat(step: Step, *parts: Any) -> Operand:
+def concat(step: OperatorContext, *parts: Any) -> Operand:
     """Concatenation along the channels."""
     views = [step.view(part) for part in parts]
     axis = step.axis(step.attribute("axis", 0), len(views[0].layout))
@@ -177,7 +177,7 @@ def concat(step: Step, *parts: Any) -> Operand:
 
 
 @operator("Split")
-def split(step: Step, x: Any, sizes: Any = None) -> Any:
+def split(step: OperatorContext, x: Any, sizes: Any = None) -> Any:
     """Channels apart."""
     view = step.view(x)
     axis = step.axis(step.attribute("axis", 0), len(view.layout))
@@ -195,7 +195,7 @@ def split(step: Step, x: Any, sizes: Any = None) -> Any:
     return tuple(cut(step, view, axis, given))
 
 
-def cut(step: Step, view: View, axis: int, sizes: list[int]) -> list[View]:
+def cut(step: OperatorContext, view: View, axis: int, sizes: list[int]) -> list[View]:
     """A view cut along an axis of its rows; parts of a `concat` are what was joined."""
     joined = _parts(view, axis, sizes)
     if joined is not None:
@@ -218,9 +218,9 @@ def cut(step: Step, view: View, axis: int, sizes: list[int]) -> list[View]:
     return [step.made(one, rows) for one in made.outputs]
 
 
-def _sliced_once(step: Step, value: Value, sizes: list[int], axis: int | None = None) -> Layer:
+def _sliced_once(step: OperatorContext, value: LayerOutput, sizes: list[int], axis: int | None = None) -> ImportedLayer:
     """Nodes that each take a part make one layer."""
-    found: Layer | None = step.known.get(("slice", value, axis, *sizes))
+    found: ImportedLayer | None = step.known.get(("slice", value, axis, *sizes))
     if found is None:
         settings: dict[str, Any] = {"parts": len(sizes)} if len(set(sizes)) == 1 else {"sizes": sizes}
         found = step.known["slice", value, axis, *sizes] = step.layer("slice", value, axis=axis, **settings)
@@ -229,7 +229,7 @@ def _sliced_once(step: Step, value: Value, sizes: list[int], axis: int | None = 
     return found
 
 
-def _part(view: View, axis: int, value: Value, size: int) -> View:
+def _part(view: View, axis: int, value: LayerOutput, size: int) -> View:
     """A part with the atoms of the whole, but the one along which it was cut."""
     new, old = axis_for(size), set(view.layout[axis])
     order = (*view.rows, *new, *(atom for atom in view.inside if atom not in old))
@@ -256,7 +256,7 @@ def _parts(view: View, axis: int, sizes: list[int]) -> list[View] | None:
 
 
 @operator("Slice", constants=True)
-def slice_(step: Step, x: Any, *given: Any) -> Any:
+def slice_(step: OperatorContext, x: Any, *given: Any) -> Any:
     """A run of channels, the first or the last row of sequences, or a table's rows for the places in a sequence."""
     names = ("starts", "ends", "axes", "steps")
     starts, ends, axes, steps = (
@@ -265,7 +265,7 @@ def slice_(step: Step, x: Any, *given: Any) -> Any:
     axes = list(range(len(starts))) if axes is None else axes
     counts = {len(one) for one in (starts, ends, axes, steps) if one is not None}
     step.refuse_unless(len(counts) == 1, "starts, ends, axes and steps must have the same length")
-    if isinstance(x, Constant):
+    if isinstance(x, ConstantValue):
         return _place_rows(step, x, starts, ends, axes)
     if any(one != 1 for one in steps or [1]):
         return _cropped(step, step.view(x), list(zip(starts, ends, axes, steps, strict=True)))
@@ -275,7 +275,7 @@ def slice_(step: Step, x: Any, *given: Any) -> Any:
     return found
 
 
-def _cropped(step: Step, view: View, given: list[tuple[Any, ...]]) -> View:
+def _cropped(step: OperatorContext, view: View, given: list[tuple[Any, ...]]) -> View:
     """A strided slice, by a separate layer."""
     rows = step.rows(view)
     parts = []
@@ -295,7 +295,7 @@ def _cropped(step: Step, view: View, given: list[tuple[Any, ...]]) -> View:
     return step.made(made.outputs[0], rows)
 
 
-def _place_rows(step: Step, x: Constant, starts: Any, ends: Any, places: Any) -> Operand:
+def _place_rows(step: OperatorContext, x: ConstantValue, starts: Any, ends: Any, places: Any) -> Operand:
     moves = [
         place for place, (a, b) in enumerate(zip(starts, ends, strict=True)) if not _all_of(x, a, b, places[place])
     ]
@@ -314,14 +314,14 @@ def _place_rows(step: Step, x: Constant, starts: Any, ends: Any, places: Any) ->
     if table.ndim == 1 and (table == np.arange(table.size)).all():
         return StepPositions((*before, (atom,)))
     step.refuse_unless(table.ndim == 2, "a position table must have two axes")
-    return PositionEmbedding((*before, (atom,), axis_for(table.shape[-1])), table=Constant(table, x.source))
+    return PositionLookup((*before, (atom,), axis_for(table.shape[-1])), table=ConstantValue(table, x.source))
 
 
-def _all_of(x: Constant, start: Any, end: Any, axis: int) -> bool:
+def _all_of(x: ConstantValue, start: Any, end: Any, axis: int) -> bool:
     return isinstance(end, int) and start == 0 and -x.array.ndim <= axis < x.array.ndim and end >= x.array.shape[axis]
 
 
-def _sliced(step: Step, x: Any, axis: int, start: Any, end: Any) -> Any:
+def _sliced(step: OperatorContext, x: Any, axis: int, start: Any, end: Any) -> Any:
     size = x.shape[axis]
     if start == 0 and (end == size or (isinstance(end, int) and end >= (size if isinstance(size, int) else BEHIND))):
         return x
@@ -340,6 +340,7 @@ def _sliced(step: Step, x: Any, axis: int, start: Any, end: Any) -> Any:
     first, behind = (min(max(one + size if one < 0 else one, 0), size) for one in (start, end))
     step.refuse_unless(first < behind, "the slice is empty")
     part = behind - first
+    # Exporters cut gates or heads by one Slice each: as equal parts they become a single layer.
     if size % part == 0 and first % part == 0 and size // part <= MOST_PARTS:
         return cut(step, view, axis, [part] * (size // part))[first // part]
     sizes = [one for one in (first, part, size - behind) if one]
@@ -347,7 +348,7 @@ def _sliced(step: Step, x: Any, axis: int, start: Any, end: Any) -> Any:
 
 
 @operator("Pad")
-def pad(step: Step, x: Any, pads: Any = None, value: Any = None, axes: Any = None) -> Operand:
+def pad(step: OperatorContext, x: Any, pads: Any = None, value: Any = None, axes: Any = None) -> Operand:
     """Padding of rows; zero padding of images is absorbed by the following convolution or pooling."""
     view = step.view(x)
     rank = len(view.layout)

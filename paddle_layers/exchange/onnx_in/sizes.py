@@ -12,7 +12,7 @@ class NoSize(ValueError):
     """A size is computed in a way that has no name here."""
 
 
-class Size:
+class SymbolicSize:
     """An integer times sizes of the batch, such as `2 * N * T`; constant sizes are plain integers."""
 
     __slots__ = ("names", "number")
@@ -21,12 +21,12 @@ class Size:
         self.number, self.names = number, names
 
     @classmethod
-    def named(cls, name: str) -> Size:
+    def named(cls, name: str) -> SymbolicSize:
         """The size of an axis of the batch."""
         return cls(1, Counter([name]))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Size) and (self.number, self.names) == (other.number, other.names)
+        return isinstance(other, SymbolicSize) and (self.number, self.names) == (other.number, other.names)
 
     def __hash__(self) -> int:
         return hash((self.number, frozenset(self.names.items())))
@@ -51,6 +51,7 @@ class Size:
     __rtruediv__ = __rfloordiv__
 
     def _none(self, _other: Any) -> Any:
+        # Sums of dynamic sizes have no canonical form, so equality could not be decided.
         raise NoSize("arithmetic with dynamic sizes is not supported")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _none
@@ -62,7 +63,7 @@ class Size:
         """Known of equal sizes, and of numbers below 1: no axis is empty."""
         if self == other:
             return True
-        return bool(self._none(other)) if isinstance(other, Size) or other >= 1 else False
+        return bool(self._none(other)) if isinstance(other, SymbolicSize) or other >= 1 else False
 
     def __lt__(self, other: Any) -> bool:
         return not self >= other
@@ -70,25 +71,25 @@ class Size:
     def __ge__(self, other: Any) -> bool:
         if self == other:
             return True
-        return bool(self._none(other)) if isinstance(other, Size) or other > 1 else True
+        return bool(self._none(other)) if isinstance(other, SymbolicSize) or other > 1 else True
 
     def __repr__(self) -> str:
         return " * ".join([*([str(self.number)] if self.number != 1 else []), *self.names.elements()])
 
 
-Extent = int | Size
-BATCH = Size.named("N")
+Extent = int | SymbolicSize
+BATCH = SymbolicSize.named("N")
 """The batch size, if it is dynamic."""
 
 
 def _parts(value: Any) -> tuple[int, Counter[str]]:
-    if isinstance(value, Size):
+    if isinstance(value, SymbolicSize):
         return value.number, value.names
     return int(value), Counter()
 
 
 def _size(number: int, names: Counter[str]) -> Extent:
-    return Size(number, names) if names else number
+    return SymbolicSize(number, names) if names else number
 
 
 def divided(value: Any, by: Any) -> Extent | None:
@@ -102,7 +103,7 @@ def divided(value: Any, by: Any) -> Extent | None:
 
 def whole(size: Extent) -> int:
     """A size that is known. Raises `NoSize`."""
-    if isinstance(size, Size):
+    if isinstance(size, SymbolicSize):
         raise NoSize("expected a fixed size, got a dynamic one")
     return size
 

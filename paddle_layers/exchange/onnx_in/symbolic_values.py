@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .layers import Value
-from .sizes import Extent, Size, divided, product_of
+from .layers import LayerOutput
+from .sizes import Extent, SymbolicSize, divided, product_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class SymbolicValue:
 class View(SymbolicValue):
     """A value of a layer. `order` are its atoms as it has them: the batch, steps, then those of a row."""
 
-    value: Value = field(kw_only=True)
+    value: LayerOutput = field(kw_only=True)
     order: tuple[Atom, ...] = field(kw_only=True)
     factor: float = field(default=1.0, kw_only=True)
     """The ONNX tensor is `factor` times the value of the layer."""
@@ -109,7 +109,7 @@ class Mask(SymbolicValue):
     causal: bool = False
     end: str = ""
     turned: bool = False
-    ids: Value | None = None
+    ids: LayerOutput | None = None
     """The ids, of which 0 is padding, from which the mask was computed."""
 
 
@@ -117,7 +117,7 @@ class Mask(SymbolicValue):
 class IdMatch(SymbolicValue):
     """Whether ids are one certain id (`turned`: any other one), as the rows of padding of an embedding are found."""
 
-    ids: Value = field(kw_only=True)
+    ids: LayerOutput = field(kw_only=True)
     number: int = field(kw_only=True)
     turned: bool = False
 
@@ -150,17 +150,17 @@ class SelectedSteps(SymbolicValue):
 
 
 @dataclass(frozen=True, eq=False)
-class PositionEmbedding(SymbolicValue):
+class PositionLookup(SymbolicValue):
     """A row of a table for each place in a sequence."""
 
-    table: Constant = field(kw_only=True)
+    table: ConstantValue = field(kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
 class DynamicConstant(SymbolicValue):
     """One number everywhere, which may be a size of the batch."""
 
-    number: float | Size = 0.0
+    number: float | SymbolicSize = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,8 +183,8 @@ class Statistic(SymbolicValue):
     kind: str = field(kw_only=True)
     over: int = field(kw_only=True)
     epsilon: float = 0.0
-    gain: Constant | None = None
-    bias: Constant | None = None
+    gain: ConstantValue | None = None
+    bias: ConstantValue | None = None
 
     @property
     def over_all(self) -> bool:
@@ -221,7 +221,7 @@ class PredictedClass(SymbolicValue):
     """The class that a classifier names, beside the scores that we keep."""
 
 
-class Constant:
+class ConstantValue:
     """Known numbers; object arrays hold sizes of the batch. `source` is the initializer, and what was done to it."""
 
     __slots__ = ("array", "source")
@@ -237,7 +237,7 @@ class Constant:
         return float(self.array.reshape(-1)[0])
 
 
-Operand = SymbolicValue | Constant
+Operand = SymbolicValue | ConstantValue
 M = TypeVar("M", bound=SymbolicValue)
 
 
@@ -293,6 +293,7 @@ def _taken(left: list[Atom], size: Extent, cuts: dict[Atom, tuple[Atom, Atom]]) 
             size = rest
             continue
         spare = divided(left[0].size, size)
+        # The batch and the steps are never cut: samples would be split or merged.
         if spare is None or left[0].name:
             return None
         whole, parts = left[0], (Atom(size), Atom(spare))
@@ -336,6 +337,6 @@ def aligned(one: View, other: View) -> tuple[View, View] | None:
     return None if found[0] is None or found[1] is None else (found[0], found[1])
 
 
-def constant_of(values: Any) -> Constant:
+def constant_of(values: Any) -> ConstantValue:
     """A constant that is not a trained parameter."""
-    return Constant(np.asarray(values))
+    return ConstantValue(np.asarray(values))

@@ -72,6 +72,7 @@ class Tensors:
         size = path.stat().st_size
         if length not in (-1, expected) or offset < 0 or offset + expected > size:
             raise _wrong(proto, f"needs {expected} bytes at offset {offset} of a file of {size} bytes")
+        # A small file could otherwise claim any amount of memory through tensors that all refer to the same bytes.
         self._taken[path] = self._taken.get(path, 0) + expected
         if self._taken[path] > size:
             raise _wrong(proto, "overlaps another tensor in the external data")
@@ -92,6 +93,7 @@ class Tensors:
             )
         found = self.folder.joinpath(*parts)
         try:
+            # Links are resolved before the comparison: a model must not make the importer read other files.
             real = Path(os.path.realpath(found, strict=True))
             plain = stat.S_ISREG(real.stat().st_mode)
         except OSError as error:

@@ -38,7 +38,9 @@ def export_onnx(net: Net, path: str | Path, *, values: Sequence[str] = ()) -> li
 
         pl.export_onnx(net, "digits.onnx")
     """
+    # Before any work, since nothing can be written without the package.
     import_onnx()
+    # The test phase: dropout is the identity, and normalization uses running averages.
     whole = net.network.select("test")
     names = list(dict.fromkeys(values)) or predicted(whole)
     return export_part(net, part_for(whole, names), names, probabilities_of(whole), Path(path))
@@ -55,6 +57,7 @@ def export_part(
     """Write the layers on which values rest."""
     fed = {name for node in part.nodes if not node.definition.inputs for name in node.output_names}
     for name in names:
+        # Such a model would only return its input.
         if name in fed:
             raise ExportError(f"cannot export `{name}`: it is a data layer")
     written = write_network(part, net.arena, names, probabilities)

@@ -11,7 +11,7 @@ from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.memory.parameters import Parameter
 
-from .graph import Graph, Tensor
+from .graph import OnnxGraph, OnnxTensor
 from .layouts import Layouts
 from .reasons import COST, STATISTIC, WITHOUT_FORM
 
@@ -20,7 +20,7 @@ class NoForm(Exception):
     """A layer cannot be written as ONNX nodes; the message says why."""
 
 
-def write_op(op: Op, graph: Graph, layouts: Layouts, named: Container[Value]) -> None:
+def write_op(op: Op, graph: OnnxGraph, layouts: Layouts, named: Container[Value]) -> None:
     """Add the nodes of an operation; values that are not `named` are known to it alone.
 
     Raises `NoForm`, and `DefinitionError` where the layer's function fails.
@@ -28,19 +28,21 @@ def write_op(op: Op, graph: Graph, layouts: Layouts, named: Container[Value]) ->
     layer = op.layer
     if layer.onnx is None:
         raise NoForm(no_form(layer))
+    # Nodes from here on belong to this layer: a tensor made before it keeps its name.
     graph.scope, first = op.name, len(graph.nodes)
     call, code = layer.onnx.call, layer.onnx.call.__code__
     try:
         arguments = [_argument(op, name, graph, layouts) for name in layer.onnx.args]
         made = call(*arguments)
     except _Requirement as refusal:
+        # `require` in an `@onnx` function says that these attributes have no ONNX form, which is no bug of the layer.
         raise NoForm(refusal.message) from None
     except Exception as error:  # a plugin's function may raise anything; it is the cause of an error at its line
         message = f"{call.__name__}: {type(error).__name__}: {error}"
         raise DefinitionError(message, code.co_filename, code.co_firstlineno) from error
     tensors = list(made) if isinstance(made, (tuple, list)) else [made]
     wanted = len(op.outputs) + bool(layer.dynamic_rows)
-    if len(tensors) != wanted or not all(isinstance(one, Tensor) for one in tensors):
+    if len(tensors) != wanted or not all(isinstance(one, OnnxTensor) for one in tensors):
         message = f"{call.__name__}: expected {wanted} tensors, one per output, got {tensors!r}"
         raise DefinitionError(message, code.co_filename, code.co_firstlineno)
     if layer.dynamic_rows:
@@ -62,7 +64,7 @@ def no_form(layer: LayerDefinition) -> str:
     return f"it has no @onnx({layer.owner.__name__}) function"
 
 
-def _argument(op: Op, name: str, graph: Graph, layouts: Layouts) -> Any:
+def _argument(op: Op, name: str, graph: OnnxGraph, layouts: Layouts) -> Any:
     layer, binding = op.layer, op.binding
     if name == "graph":
         return graph
@@ -83,15 +85,15 @@ def _argument(op: Op, name: str, graph: Graph, layouts: Layouts) -> Any:
     return layouts.lengths(domain, group) if what == "lengths" else layouts.mask(domain, group)
 
 
-def _input(op: Op, name: str, value: Value, layouts: Layouts) -> Tensor:
+def _input(op: Op, name: str, value: Value, layouts: Layouts) -> OnnxTensor:
     row = op.layer.inputs[name].axes[0]
     if row.group is None:
         return layouts.rows(value)
     return layouts.sequences(value, op.group_of(row.name))
 
 
-def _parameter(parameter: Parameter) -> Tensor:
-    return Tensor(parameter.name, parameter.shape, parameter.size, parameter.value)
+def _parameter(parameter: Parameter) -> OnnxTensor:
+    return OnnxTensor(parameter.name, parameter.shape, parameter.size, parameter.value)
 
 
 def _field_row(op: Op, place: int) -> Any:
@@ -108,7 +110,7 @@ def _name(op: Op, place: int, value: Value) -> str:
     return value.name if plain else f"{value.name}/{'sequences' if grouped else 'rows'}"
 
 
-def _put(op: Op, place: int, value: Value, tensor: Tensor, layouts: Layouts) -> None:
+def _put(op: Op, place: int, value: Value, tensor: OnnxTensor, layouts: Layouts) -> None:
     row = _field_row(op, place)
     if row is not None and row.group is not None:
         layouts.put_sequences(value, tensor)
@@ -116,7 +118,7 @@ def _put(op: Op, place: int, value: Value, tensor: Tensor, layouts: Layouts) -> 
         layouts.put_rows(value, tensor)
 
 
-def _put_dynamic_rows(op: Op, tensors: list[Tensor], layouts: Layouts) -> None:
+def _put_dynamic_rows(op: Op, tensors: list[OnnxTensor], layouts: Layouts) -> None:
     """The dynamic rows of a layer: their lengths come after the outputs."""
     (row,) = op.layer.dynamic_rows
     lengths = tensors.pop()

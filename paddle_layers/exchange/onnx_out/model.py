@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,11 +12,12 @@ import numpy as np
 from paddle_layers.define.escaping import message_line, printable_line
 from paddle_layers.runtime.memory.tensorfiles import write_file
 
-from .graph import Body, NodeText
-from .writing import Port, Written
+from .graph import NodeText, SubgraphText
+from .writing import ExportedNetwork, Port
 
 OPSET = 20
 """Opset of the model, supported by onnxruntime 1.18 (2024) and later."""
+# The version that came with opset 20 (ONNX 1.15); engines refuse models with a newer one.
 IR_VERSION = 9
 EXTERNAL_FROM = 1 << 30
 """Size of weights in bytes from which they are stored as external data: protobuf is limited to 2 GiB."""
@@ -33,10 +35,9 @@ class ExportError(ValueError):
 def import_onnx() -> ModuleType:
     """The package onnx. Raises `ExportError` where it is not installed."""
     try:
-        import onnx
-        import onnx.checker
-        import onnx.numpy_helper
-        import onnx.shape_inference
+        onnx = import_module("onnx")
+        for name in ("checker", "numpy_helper", "shape_inference"):
+            import_module(f"onnx.{name}")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "onnx":
             raise
@@ -44,7 +45,7 @@ def import_onnx() -> ModuleType:
     return onnx
 
 
-def write_model(written: Written, name: str, path: Path) -> list[Path]:
+def write_model(written: ExportedNetwork, name: str, path: Path) -> list[Path]:
     """Write the model; returns the files. Raises `ExportError` for errors of ONNX's checker, `SaveError`."""
     onnx = import_onnx()
     nbytes = sum(array.nbytes for array in written.graph.constants.values())
@@ -56,14 +57,16 @@ def write_model(written: Written, name: str, path: Path) -> list[Path]:
         model = _checked(onnx, model)
         write_file(path, model.SerializeToString())
         return [path]
+    # The data first: a model never refers to a file that is missing or older.
     write_file(data, b"".join(chunks))
     write_file(path, model.SerializeToString())
+    # By path: the checker has to find the data, and a message of more than 2 GiB cannot be passed.
     _checked(onnx, str(path))
     return [path, data]
 
 
-def _model(onnx: ModuleType, written: Written, name: str, tensors: list[Any]) -> Any:
-    from paddle_layers import __version__
+def _model(onnx: ModuleType, written: ExportedNetwork, name: str, tensors: list[Any]) -> Any:
+    from paddle_layers._version import __version__
 
     helper = onnx.helper
     nodes = _nodes(onnx, written.graph.nodes)
@@ -81,13 +84,13 @@ def _nodes(onnx: ModuleType, nodes: list[NodeText]) -> list[Any]:
     return [
         onnx.helper.make_node(
             node.operator, node.inputs, node.outputs, node.name,
-            **{key: _body(onnx, one) if isinstance(one, Body) else one for key, one in node.attributes.items()},
+            **{key: _body(onnx, one) if isinstance(one, SubgraphText) else one for key, one in node.attributes.items()},
         )
         for node in nodes
     ]  # fmt: skip
 
 
-def _body(onnx: ModuleType, body: Body) -> Any:
+def _body(onnx: ModuleType, body: SubgraphText) -> Any:
     inputs, outputs = ([onnx.ValueInfoProto(name=name) for name in ends] for ends in (body.inputs, body.outputs))
     return onnx.helper.make_graph(_nodes(onnx, body.nodes), printable_line(body.name), inputs, outputs)
 
@@ -98,6 +101,7 @@ def _port(onnx: ModuleType, port: Port) -> Any:
 
 
 def _tensor(onnx: ModuleType, name: str, array: Any, data: Path | None, chunks: list[bytes]) -> Any:
+    # Integers are shapes and axes, which engines read while they load the model.
     if data is None or array.nbytes < BESIDE or array.dtype.kind != "f":
         return onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
     kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
@@ -116,6 +120,7 @@ def _checked(onnx: ModuleType, model: Any) -> Any:
         if isinstance(model, str):
             onnx.checker.check_model(model)
             return model
+        # Strict: otherwise the inference skips what it cannot infer, and contradictory shapes pass.
         found = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
         onnx.checker.check_model(found, full_check=True)
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:

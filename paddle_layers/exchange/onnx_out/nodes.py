@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from paddle_layers.config import Network
 from paddle_layers.config.diagnostics.diagnostic import Diagnostic
 from paddle_layers.config.wiring.nodes import Node
-from paddle_layers.runtime.graph.building import Builder
+from paddle_layers.runtime.graph.building import GraphBuilder
 from paddle_layers.runtime.graph.graph import Graph as RuntimeGraph
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.memory.parameters import ParameterSet
 
 from .forms import NoForm, no_form, write_op
-from .graph import Graph
+from .graph import OnnxGraph
 from .layouts import Layouts
-from .steps import Steps
+from .steps import ScanBody
 
 Scope = dict[str, Value]
 
@@ -29,7 +29,7 @@ class Layers:
         self.unknown: set[Value] = set()
 
     def write(
-        self, nodes: Iterable[Node], scope: Scope, prefix: str, whole: RuntimeGraph, graph: Graph, layouts: Layouts
+        self, nodes: Iterable[Node], scope: Scope, prefix: str, whole: RuntimeGraph, graph: OnnxGraph, layouts: Layouts
     ) -> None:
         """The layers of one network, or of the step of a group; their outputs enter the scope."""
         for node in nodes:
@@ -39,12 +39,14 @@ class Layers:
                 self._layer(node, scope, prefix, whole, graph, layouts)
 
     def _layer(
-        self, node: Node, scope: Scope, prefix: str, whole: RuntimeGraph, graph: Graph, layouts: Layouts
+        self, node: Node, scope: Scope, prefix: str, whole: RuntimeGraph, graph: OnnxGraph, layouts: Layouts
     ) -> None:
         first = len(whole.ops)
-        Builder(whole, self.parameters).add(node, scope, prefix)
+        GraphBuilder(whole, self.parameters).add(node, scope, prefix)
         named = {*whole.values.values(), *scope.values()}
         for op in whole.ops[first:]:
+            # Inputs of a rejected layer are missing: only layers that have no form themselves are reported as well, so
+            # that one export lists all of them.
             if self.unknown.isdisjoint(op.inputs):
                 try:
                     write_op(op, graph, layouts, named)
@@ -56,12 +58,14 @@ class Layers:
             self.unknown.update(op.outputs)
 
     def _group(
-        self, node: Node, scope: Scope, prefix: str, whole: RuntimeGraph, graph: Graph, layouts: Layouts
+        self, node: Node, scope: Scope, prefix: str, whole: RuntimeGraph, graph: OnnxGraph, layouts: Layouts
     ) -> None:
         """The steps of a group are the body of a Scan."""
-        steps = Steps(node, scope, f"{prefix}{node.name}.", graph, layouts)
+        steps = ScanBody(node, scope, f"{prefix}{node.name}.", graph, layouts)
         inner = RuntimeGraph(whole.samples, [], {}, {}, {}, [])
+        # Memories are the states of the Scan.
         layers = [part for part in steps.inside.nodes if part.definition.name != "memory"]
+        # The layers inside are visited in any case, for their own reports.
         known = self.unknown.isdisjoint(steps.given.values())
         if known:
             steps.open()

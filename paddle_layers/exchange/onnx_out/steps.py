@@ -11,16 +11,16 @@ from paddle_layers.runtime.graph.domains import Domain
 from paddle_layers.runtime.graph.value import Value
 
 from .forms import NoForm
-from .graph import Body, Graph, Tensor
+from .graph import OnnxGraph, OnnxTensor, SubgraphText
 from .layouts import Layouts
 
 Scope = dict[str, Value]
 
 
-class Steps:
+class ScanBody:
     """The body of one group: opened, filled with the layers of a step, closed."""
 
-    def __init__(self, node: Node, scope: Scope, prefix: str, graph: Graph, layouts: Layouts) -> None:
+    def __init__(self, node: Node, scope: Scope, prefix: str, graph: OnnxGraph, layouts: Layouts) -> None:
         assert node.inside is not None
         self.node, self.inside, self.prefix = node, node.inside, prefix
         self.name = prefix[:-1].replace(".", "/")
@@ -41,10 +41,10 @@ class Steps:
         self.memories = [part for part in self.inside.nodes if part.definition.name == "memory"]
         for part in self.memories:
             self.scope[part.output_names[0]] = Value(f"{self.name}/{part.name}", part.output_types[0], sequences)
-        self.body = Body(node.name, self.graph.nodes, [], [])
-        self._starts: list[Tensor] = []
-        self._scanned: list[Tensor] = []
-        self._mask = Tensor("")
+        self.body = SubgraphText(node.name, self.graph.nodes, [], [])
+        self._starts: list[OnnxTensor] = []
+        self._scanned: list[OnnxTensor] = []
+        self._mask = OnnxTensor("")
 
     # ---- what a step sees
 
@@ -70,24 +70,26 @@ class Steps:
             first = self.scope[next(iter(self.stepped))]
             shape = self.graph.Shape(self.layouts.padded(first), start=0, end=2)
             self.layouts.put_domain(self.inner_leaf, shape, inner)
+        # The mask is scanned as a row, too, so that each step knows which sequences have ended.
         self._scanned.append(self.outer_layouts.mask(self.items, self.items.ancestors()[0]))
         self._mask = self._enter(f"{self.name}/is_real")
 
-    def _start(self, part: Node, value: Value) -> Tensor:
+    def _start(self, part: Node, value: Value) -> OnnxTensor:
         """The rows of a memory before the first step."""
         if part.inputs:
             return self.outer_layouts.rows(self.given[part.inputs[0]])
         ids = value.type.kind == "INT"
         number = part.attributes["id"] if ids else float(part.attributes["value"])
+        # The batch size is known only when the model runs.
         rows = self.outer.Shape(self.outer_layouts.padded(next(iter(self.stepped.values()))), start=0, end=1)
         shape = rows if ids or not value.type.dims else self.outer.Concat(rows, list(value.type.dims), axis=0)
-        found: Tensor = self.outer.Expand(number, shape)
+        found: OnnxTensor = self.outer.Expand(number, shape)
         return found
 
-    def _enter(self, name: str) -> Tensor:
+    def _enter(self, name: str) -> OnnxTensor:
         made = self.graph.unique(name)
         self.body.inputs.append(made)
-        return Tensor(made)
+        return OnnxTensor(made)
 
     # ---- what it gives
 
@@ -114,6 +116,7 @@ class Steps:
             value = self.scope[name]
             if value.type.level and value.domain is not self.inner_leaf:
                 raise NoForm(f"output `{name}` of a step has a dynamic row count")
+            # ONNX forbids a body to return its own input, and a value may be returned twice.
             self.body.outputs.append(self.graph.Identity(self.layouts.padded(value)).name)
         first, self.outer.scope = len(self.outer.nodes), f"{self.prefix}scan"
         reverse = self.node.attributes["reverse"]
@@ -121,8 +124,8 @@ class Steps:
         for value, tensor in zip(made, results[len(self.memories) :], strict=True):
             self.outer_layouts.put_padded(value, self.outer.rename(tensor, value.name, first))
 
-    def _kept(self, new: Tensor, old: Tensor, value: Value) -> Tensor:
+    def _kept(self, new: OnnxTensor, old: OnnxTensor, value: Value) -> OnnxTensor:
         dims = value.type.dims
         mask = self.graph.Unsqueeze(self._mask, list(range(1, len(dims) + 1))) if dims else self._mask
-        found: Tensor = self.graph.Where(mask, new, old)
+        found: OnnxTensor = self.graph.Where(mask, new, old)
         return found

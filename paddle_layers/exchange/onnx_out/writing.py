@@ -10,7 +10,7 @@ from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.memory.parameters import ParameterSet
 
-from .graph import Graph, Tensor
+from .graph import OnnxGraph, OnnxTensor
 from .layouts import Layouts
 from .nodes import Layers
 
@@ -28,26 +28,28 @@ class Port:
 
 
 @dataclass
-class Written:
+class ExportedNetwork:
     """A network as nodes."""
 
-    graph: Graph
+    graph: OnnxGraph
     inputs: list[Port] = field(default_factory=list)
     outputs: list[Port] = field(default_factory=list)
 
 
 def write_network(
     network: Network, parameters: ParameterSet, outputs: Sequence[str], probabilities: Mapping[str, str]
-) -> Written:
+) -> ExportedNetwork:
     """The nodes of the layers of a network, which are there in one phase.
 
     `probabilities` says by which layer scores become probabilities; these are outputs, too. Raises `ConfigError` with
     every layer that has no form.
     """
+    # The graph starts with the data layers alone: the others are added where their nodes are written, since those of a
+    # recurrent group belong to another graph.
     data = [node for node in network.nodes if not node.definition.inputs]
     whole = build_graph(Network.checked(network.name, data, network.source), parameters, {})
-    graph = Graph(name for node in network.nodes for name in node.output_names)
-    written, layouts = Written(graph), Layouts(graph)
+    graph = OnnxGraph(name for node in network.nodes for name in node.output_names)
+    written, layouts = ExportedNetwork(graph), Layouts(graph)
     for name, value in whole.feeds.items():
         _add_feed(name, value, written, layouts)
     layers = Layers(network, parameters)
@@ -82,10 +84,10 @@ def _lengths_axes(name: str, ending: str) -> tuple[Size, ...]:
     return ("N", f"{name}.S") if ending == "sub_lengths" else ("N",)
 
 
-def _add_feed(name: str, value: Value, written: Written, layouts: Layouts) -> None:
+def _add_feed(name: str, value: Value, written: ExportedNetwork, layouts: Layouts) -> None:
     graph, level = written.graph, value.domain.level
     written.inputs.append(Port(name, _axes(name, value), ids=value.type.kind == "INT"))
-    tensor = Tensor(name)
+    tensor = OnnxTensor(name)
     if not level:
         layouts.put_rows(value, tensor)
         return
@@ -100,17 +102,17 @@ def _add_feed(name: str, value: Value, written: Written, layouts: Layouts) -> No
     layouts.put_domain(value.domain, graph.Shape(tensor, start=0, end=level + 1), lengths)
 
 
-def _length_input(name: str, ending: str, written: Written) -> Tensor:
+def _length_input(name: str, ending: str, written: ExportedNetwork) -> OnnxTensor:
     made = written.graph.unique(f"{name}.{ending}")
     written.inputs.append(Port(made, _lengths_axes(name, ending), ids=True))
-    return Tensor(made)
+    return OnnxTensor(made)
 
 
-def _add_output(name: str, value: Value, tensor: Tensor, written: Written) -> None:
+def _add_output(name: str, value: Value, tensor: OnnxTensor, written: ExportedNetwork) -> None:
     _finish(name, tensor, _axes(name, value), written, ids=value.type.kind == "INT")
 
 
-def _finish(name: str, tensor: Tensor, axes: tuple[Size, ...], written: Written, *, ids: bool) -> None:
+def _finish(name: str, tensor: OnnxTensor, axes: tuple[Size, ...], written: ExportedNetwork, *, ids: bool) -> None:
     """An output has its name, whatever the tensor is called that it is."""
     graph = written.graph
     graph.scope = name

@@ -13,11 +13,13 @@ elements per iteration.
 For each step along the depth a thread reads 16 elements of shared memory, as four vectors, for 64 products. Its rows
 and columns are two runs of 4, half a tile apart, so that the vectors of a warp are contiguous; the pitch is padded by 4
 against bank conflicts. A thread needs at most 128 registers, so that two blocks share a multiprocessor: one fetches
-while one multiplies. In an iteration of 64 wide tiles 512 of some 1000 instructions multiply; of an H200's 67 TFLOP/s
-we expect 25 to 30.
+while one multiplies. In an iteration of 64 wide tiles 512 of some 1000 instructions multiply. Measured on an
+H100, where PyTorch multiplies large float32 matrices at 50.6 TFLOP/s: 19.35 TFLOP/s for the forward pass of an MLP with
+4096 samples, 13.47 for AlexNet with 128.
 
 Split-K: where the result is small and the depth is long, as in a filter gradient, several blocks also share the depth.
-Each stores its tile in the scratch buffer, and a second kernel adds the tiles in a fixed order.
+Each stores its tile in the scratch buffer, and a second kernel adds the tiles in a fixed order. Without split-K, the
+filter gradients were half of a training step of a ResNet block (64x56x56) on an H100.
 
 Helpers cannot access `cuda`, so arrays and barriers are in the kernels. Arrays are indexed by `flat`, which avoids
 numba's check for negative indices: that check breaks vectorized accesses.
@@ -27,10 +29,12 @@ from __future__ import annotations
 
 from paddle_layers.define.functions.point_functions import helper, real
 
+# 256 threads of at most 128 registers: two blocks fill the 65,536 registers of a multiprocessor.
 THREADS = 256
 WIDEST = 6
 """Maximum number of bits of the tile width, a power of two."""
 NARROWEST = 4
+# Both slabs of float64, with padding, are 40 KiB: within the 48 KiB of static shared memory.
 SLAB = 2048
 """Elements of a slab."""
 LOADS = SLAB // THREADS
@@ -50,6 +54,7 @@ ALONG = 1
 ACROSS = 0
 """Whether contiguous elements of an operand run along the depth or across it."""
 
+# About as many as a large GPU has (132 on an H100 or H200). A constant, so that results are the same on all GPUs.
 MULTIPROCESSORS = 128
 ENOUGH = MULTIPROCESSORS // 2
 """Minimum number of tiles; with fewer, narrower tiles (four times as many) are faster."""
@@ -97,6 +102,7 @@ def tile_size(rows: int, columns: int) -> int:
 def parts_of(count, depth, bits):
     """Blocks that share the depth of each tile: enough to occupy a large GPU, if each has enough slabs."""
     slabs = (depth * (1 << bits) + SLAB - 1) // SLAB
+    # Two blocks per multiprocessor, as registers permit.
     return max(1, min(2 * MULTIPROCESSORS // max(count, 1), slabs // PART))
 
 
@@ -119,6 +125,7 @@ def tiles(rows, columns, bits):
 def bits_of(rows, columns):
     """Bits of the tile width of a matrix: narrower where there are few tiles, or where half of each would be empty."""
     bits = WIDEST
+    # Narrower tiles read their operands more often, but with few wide ones most multiprocessors would be idle.
     while bits > NARROWEST and (2 * min(rows, columns) <= 1 << bits or tiles(rows, columns, bits) < ENOUGH):
         bits -= 1
     return bits
@@ -155,6 +162,7 @@ def fetch(ahead, operand, matrix, first, start, thread, bits, along):
     else:
         at, step, depth = k * matrix.shape[1] + min(first + m, matrix.shape[1] - 1), matrix.shape[1], matrix.shape[0]
     for i in range(LOADS):
+        # Zeros on both sides beyond the depth: products of padding add nothing.
         ahead[operand, i] = matrix.flat[at] if k < depth else real(0)
         k += 1 << (8 - bits)
         at += step << (8 - bits)
@@ -164,6 +172,7 @@ def fetch(ahead, operand, matrix, first, start, thread, bits, along):
 def put(tile, operand, ahead, thread, bits, along):
     """Copies the fetched elements into shared memory."""
     k, m = spot(thread, bits, along)
+    # 4 more elements per row, so that threads of a warp write to different banks.
     pitch = (1 << bits) + 4
     at = operand * SECOND + k * pitch + m
     for i in range(LOADS):
@@ -187,8 +196,11 @@ def multiply(tile, sums, thread, bits):
     group, lane = thread >> (2 * bits - 6), thread & (steps * steps - 1)
     row = group * steps * pitch + (lane >> (bits - 3)) * 4
     column = SECOND + group * steps * pitch + (lane & (steps - 1)) * 4
+    # The bounds of the inner loops are constants: once they are unrolled, so are all indices of `sums`, which stay in
+    # registers.
     for _ in range(steps):
         for i in range(SUMS):
+            # Rows are two runs of 4, so that a warp loads contiguous vectors without bank conflicts.
             left = tile.flat[row + i // 4 * half + i % 4]
             for j in range(SUMS):
                 sums[i, j] += left * tile.flat[column + j // 4 * half + j % 4]
@@ -217,6 +229,7 @@ def result(tile, row, column, bits):
     """An element of the result after all rounds."""
     pitch = (1 << bits) + 4
     total = real(0)
+    # In the order of the groups, without atomics: the same bits on every run.
     for group in range(1 << (12 - 2 * bits)):
         total += tile.flat[((group << bits) + row) * pitch + column]
     return total
@@ -234,6 +247,7 @@ def keep(scratch, tile, block, thread, bits):
 def store(matrix, tile, top, left, accumulate, thread, bits):
     """Writes the tile's part of the result; adjacent threads write a run of columns."""
     for i in range(1 << (2 * bits - 8)):
+        # Adjacent threads have adjacent columns: coalesced stores.
         e = thread + i * THREADS
         row, column = e >> bits, e & ((1 << bits) - 1)
         if top + row < matrix.shape[0] and left + column < matrix.shape[1]:

@@ -1,7 +1,6 @@
-"""Fully connected layer (`fc`) by BLAS: tiles of rows or columns, whichever are more; a single row is split along the
-reduction (split-K).
+"""Fully connected layer (`fc`) by BLAS: tiles of rows or columns, whichever are more.
 
-A few rows of whole vectors use register tiles.
+A single row is split along the reduction (split-K). A few rows of whole vectors use register tiles.
 
 A part of the sums of a row reads adjacent rows of the weight, so memory is read in order: 9216 to 4096 reaches 58 GB/s
 on two cores in 8 parts, and 34 in 8 tiles of columns.
@@ -29,8 +28,10 @@ MIN_WORK = 1 << 16
 """Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
 MIN_ONE_ROW_WORK = 1 << 12
 """The same for one row: there the point function reads the weight with a stride of one row."""
+# With fewer multiplications BLAS is faster: 2x784 to 512 would take seven times as long for the input gradient.
 MIN_FEW_ROWS_WORK = 1 << 23
 """The same for a few rows, compared to BLAS."""
+# A constant, as `MAX_CHUNKS`: bounds of tiles, and with them the rounding of sums, must not depend on threads.
 TILES = 8
 # Measured: the MLP's batch of one 46 to 33 us, AlexNet's 17.6 to 14.6 ms on two threads. A split over columns would
 # read 2 KiB of every 16 KiB row.
@@ -65,8 +66,9 @@ def numbers_of_row(K: int) -> int:
 
 @also_in_python
 def tiles(rows, columns):
-    """Number of tiles of a result matrix; depends on the shape only: at least 16 rows or columns, and long runs of a
-    vector.
+    """Number of tiles of a result matrix: at least 16 rows or columns, and long runs of a vector.
+
+    It depends on the shape only.
     """
     # With tiles of 256 or 128 columns BLAS was slower: 229 and 259 us instead of 195 for 1280 to 1000.
     return max(1, min(TILES, columns // 512 if rows == 1 else max(rows, columns) // 16))
@@ -125,6 +127,7 @@ def parts_y(first, last, x, weight, scratch):
     parts = scratch.size // K
     size, one = x.itemsize, weight.dtype.type(1)
     for part in range(first, last):
+        # Rows `low` to `high` of the weight are contiguous, so that each part reads memory in order.
         low, high = C * part // parts, C * (part + 1) // parts
         vector_product(
             0, high - low, K, weight.ctypes.data + low * K * size, K, x.ctypes.data + low * size,
@@ -142,6 +145,7 @@ def row_y(first, last, y, scratch, accumulate):
         add_to(sums, scratch[low:high])
     else:
         copy(sums, scratch[low:high])
+    # In the order of the parts, whichever thread was first: the same bits on every run.
     for part in range(1, scratch.size // K):
         add_to(sums, scratch[part * K + low : part * K + high])
 
@@ -204,6 +208,7 @@ def fc_y(first, last, y, x, weight, accumulate):
     xs, ws, ys = x.ctypes.data, weight.ctypes.data, y.ctypes.data
     for tile in range(first, last):
         low, high, left, right = tile_bounds(tile, x.shape[0], K)
+        # One row needs gemv: gemm with one thread took 830 us instead of 28 for 1x1024 to 1024.
         if x.shape[0] == 1:
             vector_product(0, C, right - left, ws + left * size, K, xs, accumulate, ys + left * size, one)
         else:
@@ -237,6 +242,7 @@ def fc_dweight(first, last, dweight, x, dy, accumulate):
     size, one = x.itemsize, x.dtype.type(1)
     for tile in range(first, last):
         low, high, left, right = tile_bounds(tile, C, K)
+        # The input is transposed by a flag of BLAS, without a copy.
         matrix_product(
             1, 0, high - low, right - left, x.shape[0],
             x.ctypes.data + low * size, C, dy.ctypes.data + left * size, K,

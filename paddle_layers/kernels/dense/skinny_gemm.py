@@ -48,6 +48,7 @@ def multiply_rows(y, x, weight, left, right, sizes, adding, place, size, one):
     for top in range(0, C, high):
         for column in range(left, right, most):
             wide, of = min(most, right - column), weight + (top * K + column) * size
+            # The next block of the weight arrives in the cache while this one is multiplied.
             for row in range(high, min(2 * high, C - top)):
                 fetch_run(of + row * K * size, wide, size)
             gemm_microkernel(
@@ -63,14 +64,17 @@ def multiply_rows_back(dx, dy, weight, first, last, sizes, adding, place, size, 
     wide = rounded(N)
     transposed = place + LANES * ENTRY * size
     sums = transposed + K * wide * size
+    # Vectors are multiplied whole: lanes without a row hold zeros, not what the buffer held before.
     spare = sums + BLOCK * wide * size
     if wide > N:
         zeros(transposed, K * wide, size, one)
+    # The few gradients are transposed instead of the weight, which is read in its memory order.
     transpose(transposed, dy, N, K, K, wide, 1, size, one)
     for column in range(LANES):
         set_entry(place, column, column * wide * size, column * size)
     for top in range(first, last, BLOCK):
         count = min(BLOCK, last - top)
+        # Sums of a block of inputs stay in the scratch buffer until all columns of the weight are added.
         for left in range(0, K, SUMMED):
             gemm_microkernel(
                 count, wide * size // VECTOR, 0, min(SUMMED, K - left) // LANES, LANES * wide * size, LANES * size,

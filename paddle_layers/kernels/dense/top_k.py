@@ -37,14 +37,17 @@ def top_k_places(first, last, places, x, largest):
             for c in range(x.shape[1]):
                 v = x[n, c, i]
                 broken = broken or math.isnan(v)
+                # Most values fail this comparison with the worst of the best, and cost nothing else.
                 if count == most and not is_ahead(v, worst, largest):
                     continue
                 at = min(count, most - 1)
+                # Insertion sort. The comparison is strict, so that the first of equal values stays first.
                 while at > 0 and is_ahead(v, x[n, int(places[n, at - 1, i]), i], largest):
                     places[n, at, i] = places[n, at - 1, i]
                     at -= 1
                 places[n, at, i] = c
                 count = min(count + 1, most)
                 worst = x[n, int(places[n, count - 1, i]), i]
+            # Values without an order have no best ones: indices are NaN if any value is.
             for b in range(most if broken else 0):
                 places[n, b, i] = math.nan

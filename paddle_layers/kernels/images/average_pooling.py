@@ -65,6 +65,7 @@ def is_small(window, P, Q, H, W):
 def divide(target, to, values, at, P, Q, H, W, window, reach_y, reach):
     """Divides a plane of values (P, Q) by the pixel counts of the windows."""
     pool_size_y, pool_size, stride_y, stride, padding_y, padding = window
+    # Whole windows share a divisor; only those across an edge count their own columns.
     begin, end = whole_windows(Q, W, pool_size, stride, padding)
     for p in range(P):
         rows = counted(p, stride_y, padding_y, pool_size_y, H, reach_y)
@@ -110,6 +111,8 @@ def small_means_back(first, last, dx, dy, scratch, accumulate, window, reach_y, 
             divide(shares, 0, deltas, plane * P * Q, P, Q, H, W, window, reach_y, reach)
             to = dx.ctypes.data + plane * H * W * size
             if stride == 1:
+                # The input gradient is a correlation with the same filter of ones and the padding 2 - p of the
+                # transposed convolution.
                 correlate((of, P, Q, filter_, size, to, H, W, 2 - padding_y, 2 - padding, adding, 0, 0), one)
             else:
                 spread_2((of, P, Q, filter_, to, H, W, padding_y, padding, adding), one)
@@ -153,6 +156,7 @@ def means(first, last, y, x, scratch, window, reach_y, reach):
                 top, bottom = bounds(p, stride_y, padding_y, pool_size_y, H)
                 if top < bottom:
                     add_rows(v[r * pitch * stride :], pixels, (plane * H + top) * W, W, bottom - top)
+            # One call per size and stride: with literal strides LLVM makes shuffles of strided loads.
             if inner and stride == 1 and pool_size == 3:
                 sums_across(found, v, start, rows * pitch, 3, 1)
             elif inner and stride == 2 and pool_size == 3:
@@ -166,6 +170,8 @@ def means(first, last, y, x, scratch, window, reach_y, reach):
                 top, bottom = bounds((band + r) % P, stride_y, padding_y, pool_size_y, H)
                 high = counted((band + r) % P, stride_y, padding_y, pool_size_y, H, reach_y)
                 count = y.dtype.type(high * pool_size)
+                # Up to a whole vector: what it writes after the inner windows is overwritten by the edge windows and
+                # the next rows.
                 for q in range(to_the_vector(inner, stop - to - begin)):
                     result[np.uint64(to + begin + q)] = found[np.uint64(r * pitch + q)] / count
                 for q in range(Q - inner):
@@ -176,6 +182,7 @@ def means(first, last, y, x, scratch, window, reach_y, reach):
                         added += v[w]
                     wide = counted(edge, stride, padding, pool_size, W, reach)
                     result[np.uint64(to + edge)] = added / y.dtype.type(high * wide)
+                # A window without rows has no pixel: its mean is 0.
                 for q in range(Q if bottom <= top else 0):
                     result[np.uint64(to + q)] = zero
 
@@ -201,6 +208,7 @@ def means_back(first, last, dx, dy, scratch, accumulate, window, reach_y, reach)
     for item in range(first, last):
         own = part(scratch, item, parts)
         row, shares = own[: own.size // 2], own[own.size // 2 :]
+        # A share of zero before the first window: `spread_across` reads each window and the one before it.
         shares[0] = zero
         for plane in range(planes * item // parts, planes * (item + 1) // parts):
             if not accumulate:

@@ -129,7 +129,7 @@ def pixel_tile_bounds(pixel_tile, pixel_tiles, pixels, size):
 
 @compiled
 def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahead, gap, groups, epilogue):
-    """y (N, K, R, P, Q) = convolution of x (N, C, Z, H, W) with the filters, or y += where `accumulate`.
+    """Convolution `y` (N, K, R, P, Q) of `x` (N, C, Z, H, W) with the filters, added to `y` where `accumulate`.
 
     A work item is a run of filters of a volume, or of several volumes with small planes, or a tile of the pixels of
     such a run. `epilogue` is defined in `primitives.epilogues`.
@@ -142,6 +142,7 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
     images, parts, pixel_tiles = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
     items = N // images * parts * pixel_tiles
     element, plane, volume = A * B * size, H * W * size, R * P * Q * size
+    # `pointwise_conv` needs at least one whole vector of pixels.
     direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and volume >= VECTOR
     for item in range(first, last):
         place, n, run = (
@@ -152,6 +153,7 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
         left, right = pixel_tile_bounds(item % pixel_tiles, pixel_tiles, R * P * Q, size)
         k, stop = run * K // parts, (run + 1) * K // parts
         while k < stop:
+            # A run of filters may begin or end inside of a group, but whole groups are convolved in one call.
             count = min(stop - k, filters - k % filters)
             whole = (stop - k) // filters if count == filters else 1
             of, to = x.ctypes.data + (n * C + k // filters * D) * Z * plane, y.ctypes.data + (n * K + k) * volume
@@ -165,6 +167,7 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
             else:
                 for r in range(R):
                     start = r * step[0] - ahead[0]
+                    # Planes of padding are left out, unlike padding within a plane.
                     tap, taps = meeting_run(E, start, gap[0], Z)
                     correlate(
                         images, whole, count, D, (E, taps), of + (start + tap * gap[0]) * plane,
@@ -177,7 +180,7 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
 
 @compiled
 def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups):
-    """dx (N, C, Z, H, W) = gradient of `correlate_volumes` with respect to x, or dx += where `accumulate`.
+    """Gradient `dx` (N, C, Z, H, W) of `correlate_volumes` with respect to x, added to `dx` where `accumulate`.
 
     A work item is a run of channels of a volume, or of several volumes with small planes.
     """
@@ -229,8 +232,9 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
 
 @compiled
 def transpose_weight(first, last, prepared, weight):
-    """Transposes `weight` (K, D, ...) so that the filters are contiguous, for `vectors_of_volumes`; an item is a run of
-    elements.
+    """Transposes `weight` (K, D, ...) so that the filters are contiguous, for `vectors_of_volumes`.
+
+    An item is a run of elements.
     """
     K, size, one = weight.shape[0], weight.itemsize, weight.dtype.type(1)
     elements = weight.size // max(K, 1)
@@ -306,8 +310,7 @@ def vectors_of_volumes_back(first, last, dx, dy, prepared, accumulate, scratch, 
 
 @compiled
 def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, step, ahead, gap, groups):
-    """dweight (K, D, E, A, B) = gradient of `correlate_volumes` with respect to the filters, or dweight += where
-    `accumulate`.
+    """Gradient `dweight` (K, D, E, A, B) of `correlate_volumes` by the filters, added to `dweight` where `accumulate`.
 
     A work item is a tap of some filters for some channels of a group, over all its planes in order.
     """
@@ -324,6 +327,7 @@ def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, s
         k, end = run_start(filters, run, runs), run_start(filters, run + 1, runs)
         d, stop = D * part // parts, D * (part + 1) // parts
         r, count = meeting_run(R, tap * gap[0] - ahead[0], step[0], Z)
+        # The longer of batch and planes is the inner loop, of which a band takes several.
         z = r * step[0] - ahead[0] + tap * gap[0]
         of_volume, of_plane = (C * Z * plane, K * R * deltas), (step[0] * plane, deltas)
         many, outer, inner = (N, of_volume, of_plane) if count > N else (count, of_plane, of_volume)
@@ -339,7 +343,7 @@ def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, s
 
 @compiled
 def add_deltas(first, last, dbias, dy, accumulate):
-    """dbias (K) = sums of dy (N, K, ...), or dbias += where `accumulate`."""
+    """Bias gradient `dbias` (K): sums of `dy` (N, K, ...), added to `dbias` where `accumulate`."""
     N, K = dy.shape[:2]
     parts, zero, deltas = min(K, MAX_TILES), dy.dtype.type(0), dy.ravel()
     numbers = dy.size // max(N * K, 1)

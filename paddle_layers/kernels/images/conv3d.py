@@ -69,6 +69,7 @@ from .winograd_tiling import (
 )
 
 
+# The first kernel that accepts the sizes is used: Winograd, then those for particular windows, then the general one.
 @tuned(
     "conv3d", "conv3d_y", items=chunks, prepared=filters_prepared, scratch=winograd_scratch, scratch_per_chunk=True,
     when=tiles_pay, work=multiplications, least=MIN_WORK, pass_name="winograd",
@@ -96,6 +97,7 @@ def winograd_filters_back(first, last, prepared, weight, scratch):
 @tuned("conv3d", "conv3d_dx", items=winograd_items_back, after=winograd_filters_back)
 @compiled
 def winograd_dx(first, last, dx, dy, prepared, adding, scratch, E, ahead):
+    # Padding of the transposed convolution: filter size - 1 - padding.
     back = (E - 1 - ahead[0], 2 - ahead[1], 2 - ahead[2])
     convolve_volumes(first, last, dx, dy, prepared, adding != 0, NO_EPILOGUE, scratch, E, back)
 
@@ -190,6 +192,7 @@ def conv3d_bias_gradient(first, last, dbias, dy, accumulate):
     add_deltas(first, last, dbias, dy, accumulate)
 
 
+# A transposed convolution is the gradient of a convolution: the same kernels with input and output exchanged.
 operations = mirrored(multiplications)
 
 

@@ -106,6 +106,7 @@ def forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry):
     Pixels are split where filters are too few for all threads and each element is read separately.
     """
     whole = one_element(Z, E, R, P, Q, step, ahead, geometry)
+    # Pointwise windows are not packed, so that several images in one item would save nothing.
     images = 1 if whole else divisor(N, forward_images(N, K // groups, D * E, P, Q, geometry))
     parts = image_parts(N, images, K, R * P * Q)
     pixel_tiles = min(MAX_CHUNKS // max(1, N // images * parts), R * P * Q // TILE_PIXELS) if whole else 1
@@ -303,6 +304,7 @@ def vectors_pay_back(
 
 def single_channels(K: int, D: int, groups: int) -> bool:
     """Whether the convolution is depthwise, with few filters per channel."""
+    # Fewer filters than a register tile has rows would leave most of the tile empty.
     return D == 1 and K // groups < ROWS
 
 

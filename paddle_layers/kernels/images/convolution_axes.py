@@ -19,6 +19,7 @@ class _Asking:
 
     def __init__(self, names: list[str], answer: Callable[[Mapping[str, int]], Any]) -> None:
         kind = inspect.Parameter.POSITIONAL_ONLY
+        # `call_by_name` reads the signature to find out which values a function requests.
         self.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])
         self._names, self._answer = names, answer
 
@@ -41,6 +42,7 @@ def of_images(function: Callable[..., Any]) -> Callable[..., Any]:
         sizes: dict[str, Any] = {**one_plane, **given}
         for name, (of_rows, of_columns) in OF_IMAGES.items():
             if name in asked:
+                # The plane axis of an image has no padding, and stride and dilation 1.
                 sizes[name] = (0 if name == "ahead" else 1, given[of_rows], given[of_columns])
         return function(*(sizes[name] for name in names))
 

@@ -102,6 +102,7 @@ from .winograd_tiling import (
 operations = of_images(multiplications)
 
 
+# The first kernel that accepts the sizes is used: Winograd, then those for particular shapes, then the general one.
 @tuned(
     "conv", "conv_y", items=chunks, prepared=of_images(filters_prepared), scratch=of_images(winograd_scratch),
     scratch_per_chunk=True, when=of_images(tiles_pay), work=operations, least=MIN_WORK, pass_name="winograd",
@@ -132,6 +133,7 @@ def winograd_filters_back(first, last, prepared, weight, scratch):
 @tuned("conv", "conv_dx", items=of_images(winograd_items_back), after=winograd_filters_back)
 @compiled
 def winograd_dx(first, last, dx, dy, prepared, adding, scratch, padding, padding_y):
+    # `adding` instead of `accumulate`: the long source is compiled once for both cases.
     convolve_volumes(
         first, last, volumes(dx), volumes(dy), prepared, adding != 0, NO_EPILOGUE, scratch, 1,
         (0, 2 - padding_y, 2 - padding),

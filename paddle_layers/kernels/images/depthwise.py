@@ -47,6 +47,7 @@ def correlate_each_back(first, last, dx, dy, weight, accumulate, stride, padding
         of, to = dy.ctypes.data + plane * P * Q * size, dx.ctypes.data + plane * H * W * size
         filter_ = weight.ctypes.data + plane % K * 9 * size
         if stride == 1:
+            # The correlation with the rotated filter, which is read backwards from its last element.
             transposed = filter_ + 8 * size
             correlate((of, P, Q, transposed, -size, to, H, W, 2 - padding_y, 2 - padding, adding, 0, 0), one)
         else:

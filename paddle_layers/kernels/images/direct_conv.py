@@ -38,14 +38,13 @@ PACKED = 12
 @also_in_python
 def residues(count, stride, dilation):
     """Number of different remainders modulo `stride` of the first `count` multiples of `dilation`."""
+    # Multiples of the dilation modulo the stride repeat after stride / gcd of them.
     return min(count, stride // math.gcd(stride, dilation))
 
 
 @also_in_python
 def band_depth(rows, row_numbers, reach, pitch):
-    """Rows of windows in a band, all bands of an image equally high; `row_numbers` is the size of a row of all
-    channels.
-    """
+    """Rows of windows in a band, all bands of an image equally high; `row_numbers` is the row size of all channels."""
     # Bands of equal height: a last band of few rows would pack its overlap with the one before for little work.
     most = max(1, min(rows, BAND // max(row_numbers, 1) - reach, PIXELS // max(pitch, 1)))
     bands = (rows + most - 1) // most
@@ -150,7 +149,7 @@ def correlate(
     images, groups, filters, channels, taps, x, x_steps, weight, weight_steps, y, y_steps, P, Q, geometry, place,
     adding, epilogue, size, one,
 ):  # fmt: skip
-    """y (images, groups, filters, P, Q) = the convolution of x (images, groups, channels, H, W), or y += it.
+    """Convolution `y` (images, groups, filters, P, Q) of `x` (images, groups, channels, H, W), or `y +=`.
 
     `x`, `weight`, `y` and `place`, of the scratch buffer, are addresses. `x_steps` are the byte strides of x by image,
     channel and tap, `weight_steps` those of filters, channels and taps, `y_steps` those of images and filters. `taps`
@@ -203,6 +202,8 @@ def correlate(
                             to + image * y_steps[0] + row * y_steps[1], sums + at, rows, Q, Q, pitch, 1, adding,
                             size, one,
                         )  # fmt: skip
+                        # The sums are still in the L1 cache: normalization and activation of MobileNet v1 take 0.25 ms
+                        # instead of 0.67.
                         if epilogue[0] != 0:
                             apply_epilogue(
                                 to + image * y_steps[0] + row * y_steps[1], rows * Q,
@@ -215,7 +216,7 @@ def correlate_back(
     images, groups, channels, filters, taps, dy, dy_steps, weight, weight_steps, dx, dx_steps, P, Q, geometry, place,
     adding, size, one,
 ):  # fmt: skip
-    """dx (images, groups, channels, H, W) = the gradient of `correlate` for dy (images, groups, filters, P, Q), or +=.
+    """Gradient `dx` (images, groups, channels, H, W) of `correlate` for dy (images, groups, filters, P, Q), or `dx +=`.
 
     `dy_steps` are the byte strides of images, filters and taps, `weight_steps` those of channels, filters and taps,
     `dx_steps` those of images and channels. For every remainder of a stride it is a convolution of dy with the matching
@@ -231,6 +232,7 @@ def correlate_back(
     padded = packed + packed_numbers(filters, most, geometry) * size
     sums = padded + (filters * most * images * plane + SLACK * size)
     second = sums + ROWS * (max(depth * pitch, images * plane // size) + SLACK) * size
+    # The two remainders of a row are interleaved by shuffles instead of being scattered one after the other.
     pairs = stride == 2 and W % 2 == 0
     vectors = vectors_of((images - 1) * plane // size + (depth - 1) * pitch + wide, size)
     packs = vectors >= PACKED and stride * stride_y > 1
@@ -343,6 +345,7 @@ def pointwise_conv(filters, sums, x, weight, weight_steps, y, y_step, pixels, ad
             k = tile * ROWS
             high, to = min(ROWS, filters - k), y + k * y_step + start * size
             fetch_rows(x, fetched * tile // tiles, fetched * (tile + 1) // tiles, x_step, after, coming, size)
+            # The overlap of the last vectors would be added twice, so that the remainder is computed aside.
             if adding != 0:
                 gemm_microkernel(
                     high, count // lanes, 0, channels, x_step, channel_step, elements, table, weight + k * filter_step,
@@ -370,8 +373,6 @@ def pointwise_conv(filters, sums, x, weight, weight_steps, y, y_step, pixels, ad
 
 @copied
 def fetch_rows(x, first, last, step, start, count, size):
-    """Prefetches `count` elements from `start` on of the channels `first` to `last` of x, with the byte stride
-    `step`.
-    """
+    """Prefetches `count` elements from `start` on of the channels `first` to `last` of x, `step` bytes apart."""
     for channel in range(first if count > 0 else last, last):
         fetch_run(x + channel * step + start * size, count, size)

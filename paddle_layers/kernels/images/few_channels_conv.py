@@ -55,6 +55,7 @@ def few_channels(
     stride: int, stride_y: int, dilation_y: int,
 ) -> bool:  # fmt: skip
     """Whether this kernel accepts a convolution: its bands must fit into the L2 cache of a core."""
+    # With stride 1 the columns of a filter are shifts of the same row and need no separate planes.
     suits = groups == 1 and D <= CHANNELS and K >= FILTERS and min(stride, stride_y) > 1 and 1 < A * B <= ELEMENTS
     return suits and Q >= LANES and band_numbers(N, D, P, Q, A, B, stride_y, dilation_y) <= BAND
 
@@ -74,9 +75,7 @@ def band_runs(N: int, K: int) -> int:
 def correlate_bands(
     first, last, y, x, weight, scratch, stride, stride_y, padding, padding_y, dilation, dilation_y, epilogue
 ):  # fmt: skip
-    """y (N, K, P, Q) = convolution of x (N, C, H, W) with the filters; `epilogue` is defined in
-    `primitives.epilogues`.
-    """
+    """Convolution `y` (N, K, P, Q) of `x` (N, C, H, W) with the filters; see `primitives.epilogues` for `epilogue`."""
     N, K, P, Q = y.shape
     _, C, H, W = x.shape
     _, _, A, B = weight.shape

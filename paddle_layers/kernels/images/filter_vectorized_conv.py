@@ -42,8 +42,9 @@ def band_rows(rows, columns):
 
 @also_in_python
 def most_vector_images(N, factors, padded, pixels):
-    """Maximum number of images per item: several only if they are small and the transposed filters do not stay in the
-    cache.
+    """Maximum number of images per item.
+
+    There are several only if they are small and the transposed filters do not stay in the cache.
     """
     return max(1, min(N, PIXELS // max(pixels, 1), BAND // max(padded, 1))) if factors > BAND else 1
 
@@ -85,6 +86,7 @@ def sum_rows(rows, columns, row_table, table, entries, scalars, steps, factors, 
     pixels.
     """
     channels, factors_step, scalars_step, pixel_step = steps
+    # As many channels as have their factors in the L1 cache are summed for all rows before the next ones.
     chunk, bytes_ = max(1, FACTORS // max(1, entries * vectors * LANES)), vectors * VECTOR
     for channel in range(0, channels, chunk):
         for row in range(rows):
@@ -109,7 +111,7 @@ def correlate_vectors(
     images, channels, taps, x, x_steps, packed, packed_steps, begin, end, y, y_steps, P, Q, geometry, place, adding,
     size, one,
 ):  # fmt: skip
-    """y (images, filters `begin` to `end`, P, Q) = the convolution of x (images, channels, taps, H, W), or y += it.
+    """Convolution `y` (images, filters `begin` to `end`, P, Q) of `x` (images, channels, taps, H, W), or `y +=`.
 
     `x_steps` are the byte strides of images, channels and taps, `y_steps` those of images and filters; `packed` is the
     address of the transposed filters of the first tap, `packed_steps` the byte strides of channels and taps. Several
@@ -136,6 +138,7 @@ def correlate_vectors(
             for b in range(B):
                 seen = tap * x_steps[2] + (a * dilation_y * pitch + b * dilation) * size
                 set_entry(place, (a * taps + tap) * B + b, tap * packed_steps[1] + (a * B + b) * wide, seen)
+    # Filter rows above and below the image are left out of the table, which needs no rows of zeros.
     for row in range(images * P):
         top = row % P * stride_y - padding_y
         low = min(A, max(0, -(top // dilation_y)))
@@ -166,6 +169,7 @@ def correlate_vectors(
 @also_in_python
 def vectors_of_block(vectors):
     """Vectors of the next block of those that are left."""
+    # Blocks of nearly equal width: of four vectors, three and one would leave multipliers idle in the second tile.
     blocks = (vectors + VECTORS - 1) // VECTORS
     return (vectors + blocks - 1) // max(blocks, 1)
 
@@ -183,7 +187,7 @@ def correlate_vectors_back(
     images, filters, taps, dy, dy_steps, packed, packed_steps, begin, end, dx, dx_steps, P, Q, geometry, place, adding,
     size, one,
 ):  # fmt: skip
-    """dx (images, channels `begin` to `end`, H, W) = the gradient of `correlate_vectors` for dy, or dx += it.
+    """Gradient `dx` (images, channels `begin` to `end`, H, W) of `correlate_vectors` for dy, or `dx +=`.
 
     `dy_steps` are the byte strides of images, filters and taps, `dx_steps` those of images and channels, `packed_steps`
     those of filters, taps and elements. Where rows have two remainders of equal length, their pixels are written

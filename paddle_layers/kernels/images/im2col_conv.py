@@ -27,9 +27,8 @@ FILTERS = 32
 
 
 def whole_windows(N: int, P: int, Q: int, D: int, A: int, B: int, groups: int) -> bool:
-    """Whether there are images for all chunks and the matrix of one fits into the L2 cache of a core with masked
-    loads.
-    """
+    """Whether there are images for all chunks and one matrix fits into a core's L2 cache, with masked loads."""
+    # A whole image is one item, so that fewer images would leave threads idle.
     return MASKS and N >= MAX_CHUNKS and groups == 1 and A * B > 1 and P * Q >= LANES and D * A * B * P * Q <= BAND
 
 
@@ -72,7 +71,7 @@ def matrix_numbers(D: int, A: int, B: int, P: int, Q: int) -> int:
 
 @compiled
 def correlate_windows(first, last, y, x, weight, scratch):
-    """y (N, K, P, Q) = convolution of x (N, C, H, W) with the filters; an item is an image."""
+    """Convolution `y` (N, K, P, Q) of `x` (N, C, H, W) with the filters; an item is an image."""
     N, K, P, Q = y.shape
     _, C, H, W = x.shape
     _, _, A, B = weight.shape
@@ -92,7 +91,7 @@ def correlate_windows(first, last, y, x, weight, scratch):
 
 @compiled
 def correlate_windows_back(first, last, dx, dy, weight, accumulate, scratch):
-    """dx (N, C, H, W) = the gradient of `correlate_windows`, or dx += where `accumulate`; an item is an image."""
+    """Gradient `dx` (N, C, H, W) of `correlate_windows`, added to `dx` where `accumulate`; an item is an image."""
     N, K, P, Q = dy.shape
     _, C, H, W = dx.shape
     _, _, A, B = weight.shape

@@ -1,5 +1,6 @@
-"""Batch normalization (`batch_norm`) by sums over samples and pixels per channel, and local response normalization
-(`lrn`) by blocks of pixels.
+"""Batch normalization (`batch_norm`) and local response normalization (`lrn`).
+
+Batch normalization sums over samples and pixels per channel; `lrn` works on blocks of pixels.
 
 Rows without pixels are processed as a whole, since adjacent elements belong to different channels. Sums may be taken in
 any order that lets the compiler vectorize; the order is fixed once compiled.
@@ -87,6 +88,7 @@ def batch_norm_moments(
     zero, size = one - one, x.dtype.type(N * pixels)
     for part in range(first, last):
         low, high = C * part // parts, C * (part + 1) // parts
+        # An empty batch has no moments: the running averages keep 0 / 0 out of the output.
         if N == 0 or (use_global_stats is None and not training):
             copy(mean[low:high], running_mean[low:high])
             copy(var[low:high], running_var[low:high])
@@ -94,6 +96,7 @@ def batch_norm_moments(
             add_up(mean, x, low, high)
             for c in range(low, high):
                 mean[c] /= size
+            # Two passes: E[x**2] - E[x]**2 would cancel where the mean is large compared to the deviation.
             var[low:high] = zero
             for n in range(N):
                 if pixels == 1:
@@ -126,9 +129,12 @@ def batch_norm_sums(first, last, a, b, whole_a, whole_b, dy, x, mean, scale):
                     into[c] += delta[c] * (row[c] - centre[c])
             else:
                 for c in range(low, high):
+                    # Centered before the product, for the same reason.
                     b[c] += moments(dy[n, c], x[n, c], mean[c], zero)
         for c in range(low, high):
             b[c] *= scale[c]
+            # In distributed training the sums of all processes replace `whole_a` and `whole_b` before the input
+            # gradient.
             whole_a[c], whole_b[c] = a[c], b[c]
 
 
@@ -246,6 +252,7 @@ def lrn_y(first, last, y, x, base, power):
     begin = x.size * first // parts
     for i in range(x.size * last // parts - begin):
         at = np.uint64(begin + i)
+        # The base is positive: a power by exp and log is vectorized, unlike `pow`.
         result[at] = values[at] * exp(-power * log(under[at]))
 
 
@@ -261,6 +268,7 @@ def lrn_y(first, last, y, x, base, power):
 @compiled
 def lrn_dx(first, last, dx, dy, x, y, base, scratch, size, scale, power, accumulate):
     N, C, area = x.shape[0], x.shape[1], x.shape[2] * x.shape[3]
+    # The gradient's neighborhood is the mirror image of the output's: they differ where the size is even.
     blocks, after = (area + PIXELS - 1) // PIXELS, size // 2
     parts, two = min(N * blocks, MAX_TILES), x.dtype.type(2)
     values, deltas, results, under, target = x.ravel(), dy.ravel(), y.ravel(), base.ravel(), dx.ravel()
@@ -277,6 +285,8 @@ def lrn_dx(first, last, dx, dy, x, y, base, scratch, size, scale, power, accumul
                     shares[np.uint64(c * PIXELS + i)] = deltas[place] * results[place] / under[place]
             for c in range(C):
                 to, low, high = at + c * area, max(0, c - after), min(C, c - after + size)
+                # The size of AlexNet and GoogLeNet, unrolled: with a loop over neighbors inside, that over pixels is
+                # not vectorized.
                 if size == 5 and high - low == 5:
                     add_five(target, to, shares, low, width, deltas, values, under, power, weight / count, accumulate)
                     continue

@@ -75,9 +75,7 @@ def block_width(vectors):
 
 @compiled
 def pack_filters(first, last, prepared, weight):
-    """Packs filters: an item is a run of filters, in blocks of some vectors; the elements of a block for a channel are
-    contiguous.
-    """
+    """Packs filters into blocks of some vectors, contiguous for each channel; an item is a run of filters."""
     K, D, _, _ = weight.shape
     size, one, parts = weight.itemsize, weight.dtype.type(1), filter_parts(K)
     filters, lanes = K // parts, VECTOR // size

@@ -54,6 +54,7 @@ def maxima_and_places(H: int, W: int) -> int:
 def highest_planes(v, k, volume, area, start, stop):
     """Maximum of each column through some planes, and its position: the first of equal values."""
     first = v.dtype.type(start * area)
+    # Positions are floating-point like the values, so that one comparison selects lanes of both.
     for i in range(area):
         v[np.uint64(i)] = volume[np.uint64(start * area + i)]
         k[np.uint64(i)] = first + v.dtype.type(np.int32(i))
@@ -94,6 +95,7 @@ def row_places(places, found, v, k, W, size, step, ahead):
     else:
         places_across(found, v, k, start, inner, 2, 2)
     for q in range(inner):
+        # By 32 bits: the conversion to 64 is a vector instruction with AVX-512 only.
         places[np.uint64(begin + q)] = np.int32(found[np.uint64(q)])
     for q in range(Q - inner):
         edge = q if q < begin else q + inner
@@ -212,6 +214,8 @@ def mean_dx(first, last, dx, dy, scratch, accumulate, divisor, size, step, ahead
                 top, low = bounds(row % P, step[1], ahead[1], size[1], H)
                 for z in range(start, stop):
                     for h in range(top, low):
+                        # Column by column of the windows: the inner loop runs over the windows of a row, not over two
+                        # or three columns.
                         for w in range(size[2]):
                             left, right = columns_of(w, Q, W, step[2], ahead[2])
                             begin = ((volume * Z + z) * H + h) * W + w + left * step[2] - ahead[2]

@@ -1,6 +1,4 @@
-"""Pooling primitives: bounds of windows, vertical reduction over the rows under them, horizontal reduction over a
-band.
-"""
+"""Pooling primitives: window bounds, vertical reduction over the rows of windows, horizontal reduction over a band."""
 
 from __future__ import annotations
 
@@ -81,6 +79,7 @@ def to_the_vector(count, capacity):
 @inlined
 def wins(v, best):
     """Whether `v` is the new maximum: the first of equal values and NaN win."""
+    # `not <=` is true for NaN, and once the maximum is NaN nothing wins against it: the first NaN stays.
     return (not (v <= best)) & (not math.isnan(best))
 
 
@@ -89,8 +88,11 @@ def highest_rows(v, k, pixels, at, W, top, rows):
     """Maximum of each column of some rows, and its position in the plane: the first of equal values."""
     start, one = v.dtype.type(top * W), v.dtype.type(W)
     two, count = one + one, to_the_vector(W, pixels.size - at - (rows - 1) * W)
+    # The usual heights keep the maximum in a register; others store it after each row.
     if rows == 3:
         for w in range(count):
+            # Unsigned indices: numba's check for negative ones would keep the loop from being vectorized, a factor of
+            # ten.
             a, b = pixels[np.uint64(at + w)], pixels[np.uint64(at + W + w)]
             c, second = pixels[np.uint64(at + 2 * W + w)], wins(b, a)
             best, place = (b if second else a), start + v.dtype.type(np.int32(w))
@@ -189,6 +191,7 @@ def maxima_across(found, v, start, count, size, stride):
 @inlined
 def spread_pairs(target, at, W, deltas, places, to, count, top, zero):
     """Deltas of whole windows of 2 x 2 pixels, 2 apart, in the two rows under them."""
+    # Two loops, so that each one writes a single contiguous row.
     for q in range(count):
         delta, place = deltas[np.uint64(to + q)], places[np.uint64(to + q)] - top * W - 2 * q
         left = at + 2 * q
@@ -236,6 +239,7 @@ def sums_across(found, v, start, count, size, stride):
 def spread_across(row, shares, Q, W, size, stride, padding):
     """Adds the share of each window to the columns under it; `row` begins with the padding."""
     zero, wide = row.dtype.type(0), W + padding
+    # Each column is under at most two windows: written once, without clearing the row first.
     if stride == 2 and size <= 3:
         for q in range(Q):
             row[np.uint64(2 * q)] = shares[np.uint64(q + 1)] + (shares[np.uint64(q)] if size == 3 else zero)

@@ -55,9 +55,7 @@ def small_maxima(
     pool_type: str, global_pooling: bool, H: int, W: int, P: int, Q: int, pool_size: int | None,
     pool_size_y: int | None, stride: int, stride_y: int, padding: int, padding_y: int,
 ) -> bool:  # fmt: skip
-    """Maxima of windows of 3 x 3 or, non-overlapping, 2 x 2 pixels, each with at least one pixel, on a CPU with masked
-    loads.
-    """
+    """Maxima of non-empty windows of 3 x 3 or, non-overlapping, 2 x 2 pixels, on a CPU with masked loads."""
     square = pool_size == pool_size_y and stride == stride_y
     beside = pool_size == stride == 2 and padding == padding_y == 0
     plain = square and ((pool_size == 3 and stride <= 2) or beside)
@@ -132,12 +130,14 @@ def pool_where(first, last, where, x, scratch, pool_size, pool_size_y, stride, s
             for r in range(rows):
                 to, base = (band + r) * Q, r * pitch * stride
                 top, bottom = bounds((band + r) % P, stride_y, padding_y, pool_size_y, H)
+                # Up to a whole vector; edge windows and the next rows overwrite what is written after the inner ones.
                 for q in range(to_the_vector(inner, stop - to - begin)):
                     places[np.uint64(to + begin + q)] = np.int32(found[np.uint64(r * pitch + q)])
                 for q in range(Q - inner):
                     edge = q if q < begin else q + inner
                     left, right = bounds(edge, stride, padding, pool_size, W)
                     places[np.uint64(to + edge)] = place_of_one(v[base:], k[base:], left, right)
+                # A window in padding only has no position.
                 for q in range(Q if bottom <= top else 0):
                     places[np.uint64(to + q)] = -1
 
@@ -196,6 +196,7 @@ def maximum_dx(first, last, dx, dy, where, accumulate, pool_size, pool_size_y, s
     P, Q = dy.shape[2], dy.shape[3]
     planes, target, deltas, places = N * C, dx.ravel(), dy.ravel(), where.ravel()
     parts, zero = min(planes, MAX_TILES), dx.dtype.type(0)
+    # Windows that cover each pixel once write zeros and gradients in one pass, without clearing the target.
     in_pairs = pool_size == 2 and pool_size_y == 2 and stride == 2 and stride_y == 2 and padding == 0 and padding_y == 0
     in_pairs = in_pairs and not accumulate and H == 2 * P and W == 2 * Q
     for item in range(first, last):

@@ -1,7 +1,7 @@
-"""Image resizing (bilinear and nearest), row by row: horizontally with a table, then vertically by whole rows;
-gradients in reverse order.
+"""Image resizing (bilinear and nearest), row by row: horizontally with a table, then vertically by whole rows.
 
-A weight of zero is multiplied like any value, so that next to an infinite gradient or NaN there may be NaN.
+Gradients are in reverse order. A weight of zero is multiplied like any value, so that next to an infinite gradient or
+NaN there may be NaN.
 """
 
 from __future__ import annotations
@@ -37,31 +37,26 @@ def tile_count(N: int, C: int) -> int:
 
 @also_in_python
 def most_terms(extent, count):
-    """Maximum number of pixels of a result of `count` that a pixel contributes to: those within two pixels, rounded up,
-    at an edge.
+    """Maximum number of output pixels, of `count`, that an input pixel contributes to.
+
+    They are within two pixels, rounded up, at an edge.
     """
     return min(count, 2 * ((count + max(extent - 1, 1) - 1) // max(extent - 1, 1)) + 3)
 
 
 def forward_scratch(W: int, P: int, Q: int) -> int:
-    """Scratch elements of an item: indices and weights of rows and columns, a table, one input row and two output
-    rows.
-    """
+    """Scratch elements of an item: indices and weights of rows and columns, a table, an input row, two output rows."""
     return 2 * (P + Q) + int(table_numbers(Q, 2)) + W + 2 * Q + 3 * int(slack(2))
 
 
 def backward_scratch(W: int, P: int, Q: int) -> int:
-    """Scratch elements of an item: indices and weights, column starts, a table, one row before and one after
-    resampling.
-    """
+    """Scratch elements of an item: indices and weights, column starts, a table, a row before and after resampling."""
     terms = int(most_terms(W, Q))
     return 2 * (P + Q) + W + int(table_numbers(W, terms)) + Q + W + 2 * int(slack(terms))
 
 
 def nearest_scratch(W: int, Q: int) -> int:
-    """Scratch elements of an item: column starts, a table, one row before and one after resampling, in either
-    direction.
-    """
+    """Scratch elements of an item, in either direction: column starts, a table, a row before and after resampling."""
     terms = (Q + W - 1) // W
     tables = max(int(table_numbers(Q, 1)), int(table_numbers(W, terms)))
     return max(W, Q) + tables + W + Q + 2 * int(slack(terms))
@@ -94,7 +89,7 @@ def half_pixel(corners: str, H: int, W: int, P: int, Q: int) -> bool:
 
 @compiled
 def clear(values):
-    """values = 0."""
+    """`values = 0`."""
     for k in range(values.size):
         values[k] = 0
 
@@ -114,15 +109,17 @@ def places(left, share, extent, aligned):
     step = end / share.dtype.type(max(count - 1, 1)) if aligned else pixels / share.dtype.type(count)
     for p in range(count):
         at = share.dtype.type(p) * step
+        # Edge pixels are replicated: positions before the first pixel center are clamped to it.
         if not aligned:
             at = min(max((share.dtype.type(p) + half) * step - half, half - half), end)
+        # Rounding may reach the pixel after the last one.
         left[p] = min(int(at), extent - 1)
         share[p] = at - left[p]
 
 
 @contracted
 def between(result, above, under, share):
-    """result = (1 - share) * above + share * under."""
+    """`result = (1 - share) * above + share * under`."""
     rest = result.dtype.type(1) - share
     for k in range(result.size):
         result[k] = rest * above[k] + share * under[k]
@@ -130,7 +127,7 @@ def between(result, above, under, share):
 
 @contracted
 def put_share(sums, values, share, adding):
-    """sums = share * values, or sums += where `adding`."""
+    """`sums = share * values`, or `sums +=` where `adding`."""
     if adding:
         for k in range(values.size):
             sums[k] += share * values[k]
@@ -143,13 +140,14 @@ def put_share(sums, values, share, adding):
 def lengthened(to, of, pixels, begin, width, table, picks, one):
     """A row of the image at the width of the result; the last pixel is replicated once."""
     copy_run(of.ctypes.data, pixels.ctypes.data + begin * of.itemsize, width, of.itemsize, one)
+    # The second term of the last result, with weight 0 or a replicated edge.
     of[width] = of[width - 1]
     resample(to.ctypes.data, of.ctypes.data, table.ctypes.data, to.size - slack(2), 2, picks, one)
 
 
 @compiled
 def interpolate(first, last, y, x, scratch, aligned):
-    """y (N, C, P, Q) = the interpolation of x (N, C, H, W). A work item is some planes."""
+    """Interpolation `y` (N, C, P, Q) of `x` (N, C, H, W). A work item is some planes."""
     N, C, H, W = x.shape
     _, _, P, Q = y.shape
     size, one, items = y.itemsize, y.dtype.type(1), min(N * C, MAX_TILES)
@@ -175,6 +173,7 @@ def interpolate(first, last, y, x, scratch, aligned):
             for p in range(P):
                 h = int(row[p])
                 after = min(h + 1, H - 1)
+                # Rows of the image are resampled once: what was below the last result row is above the next one.
                 if in_above != h and in_under == h:
                     above, under, in_above, in_under = under, above, in_under, in_above
                 if in_above != h:
@@ -202,6 +201,7 @@ def reached(left, pixel, begin):
 def added(left, share, at, pixel, extent, one):
     """Weight of a pixel of the image in pixel `at` of a result."""
     result = one - share[at] if left[at] == pixel else one - one
+    # At the edge both terms are the last pixel, and their weights add up.
     return result + share[at] if min(left[at] + 1, extent - 1) == pixel else result
 
 
@@ -233,7 +233,7 @@ def shortened(to, at, sums, result, table, width, terms, picks, accumulate, one)
 
 @compiled
 def interpolate_back(first, last, dx, dy, accumulate, scratch, aligned):
-    """dx (N, C, H, W) = the gradient of `interpolate`, or dx += where `accumulate`."""
+    """Gradient `dx` (N, C, H, W) of `interpolate`, added to `dx` where `accumulate`."""
     N, C, H, W = dx.shape
     _, _, P, Q = dy.shape
     size, one, items, most = dy.itemsize, dy.dtype.type(1), min(N * C, MAX_TILES), most_terms(W, Q)
@@ -255,6 +255,7 @@ def interpolate_back(first, last, dx, dy, accumulate, scratch, aligned):
             p = 0
             for h in range(H):
                 p, end = reached(row, h, p)
+                # Where the result is smaller, no row of it reads this row of the image.
                 if p == end:
                     clear(sums)
                 for under in range(p, end):
@@ -307,6 +308,7 @@ def doubled_y(first, last, y, x):
     _, _, H, W = x.shape
     size, one = x.itemsize, x.dtype.type(1)
     for plane in range(first, last):
+        # Each vector is stored four times, without a table: 976 to 198 us for 64x20x24x24 values (one AVX-512 core).
         scatter_evenly((x.ctypes.data + plane * H * W * size, H, W, y.ctypes.data + plane * 4 * H * W * size), one)
 
 
@@ -342,7 +344,7 @@ def nearest_interp_y(first, last, y, x, scratch):
 
 @contracted
 def add_fours(to, upper, under, adding):
-    """to = sums of 2 x 2 neighbors in two rows, or to += where `adding`."""
+    """`to` = sums of 2 x 2 neighbors in two rows, or `to +=` where `adding`."""
     if adding:
         for w in range(to.size):
             to[w] += (upper[2 * w] + upper[2 * w + 1]) + (under[2 * w] + under[2 * w + 1])

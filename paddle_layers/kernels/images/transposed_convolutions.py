@@ -1,7 +1,6 @@
-"""2-D transposed convolution (`conv_trans`): the gradients of a convolution with input and output exchanged, by its
-kernels.
+"""2-D transposed convolution (`conv_trans`) by the kernels of a convolution's gradients.
 
-For images of one pixel it is a matrix product.
+Input and output are exchanged. For images of one pixel it is a matrix product.
 """
 
 from __future__ import annotations
@@ -76,6 +75,7 @@ from .winograd_tiling import (
     winograd_scratch_back,
 )
 
+# A transposed convolution is the gradient of a convolution: the same kernels, sizes with input and output exchanged.
 operations = mirrored(of_images(multiplications))
 
 
@@ -138,6 +138,7 @@ def winograd_filters(first, last, prepared, weight, scratch):
 def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y):
     convolve_volumes(
         first, last, volumes(y), volumes(x), prepared, OVERWRITE, NO_EPILOGUE, scratch, 1,
+        # Padding of the transposed convolution: filter size - 1 - padding.
         (0, 2 - padding_y, 2 - padding),
     )  # fmt: skip
 

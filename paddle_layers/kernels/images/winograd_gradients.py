@@ -94,9 +94,7 @@ def tile_gradient_scratch(K: int, D: int, Q: int) -> int:
 
 @compiled
 def multiply_tiles(first, last, dweight, dy, x, accumulate, scratch, padding, padding_y):
-    """dweight (K, C, 3, 3) = its gradient, from x (N, C, H, W) and dy (N, K, P, Q), or dweight += where
-    `accumulate`.
-    """
+    """Filter gradient `dweight` (K, C, 3, 3) from `x` (N, C, H, W) and `dy` (N, K, P, Q); `accumulate` adds to it."""
     N, K, P, Q = dy.shape
     _, C, H, W = x.shape
     size, one = dy.itemsize, dy.dtype.type(1)
@@ -143,6 +141,7 @@ def sum_tiles(
                     gathered + vector * VECTOR, row + SKEW * size,
                     pixels + channel % LANES * row + vector * VECTOR, LANES * row + SKEW * size, one,
                 )  # fmt: skip
+            # Blocks of whole vectors are transposed at once; channels are contiguous for the product.
             if channel % LANES == LANES - 1:
                 for point in range(POINTS):
                     transpose(

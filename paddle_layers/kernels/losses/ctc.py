@@ -78,7 +78,7 @@ def log_sum(a, b, c):
 
 @contracted
 def add_logs(row, stays, moves, leaps, gates):
-    """row = log(exp(stays) + exp(moves) + exp(leaps + gates)); gates are 0 or minus infinity."""
+    """`row = log(exp(stays) + exp(moves) + exp(leaps + gates))`; gates are 0 or minus infinity."""
     if row.itemsize == 8:
         for u in range(row.size):
             row[u] = log_sum(stays[u], moves[u], leaps[u] + gates[u])
@@ -88,6 +88,7 @@ def add_logs(row, stays, moves, leaps, gates):
         peak = a if a > b else b
         peak = c if c > peak else peak
         base = LOWEST if peak < LOWEST else peak
+        # Relative to the maximum, so that the largest exponential is 1 and the sum is between 1 and 3.
         total = exp_below_zero(a - base) + exp_below_zero(b - base) + exp_below_zero(c - base)
         row[u] = peak if peak < LOWEST else base + log_near_one(total)
 
@@ -110,9 +111,12 @@ def ctc_alpha(first, last, alpha, x, count, state, peak, norm, blank, S_start, s
         gates, at = take(own, at, 1, used)
         scores, at = take(own, at, 1, used)
         says = state[s]
+        # Two states before the first one have probability 0. The third is the first blank before the first time step: a
+        # path begins in it or moves on to the first label.
         before[0, :] = -np.inf
         before[0, 2] = 0
         for u in range(used):
+            # A path may skip the blank between two labels only if these differ (Graves et al. 2006).
             leaps = u > 1 and says[u] != blank and says[u] != says[u - 2]
             gates[0, u] = 0 if leaps else -np.inf
         for t in range(S_start[s], S_start[s + 1]):
@@ -136,6 +140,7 @@ def ctc_beta(first, last, beta, x, count, state, peak, norm, blank, S_start, scr
         scores, at = take(own, at, 1, used)
         says = state[s]
         after[0, :] = -np.inf
+        # A path ends in the last label or in the blank after it.
         after[0, used - 1] = 0
         for u in range(used):
             leaps = u < used - 2 and says[u] != blank and says[u] != says[u + 2]
@@ -164,9 +169,11 @@ def ctc_dx(
         for t in range(S_start[s], S_start[s + 1]):
             if not accumulate:
                 dx[t] = 0
+            # No path fits the label: the loss is infinite, and there is nothing to follow.
             if total[s] == -np.inf:
                 continue
             take_scores(marginals[0], x[t], state[s], peak[t], norm[t])
+            # Both recursions include the score of the row itself, which is therefore subtracted once.
             subtract_from(marginals[0], alpha[t], beta[t])
             exp_all(marginals[0], 1, total[s], 0)
             copy(probabilities[0], x[t])
@@ -179,6 +186,7 @@ def ctc_dx(
 
 @contracted
 def subtract_from(scores, alpha, beta):
-    """scores = alpha + beta - scores; minus infinity (no valid path) stays."""
+    """`scores = alpha + beta - scores`; minus infinity (no valid path) stays."""
     for u in range(scores.size):
+        # Minus infinity minus minus infinity would be NaN.
         scores[u] = scores[u] if scores[u] == -np.inf else alpha[u] + beta[u] - scores[u]

@@ -16,6 +16,7 @@ from numba.core import cgutils
 from numba.extending import get_cython_function_address, intrinsic
 from threadpoolctl import ThreadpoolController
 
+# LLVM resolves symbols by name in the whole process, where another BLAS may export the usual names.
 _PREFIX = "paddle_layers_"
 _LETTERS = {"float32": "s", "float64": "d"}
 
@@ -23,8 +24,10 @@ _LETTERS = {"float32": "s", "float64": "d"}
 def _bind() -> None:
     """Registers the routines with the compiler, by names that are also valid in cached code."""
     for routine in ("sgemm", "dgemm", "sgemv", "dgemv"):
+        # Cached machine code refers to the name; the address differs between processes.
         address = get_cython_function_address(scipy.linalg.cython_blas.__name__, routine)
         llvmlite.binding.add_symbol(_PREFIX + routine, address)
+    # NumPy's BLAS keeps its threads, since it does not run inside of kernels.
     for library in ThreadpoolController().select(user_api="blas").lib_controllers:
         if "scipy" in library.filepath:
             library.set_num_threads(1)
@@ -43,6 +46,7 @@ class _Call:
     def values(self, *values: Any) -> None:
         """Scalars; integers become Fortran's 32 bits."""
         for value in values:
+            # SciPy's BLAS has 32-bit integers (LP64).
             narrow = self.builder.trunc(value, ir.IntType(32)) if isinstance(value.type, ir.IntType) else value
             self._by_address(narrow)
 
@@ -64,6 +68,7 @@ class _Call:
         self.builder.call(cgutils.get_or_insert_function(self.builder.module, function, name), self.passed)
 
     def _by_address(self, value: Any) -> None:
+        # `alloca_once` allocates in the entry block: otherwise calls in a loop would grow the stack.
         slot = cgutils.alloca_once(self.builder, value.type)
         self.builder.store(value, slot)
         self.passed.append(slot)
@@ -116,10 +121,11 @@ def _gemv(typingctx, trans, m, n, alpha, a, lda, x, step_x, beta, y, step_y):
 
 @njit(inline="always")
 def vector_product(trans, m, n, a, lda, x, accumulate, y, one):
-    """y = x A for the stored matrix A (m x n), or y = x A' where `trans`; y += when accumulating.
+    """`y = x A` for the stored matrix A (m x n), or `y = x A'` where `trans`; `y +=` when accumulating.
 
     One-thread gemm is thirty times slower for a single row.
     """
+    # With a factor of 0, BLAS does not read the target, so that NaN in uninitialized memory cannot spread.
     beta = one if accumulate else one - one
     _gemv(trans, n, m, one, a, lda, x, 1, beta, y, 1)  # Fortran sees the transpose
 
@@ -131,5 +137,7 @@ def matrix_product(trans_a, trans_b, m, n, k, a, lda, b, ldb, accumulate, c, ldc
     `a`, `b`, `c` are addresses of the first elements, `lda`, `ldb`, `ldc` the leading dimensions (lengths of the stored
     rows), `one` is 1 in the precision of the matrices.
     """
+    # As above: 0 also means that the target is not read. Row-major C is column-major C' = op(B)' op(A)', hence the
+    # exchanged operands.
     beta = one if accumulate else one - one
     _gemm(trans_b, trans_a, n, m, k, one, b, ldb, a, lda, beta, c, ldc)  # Fortran sees the transposes

@@ -35,12 +35,17 @@ E0, E1, E2, E3, E4 = (
     f32(c) for c in (0.5, 0.16666512191295624, 0.0416661873459816, 0.008369598537683487, 0.0013951717410236597)
 )
 """Polynomial of (exp(r) - 1 - r) / r**2 for |r| <= log(2) / 2, accurate to 4e-9 of the exponential."""
+# log(2**128) is 88.7, and exp(-104) is below half of the smallest denormal: clamped arguments still give infinity and
+# 0, and their exponents fit the integer arithmetic.
 LARGEST, SMALLEST = f32(89), f32(-104)
 """Limits beyond which the exponential is infinite or zero."""
+# exp(-20) is 2e-9, less than half a unit in the last place of -1.
 FLAT = f32(-20)
 """Limit below which the exponential minus one is minus one."""
+# 1 - tanh(10) is 4e-9, less than half a unit in the last place of 1.
 ONE_FROM = f32(10)
 """Limit from which tanh is 1."""
+# The range is centered at log 1 = 0: |f| stays below 0.42, and near 1 no multiple of log 2 cancels against log(1 + f).
 L0, L1, L2, L3, L4, L5, L6, L7 = (
     f32(c)
     for c in (
@@ -53,6 +58,8 @@ L0, L1, L2, L3, L4, L5, L6, L7 = (
 TINY, UP, UP_OCTAVES = f32(2.0**-126), f32(2.0**23), f32(23)
 """Scaling of denormals before their exponent is read."""
 INFINITY, NAN = f32(math.inf), f32(math.nan)
+# erfc(10.1) is below half of the smallest denormal. The fraction (a - 3) / (a + 3) maps all a >= 0 to -1 to 1, as in M.
+# Shepherd and J. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x**2) erfc x" (1981).
 CENTRE, VANISHED = f32(3), f32(10.1)
 """Limit beyond which erfc is 0."""
 C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10 = (
@@ -90,9 +97,7 @@ def _rounded(builder: Any, value: Any) -> Any:
 
 @intrinsic
 def scaled(typingctx: Any, value: Any, octaves: Any) -> Any:
-    """`value` times 2 to an integer power, given with `ROUNDING` added; in two steps, as the power may not be a
-    float32.
-    """
+    """`value` times a power of 2, whose exponent has `ROUNDING` added; in two steps, as it may not be a float32."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         whole = _rounded(builder, args[1])
@@ -119,6 +124,8 @@ def octave_of(typingctx: Any, value: Any) -> Any:
     """The binary exponent of a value whose mantissa is normalized to the range from sqrt(1/2) to sqrt(2)."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        # The bits of sqrt(1/2) are subtracted first: the exponent field then changes at sqrt(1/2) times a power of two,
+        # and the arithmetic shift rounds towards minus infinity for negative exponents too.
         bits = builder.sub(builder.bitcast(args[0], WORD), _word(int(f32(0.5**0.5).view(np.int32))))
         return builder.sitofp(builder.ashr(bits, _word(23)), REAL)
 
@@ -142,6 +149,7 @@ def first_half(typingctx: Any, value: Any) -> Any:
     """The upper 12 bits of the mantissa: the square is exact."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        # 12 of 24 bits of the significand remain, so that a product of two such values has at most 24.
         return builder.bitcast(builder.and_(builder.bitcast(args[0], WORD), _word(-(1 << 12))), REAL)
 
     return types.float32(types.float32), codegen
@@ -164,6 +172,7 @@ def octaves_and_rest(v, more):
     p = E2 + r * p
     p = E1 + r * p
     p = E0 + r * p
+    # exp(r) - 1 instead of exp(r): expm1 and tanh need it without the rounding error of adding 1.
     return octaves, r + r * r * p
 
 
@@ -185,6 +194,7 @@ def exp_single(v):
 @inlined
 def expm1_single(v):
     """exp(v) - 1, without cancellation for small v; computes half of it, which is finite wherever the result is."""
+    # At 128 octaves the power of two is not a float32, half of it is; doubling is exact.
     low = FLAT if v < FLAT else v
     octaves, p = octaves_and_rest(LARGEST if low > LARGEST else low, ZERO)
     half: Any = half_power(octaves)
@@ -195,6 +205,7 @@ def expm1_single(v):
 def tanh_single(v):
     """tanh(v)."""
     a = abs(v)
+    # tanh(a) = (exp(2a) - 1) / (exp(2a) + 1) keeps its relative accuracy for small a; `copysign` keeps negative zero.
     e = expm1_single(TWO * (ONE_FROM if a > ONE_FROM else a))
     return math.copysign(e / (e + TWO), v)
 
@@ -214,15 +225,19 @@ def log_single(v):
     g = L1 + f * g
     g = L0 + f * g
     square = f * f
+    # Small terms are added first, so that their rounding errors are below the last place of the result.
     rest = f * square * g + n * OCTAVE_LOW - HALF * square
     result = f + rest + n * OCTAVE_HIGH
     result = result if v > ZERO else (-INFINITY if v == ZERO else NAN)
+    # `v + v` is infinity for infinity and NaN for NaN.
     return result if v < INFINITY else v + v
 
 
 @inlined
 def log1p_single(v):
     """log(1 + v), without cancellation for small v."""
+    # `lost` is what rounding 1 + v drops; log(u + lost) is log(u) + lost / u to first order. Zero, negative and
+    # infinite u have no such correction.
     u = ONE + v
     lost = v - (u - ONE)
     result = log_single(u)
@@ -246,6 +261,8 @@ def erfc_single(v):
     p = C2 + q * p
     p = C1 + q * p
     p = C0 + q * p
+    # A rounding error of a**2 is an equal relative error of the exponential: at a = 10 dozens of units in the last
+    # place. So -a**2 is split into the exact square of `b` and a small rest.
     b: Any = first_half(a)
     tail = exp_of_sum(-b * b, (b - a) * (b + a)) * p / (ONE + TWO * a)
     far = TWO - tail if v < ZERO else tail
@@ -254,6 +271,7 @@ def erfc_single(v):
     p = N2 + square * p
     p = N1 + square * p
     near = ONE - v * (N0 + square * p)
+    # For small values 1 - erf(v) does not cancel, and erf needs fewer terms.
     return near if a < HALF else far
 
 
@@ -322,6 +340,7 @@ def minimum(a, b):
     return b if b < a or math.isnan(b) else a
 
 
+# Intrinsics instead of comparisons: LLVM recognizes them in vectorized reductions.
 def _instruction(name: str) -> Any:
     @intrinsic
     def call(typingctx: Any, a: Any, b: Any) -> Any:
@@ -351,5 +370,6 @@ def _choose_instruction(function: Any, name: str) -> None:
         return by_instruction if a is b and isinstance(a, types.Float) else by_text
 
 
+# `llvm.maximum` and `llvm.minimum` propagate NaN as the Python source does; `llvm.maxnum` would drop it.
 _choose_instruction(maximum, "maximum")
 _choose_instruction(minimum, "minimum")

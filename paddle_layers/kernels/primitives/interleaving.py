@@ -46,6 +46,7 @@ _zip_add_4 = _zipper(4, adding=True)
 def interleave_runs(to, left, right, count, adding, size, one):
     """Interleaves two runs, or adds them to the target."""
     done = 0
+    # No overlapping last vector here: its elements would be added twice.
     if adding:
         for k in range(0, count - 3, 4):
             _zip_add_4(to + 2 * k * size, left + k * size, right + k * size, one)
@@ -53,6 +54,7 @@ def interleave_runs(to, left, right, count, adding, size, one):
     elif count >= 16:
         for k in range(0, count - 15, 16):
             _zip_16(to + 2 * k * size, left + k * size, right + k * size, one)
+        # The last vectors overlap those before: to write some elements twice is cheaper than a scalar remainder.
         rest = count - 16
         _zip_16(to + 2 * rest * size, left + rest * size, right + rest * size, one)
         done = count
@@ -139,6 +141,8 @@ def deal(typingctx, target, target_step, source, one):
 
         dealt = []
         for begin in (0, 4):
+            # The last two of the six vectors begin four elements later, so that they are the first two of the next four
+            # vectors.
             one_, two, three, four = parts(begin)
             halves = [(picked(one_, two, odd), picked(three, four, odd)) for odd in (0, 1)]
             dealt += [picked(*halves[at % 2], at // 2) for at in range(4 if begin == 0 else 2)]

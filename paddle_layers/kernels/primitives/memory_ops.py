@@ -1,7 +1,7 @@
-"""Vectorized copy, add, strided gather and scatter, transpose and prefetch of runs: short rows do not repay a
-compiler's loop.
+"""Vectorized copy, add, strided gather and scatter, transpose and prefetch of runs.
 
-Addresses are in bytes; `size` is the element size and `one` is 1 in its precision.
+Short rows do not repay a compiler's loop. Addresses are in bytes; `size` is the element size and `one` is 1 in its
+precision.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ def _mover(count: int, *, step: int = 1, first: int = 0, adding: bool = False) -
             real, size = real_of(one)
             place = place_of(builder, args[0], real, count)
             value = builder.load(place_of(builder, args[1], real, count * step), align=size)
+            # One wide load and a shuffle instead of a gather, which loads lane by lane.
             if step > 1:
                 picked = ir.Constant(ir.VectorType(ir.IntType(32), count), [first + k * step for k in range(count)])
                 value = builder.shuffle_vector(value, value, picked)
@@ -84,6 +85,7 @@ def _fetch(typingctx, address):
         byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
         fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        # Read, moderate locality, data: L2 instead of L1, where the data would displace what the current tile reads.
         builder.call(fetch, [builder.inttoptr(args[0], byte), *(ir.Constant(word, value) for value in (0, 2, 1))])
         return context.get_dummy_value()
 
@@ -93,6 +95,7 @@ def _fetch(typingctx, address):
 @once
 def fetch_run(of, count, size):
     """Prefetches `count` elements; the memory may end before them."""
+    # A prefetch of an invalid address has no effect, so that callers need not know where the memory ends.
     for byte in range(0, count * size, LINE):
         _fetch(of + byte)
 
@@ -106,6 +109,7 @@ def set_entry(typingctx, table, index, left, right):
         whole = ir.IntType(64)
         place = builder.add(args[0], builder.shl(args[1], ir.Constant(whole, 4)))
         for value in args[2:]:
+            # Tables are in scratch buffers of float32, which guarantee no alignment of 8 bytes.
             builder.store(value, builder.inttoptr(place, whole.as_pointer()), align=4)
             place = builder.add(place, ir.Constant(whole, 8))
         return context.get_dummy_value()
@@ -140,6 +144,7 @@ def zeros(to, count, size, one):
 @once
 def copy_run(to, of, count, size, one):
     """Copies `count` elements; the last vector overlaps the one before it."""
+    # To move some elements twice in an overlapping vector is cheaper than a scalar remainder.
     if count >= 16:
         for k in range(count // 16):
             move_16(to + k * 16 * size, of + k * 16 * size, one)
@@ -166,6 +171,7 @@ def copy_run(to, of, count, size, one):
 def add_run(to, of, count, size, one):
     """Adds `count` elements to the target."""
     out_of_line()
+    # No overlap as in `copy_run`: elements would be added twice.
     for k in range(count // 8):
         _add_8(to + k * 8 * size, of + k * 8 * size, one)
     done = count // 8 * 8
@@ -190,6 +196,7 @@ def gather_second(to, of, count, size, one):
         for k in range(count):
             move_1(to + k * size, of + 2 * k * size, one)
     elif wide == LANES:
+        # Read one element earlier, of which the odd lanes are taken: the load ends with the last element of the run.
         _other_second(to + last * size, of + (2 * last - 1) * size, one)
     else:
         _other_second_16(to + last * size, of + (2 * last - 1) * size, one)
@@ -212,6 +219,7 @@ def gather_run(to, of, count, step, size, one):
                 _every_third(to_k, of_k, one)
             else:
                 _every_fourth(to_k, of_k, one)
+        # The last vector of a strided load would extend past the last element of the run.
         done = max(count - 1, 0) // LANES * LANES
     for k in range(done, count):
         move_1(to + k * size, of + k * step * size, one)
@@ -296,6 +304,7 @@ def transpose(to, of, rows, columns, of_row, to_row, step, size, one):
         done = rows // side * side
         for top in range(0, done, side):
             for left in range(0, columns, side):
+                # The last square is shifted back into the matrix, and writes some columns twice.
                 at = min(left, columns - side)
                 transpose_square(
                     to + (at * to_row + top) * size, to_row * size, of + (top * of_row + at) * size, of_row * size, one
@@ -312,6 +321,7 @@ def scatter_sums(to, to_row, sums, spare, pixels, count, width, adding, size, on
     `to_row` is the row stride in bytes, `width` the number of elements of a row of sums; `spare` is the address of a
     scratch buffer for accumulation.
     """
+    # Transposed tiles overlap, so that they cannot be added directly.
     if adding:
         transpose(spare, sums, pixels, count, width, pixels, 1, size, one)
         for k in range(count):

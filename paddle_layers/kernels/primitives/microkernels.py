@@ -90,6 +90,7 @@ class _Tile:
         self.vector = ir.VectorType(real, machine.bytes // self.size)
         self.places = [(row, at, at * machine.bytes) for row in range(rows) for at in range(vectors)]
         zero = ir.Constant(self.vector, None)
+        # Stack slots that LLVM promotes to registers, since their addresses never escape.
         self.sums = [cgutils.alloca_once_value(self.builder, zero) for _ in self.places]
 
     def load(self, address: Any, type_: Any) -> Any:
@@ -116,6 +117,7 @@ class _Tile:
             if row not in factors:
                 number = self.load(self.offset(w, w_row, row), self.real)
                 factors[row] = _splat(self.builder, number, self.vector)
+            # `contract` fuses multiplication and addition into one instruction.
             product = self.builder.fmul(factors[row], vectors[byte], flags=("contract",))
             self.builder.store(self.builder.fadd(self.builder.load(sum_), product, flags=("contract",)), sum_)
 
@@ -129,6 +131,8 @@ def tile_function(module: Any, machine: Machine, rows: int, vectors: int, real: 
     if name in module.globals:
         return module.globals[name]
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [_I64] * _ARGUMENTS), name)
+    # The linker keeps one copy of what several kernels emit; inlining would cost compile time, and a tile runs long
+    # enough for a call.
     function.linkage = "linkonce_odr"
     function.attributes.add("noinline")
     outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate = function.args
@@ -142,6 +146,7 @@ def tile_function(module: Any, machine: Machine, rows: int, vectors: int, real: 
             x_i = builder.add(x_o, tile.load(entry, _I64))
             w_i = builder.add(w_o, tile.load(builder.add(entry, _constant(8)), _I64))
             tile.add_products(x_i, w_i, w_row)
+    # Decided once per tile at run time: kernels compiled for both cases took 3.2 of 29 s of ResNet-50's compile time.
     with builder.if_else(builder.icmp_signed("!=", accumulate, _constant(0))) as (adds, sets):
         with adds:
             tile.put(y, y_row, adding=True)
@@ -267,6 +272,7 @@ def dots_function(module: Any, machine: Machine, count: int, real: Any) -> Any:
     return function
 
 
+# Nine independent sums hide the latency of multiply-add, as `LONG` does.
 DOTS = (9, 3, 1)
 """Numbers of dot products that are computed at once: those of a 3x3 filter, and the remainder of others."""
 

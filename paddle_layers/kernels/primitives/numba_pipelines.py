@@ -1,9 +1,9 @@
-"""numba compiler pipelines of driver bodies and of their parts: functions that are only called by compiled code and
-linked as LLVM IR.
+"""Compiler pipelines of numba for driver bodies and their parts.
 
-numba optimizes every function and generates machine code before it links it into its callers, where it is optimized
-again. The machine code of a part is never run, and what is known about its arguments is known in the callers only. So a
-body is optimized once, when all of its parts are linked.
+Parts are functions that are only called by compiled code and linked as LLVM IR. numba optimizes every function and
+generates machine code before it links it into its callers, where it is optimized again. The machine code of a part is
+never run, and what is known about its arguments is known in the callers only. So a body is optimized once, when all of
+its parts are linked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.untyped_passes import InlineInlinables
 
 
-class Part(JITCodeLibrary):
+class PartLibrary(JITCodeLibrary):
     """LLVM IR of a function and its callees, to be linked into the callers."""
 
     def finalize(self) -> None:
@@ -37,11 +37,13 @@ class Part(JITCodeLibrary):
         self._finalized = True
 
 
-class Body(JITCodeLibrary):
+class BodyLibrary(JITCodeLibrary):
     """LLVM IR and machine code of a driver's body and all its callees."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Postponed to the end, when all callees are linked."""
+        # To optimize the functions of a body before it is linked took 3.4 instead of 2.2 of 29 s for ResNet-50's
+        # kernels.
         ll_module.data_layout = self._codegen._data_layout
 
 
@@ -53,7 +55,7 @@ class BodyLowering(NativeLowering):
 
     def run_pass(self, state: Any) -> bool:
         """Lowers and compiles the function."""
-        state.library = Body(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = BodyLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         state.type_annotation = ""  # never read
         return bool(super().run_pass(state))
@@ -67,7 +69,7 @@ class PartLowering(NativeLowering):
 
     def run_pass(self, state: Any) -> bool:
         """Lowers the function and registers it for its callers; it has no address."""
-        state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         state.type_annotation = ""  # never read, and it would keep every statement in memory
         super().run_pass(state)
@@ -117,7 +119,7 @@ class PartInlining(InlineInlinables):
 
 
 def with_own_steps(steps: PassManager, own: Mapping[type, type | None]) -> PassManager:
-    """numba's passes, some of them replaced by an `own` one or removed."""
+    """Passes of numba, some of them replaced by an `own` one or removed."""
     steps.passes = [(step, why) for each, why in steps.passes if (step := own.get(each, each)) is not None]
     steps._finalized = False
     steps.finalize()
@@ -135,6 +137,7 @@ class PartCompiler(Compiler):
     own: ClassVar[Mapping[type, type | None]] = {
         NativeLowering: PartLowering,
         InlineInlinables: PartInlining,
+        # Takes 0.8 s for ResNet-50's kernels.
         NopythonRewrites: None,  # for arrays as a whole, lists and record fields: parts compute with scalars
     }
 

@@ -73,6 +73,7 @@ class PlaneCode:
         """Mask of the columns from `start` on that are inside a row of `width` pixels."""
         counted = ir.Constant(ir.VectorType(I32, self.lanes), list(range(self.lanes)))
         columns = self.builder.add(self.splat(self.builder.trunc(start, I32)), counted)
+        # Unsigned: columns before the row, which are negative, are larger than any width and masked too.
         return self.builder.icmp_unsigned("<", columns, self.splat(self.builder.trunc(width, I32)))
 
     def _pointer(self, address: Any) -> Any:
@@ -92,6 +93,7 @@ class PlaneCode:
         load = cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.masked.load.v{self.lanes}i64.p0")
         place = self.builder.inttoptr(address, wide.as_pointer())
         result = self.builder.call(load, [place, ir.Constant(I32, 8), mask, ir.Constant(wide, None)])
+        # Positions within a plane fit into 32 bits: as many lanes as float32 values.
         return self.builder.trunc(result, ir.VectorType(I32, self.lanes))
 
     def fetch(self, address: Any, rows: int, width: Any, vectors: int, *, writing: bool = False) -> None:
@@ -155,9 +157,7 @@ class PlaneCode:
         return self.builder.if_then(self.builder.icmp_unsigned("<", row, rows))
 
     def columns(self, start: Any, width: Any, stride: int) -> Callable[[Any], list[Any]]:
-        """Returns a loader, from the address of a row, of the three columns of windows: the first one's begin at
-        `start`.
-        """
+        """Returns a loader of the three columns of windows from a row's address; the first ones begin at `start`."""
         if stride == 1:
             begins = [self.add(start, at * self.lanes) for at in range(2)]
         else:
@@ -168,6 +168,7 @@ class PlaneCode:
             parts = [self.load(self.add(row, self.times(b, self.size)), m) for b, m in zip(begins, masks, strict=True)]
             if stride == 1:  # not three loads, most of which would cross cache lines
                 return [self.shuffled(*parts, list(range(b, b + self.lanes))) for b in range(SIDE)]
+            # The even and odd columns of two vectors; the third column of windows is the first one shifted by a lane.
             left, middle = (self.shuffled(*parts[:2], list(range(at, 2 * self.lanes, 2))) for at in (0, 1))
             return [left, middle, self.shuffled(left, parts[2], list(range(1, self.lanes + 1)))]
 

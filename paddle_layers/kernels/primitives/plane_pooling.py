@@ -16,9 +16,10 @@ def _larger(code: PlaneCode, one: Any, other: Any) -> Any:
 
 
 def maxima(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = maxima of x (H, W) under windows with at least one pixel; NaN wins."""
+    """Maxima `y` (P, Q) of `x` (H, W) under windows with at least one pixel; NaN wins."""
     x, H, W, y, P, Q, top, left = args
     builder, high = code.builder, machine.rows // 2
+    # The neutral element of maxima: masked pixels never win.
     code.outside = ir.Constant(code.vector, [-math.inf] * code.lanes)
     nothing = ir.Constant(ir.VectorType(BIT, code.lanes), None)
     with code.each(ir.Constant(I64, 0), P, high) as p, code.each(ir.Constant(I64, 0), Q, code.lanes) as q:
@@ -29,6 +30,7 @@ def maxima(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
             h = code.add(builder.sub(code.times(p, stride), top), row)
             with code.inside(h, H):
                 found, *others = load(code.place(x, h, W, ir.Constant(I64, 0)))
+                # Ordered comparisons ignore NaN, so that a mask records which windows contain one.
                 unordered = builder.fcmp_unordered("uno", found, found)
                 for other in others:
                     unordered = builder.or_(unordered, builder.fcmp_unordered("uno", other, other))
@@ -50,12 +52,13 @@ def _wins(code: PlaneCode, value: Any, best: Any) -> Any:
 
 
 def positions(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """where (P, Q), integers = the positions `h * W + w` of the first maximum under each window."""
+    """Positions `where` (P, Q), integers `h * W + w`, of the first maximum under each window."""
     x, H, W, where, P, Q, top, left = args
     builder, high, lanes = code.builder, machine.rows // 2, code.lanes
     code.outside = ir.Constant(code.vector, [-math.inf] * lanes)
     whole, wide = ir.VectorType(I32, lanes), ir.VectorType(I64, lanes)
     counted = ir.Constant(whole, [stride * lane for lane in range(lanes)])
+    # -1 marks windows without a pixel: the first one must win even if it is -inf, as masked pixels are.
     unknown = ir.Constant(whole, [-1] * lanes)
     with code.each(ir.Constant(I64, 0), P, high) as p, code.each(ir.Constant(I64, 0), Q, lanes) as q:
         best, known = code.vectors([code.outside] * high), code.vectors([unknown] * high)
@@ -64,6 +67,7 @@ def positions(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None
         load = code.columns(start, W, stride)
         columns = [builder.add(code.splat(builder.trunc(code.add(start, b), I32)), counted) for b in range(SIDE)]
         extent = code.splat(builder.trunc(W, I32))
+        # Likewise for columns: the first column inside of the plane must replace masked ones, whatever its value.
         none_before = [builder.icmp_unsigned(">=", columns[0], extent)]
         for column in columns[1:-1]:
             none_before.append(builder.and_(none_before[-1], builder.icmp_unsigned(">=", column, extent)))
@@ -86,6 +90,8 @@ def positions(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None
         mask = code.mask(q, Q)
         for at in range(high):
             with code.inside(code.add(p, at), P):
+                # Stored as 64-bit integers, the type of index tensors; computed in 32 bits, where a vector has all
+                # lanes.
                 place = code.add(where, code.times(code.add(builder.mul(code.add(p, at), Q), q), 8))
                 code.put(place, builder.sext(builder.load(known[at]), wide), mask)
 
@@ -116,7 +122,7 @@ def _largest_of_4(code: PlaneCode, args: Any, p: Any, q: Any) -> tuple[Any, list
 
 
 def maxima_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = maxima of x (H, W) under non-overlapping 2 x 2 windows; NaN wins."""
+    """Maxima `y` (P, Q) of `x` (H, W) under non-overlapping 2 x 2 windows; NaN wins."""
     _, _, _, y, P, Q = args
     code.outside = code.number(-math.inf)
     with code.each(ir.Constant(I64, 0), P, 1) as p, code.each(ir.Constant(I64, 0), Q, code.lanes) as q:
@@ -124,7 +130,7 @@ def maxima_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) -> No
 
 
 def positions_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """where (P, Q), integers = the positions of the first maximum under the same windows."""
+    """Positions `where` (P, Q), integers, of the first maximum under the same windows."""
     _, _, W, where, P, Q = args
     builder, lanes = code.builder, code.lanes
     whole, wide = ir.VectorType(I32, lanes), ir.VectorType(I64, lanes)
@@ -141,9 +147,7 @@ def positions_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) ->
 
 
 def scatter_to_argmax(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """dx (2P, 2Q) = deltas (P, Q) scattered to the positions `where`, one under each 2 x 2 window, zeros at all
-    others.
-    """
+    """Scatters `deltas` (P, Q) to `dx` (2P, 2Q) at the positions `where`, one per 2 x 2 window; zeros at others."""
     deltas, where, P, Q, dx = args
     builder, lanes = code.builder, code.lanes
     whole, W = ir.VectorType(I32, lanes), code.times(Q, 2)
@@ -156,6 +160,7 @@ def scatter_to_argmax(code: PlaneCode, machine: Machine, stride: int, args: Any)
         first = builder.add(builder.mul(code.times(p, 2), W), column)  # position of the vector's first window
         place = builder.sub(place, builder.add(code.splat(builder.trunc(first, I32)), counted))
         masks = [code.mask(code.add(column, part), W) for part in (0, lanes)]
+        # Every pixel of the plane is written, zeros too, so that the target need not be cleared first.
         for row in range(2):
             at = code.splat(builder.trunc(code.times(W, row), I32))
             one = builder.select(builder.icmp_signed("==", place, at), delta, code.zero)
@@ -168,7 +173,7 @@ def scatter_to_argmax(code: PlaneCode, machine: Machine, stride: int, args: Any)
 
 
 def scatter_evenly(code: PlaneCode, machine: Machine, stride: int, args: Any, factor: float = 1.0) -> None:
-    """dx (2P, 2Q) = deltas (P, Q) times a factor, for each pixel under their 2 x 2 windows."""
+    """Scatters `deltas` (P, Q) times a factor to `dx` (2P, 2Q), to each pixel under their 2 x 2 windows."""
     deltas, P, Q, dx = args
     builder, lanes, W = code.builder, code.lanes, code.times(args[2], 2)
     with code.each(ir.Constant(I64, 0), P, 1) as p, code.each(ir.Constant(I64, 0), Q, lanes) as q:
@@ -190,11 +195,12 @@ def _counted(code: PlaneCode, start: Any, extent: Any, before: Any, behind: Any)
     end, limit, first = builder.add(start, side), builder.add(extent, behind), builder.neg(before)
     end = builder.select(builder.icmp_signed("<", end, limit), end, limit)
     count = builder.sub(end, builder.select(builder.icmp_signed(">", start, first), start, first))
+    # A window without counted pixels has the sum 0; the divisor 1 avoids 0 / 0.
     return builder.select(builder.icmp_signed(">", count, one), count, one)
 
 
 def means(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = sums of the pixels of x (H, W) under windows, divided by `_counted` of both axes."""
+    """Means `y` (P, Q): sums of the pixels of x (H, W) under windows, divided by `_counted` of both axes."""
     x, H, W, y, P, Q, top, left, *reach = args
     builder, high, lanes = code.builder, machine.rows // 2, code.lanes
     behind = ir.Constant(ir.VectorType(I32, lanes), [stride * lane for lane in range(lanes)])
@@ -208,6 +214,8 @@ def means(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
             h = code.add(builder.sub(code.times(p, stride), top), row)
             with code.inside(h, H):
                 first, second, third = load(code.place(x, h, W, ir.Constant(I64, 0)))
+                # The sum of three columns is shared by the windows above and below: 235 to 108 us for stride 2, 904 to
+                # 269 us for stride 1 (64x20x24x24 values, one core of an AMD EPYC with AVX-512).
                 total = builder.fadd(builder.fadd(first, second), third)
                 for _, at in meeting(row, stride, high):
                     builder.store(builder.fadd(builder.load(sums[at]), total), sums[at])
@@ -222,12 +230,13 @@ def means(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
 
 
 def means_of_4(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
-    """y (P, Q) = means of non-overlapping 2 x 2 windows in x, whose rows have W pixels."""
+    """Means `y` (P, Q) of non-overlapping 2 x 2 windows in x, whose rows have W pixels."""
     x, W, y, P, Q = args
     builder, lanes = code.builder, code.lanes
     with code.each(ir.Constant(I64, 0), P, 1) as p, code.each(ir.Constant(I64, 0), Q, lanes) as q:
         column, sums = code.times(q, 2), []
         code.fetch(code.place(x, code.times(p, 2), W, column), 2, W, 2)
+        # The two rows are added before the shuffle, which halves the number of shuffles.
         for part in (0, lanes):
             mask = code.mask(code.add(column, part), W)
             upper, under = (

@@ -32,9 +32,7 @@ def table_numbers(count, terms):
 
 @also_in_python
 def slack(terms):
-    """Padding elements after a row that are read, and multiplied by zero, if results have `terms` terms; as many are
-    written.
-    """
+    """Padding elements after a row for results of `terms` terms: they are read and multiplied by zero, and written."""
     return 2 * LANES + terms
 
 
@@ -59,6 +57,7 @@ class _Row:
         """Elements at the relative indices, within two vectors."""
         real = "ps" if self.size == 4 else "pd"
         kind = ir.FunctionType(self.vector, [self.vector, self.whole, self.vector])
+        # One instruction selects any lanes of two registers.
         pick = cgutils.get_or_insert_function(self.module, kind, f"llvm.x86.avx512.vpermi2var.{real}.512")
         low, high = (self.load(self.behind(place, at), self.vector) for at in (0, self.machine.bytes))
         return self.builder.call(pick, [low, lanes, high])
@@ -178,8 +177,11 @@ def set_places(table, firsts, count, terms, size, one):
         base = int(firsts[block * lanes])
         _set_long(place, base * size)
         for lane in range(lanes):
+            # Lanes after the last result repeat its index, so that nothing outside of the row is read.
             behind = int(firsts[min(block * lanes + lane, count - 1)]) - base
             _set_whole(place + VECTOR + lane * size, behind, one)
+            # Two vectors are not enough for this block. The choice is made for the whole row, so that the loop has no
+            # branch.
             if behind >= 2 * lanes:
                 picks = 0
     return picks if VECTOR == 64 else 0

@@ -32,5 +32,6 @@ def chunk_of(item, items):
 @compiled
 def scratch_of_chunk(scratch, item, items):
     """Address of the scratch buffer of a work item's chunk."""
+    # Items of a chunk run sequentially, so that they can share a buffer; items that run concurrently cannot.
     chunks = min(items, MAX_CHUNKS)
     return scratch.ctypes.data + scratch.size // chunks * chunk_of(item, items) * scratch.itemsize

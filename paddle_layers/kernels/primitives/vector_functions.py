@@ -21,8 +21,10 @@ PER_OCTAVE = f32(1 / math.log(2))
 OCTAVE_HIGH = f32(0.693359375)
 """The high bits of log 2, so that multiples of it are exact."""
 OCTAVE_LOW = f32(math.log(2) - 0.693359375)
+# For |r| <= log(2) / 2 the first omitted term of the series, r**8 / 8!, is at most 6e-9.
 SIXTH, FIFTH, FOURTH, THIRD, HALF = (f32(1 / math.factorial(n)) for n in (6, 5, 4, 3, 2))
 ONE, TWO = f32(1), f32(2)
+# 2**127, the largest power with a valid exponent field, is exp(88.03).
 LARGE = f32(88)
 """Limit beyond which the exponential is not a float32."""
 FLAT = f32(10)
@@ -71,6 +73,7 @@ def exp_all(values, factor, peak, norm):
             values[k] = math.exp(factor * values[k] - peak - norm)
         return
     for k in range(values.size):
+        # Clamped below only: callers subtract the maximum. The exponential of -88 is 6e-39, 0 next to a maximum of 1.
         v = f32(factor * values[k] - peak - norm)
         scale, p = octave_and_rest(-LARGE if v < -LARGE else v)
         values[k] = scale + scale * p
@@ -100,14 +103,17 @@ def tanh_all(values):
         return
     for k in range(values.size):
         v = abs(f32(values[k]))
+        # tanh(v) = (exp(2v) - 1) / (exp(2v) + 1) by expm1 has no cancellation for small v; `copysign` restores the
+        # sign.
         e = expm1(TWO * (FLAT if v > FLAT else v))
         values[k] = math.copysign(e / (e + TWO), f32(values[k]))
 
 
 @compiled
 def copy(result, values):
-    """result = values; numba's own assignment is ten times slower for a row, and takes 1.7 s to compile the first
-    time.
+    """`result = values`.
+
+    numba's assignment is ten times slower for a row, and takes 1.7 s to compile the first time.
     """
     for k in range(result.size):
         result[k] = values[k]
@@ -115,28 +121,28 @@ def copy(result, values):
 
 @contracted
 def add_to(sums, values):
-    """sums += values."""
+    """`sums += values`."""
     for k in range(sums.size):
         sums[k] += values[k]
 
 
 @contracted
 def add_product(sums, left, right):
-    """sums += left * right."""
+    """`sums += left * right`."""
     for k in range(sums.size):
         sums[k] += left[k] * right[k]
 
 
 @compiled
 def multiply_by(values, factors):
-    """values *= factors."""
+    """`values *= factors`."""
     for k in range(values.size):
         values[k] *= factors[k]
 
 
 @contracted
 def multiply(result, left, right):
-    """result = left * right."""
+    """`result = left * right`."""
     for k in range(result.size):
         result[k] = left[k] * right[k]
 

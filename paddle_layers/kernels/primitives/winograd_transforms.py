@@ -54,6 +54,8 @@ and their rounding error is a quarter of that of the usual 1 and 2, hardly more 
 def pixels(d: list[Lanes]) -> list[Lanes]:
     """B' d."""
     near, far = NEAR**2, FAR**2
+    # Points come in pairs of opposite sign: the values at both are the sum and the difference of an even and an odd
+    # part, which halves the multiplications.
     even, odd = d[4] - far * d[2], NEAR * (d[3] - far * d[1])
     even_far, odd_far = d[4] - near * d[2], FAR * (d[3] - near * d[1])
     first, last = (near * far * d[at] - (near + far) * d[at + 2] + d[at + 4] for at in (0, 1))
@@ -82,6 +84,7 @@ def outputs(m: list[Lanes]) -> list[Lanes]:
 
 def deltas(d: list[Lanes]) -> list[Lanes]:
     """A d, of output gradients."""
+    # The transpose of `outputs`.
     even, odd = d[0] + NEAR**2 * d[2], NEAR * d[1] + NEAR**3 * d[3]
     even_far, odd_far = d[0] + FAR**2 * d[2], FAR * d[1] + FAR**3 * d[3]
     return [d[0], even + odd, even - odd, even_far + odd_far, even_far - odd_far, d[3]]
@@ -89,6 +92,7 @@ def deltas(d: list[Lanes]) -> list[Lanes]:
 
 def gradients(m: list[Lanes]) -> list[Lanes]:
     """G' m, of filter gradients."""
+    # The transpose of `elements`.
     near, far = NEAR**2, FAR**2
     scale, scale_far = 1 / (2 * near * (near - far)), 1 / (2 * far * (far - near))
     even, odd, even_far, odd_far = m[1] + m[2], m[1] - m[2], m[3] + m[4], m[3] - m[4]
@@ -153,6 +157,7 @@ def transform_function(module: Any, lanes: int, kind: str, real: Any) -> Any:
     ]
     for row, results in enumerate(_both_ways(transform, given)):
         values = [result.value for result in results]
+        # Lanes are adjacent tiles, whose outputs are adjacent in the image.
         if kind == "outputs":
             values = _interleaved(builder, values)
         for at, value in enumerate(values):

@@ -60,6 +60,8 @@ def add_products(dweight, gate, part, past, delta, accumulate):
     T, K = past.shape
     left, right = K * part // parts_of(K), K * (part + 1) // parts_of(K)
     size, wide = past.itemsize, dweight.shape[1]
+    # One product over all time steps after the recursion: a long reduction, which BLAS does at its peak, instead of one
+    # small product per step.
     matrix_product(
         1, 0, K, right - left, T,
         past.ctypes.data, K, delta.ctypes.data + left * size, K,
@@ -81,6 +83,8 @@ def sigmoid_gate_backward(delta, behind, gate, other):
     """Backward pass of a logistic gate: delta of its pre-activation, from that of the gate's product with `other`."""
     one = gate.dtype.type(1)
     for k in range(delta.size):
+        # Derivatives of the logistic function and of tanh are polynomials of their outputs, so that pre-activations
+        # need not be kept for the backward pass.
         delta[k] = behind[k] * other[k] * (gate[k] * (one - gate[k]))
 
 

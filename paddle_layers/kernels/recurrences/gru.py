@@ -64,9 +64,7 @@ def forward_scratch(S: int, K: int) -> int:
 
 
 def backward_scratch(S: int, K: int) -> int:
-    """Scratch elements of an item: weights, deltas of outputs, of reset outputs and of pre-activations, previous
-    outputs.
-    """
+    """Scratch elements of an item: weights, previous outputs, deltas of outputs, reset outputs and pre-activations."""
     most = int(most_of(S))
     return (3 * K + 2 * most) * int(padded(K, 4)) + 5 * most * K
 
@@ -78,9 +76,10 @@ def tiles(K: int) -> int:
 
 @contracted
 def blend(output, share, new):
-    """output += share * (new - output), exact for a share of 1."""
+    """`output += share * (new - output)`, exact for a share of 1."""
     one = output.dtype.type(1)
     for k in range(output.size):
+        # Not `output + share * (new - output)`, which for a share of 1 may miss `new` by a rounding error.
         output[k] = (one - share[k]) * output[k] + share[k] * new[k]
 
 
@@ -101,12 +100,15 @@ def grumemory_y(
     most = most_of(S_start.size - 1)
     for item in range(first, last):
         own = part(scratch, item, blocks_of(S_start.size - 1))
+        # Packed once per block of sequences and read in every step. BLAS would pack the weight again in every step,
+        # which for few rows costs more than the product.
         gate_panels, at = take(own, 0, K, padded(2 * K, size))
         new_panels, at = take(own, at, K, padded(K, size))
         gate_sums, at = take(own, at, most, padded(2 * K, size))
         new_sums, at = take(own, at, most, padded(K, size))
         outputs, at = take(own, at, most, K)
         recall, at = take(own, at, most, K)
+        # The candidate's weight is packed separately: its product needs the reset gate of the same step.
         pack(gate_panels.ravel(), weight[:, : 2 * K], False)
         pack(new_panels.ravel(), weight[:, 2 * K :], False)
         chosen, begins, lengths, step = block(item, S_start, reverse)
@@ -163,12 +165,14 @@ def grumemory_deltas(
         set_initial(pasts, initial, chosen)
         for q in range(lengths[0] - 1, -1, -1):
             alive = active_sequences(lengths, q)
+            # The deltas of the following step; zeros at the last one, since `take` clears the buffer.
             panel_product(outputs, alive, gate_deltas, gate_panels.ravel(), 2 * K)
             for r in range(alive):
                 t = begins[r] + q * step
                 past = y[t - step] if q > 0 else pasts[r]
                 dh = outputs[r][:K]
                 add_to(dh, dy[t])
+                # Paths to the previous output that do not pass through a weight are in `carried`.
                 add_to(dh, carried[r])
                 if initial is not None:  # not read by anything else
                     copy(output_delta[t], dh)
@@ -189,9 +193,7 @@ def grumemory_deltas(
 
 @contracted
 def update_gate_backward(delta, carried, dh, gate, new, past):
-    """Backward pass of the update gate: from the delta of the output to those of the gate's pre-activation and of the
-    previous output.
-    """
+    """Backward pass of the update gate: from the output's delta to the gate's and the previous output's."""
     one = gate.dtype.type(1)
     for k in range(delta.size):
         delta[k] = dh[k] * (new[k] - past[k]) * (gate[k] * (one - gate[k]))
@@ -251,9 +253,7 @@ def forward_scratch_after(S: int, K: int) -> int:
 
 
 def backward_scratch_after(S: int, K: int) -> int:
-    """Scratch elements of an item: weights, deltas of outputs and of pre-activations, the carried delta, previous
-    outputs.
-    """
+    """Scratch elements of an item: weights, previous outputs, deltas (outputs, pre-activations, carried)."""
     most = int(most_of(S))
     return (GATES * K + most) * int(padded(K, 4)) + (GATES + 2) * most * K
 
@@ -292,6 +292,8 @@ def grumemory_y_after(
                 sigmoid_all(gates)
                 copy(update[t], gates[:K])
                 copy(reset[t], gates[K:])
+                # The candidate's recurrent bias is inside the reset, so that it needs a separate bias (as in cuDNN and
+                # PyTorch).
                 add_to(new, bias[3 * K :])
                 copy(recalled[t], new)
                 multiply_by(new, reset[t])

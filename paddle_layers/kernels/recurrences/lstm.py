@@ -59,9 +59,7 @@ def forward_scratch(S: int, K: int) -> int:
 
 
 def backward_scratch(S: int, K: int) -> int:
-    """Scratch elements of an item: weights, deltas of outputs, pre-activations and cell states, previous cell states,
-    activations.
-    """
+    """Scratch elements of an item: weights, deltas (outputs, pre-activations, cells), previous cells, activations."""
     most = int(most_of(S))
     return (4 * K + most) * int(padded(K, 4)) + (6 * most + 1) * K
 
@@ -93,12 +91,14 @@ def lstmemory_y(
         sums, at = take(own, at, most, padded(D, x.itemsize))
         outputs, at = take(own, at, most, K)
         pasts, at = take(own, at, most, K)
+        # Packed once per block of sequences, as in the GRU.
         pack(panels.ravel(), weight, False)
         chosen, begins, lengths, step = block(item, S_start, reverse)
         set_initial(outputs, initial, chosen)
         set_initial(pasts, initial_state, chosen)
         for q in range(lengths[0]):
             alive = active_sequences(lengths, q)
+            # Without an initial state the first product is zero, as is the cleared buffer.
             if q > 0 or initial is not None:
                 panel_product(sums, alive, outputs, panels.ravel(), K)
             for r in range(alive):
@@ -109,6 +109,8 @@ def lstmemory_y(
                 add_to(gates, bias[:D])
                 if peepholes:
                     add_product(gates[K : 2 * K], past, bias[D : D + K])
+                    # The peepholes of input and forget gate read the previous cell state, that of the output gate the
+                    # new one: hence the order.
                     add_product(gates[2 * K : 3 * K], past, bias[D + K : D + 2 * K])
                 tanh_all(gates[:K])
                 sigmoid_all(gates[K : 3 * K])
@@ -149,6 +151,7 @@ def lstmemory_deltas(
         pack(panels.ravel(), weight, True)
         chosen, begins, lengths, step = block(item, S_start, reverse)
         set_initial(pasts, initial_state, chosen)
+        # The gradient of the final cell state enters where the backward recursion begins.
         set_initial(states, dlast_state, chosen)
         for q in range(lengths[0] - 1, -1, -1):
             alive = active_sequences(lengths, q)
@@ -159,6 +162,7 @@ def lstmemory_deltas(
                 da, di, df, do = sums[r][:K], sums[r][K : 2 * K], sums[r][2 * K : 3 * K], sums[r][3 * K :]
                 dh, dc = outputs[r][:K], states[r]
                 add_to(dh, dy[t])
+                # tanh of the state is computed again, which saves the forward pass a tensor of all rows.
                 copy(shown[0], state[t])
                 tanh_all(shown[0])
                 output_gate_backward(do, dc, dh, shown[0], output_gate[t])
@@ -169,6 +173,7 @@ def lstmemory_deltas(
                 sigmoid_gate_backward(df, dc, forget_gate[t], past)
                 if initial_state is not None:  # not read by anything else
                     copy(state_delta[t], dc)
+                # From here on `dc` is the delta of the previous cell state.
                 multiply_by(dc, forget_gate[t])
                 if peepholes:
                     add_product(dc, di, bias[D : D + K])
@@ -181,8 +186,9 @@ def lstmemory_deltas(
 
 @contracted
 def output_gate_backward(do, dc, dh, shown, gate):
-    """Backward pass of the output gate: from the delta of the output to those of the gate's pre-activation and,
-    accumulated, of the cell state.
+    """Backward pass of the output gate: from the output's delta to that of the gate's pre-activation.
+
+    The delta of the cell state is accumulated.
     """
     one = gate.dtype.type(1)
     for k in range(do.size):
@@ -230,6 +236,7 @@ def lstmemory_dbias(
             if not accumulate:
                 total[:] = 0
             for t in range(T):
+                # As in the forward pass: the output gate sees the current cell state, the others the previous one.
                 seen = t if gate == GATES - 1 else before_of[t]
                 if seen >= 0:
                     add_product(total, delta[t], state[seen])

@@ -43,6 +43,7 @@ def _tile(rows: int) -> Any:
             left = [at(a, row, lda, real) for row in number]
             right = builder.inttoptr(panel, vector.as_pointer())
             zero = ir.Constant(vector, None)
+            # Stack slots that LLVM promotes to registers, since their addresses never escape.
             sums = [[cgutils.alloca_once_value(builder, zero) for _ in range(2)] for _ in range(rows)]
             with cgutils.for_range(builder, depth) as loop:
                 first = builder.shl(loop.index, ir.Constant(depth.type, 1))
@@ -117,6 +118,7 @@ def pack(panels, matrix, transposed):
         here = min(width, columns - left)
         for row in range(depth):
             into = panels[left * depth + row * width : left * depth + (row + 1) * width]
+            # The last panel is multiplied whole, and its additional columns are never read.
             if here < width:
                 into[:] = 0
             if transposed:
@@ -134,6 +136,7 @@ def panel_product(result, rows, values, panels, depth):
     """
     size, one = result.itemsize, result.dtype.type(1)
     width, lda, ldc = WIDTH // size, values.shape[1], result.shape[1]
+    # Panels in the outer loop: one (32 KiB for 256 rows) stays in the cache for all rows of the left operand.
     for left in range(0, ldc, width):
         panel = panels.ctypes.data + left * depth * size
         for top in range(0, rows, ROWS):

@@ -104,6 +104,7 @@ def tanh_backward(delta, later, dy, y):
     """Delta of a unit's pre-activation, from those of its output in this row and in later ones."""
     one = y.dtype.type(1)
     for k in range(delta.size):
+        # The derivative of tanh from its output, so that pre-activations need not be kept.
         delta[k] = (dy[k] + later[k]) * (one - y[k] * y[k])
 
 

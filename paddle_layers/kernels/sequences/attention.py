@@ -1,5 +1,6 @@
-"""Multi-head attention (`multi_head_attention`) by BLAS: blocks of queries against blocks of keys, one head of one
-sequence at a time.
+"""Multi-head attention (`multi_head_attention`) by BLAS: blocks of queries against blocks of keys.
+
+One head of one sequence is computed at a time.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.primitives.vector_functions import exp_all
 from paddle_layers.kernels.tuned import tuned
 
+# 64 x 64 float32 are 16 KiB: with their gradients 32 KiB, an L1 cache.
 BLOCK = 64
 """Queries and keys per block; their scores stay in a core's cache."""
+# A constant, so that results do not depend on threads; several parts per thread balance sequences of unequal length.
 PARTS = 32
 MIN_WORK = 1 << 16
 """Minimum number of multiplications for the tuned kernel."""
@@ -53,9 +56,11 @@ def to_probabilities(column, rows, others, peak, norm, h, shift, causal, factor)
     """Softmax probabilities of the scores; `shift` is the position difference of row 0 and key 0 in their sequence."""
     for i in range(rows[1] - rows[0]):
         at = rows[0] + i
+        # Blocks on the diagonal are partly visible; those after it are not visited at all.
         seen = min(others[1] - others[0], shift + i + 1) if causal else others[1] - others[0]
         line = column[i * BLOCK : i * BLOCK + others[1] - others[0]]
         exp_all(line[: max(seen, 0)], factor, peak[at, h], norm[at, h])
+        # Zeros, since the following product multiplies whole blocks.
         line[max(seen, 0) :] = column.dtype.type(0)
 
 
@@ -63,6 +68,7 @@ def to_probabilities(column, rows, others, peak, norm, h, shift, causal, factor)
 def to_dscores(column, dscores, rows, others, delta, h, factor):
     """Gradients of the scores, which overwrite the gradients of the probabilities."""
     for i in range(rows[1] - rows[0]):
+        # The Jacobian of softmax; `delta` is the sum over keys of dy times y, computed once per query.
         mean = delta[rows[0] + i, h]
         for j in range(others[1] - others[0]):
             dscores[i * BLOCK + j] = factor * column[i * BLOCK + j] * (dscores[i * BLOCK + j] - mean)
@@ -81,6 +87,8 @@ def add_to_sum(peak, total, t, h, line, factor):
     best = line[0]
     for j in range(1, len(line)):
         best = max(best, line[j])
+    # Online softmax (Milakov and Gimelshein 2018): the sum so far is rescaled to the new maximum. The first rescaling
+    # factor is exp(-inf) = 0.
     before = peak[t, h]
     best = max(factor * best, before)
     added = total[t, h] * math.exp(before - best)
@@ -94,6 +102,8 @@ def add_to_sum(peak, total, t, h, line, factor):
 def block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor):
     """Probabilities of a block of keys for a block of queries."""
     width, one = query.shape[1] // peak.shape[1], query.dtype.type(1)
+    # Probabilities are computed again from the maximum and the logarithm of the sum: the matrix of all scores, which
+    # grows with the square of the length, is never stored.
     products(column, query, rows, keys, others, h, width, one)
     to_probabilities(column, rows, others, peak, norm, h, (rows[0] - begin) - (others[0] - low), causal, factor)
 
@@ -149,6 +159,7 @@ def attention_moments(first, last, peak, norm, query, keys, S_start, R_start, sc
             rows = (top, min(top + BLOCK, end))
             for i in range(rows[0], rows[1]):
                 peak[i, h], norm[i, h] = -math.inf, 0
+            # Causal queries see no keys after the last of their block.
             for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
                 others = (left, min(left + BLOCK, high))
                 products(column, query, rows, keys, others, h, query.shape[1] // H, one)
@@ -158,6 +169,7 @@ def attention_moments(first, last, peak, norm, query, keys, S_start, R_start, sc
                     if seen > 0:
                         add_to_sum(peak, norm, rows[0] + i, h, column[i * BLOCK : i * BLOCK + seen], factor)
             for i in range(rows[0], rows[1]):
+                # A query without keys keeps the sum 0: its logarithm would be minus infinity.
                 norm[i, h] = math.log(norm[i, h]) if norm[i, h] > 0 else norm[i, h]
 
 
@@ -196,6 +208,7 @@ def add_by_dscores(
             rows = (top, min(top + BLOCK, end))
             for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
                 others = (left, min(left + BLOCK, high))
+                # Scores once more: two products per block instead of memory for all probabilities.
                 block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor)
                 products(dscores, dy, rows, values, others, h, values.shape[1] // H, one)
                 to_dscores(column, dscores, rows, others, delta, h, factor)

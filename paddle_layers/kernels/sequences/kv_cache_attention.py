@@ -1,5 +1,6 @@
-"""Incremental attention over a key-value cache (`attention_step`) by BLAS: one product per run of contiguous positions,
-no score computed twice.
+"""Incremental attention over a key-value cache (`attention_step`) by BLAS.
+
+There is one product per run of contiguous positions, and no score is computed twice.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ def to_weights(line, count, H, stride, factor):
     """Softmax of the scores over positions, per head."""
     for h in range(H):
         own = line[h * stride : h * stride + count]
+        # The maximum is subtracted, so that no exponential overflows.
         peak = own[0]
         for k in range(1, count):
             peak = max(peak, own[k])
@@ -74,12 +76,14 @@ def to_weights(line, count, H, stride, factor):
 @compiled
 def end_of_run(row, n, first, count):
     """End of the run of contiguous positions from `first` on."""
+    # Sequences that share a prefix read it from one row of the cache: rows change rarely, so that runs are long.
     last = first + 1
     while last < count and row[n, last] == row[n, first]:
         last += 1
     return last
 
 
+# A row or position outside of the cache gives NaN, as by the point function, without reading that memory.
 @compiled
 def is_kept(row, n, count):
     """Whether all positions of a sequence are filled."""
@@ -112,6 +116,7 @@ def attention_step_y(first, last, y, query, own_key, own_value, keys, values, ro
             head_scores(line, K + 1, run, query, n, keys, row[n, begin] * K, num_heads, one)
             begin = run[1]
         own = (count, count + 1)
+        # The position `count` is added to the row again in `head_scores`: together row `n` of the own keys.
         head_scores(line, K + 1, own, query, n, own_key, n - count, num_heads, one)
         to_weights(line, count + 1, num_heads, K + 1, factor_of(query, num_heads, scale))
         begin = 0

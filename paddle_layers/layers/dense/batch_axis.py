@@ -42,6 +42,7 @@ def batch_reindex_y(r, c, x, index):
 @gradient(BatchReindex.x)
 def batch_reindex_dx(n, c, dy, index):
     total = 0.0
+    # Each row collects its own gradient: without concurrent additions, the result does not depend on threads.
     for t in range(index.shape[0]):
         if index[t] == n:
             total += dy[t, c]
@@ -155,6 +156,7 @@ class Resize:
 def resize_starts(N, C, K):
     if N * C % K:
         raise ValueError(f"the batch has {N} rows of {C}, whose {N * C} numbers `size`, {K}, does not divide")
+    # The first row that starts at or after the first value of each sample.
     return (np.arange(N + 1) * C + K - 1) // K
 
 
@@ -170,9 +172,11 @@ def resize_dx(n, c, dy, C, K):
 
 @onnx(Resize)
 def resize_onnx(graph, x, C, K):
+    # The rows of the whole batch, from which each sample takes those that start in it.
     rows = graph.Reshape(x, [-1, K])
     begins = graph.Mul(graph.Range(0, graph.Squeeze(graph.Shape(x, start=0, end=1)), 1), C)
     first, behind = (graph.Div(graph.Add(begins, more), K) for more in (K - 1, C + K - 1))
+    # Indices after the end are clamped; the lengths say that these rows are not part of the sequence.
     places = graph.Add(graph.Unsqueeze(first, [1]), np.arange((C + K - 1) // K))
     last = graph.Sub(graph.Shape(rows, start=0, end=1), 1)
     return graph.Gather(rows, graph.Min(places, last), axis=0), graph.Sub(behind, first)

@@ -66,6 +66,7 @@ def tensor_dweight(k, c, d, dy, a, b, N):
 
 @onnx(Tensor)
 def tensor_onnx(graph, a, b, weight, bias, C, D, K):
+    # One product for all outputs: C x (K * D) instead of K bilinear forms.
     mapped = graph.MatMul(a, weight.array.transpose(1, 0, 2).reshape(C, K * D))
     y = graph.ReduceSum(graph.Mul(graph.shaped(mapped, K, D), graph.shaped(b, 1, D)), [2], keepdims=0)
     return y if bias is None else graph.Add(y, bias)
@@ -103,6 +104,7 @@ class FactorizationMachine:
 
 @each(FactorizationMachine.mixed, over=FactorizationMachine.x)
 def factorization_machine_mixed(n, f, x, factors, C):
+    # Shared by all columns: with it the time is linear in the number of columns, not quadratic.
     total = 0.0
     for c in range(C):
         total += x[n, c] * factors[c, f]
@@ -115,6 +117,7 @@ def factorization_machine_y(n, x, factors, mixed, C, F):
     for f in range(F):
         for c in range(C):
             part = x[n, c] * factors[c, f]
+            # Each column times the sum of the others: the difference of squares of the definition would cancel.
             total += 0.5 * part * (mixed[n, f] - part)
     return total
 
@@ -155,6 +158,7 @@ def factorization_machine_y_ids(n, x_start, x_id, factors, mixed, F):
 
 @gradient(FactorizationMachine.factors, over=FactorizationMachine.x, kind="SPARSE_INT", used=FactorizationMachine.x)
 def factorization_machine_dfactors_ids(u, f, dy, factors, mixed, x_used_id, x_used_start, x_used_row):
+    # Grouped by column: `x_used_*` lists the rows that name column `u`.
     own = factors[x_used_id[u], f]
     total = 0.0
     for p in range(x_used_start[u], x_used_start[u + 1]):
@@ -192,6 +196,7 @@ def factorization_machine_dfactors_sparse(u, f, dy, factors, mixed, x_used_id, x
 
 @onnx(FactorizationMachine)
 def factorization_machine_onnx(graph, x, factors):
+    # By the difference of squares, in two products of matrices; it cancels more than the sum of the layer.
     mixed = graph.MatMul(x, factors)
     alone = graph.MatMul(graph.Mul(x, x), factors.array * factors.array)
     return graph.Mul(graph.ReduceSum(graph.Sub(graph.Mul(mixed, mixed), alone), [1], keepdims=1), 0.5)

@@ -74,6 +74,7 @@ def crop_numbers(x, like, axes, begin, sizes, steps):
     require(same, "like", f"`like` is {like}, which has not as many axes as `x`, {x}")
     first = for_each_axis(begin, "begin", cut, [0] * len(far))
     apart = for_each_axis(steps, "steps", cut, [1] * len(far))
+    # Division rounded up: the last step may be incomplete.
     left = [-(-(size - at) // step) for size, at, step in zip(x.dims, first, apart, strict=True)]
     if like is not None:
         sizes = [like.dims[axis] for axis in cut] or None
@@ -82,6 +83,7 @@ def crop_numbers(x, like, axes, begin, sizes, steps):
         end = first[axis] + (left[axis] - 1) * apart[axis]
         known = first[axis] < x.dims[axis] and end < x.dims[axis]
         require(known, "begin", f"the part reaches to element {end} of axis {axis + 1}, which has {x.dims[axis]}")
+    # Strides in `x` times the steps: one walk over `y` visits the elements of the part.
     y_sizes, y_steps = walk(left, [step * size for step, size in zip(apart, far, strict=True)])
     return {
         "J": math.prod(left), "start": sum(at * step for at, step in zip(first, far, strict=True)),
@@ -103,9 +105,11 @@ def crop_y(n, j, x, start, y_sizes, y_steps):
 @gradient(Crop.x)
 def crop_dx(n, i, dy, x_sizes, first, apart, left):
     place, step = 0, 1
+    # The digits of the index, from the last axis on, are the positions along the axes.
     for axis in range(len(x_sizes) - 1, -1, -1):
         at = i % x_sizes[axis] - first[axis]
         i = i // x_sizes[axis]
+        # Elements before, between and after the steps were not read.
         if at < 0 or at % apart[axis] != 0 or at // apart[axis] >= left[axis]:
             return 0.0
         place += at // apart[axis] * step
@@ -193,6 +197,7 @@ def pad_y(n, j, x, mode, value, x_sizes, ahead, behind):
         j = j // wide
         if mode == "EDGE":
             at = min(max(at, 0), size - 1)
+        # The edge itself is not repeated: -1 becomes 1, `size` becomes `size - 2`.
         elif mode == "REFLECT":
             at = abs(at) if at < size else 2 * (size - 1) - at
         elif at < 0 or at >= size:
@@ -224,12 +229,15 @@ def copy_of(k, at, size, ahead, behind, mode):
 
 @gradient(Pad.x)
 def pad_dx(n, i, dy, mode, x_sizes, ahead, behind):
+    # Copies along several axes multiply: a corner has one for each pair of a row copy and a column copy.
     count, rest = 1, i
     for axis in range(len(x_sizes) - 1, -1, -1):
         count *= copies(rest % x_sizes[axis], x_sizes[axis], ahead[axis], behind[axis], mode)
         rest = rest // x_sizes[axis]
+    # A sum over the copies instead of a scatter of `dy`: no concurrent additions.
     total = 0.0
     for k in range(count):
+        # The digits of `k` select a copy along each axis.
         which, rest, place, step = k, i, 0, 1
         for axis in range(len(x_sizes) - 1, -1, -1):
             size, at = x_sizes[axis], rest % x_sizes[axis]

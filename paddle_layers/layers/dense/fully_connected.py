@@ -55,6 +55,7 @@ class FullyConnected:
         kinds=("DENSE", "SPARSE_INT", "SPARSE"),
         seq=(0, 1, 2),
     )
+    # Inputs by outputs: a sparse entry reads one contiguous row, and the sparse gradient consists of such rows.
     weight = Param("C_i K", "one column per output", per="x", init="xavier")
     bias = Bias("K")
     y = Output("N... K@axis", "`size` values per sample")
@@ -104,6 +105,7 @@ def fc_y_ids(n, k, x_start, x_id, weight):
 
 @gradient(FullyConnected.weight, over=FullyConnected.x, kind="SPARSE_INT", used=FullyConnected.x)
 def fc_dweight_ids(u, k, dy, x_used_start, x_used_row):
+    # `x_used_*` groups the entries by column: every used row of the gradient collects its own terms.
     total = 0.0
     for p in range(x_used_start[u], x_used_start[u + 1]):
         total += dy[x_used_row[p], k]
@@ -130,6 +132,7 @@ def fc_dweight_sparse(u, k, dy, x_used_start, x_used_row, x_used_value):
 def fc_onnx(graph, x, weight, bias, axis):
     kept = x[0].dims[: place_of_axis(axis, x[0]) - 1]
     if len(x) == 1 and not kept:
+        # Gemm multiplies matrices only; with leading axes MatMul broadcasts.
         return graph.Gemm(graph.flat(x[0]), weight[0], bias)
     columns = [one.size // math.prod(kept) for one in x]
     products = [
@@ -157,6 +160,7 @@ class SelectiveFullyConnected:
 
     x = Input("N C", "feature vectors: samples, tokens, images", seq=(0, 1, 2))
     selected = Input("N K", "output columns to compute for each sample", kinds=("SPARSE_INT",), seq=(0, 1, 2))
+    # Outputs by inputs: a selected column is a contiguous row, and the sparse gradient consists of such rows.
     weight = Param("K C", "one row per output", init="xavier")
     bias = Param("K", "bias of the selected columns", init="zero")
     y = Output("N K", "the selected columns, `others` in the rest")
@@ -169,6 +173,7 @@ class SelectiveFullyConnected:
 
 @fill(SelectiveFullyConnected.y, per="N")
 def selective_fc_y(n, y, x, weight, bias, others, selected_start, selected_id, C, K):
+    # First a constant row, so that the columns that are not selected cost no product.
     for k in range(K):
         y[n, k] = others
     for p in range(selected_start[n], selected_start[n + 1]):
@@ -230,6 +235,7 @@ class SelectedScores:
         "N C_i", "feature vectors: samples, tokens, images", repeatable=True, kinds=("DENSE", "SPARSE_INT", "SPARSE")
     )
     selected = Input("N K", "output columns to compute for each sample", kinds=("SPARSE_INT",))
+    # Outputs by inputs, as in `selective_fc`.
     weight = Param("K C_i", "one row per column", per="x", init="xavier")
     bias = Param("K", "bias of the selected columns", init="zero")
     product = Temp("E:N", "the score without `bias`")
@@ -371,4 +377,5 @@ def trans_fc_dweight(k, c, dy, x, N):
 
 @onnx(TransposedFullyConnected)
 def trans_fc_onnx(graph, x, weight, bias):
+    # Gemm transposes by an attribute, so that the tied weight is stored once.
     return graph.Gemm(graph.flat(x), weight, bias, transB=1)

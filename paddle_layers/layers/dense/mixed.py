@@ -59,6 +59,7 @@ class Mixed:
 
 @body(Mixed)
 def mixed_body(net, x, terms, size, offset, context_len, context_start, bias):
+    # First, since the loop takes inputs without checking that one is left.
     check_terms(terms, len(x))
     columns = size or own_columns(terms, x, offset, context_len)
     inputs, given = list(x), []
@@ -90,6 +91,7 @@ def own_columns(terms, x, offset, context_len):
     """Columns of the first term whose number of columns follows from its input."""
     first = 0
     for term in terms:
+        # From an offset on, `identity` reads as many columns as the layer has, and cannot decide it.
         if term not in MAPS and not (term == "identity" and offset is not None):
             break
         first += inputs_of(term)
@@ -100,6 +102,7 @@ def own_columns(terms, x, offset, context_len):
 def add_term(net, term, taken, name, columns, offset, context_len, context_start):
     """The layer of a term."""
     if term in MAPS:
+        # The layer has one bias for the sum; a table has none to switch off.
         settings = {} if term == "table" else {"bias": False}
         return getattr(net, MAPS[term])(*taken, size=columns, name=name, **settings)
     rows = [as_rows(net, wire) for wire in taken]
@@ -110,6 +113,7 @@ def add_term(net, term, taken, name, columns, offset, context_len, context_start
     if term == "dot_mul_operator":
         return net.eltwise(*rows, operation="PROD", name=name)
     if term == "scaling":
+        # One channel, so that `scale` learns a single factor.
         one_channel = net.reshape(*rows, dims=[1, -1])
         return net.flatten(net.scale(one_channel, bias=False, name=name))
     return rows[0] if offset is None else cut(net, rows[0], name, offset, columns)
@@ -124,6 +128,7 @@ def cut(net, wire, name, offset, columns):
     """Columns from `offset` on."""
     left = wire.type.size - offset - columns
     require(left >= 0, "offset", f"{columns} columns from {offset} on are more than the {wire.type.size} of the input")
+    # `slice` has no empty parts.
     sizes = [size for size in (offset, columns, left) if size]
     pieces = net.slice(wire, sizes=sizes, name=name)
     return pieces[int(offset > 0)] if len(sizes) > 1 else pieces

@@ -39,11 +39,13 @@ def multiplex_y(n, i, index, x):
 
 @gradient(Multiplex.x)
 def multiplex_dx(which, n, i, dy, index):
+    # Rows that were not selected get zeros, so that every element of each gradient is written.
     return dy[n, i] if index[n] == which else 0.0
 
 
 @onnx(Multiplex)
 def multiplex_onnx(graph, index, x):
+    # A gather with one batch dimension reads row n of the index for row n of the inputs.
     together = graph.Concat(*(graph.Unsqueeze(one, [1]) for one in x), axis=1)
     return graph.GatherND(together, graph.Unsqueeze(index, [1]), batch_dims=1)
 
@@ -82,6 +84,7 @@ def conv_shift_check(K):
 def conv_shift_y(n, c, x, weights, C, K):
     total = 0.0
     for k in range(K):
+        # A multiple of C keeps the dividend from being negative.
         total += x[n, (c + k + C * K - K // 2) % C] * weights[n, k]
     return total
 
@@ -104,6 +107,7 @@ def conv_shift_dweights(n, k, dy, x, C, K):
 
 @onnx(ConvShift)
 def conv_shift_onnx(graph, x, weights, C, K):
+    # Python's remainder is never negative, so that this one needs no multiple of C.
     turned = [[(c + k - K // 2) % C for k in range(K)] for c in range(C)]
     return graph.Squeeze(graph.MatMul(graph.Gather(x, turned, axis=1), graph.Unsqueeze(weights, [2])), [2])
 
@@ -141,6 +145,7 @@ def scale_sub_region_check(B):
 
 @each(ScaleSubRegion.y)
 def scale_sub_region_y(n, c, h, w, x, indices, value):
+    # Positions are compared as floats and index nothing, so that a region may exceed the image.
     channel = indices[n, 0] <= real(c + 1) <= indices[n, 1]
     row = indices[n, 2] <= real(h + 1) <= indices[n, 3]
     if channel and row and indices[n, 4] <= real(w + 1) <= indices[n, 5]:

@@ -68,6 +68,7 @@ def layer_norm_moments(n, i, x, C, epsilon):
     for c in range(C):
         total += x[n, c, i]
     mean = total / real(C)
+    # A second pass: `E[x ** 2] - E[x] ** 2` would cancel where the mean is large compared to the deviation.
     total = 0.0
     for c in range(C):
         total += (x[n, c, i] - mean) * (x[n, c, i] - mean)
@@ -85,12 +86,14 @@ def layer_norm_sums(n, i, dy, x, mean, scale, gain, C):
     b = 0.0
     for c in range(C):
         a += dy[n, c, i] * gain[c]
+        # Centered before the product, for the same reason.
         b += dy[n, c, i] * gain[c] * (x[n, c, i] - mean[n, i])
     return a / real(C), b * scale[n, i] / real(C)
 
 
 @gradient(LayerNorm.x)
 def layer_norm_dx(n, c, i, dy, x, mean, scale, gain, a, b):
+    # The gradient without its components along the constant vector and along the normalized row.
     return scale[n, i] * (dy[n, c, i] * gain[c] - a[n, i] - (x[n, c, i] - mean[n, i]) * scale[n, i] * b[n, i])
 
 
@@ -115,6 +118,7 @@ def layer_norm_onnx(graph, x, gain, bias, epsilon, axis, end_axis):
     )
     if not behind:
         return graph.LayerNormalization(x, own, shift, axis=first, epsilon=epsilon)
+    # ONNX's LayerNormalization normalizes all axes from the first one on.
     axes = list(range(first, last + 1))
     around = graph.Sub(x, graph.ReduceMean(x, axes, keepdims=1))
     variance = graph.ReduceMean(graph.Mul(around, around), axes, keepdims=1)
@@ -182,6 +186,7 @@ def rms_norm_dot(n, dy, x, scale, gain, C):
 
 @gradient(RmsNorm.x)
 def rms_norm_dx(n, c, dy, x, scale, gain, dot):
+    # The gradient without its component along the normalized row.
     return scale[n] * (dy[n, c] * gain[c] - x[n, c] * scale[n] * dot[n])
 
 
@@ -223,6 +228,7 @@ def row_l2_norm_shrink(n, x, C):
     total = 0.0
     for c in range(C):
         total += x[n, c] * x[n, c]
+    # 0 for a row of zeros instead of 0 / 0.
     return 0.0 if total == 0.0 else 1.0 / math.sqrt(total)
 
 
@@ -241,6 +247,7 @@ def row_l2_norm_dot(n, dy, y, C):
 
 @gradient(RowL2Norm.x)
 def row_l2_norm_dx(n, c, dy, y, shrink, dot):
+    # The component along the row is removed: the norm is fixed. `y` serves, so that `x` may be overwritten.
     return (dy[n, c] - y[n, c] * dot[n]) * shrink[n]
 
 
@@ -293,6 +300,7 @@ def sum_to_one_norm_dot(n, dy, y, C):
 
 @gradient(SumToOneNorm.x)
 def sum_to_one_norm_dx(n, c, dy, total, dot):
+    # Sums are fixed: the common part of the gradient, `dot`, has no effect.
     return (dy[n, c] - dot[n]) / total[n]
 
 

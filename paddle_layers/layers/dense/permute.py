@@ -62,6 +62,7 @@ def permute_numbers(x, order):
     require(sorted(order) == list(range(1, count + 1)), "order", places)
     apart, sizes = strides(x.dims), [x.dims[axis - 1] for axis in order]
     back = dict(zip(order, strides(sizes), strict=True))
+    # The gradient also gathers, by the inverse permutation, instead of scattering.
     there = walk(sizes, [apart[axis - 1] for axis in order])
     again = walk(x.dims, [back[place + 1] for place in range(count)])
     return {"sizes": there[0], "steps": there[1], "back_sizes": again[0], "back_steps": again[1]}

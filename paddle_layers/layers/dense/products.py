@@ -71,6 +71,7 @@ class Interpolation:
 
 @each(Interpolation.y)
 def interpolation_y(n, c, weight, a, b):
+    # Exact for weights of 0 and 1, unlike `b + weight * (a - b)`.
     return weight[n] * a[n, c] + (1.0 - weight[n]) * b[n, c]
 
 
@@ -275,6 +276,7 @@ def cos_sim_shrink_a(n, a, C):
     total = 0.0
     for c in range(C):
         total += a[n, c] * a[n, c]
+    # 0 for zeros: they are similar to nothing, where 0 / 0 would be NaN.
     return 1.0 / math.sqrt(total) if total > 0.0 else 0.0
 
 
@@ -298,6 +300,7 @@ def cos_sim_y(n, k, a, b, shrink_a, shrink_b, C, scale):
 def cos_sim_da(n, c, dy, y, a, b, shrink_a, shrink_b, C, K, scale):
     total = 0.0
     for k in range(K):
+        # The component along `a` is removed: its length does not matter.
         total += dy[n, k] * (scale * b[n, k * C + c] * shrink_b[n, k] - y[n, k] * a[n, c] * shrink_a[n])
     return total * shrink_a[n]
 

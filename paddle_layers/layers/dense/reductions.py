@@ -126,6 +126,7 @@ def reduction_where(n, j, x, operation, count, sizes, steps, kept_sizes, kept_st
         at = start + place_of(k, sizes, steps)
         if operation == "MAX":
             best = at if exceeds(x[n, at], x[n, best]) else best
+        # The minimum as the maximum of the negatives: NaN wins here, too.
         elif exceeds(-x[n, at], -x[n, best]):
             best = at
     return best
@@ -142,12 +143,15 @@ def reduction_y(n, j, x, where, operation, count, sizes, steps, kept_sizes, kept
     squared = operation == "SUMSQ" or operation == "L2"  # noqa: PLR1714  without a GPU, numba compiles no `in` of strings for CUDA
     peak = 0.0
     if operation == "LOG_SUM_EXP":
+        # Log-sum-exp relative to the maximum: nothing overflows, and one term is 1.
         peak = x[n, start]
         for k in range(1, count):
             peak = max(peak, x[n, start + place_of(k, sizes, steps)])
+        # Infinity minus infinity would be NaN.
         if math.isinf(peak):
             return peak
     total = 1.0 if operation == "PROD" else 0.0
+    # `place_of` divides once per axis: it is called once per run of the last reduced axis, not for each element.
     for first in range(0, count, run):
         at = start + place_of(first, sizes, steps)
         for k in range(run):
@@ -185,11 +189,14 @@ def reduction_dx(
     if operation == "SUMSQ":
         return 2.0 * dy[n, j] * x[n, i]
     if operation == "L2":
+        # A vector of zeros has no direction.
         return dy[n, j] * x[n, i] / y[n, j] if y[n, j] > 0.0 else 0.0
     if operation == "LOG_SUM_EXP":
+        # Minus infinity minus minus infinity would be NaN.
         return 0.0 if x[n, i] == -math.inf else dy[n, j] * math.exp(x[n, i] - y[n, j])
     value = dy[n, j]
     if operation == "PROD":
+        # The product of the others, since dividing the product by a value fails where that is 0.
         start = place_of(j, kept_sizes, kept_steps)
         for k in range(count):
             at = start + place_of(k, sizes, steps)

@@ -32,6 +32,7 @@ def sampling_id_y(n, x, key, C):
     total = 0.0
     for c in range(C):
         total += x[n, c]
+    # Scaled by the sum, so that probabilities need no normalization.
     left = uniform(key, n) * total
     reached = 0.0
     drawn = -1
@@ -39,4 +40,5 @@ def sampling_id_y(n, x, key, C):
         reached += x[n, c]
         if drawn < 0 and left < reached:
             drawn = c
+    # Rounding may leave the sum below the sampled value.
     return drawn if drawn >= 0 else C - 1

@@ -59,6 +59,8 @@ def concat_sizes(C_i):
     return {"C": sum(C_i)}
 
 
+# Input by input, so that one kernel serves any number of them; with a kernel for 24 inputs, every element took 260 ns
+# to find its own.
 @each(Concat.y, over=Concat.x, along="C")
 def concat_y(n, c, i, x):
     return x[n, c, i]
@@ -210,6 +212,7 @@ def reshape_types(x, dims):
         require(known, "dims", f"0 in place {place + 1} of `dims` keeps an axis, but a row has {len(x.dims)}")
         sizes.append(x.dims[place] if size == 0 else size)
     if -1 in sizes:
+        # The -1 itself makes the product negative.
         others = -math.prod(sizes)
         require(x.size % others == 0, "dims", f"{x.size} values a row are no multiple of {others}")
         sizes[sizes.index(-1)] = x.size // others
@@ -231,6 +234,7 @@ def reshape_dx(i, dy):
 @onnx(Reshape)
 def reshape_onnx(graph, x, dims):
     known = [x.dims[place] if size == 0 else size for place, size in enumerate(dims)]
+    # ONNX infers one axis at most, and here that is the batch.
     left = x.size // abs(math.prod(known))
     return graph.Reshape(x, [-1, *(left if size == -1 else size for size in known)])
 
@@ -326,6 +330,7 @@ def repeat_onnx(graph, x, num_repeats, as_row_vector, axis):
     ones = [1] * place
     if as_row_vector:
         return graph.Tile(x, [*ones, num_repeats, *([1] * len(behind))])
+    # ONNX has no interleaving: a new axis after the repeated one is tiled and merged with it.
     apart = graph.shaped(x, *before, size, 1, *behind)
     repeated = graph.Tile(apart, [*ones, 1, num_repeats, *([1] * len(behind))])
     return graph.shaped(repeated, *before, size * num_repeats, *behind)

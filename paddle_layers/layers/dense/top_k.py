@@ -112,6 +112,7 @@ def arg_max_type(x, axis, keep_dims):
 def arg_max_y(n, i, x, C, operation, last):
     best = 0
     for c in range(1, C):
+        # By `exceeds`, whose order has a place for NaN.
         if operation == "MAX":
             wins = not exceeds(x[n, best, i], x[n, c, i]) if last else exceeds(x[n, c, i], x[n, best, i])
         else:
@@ -164,11 +165,13 @@ def top_k_sizes(C, k):
 def top_k_places(n, x, places, C, B, largest):
     for i in range(x.shape[2]):
         broken = False
+        # A pass per result, each for the best value after the previous one: no memory for a sorted copy.
         for b in range(B):
             best = -1
             for c in range(C):
                 broken = broken or math.isnan(x[n, c, i])
                 last = int(places[n, b - 1, i]) if b > 0 else c
+                # Ties are ordered by index, so that each pass finds another element.
                 if b == 0 or comes_after(x[n, c, i], c, x[n, last, i], last, largest):
                     if best < 0 or is_ahead(x[n, c, i], x[n, best, i], largest):
                         best = c
@@ -197,6 +200,7 @@ def top_k_y(n, b, i, x, places):
 @gradient(TopK.x)
 def top_k_dx(n, c, i, dy, places, B):
     total = 0.0
+    # Each element searches the results for itself: no concurrent additions, as a scatter would need.
     for b in range(B):
         if places[n, b, i] == real(c):
             total += dy[n, b, i]

@@ -114,6 +114,7 @@ def detection_map_hit(
     for r in range(R_start[n], R_start[n + 1]):
         hit[r] = LEFT
     for _ in range(R_start[n], R_start[n + 1]):
+        # The most confident one of the rest: repeated selection needs no memory for a sorted list.
         first = -1
         for r in range(R_start[n], R_start[n + 1]):
             if hit[r] == LEFT and (first < 0 or score[r] > score[first]):
@@ -129,9 +130,11 @@ def detection_map_hit(
                 if common > most:
                     most = common
                     best = t
+        # A difficult box counts neither for nor against the detector.
         if best >= 0 and difficult is not None and not evaluate_difficult and difficult[best] == 1:
             best = IGNORED
         elif best >= 0:
+            # A ground-truth box is detected once: further detections of it are wrong.
             for r in range(R_start[n], R_start[n + 1]):
                 best = WRONG if hit[r] == best else best
         hit[first] = best
@@ -139,6 +142,7 @@ def detection_map_hit(
 
 @each(DetectionMap.place)
 def detection_map_place(r, score, M):
+    # A score of exactly 1 is in the last bin. NaN fails both comparisons.
     return min(int(score[r] * real(M)), M - 1) if score[r] >= 0.0 and score[r] <= 1.0 else -1
 
 
@@ -183,8 +187,10 @@ def average_precision(right: list[float], wrong: list[float], there: float, ap_t
     for hits, misses in zip(reversed(right), reversed(wrong), strict=True):
         correct, found = correct + hits, found + hits + misses
         precision = correct / found if found else 0.0
+        # Each correct detection raises the recall by 1 / there.
         area += precision * hits / there
         for tenth in range(11):
+            # Multiplied instead of divided: a recall of exactly 0.3 must not fail by rounding.
             if found and 10 * correct >= tenth * there:
                 points[tenth] = max(points[tenth], precision)
     return area if ap_type == "INTEGRAL" else sum(points) / len(points)

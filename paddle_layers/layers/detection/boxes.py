@@ -24,6 +24,7 @@ RATIO_OF_SQUARE = 1e-6
 @helper
 def shared(a, b, c, d):
     """How far two boxes reach together along an axis: one from `a` to `b` or back, the other from `c` to `d`."""
+    # Corners may be given in any order.
     return max(min(max(a, b), max(c, d)) - max(min(a, b), min(c, d)), 0.0)
 
 
@@ -32,6 +33,7 @@ def jaccard(x1, y1, x2, y2, u1, v1, u2, v2):
     """What two boxes have in common, as a share of what they cover together; boxes of no area have nothing."""
     common = shared(x1, x2, u1, u2) * shared(y1, y2, v1, v2)
     covered = abs((x2 - x1) * (y2 - y1)) + abs((u2 - u1) * (v2 - v1)) - common
+    # Two boxes without area would give 0 / 0.
     return common / covered if common > 0.0 else 0.0
 
 

@@ -116,11 +116,13 @@ def multibox_loss_taken(n, taken, common, B, T_start):
     for t in range(T_start[n], T_start[n + 1]):
         taken[t] = -1
     for _ in range(T_start[n], T_start[n + 1]):
+        # Greedy bipartite matching: the pair with the largest overlap of all that are left.
         chosen = -1
         where = B
         most = LEAST
         for t in range(T_start[n], T_start[n + 1]):
             for b in range(B if taken[t] < 0 else 0):
+                # Of equal overlaps the smaller index of the default box wins, so that the matching is reproducible.
                 if common[t, b] > most or (common[t, b] == most and b < where and chosen >= 0):
                     free = True
                     for u in range(T_start[n], T_start[n + 1]):
@@ -144,6 +146,7 @@ def multibox_loss_nearest(n, b, common, taken, T_start, overlap_threshold):
             best = t
         if taken[t] == b:
             given = t
+    # A default box that was assigned keeps its ground-truth box, whatever the overlap with another one.
     if given < 0 and most >= overlap_threshold:
         given = best
     return given, most
@@ -167,6 +170,7 @@ def multibox_loss_scores(n, b, maps, first, cell, num_classes, background_id):
     peak = -math.inf
     most = -math.inf
     for c in range(num_classes):
+        # The softmax relative to the maximum, so that nothing overflows.
         peak = max(peak, maps[at][n, slot * num_classes + c, h, w])
         if c != background_id:
             most = max(most, maps[at][n, slot * num_classes + c, h, w])
@@ -180,6 +184,7 @@ def multibox_loss_scores(n, b, maps, first, cell, num_classes, background_id):
 def multibox_loss_match(n, match, nearest, overlap, sureness, matches, B, neg_pos_ratio, neg_overlap):
     for b in range(B):
         match[n, b] = nearest[n, b] if nearest[n, b] >= 0 else UNUSED
+    # Hard negative mining by repeated selection: few negatives compared to all default boxes.
     for _ in range(int(matches[n] * neg_pos_ratio)):
         hardest = -1
         for b in range(B):
@@ -193,6 +198,7 @@ def multibox_loss_match(n, match, nearest, overlap, sureness, matches, B, neg_po
 @helper
 def offset(k, low, high, box_low, box_high, variance):
     """What location `k` is to be, where a default box and a box reach from the low to the high numbers."""
+    # The encoding of Faster R-CNN: centers relative to the size, sizes as logarithms, both divided by the variance.
     if k < 2:
         return 0.5 * (box_low + box_high - low - high) / abs(high - low) / variance
     return math.log(abs((box_high - box_low) / (high - low))) / variance
@@ -216,6 +222,7 @@ def multibox_loss_part(n, b, match, peak, total, prior, label, box, maps, first,
             away = maps[scale][n, slot * CORNERS + k, h, w]
             away -= offset(k, low, high, box[t, k % 2], box[t, k % 2 + 2], variance)
             cost += 0.5 * away * away if abs(away) < 1.0 else abs(away) - 0.5
+    # Cross-entropy: log-sum-exp minus the score of the target class.
     return cost + math.log(total[n, b]) + peak[n, b] - maps[scores][n, slot * num_classes + right, h, w]
 
 
@@ -247,4 +254,5 @@ def multibox_loss_dmaps(
         return 0.0
     low, high, variance = prior[n, b, part % 2], prior[n, b, part % 2 + 2], prior[n, b, 4 + part]
     away = maps[which][n, d, h, w] - offset(part, low, high, box[t, part % 2], box[t, part % 2 + 2], variance)
+    # The derivative of smooth L1, clipped to the slope of its linear part.
     return dcost[n] * min(max(away, -1.0), 1.0)

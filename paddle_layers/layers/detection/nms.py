@@ -87,6 +87,7 @@ def detection_output_probability(n, b, c, maps, first, cell, C):
     at, slot = scale + len(cell), (b - first[scale]) % cell[scale]
     place = (b - first[scale]) // cell[scale]
     h, w = place // maps[at].shape[3], place % maps[at].shape[3]
+    # The softmax relative to the maximum, so that nothing overflows.
     peak = -math.inf
     for d in range(C):
         peak = max(peak, maps[at][n, slot * C + d, h, w])
@@ -116,6 +117,7 @@ def detection_output_order(n, order, probability, corner, B, C, M, nms_threshold
         found = 0
         for b in range(B if c != background_id else 0):
             score = probability[n, b, c]
+            # Insertion into a list of the M best, which most boxes fail to enter with one comparison.
             if score > confidence_threshold and (found < M or score > probability[n, order[n, c, M - 1], c]):
                 at = min(found, M - 1)
                 found = at + 1
@@ -123,6 +125,7 @@ def detection_output_order(n, order, probability, corner, B, C, M, nms_threshold
                     order[n, c, at] = order[n, c, at - 1]
                     at -= 1
                 order[n, c, at] = b
+        # In place: the boxes kept are never more than those that were visited.
         kept = 0
         for m in range(found):
             b = order[n, c, m]
@@ -147,7 +150,9 @@ def detection_output_taken(n, taken, order, probability, B, C, M, L):
         best = -1
         next_box = -1
         most = -1.0
+        # A merge of the sorted lists of all classes.
         for c in range(C if place == 0 or taken[n, place - 1] >= 0 else 0):
+            # The position in the list of a class is the number of its boxes that are taken.
             given = 0
             for j in range(place):
                 given += 1 if taken[n, j] // B == c else 0
@@ -184,4 +189,5 @@ def detection_output_score(r, n, taken, probability, R_start, B):
 
 @each(DetectionOutput.box)
 def detection_output_box(r, k, n, taken, corner, R_start, B):
+    # Clipped at last: suppression compares whole boxes.
     return min(max(corner[n, taken[n, r - R_start[n]] % B, k], 0.0), 1.0)

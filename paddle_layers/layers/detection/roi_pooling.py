@@ -31,6 +31,7 @@ FLOAT = 1
 @helper
 def nearest_pixel(v):
     """Rounds to the nearest integer, halves away from zero."""
+    # Beyond the range of integers a conversion is undefined.
     v = min(max(v, -FAR), FAR)
     return int(v + 0.5) if v >= 0.0 else -int(0.5 - v)
 
@@ -38,6 +39,7 @@ def nearest_pixel(v):
 @helper
 def bin_start(p, count, first, last, extent):
     """First pixel of bin `p` of `count` between two pixels, within an axis of `extent` pixels."""
+    # A box whose end is before its start has one pixel, as in Fast R-CNN.
     return min(max(first + p * max(last - first + 1, 1) // count, 0), extent)
 
 
@@ -89,6 +91,7 @@ def roi_pool_box(K):
 def roi_pool_y(r, c, p, q, n, x, box, H, W, P, Q, spatial_scale):
     left, right = nearest_pixel(box[r, 0] * spatial_scale), nearest_pixel(box[r, 2] * spatial_scale)
     top, bottom = nearest_pixel(box[r, 1] * spatial_scale), nearest_pixel(box[r, 3] * spatial_scale)
+    # A bin outside of the map has no pixel, and its value is 0.
     best = 0.0
     where = -1
     for h in range(bin_start(p, P, top, bottom, H), bin_end(p, P, top, bottom, H)):
@@ -159,6 +162,7 @@ def roi_align_box(K):
 def bin_size(low, high, count, scale, aligned):
     """How many pixels a bin has along an axis."""
     size = (high - low) * scale
+    # The first version of the layer has no box smaller than a pixel; an aligned one may vanish.
     return (size if aligned else max(size, 1.0)) / real(count)
 
 
@@ -166,6 +170,7 @@ def bin_size(low, high, count, scale, aligned):
 def places_of(size, ratio):
     """How many places of a bin count along an axis."""
     whole = int(min(max(size, 0.0), real(MOST)))
+    # Rounded up.
     return ratio if ratio > 0 else min(whole + (1 if size > real(whole) else 0), MOST)
 
 
@@ -178,6 +183,7 @@ def place_of_bin(p, j, places, low, size, scale, aligned):
 @helper
 def is_near(place, extent):
     """Whether a coordinate is inside the map, or less than a pixel outside."""
+    # As in torchvision: up to one pixel outside, the border counts.
     return place >= -1.0 and place <= real(extent)
 
 
@@ -196,6 +202,7 @@ def share_of_bin(p, h, low, high, count, extent, scale, ratio, aligned):
     for j in range(places):
         place = place_of_bin(p, j, places, low, size, scale, aligned)
         if is_near(place, extent):
+            # Linear interpolation: the weight of a pixel falls to 0 at its neighbors.
             total += max(1.0 - abs(within(place, extent) - real(h)), 0.0)
     return total / real(max(places, 1))
 
@@ -213,6 +220,7 @@ def roi_align_y(r, c, p, q, n, x, box, H, W, P, Q, spatial_scale, sampling_ratio
             if is_near(u, H) and is_near(v, W):
                 h, w = int(within(u, H)), int(within(v, W))
                 s, t = within(u, H) - real(h), within(v, W) - real(w)
+                # At the border the next pixel is the border itself.
                 below, right = min(h + 1, H - 1), min(w + 1, W - 1)
                 upper = (1.0 - t) * x[n, c, h, w] + t * x[n, c, h, right]
                 lower = (1.0 - t) * x[n, c, below, w] + t * x[n, c, below, right]
@@ -232,6 +240,7 @@ def roi_align_columns(r, q, w, box, W, Q, spatial_scale, sampling_ratio, aligned
 
 @gradient(RoiAlign.x)
 def roi_align_dx(n, c, h, w, dy, rows, columns, R_start, P, Q):
+    # Weights of rows and columns are computed once per box: bilinear interpolation is separable.
     total = 0.0
     for r in range(R_start[n], R_start[n + 1]):
         for p in range(P):

@@ -60,7 +60,7 @@ def relu_y(i, x, negative_slope):
 
 @gradient(Relu.x)
 def relu_dx(i, dy, y, negative_slope):
-    return dy[i] if y[i] > 0.0 else times(negative_slope, dy[i])
+    return dy[i] if y[i] > 0.0 else times(negative_slope, dy[i])  # `y > 0` exactly where `x > 0`
 
 
 @onnx(Relu)
@@ -94,7 +94,7 @@ def elu_y(i, x, alpha):
 
 @gradient(Elu.x)
 def elu_dx(i, dy, y, alpha):
-    return dy[i] if y[i] > 0.0 else dy[i] * (y[i] + alpha)
+    return dy[i] if y[i] > 0.0 else dy[i] * (y[i] + alpha)  # y + alpha is alpha * exp(x)
 
 
 @onnx(Elu)
@@ -134,7 +134,7 @@ def sigmoid_y(i, x):
 
 @gradient(Sigmoid.x)
 def sigmoid_dx(i, dy, y):
-    return dy[i] * y[i] * (1.0 - y[i])
+    return dy[i] * y[i] * (1.0 - y[i])  # no second exponential
 
 
 @onnx(Sigmoid)
@@ -174,7 +174,7 @@ def tanh_y(i, x):
 
 @gradient(Tanh.x)
 def tanh_dx(i, dy, y):
-    return dy[i] * (1.0 - y[i] * y[i])
+    return dy[i] * (1.0 - y[i] * y[i])  # no second hyperbolic tangent
 
 
 @onnx(Tanh)
@@ -208,7 +208,7 @@ class Gelu:
 
 @each(Gelu.y)
 def gelu_y(i, x, approximate):
-    if approximate == "TANH":
+    if approximate == "TANH":  # 1 + tanh(z) is 2 * sigmoid(2 * z)
         return times(sigmoid(GELU_SLOPE * (x[i] + GELU_CUBE * x[i] * x[i] * x[i])), x[i])
     return gelu(x[i])
 
@@ -308,7 +308,7 @@ def softmax_peak(n, i, x, C):
 def softmax_total(n, i, x, peak, C):
     total = 0.0
     for c in range(C):
-        total += math.exp(x[n, c, i] - peak[n, i])
+        total += math.exp(x[n, c, i] - peak[n, i])  # at most 1, and 1 for the maximum
     return total
 
 
@@ -327,7 +327,7 @@ def softmax_dot(n, i, y, dy, C):
 
 @gradient(Softmax.x)
 def softmax_dx(n, c, i, y, dy, dot):
-    return y[n, c, i] * (dy[n, c, i] - dot[n, i])
+    return y[n, c, i] * (dy[n, c, i] - dot[n, i])  # from the output, so that `x` may be overwritten
 
 
 @onnx(Softmax)
@@ -380,7 +380,7 @@ def prelu_y(n, c, i, x, slope, channel_shared):
 @gradient(Prelu.x)
 def prelu_dx(n, c, i, dy, x, slope, channel_shared):
     k = 0 if channel_shared else c
-    return dy[n, c, i] if x[n, c, i] > 0.0 else times(slope[k], dy[n, c, i])
+    return dy[n, c, i] if x[n, c, i] > 0.0 else times(slope[k], dy[n, c, i])  # a slope may become negative
 
 
 @gradient(Prelu.slope)

@@ -146,6 +146,7 @@ def eltwise_dx(which, i, dy, x, operation, coefficients):
             if j != which:
                 value *= x[j][i]
         elif operation == "MAX":
+            # The first of equal operands receives all of the gradient, so that their gradients add up to `dy`.
             if exceeds(x[j][i], x[which][i]) or (j < which and not exceeds(x[which][i], x[j][i])):
                 value = 0.0
         elif exceeds(-x[j][i], -x[which][i]) or (j < which and not exceeds(-x[which][i], -x[j][i])):
@@ -160,6 +161,7 @@ def eltwise_onnx(graph, x, operation, coefficients):
     if operation == "MIN":
         return graph.Min(*x)
     if operation == "SUM":
+        # ONNX's Sum has no coefficients, and its Mul below takes two operands.
         factors = coefficients or ()
         return graph.Sum(*([graph.Mul(one, factor) for one, factor in zip(x, factors, strict=True)] if factors else x))
     product = x[0]

@@ -15,6 +15,7 @@ def place(c, size):
 @helper
 def end(b, size, whole):
     """End of the range of indices of `x` that read index `b` of `other`: all of them if the axis is broadcast."""
+    # Where an axis is not broadcast, the range has one element: one loop nest serves all shapes of `other`.
     return b + 1 if size > 1 else whole
 
 
@@ -123,6 +124,7 @@ def div_dother(n, b, j, dy, x, other, C, B, J):
     for c in range(b, end(b, B, C)):
         for i in range(j, end(j, J, x.shape[2])):
             total += dy[n, c, i] * x[n, c, i]
+    # All terms have the same divisor: one division instead of one per term.
     return -total / (other[n, b, j] * other[n, b, j])
 
 

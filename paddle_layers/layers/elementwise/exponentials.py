@@ -6,6 +6,7 @@ from paddle_layers.define import Example, Float, Input, Int, Output, Temp, each,
 from paddle_layers.layers.axes import place_of_axis
 from paddle_layers.layers.helpers import sigmoid, times
 
+# The fixed point at which activations keep zero mean and unit variance (Klambauer et al. 2017).
 SELU_SCALE = 1.0507009873554805
 SELU_LIMIT = 1.7580993408473766  # SELU_SCALE times alpha, 1.6732632423543772
 
@@ -50,6 +51,7 @@ def exp_y(i, x, base, scale, shift):
 
 @gradient(Exp.x)
 def exp_dx(i, dy, y, base, scale):
+    # An exponential is proportional to its derivative, so that the gradient reads the output.
     slope = scale if base is None else scale * math.log(base)
     return dy[i] * slope * y[i]
 
@@ -94,6 +96,7 @@ def log_check(base):
 @each(Log.y)
 def log_y(i, x, base, scale, shift):
     v = shift + scale * x[i]
+    # Explicit cases: `math.log` of Python raises an error for 0 and negative numbers.
     if v > 0.0:
         value = math.log(v)
     else:
@@ -142,11 +145,13 @@ class Softplus:
 @each(Softplus.y)
 def softplus_y(i, x, beta):
     v = beta * x[i]
+    # `log(1 + exp(v))` without overflow: the argument of `exp` is never positive, and `log1p` keeps a small result.
     return (max(v, 0.0) + math.log1p(math.exp(-abs(v)))) / beta
 
 
 @gradient(Softplus.x)
 def softplus_dx(i, dy, y, beta):
+    # `1 - exp(-beta * y)` is the sigmoid of `beta * x`; `expm1` keeps its digits where it is small.
     return -dy[i] * math.expm1(-beta * y[i])
 
 
@@ -176,12 +181,15 @@ class Swish:
 
 @each(Swish.y)
 def swish_y(i, x, beta):
+    # `times`: 0 at minus infinity, where the sigmoid is 0.
     return times(sigmoid(beta * x[i]), x[i])
 
 
 @gradient(Swish.x)
 def swish_dx(i, dy, x, beta):
+    # By the input: swish is not monotonic, so that the output does not determine the derivative.
     s = sigmoid(beta * x[i])
+    # `times`: at infinity the derivative of the sigmoid is 0, and `beta * x` infinite.
     return dy[i] * (s + times(s * (1.0 - s), beta * x[i]))
 
 
@@ -217,6 +225,7 @@ def selu_y(i, x):
 
 @gradient(Selu.x)
 def selu_dx(i, dy, y):
+    # y + SELU_LIMIT is SELU_LIMIT * exp(x).
     return dy[i] * SELU_SCALE if y[i] > 0.0 else dy[i] * (y[i] + SELU_LIMIT)
 
 
@@ -247,6 +256,7 @@ def stanh_y(i, x, scale, slope):
 
 @gradient(Stanh.x)
 def stanh_dx(i, dy, y, scale, slope):
+    # `scale * slope * (1 - tanh ** 2)`, from the output.
     return dy[i] * slope * (scale - y[i] * y[i] / scale)
 
 
@@ -299,6 +309,7 @@ def log_softmax_log_total(n, i, x, peak, C):
     total = 0.0
     for c in range(C):
         total += math.exp(x[n, c, i] - peak[n, i])
+    # Kept apart from `peak`: added to a large maximum, the logarithm would be rounded off.
     return math.log(total)
 
 
@@ -317,6 +328,7 @@ def log_softmax_total_dy(n, i, dy, C):
 
 @gradient(LogSoftmax.x)
 def log_softmax_dx(n, c, i, dy, y, total_dy):
+    # `exp(y)` is the softmax, so that the scores are not needed.
     return dy[n, c, i] - math.exp(y[n, c, i]) * total_dy[n, i]
 
 

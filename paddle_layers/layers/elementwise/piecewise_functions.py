@@ -31,6 +31,7 @@ class Relu6:
 
 @each(Relu6.y)
 def relu6_y(i, x, max):
+    # Comparisons with NaN are false, so that it passes through.
     if x[i] <= 0.0:
         return 0.0
     return max if x[i] >= max else x[i]
@@ -92,6 +93,7 @@ def clip_y(i, x, min, max):
 
 @gradient(Clip.x)
 def clip_dx(i, dy, x, min, max):
+    # By the input: values at a limit pass the gradient on, values beyond it do not, and `y` is the same for both.
     if min is not None and x[i] < min:
         return 0.0
     if max is not None and x[i] > max:
@@ -138,6 +140,7 @@ def hard_sigmoid_y(i, x, slope, offset):
 
 @gradient(HardSigmoid.x)
 def hard_sigmoid_dx(i, dy, y, slope):
+    # `&` as in `relu6`: no jump.
     inside = (y[i] > 0.0) & (y[i] < 1.0)
     return slope * dy[i] if inside else 0.0
 
@@ -167,6 +170,7 @@ class HardSwish:
 
 @each(HardSwish.y)
 def hard_swish_y(i, x):
+    # Both ends explicitly: minus infinity times 0 would be NaN.
     if x[i] <= -3.0:
         return 0.0
     return x[i] if x[i] >= 3.0 else x[i] * (x[i] + 3.0) / 6.0
@@ -174,6 +178,7 @@ def hard_swish_y(i, x):
 
 @gradient(HardSwish.x)
 def hard_swish_dx(i, dy, x):
+    # By the input: the function is not monotonic, so that the output does not determine the derivative.
     if x[i] <= -3.0:
         return 0.0
     return dy[i] if x[i] >= 3.0 else dy[i] * (2.0 * x[i] + 3.0) / 6.0
@@ -234,6 +239,7 @@ class Softsign:
 
 @each(Softsign.y)
 def softsign_y(i, x):
+    # Infinity divided by infinity would be NaN.
     if abs(x[i]) == math.inf:
         return 1.0 if x[i] > 0.0 else -1.0
     return x[i] / (1.0 + abs(x[i]))
@@ -271,6 +277,7 @@ class Threshold:
 
 @each(Threshold.y)
 def threshold_y(i, x, threshold):
+    # A comparison with NaN is false, which would turn it into 0.
     if math.isnan(x[i]):
         return math.nan
     return 1.0 if x[i] > threshold else 0.0

@@ -87,12 +87,14 @@ def line(x, scale, shift):
 @each(Power.y)
 def power_y(i, x, power, scale, shift):
     base = line(x[i], scale, shift)
+    # Python would return a complex number.
     return math.nan if base < 0.0 and power % 1.0 != 0.0 else base**power
 
 
 @gradient(Power.x)
 def power_dx(i, dy, x, power, scale, shift):
     slope = power * scale
+    # A product of 0 and an infinite power would be NaN.
     return dy[i] * slope * line(x[i], scale, shift) ** (power - 1.0) if slope != 0.0 else 0.0
 
 
@@ -125,6 +127,7 @@ def row_power_y(n, c, exponent, x):
 def row_power_dexponent(n, dy, x, y, C):
     total = 0.0
     for c in range(C):
+        # Zero and negative numbers have no real logarithm.
         if x[n, c] > 0.0:
             total += dy[n, c] * y[n, c] * math.log(x[n, c])
     return total
@@ -132,6 +135,7 @@ def row_power_dexponent(n, dy, x, y, C):
 
 @gradient(RowPower.x)
 def row_power_dx(n, c, dy, exponent, x):
+    # As above: `0 * x ** -1` would be NaN at 0, where the power is constant.
     return dy[n, c] * exponent[n] * x[n, c] ** (exponent[n] - 1.0) if exponent[n] != 0.0 else 0.0
 
 

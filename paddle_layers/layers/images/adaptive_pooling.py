@@ -67,6 +67,7 @@ def window_start(p, count, extent):
 @helper
 def window_end(p, count, extent):
     """End (exclusive) of window `p` of `count` along an axis."""
+    # Rounded up in integers: a float quotient may round to the wrong pixel.
     return ((p + 1) * extent + count - 1) // count
 
 
@@ -74,6 +75,7 @@ def window_end(p, count, extent):
 def adaptive_pool_where(n, c, p, q, x, H, W, P, Q):
     where, largest = -1, 0.0
     for h in range(window_start(p, P, H), window_end(p, P, H)):
+        # -1 marks that no pixel was read: a value such as minus infinity may itself be the maximum.
         for w in range(window_start(q, Q, W), window_end(q, Q, W)):
             if where < 0 or exceeds(x[n, c, h, w], largest):
                 where, largest = h * W + w, x[n, c, h, w]
@@ -199,6 +201,7 @@ def adaptive_pool3d_sizes(size):
 def adaptive_pool3d_body(net, x, size, pool_type):
     channels, depth, height, width = x.type.dims
     planes, rows, columns = each_axis(size, "size")
+    # Windows are products of ranges, so that planes and depth are pooled one after the other.
     x = net.reshape(x, dims=[channels * depth, height, width], name="planes")
     x = net.adaptive_pool(x, size=columns, size_y=rows, pool_type=pool_type, name="plane_pool")
     x = net.reshape(x, dims=[channels, depth, rows * columns], name="pooled_planes")

@@ -39,6 +39,8 @@ class Conv1d:
 
 @body(Conv1d)
 def conv1d_body(net, x, num_filters, filter_size, stride, padding, padding_end, dilation, groups, bias):
+    # Attributes of the height are set, since by default they equal those of the width; only the dilation does not
+    # matter in a filter of one row.
     image = net.conv(
         as_image(net, x), num_filters=num_filters, filter_size=filter_size, filter_size_y=1, stride=stride, stride_y=1,
         padding=padding, padding_y=0, padding_end=padding_end, padding_end_y=0, dilation=dilation, groups=groups,

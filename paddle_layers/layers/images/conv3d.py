@@ -106,6 +106,7 @@ def conv3d_y(n, k, r, p, q, x, weight, Z, H, W, K, D, E, A, B, step, ahead, gap,
     for d in range(D):
         for e in range(E):
             z = r * step[0] - ahead[0] + e * gap[0]
+            # Elements outside are skipped, not multiplied by 0: an infinite weight would give NaN.
             if 0 <= z < Z:
                 for a in range(A):
                     h = p * step[1] - ahead[1] + a * gap[1]
@@ -124,6 +125,7 @@ def conv3d_dx(n, c, z, h, w, dy, weight, K, D, E, A, B, R, P, Q, step, ahead, ga
     total = 0.0
     for e in range(E):
         back = z + ahead[0] - e * gap[0]
+        # Between two strides there is no window that begins at this distance.
         if back >= 0 and back % step[0] == 0 and back // step[0] < R:
             for a in range(A):
                 top = h + ahead[1] - a * gap[1]
@@ -248,6 +250,7 @@ def conv3d_trans_y(n, k, r, p, q, x, weight, C, Z, H, W, D, E, A, B, step, ahead
     total = 0.0
     for e in range(E):
         back = r + ahead[0] - e * gap[0]
+        # Between two strides there is no element of the input.
         if back >= 0 and back % step[0] == 0 and back // step[0] < Z:
             for a in range(A):
                 top = p + ahead[1] - a * gap[1]

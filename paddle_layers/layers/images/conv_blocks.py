@@ -43,6 +43,7 @@ class ResidualBlock:
 def residual_block_body(net, x, num_filters, stride, C):
     def conv_norm(image, name, filter_size, stride=1, act="linear"):
         padding = filter_size // 2
+        # No bias: `batch_norm` subtracts the mean of each channel and with it any bias.
         image = net.conv(
             image, num_filters=num_filters, filter_size=filter_size, stride=stride, padding=padding, bias=False,
             name=name,
@@ -51,6 +52,7 @@ def residual_block_body(net, x, num_filters, stride, C):
 
     inner = conv_norm(x, "conv1", 3, stride, "relu")
     inner = conv_norm(inner, "conv2", 3)
+    # A projection only where the shape changes: the identity passes gradients on unchanged.
     shortcut = x if stride == 1 and num_filters == C else conv_norm(x, "shortcut", 1, stride)
     return net.addto(inner, shortcut, act="relu", name="residual")
 
@@ -89,6 +91,7 @@ def img_conv_group_body(
     net, x, num_filters, filter_size, padding, act, batch_norm, pool_type, pool_size, pool_stride
 ):  # fmt: skip
     for number, filters in enumerate(num_filters, 1):
+        # With `batch_norm` the activation follows the normalization.
         own = {"bias": False} if batch_norm else {"act": act}
         x = net.conv(x, num_filters=filters, filter_size=filter_size, padding=padding, name=f"conv{number}", **own)
         if batch_norm:
@@ -123,5 +126,6 @@ def maxout_channels(C, groups):
 @body(Maxout)
 def maxout_body(net, x, groups):
     channels, *rest = x.type.dims
+    # `groups` adjacent channels become an axis of their group, over which `reduction` takes the maximum.
     grouped = net.reshape(x, dims=[channels // groups, groups, *rest], name="groups")
     return net.reduction(grouped, operation="MAX", axes=[2], name="max")

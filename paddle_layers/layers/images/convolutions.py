@@ -99,6 +99,7 @@ def conv_y(n, k, p, q, x, weight, H, W, K, D, A, B, stride, stride_y, padding, p
     for d in range(D):
         for a in range(A):
             h = p * stride_y - padding_y + a * dilation_y
+            # Elements outside are skipped, not multiplied by 0: an infinite weight would give NaN.
             if 0 <= h < H:
                 for b in range(B):
                     w = q * stride - padding + b * dilation
@@ -116,6 +117,7 @@ def conv_dx(
     total = 0.0
     for a in range(A):
         top = h + padding_y - a * dilation_y
+        # Between two strides there is no window that begins at this distance.
         if top >= 0 and top % stride_y == 0 and top // stride_y < P:
             for b in range(B):
                 left = w + padding - b * dilation

@@ -69,6 +69,7 @@ def conv_operator_y(
     total = 0.0
     for a in range(filter_size_y):
         h = p + padding_y - a if trans else p * stride_y - padding_y + a
+        # Between two strides there is no element of the input: -1 fails the test below.
         if trans:
             h = h // stride_y if h >= 0 and h % stride_y == 0 else -1
         if 0 <= h < H:
@@ -78,6 +79,7 @@ def conv_operator_y(
                     w = w // stride if w >= 0 and w % stride == 0 else -1
                 if 0 <= w < W:
                     for c in range(C):
+                        # The filters of a transposed convolution have the input channels as their first axis.
                         of = c * K + k if trans else k * C + c
                         total += x[n, c, h, w] * filter[n, (of * filter_size_y + a) * filter_size + b]
     return total
@@ -90,6 +92,7 @@ def conv_operator_dx(
     total = 0.0
     for a in range(filter_size_y):
         p = h * stride_y - padding_y + a if trans else h + padding_y - a
+        # As in `conv_operator_y`, with input and output exchanged.
         if not trans:
             p = p // stride_y if p >= 0 and p % stride_y == 0 else -1
         if 0 <= p < P:
@@ -132,6 +135,7 @@ def conv_operator_onnx(
     """A product of the filters with the elements under the windows; engines have filters of constants only."""
     size = filter_size_y * filter_size
     settings = {"strides": [stride_y, stride], "pads": [padding_y, padding] * 2}
+    # Constant filters with a single 1 each: a convolution that copies the elements of windows.
     takes = single_elements(K if trans else C, filter_size_y, filter_size)
     if trans:
         turned = graph.Transpose(graph.Reshape(filter, [0, C, K * size]), perm=[0, 2, 1])

@@ -85,6 +85,7 @@ def im2col_dx(
     total = 0.0
     for a in range(filter_size_y):
         top = h + padding_y - a * dilation_y
+        # Between two strides there is no window that begins at this distance.
         if top >= 0 and top % stride_y == 0 and top // stride_y < P:
             for b in range(filter_size):
                 left = w + padding - b * dilation
@@ -151,12 +152,14 @@ def block_expand_body(net, x, block, block_y, stride, stride_y, padding, padding
         padding_y=padding_y, padding_end=rest(W, block, stride, padding),
         padding_end_y=rest(H, block_y, stride_y, padding_y), name="patches",
     )  # fmt: skip
+    # Channels last: the elements of a patch become adjacent, and patches follow each other row by row.
     channels_last = net.permute(patches, order=[2, 3, 1], name="channels_last")
     return net.to_sequence(channels_last, size=C * block_y * block, name="steps")
 
 
 def rest(extent, block, stride, padding):
     """Padding after an axis with which the number of patches equals the rounded-up one."""
+    # Rounded up, and no step for an image that is smaller than a patch.
     more = -(-max(extent + 2 * padding - block, 0) // stride)
     return more * stride + block - extent - padding
 
@@ -188,6 +191,7 @@ class SpatialPyramidPool:
 def spp_sizes(C, H, W, pyramid_height):
     for level in range(pyramid_height):
         for extent, unit in ((H, "rows"), (W, "columns")):
+            # A bin in the padding only would have no maximum.
             size, before, _ = bins(extent, 2**level)
             empty = f"{2**level} bins of level {level} are too many for {extent} {unit}: use fewer levels"
             require(before < size, "pyramid_height", empty)
@@ -211,5 +215,6 @@ def spp_body(net, x, pyramid_height, pool_type, H, W):
 def bins(extent, count):
     """Size of a bin, and the padding before and after the axis that yields `count` bins."""
     size = -(-extent // count)
+    # Of an odd number the first half is larger, as in Caffe.
     lacks = size * count - extent
     return size, (lacks + 1) // 2, lacks // 2

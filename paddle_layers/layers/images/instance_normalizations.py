@@ -73,6 +73,7 @@ def group_norm_moments(n, g, x, C, G, epsilon):
         for i in range(x.shape[2]):
             total += x[n, c, i]
     mean = total / count
+    # Two passes: `E[x ** 2] - E[x] ** 2` would cancel where the mean is large compared to the deviation.
     total = 0.0
     for c in range(first, first + C // G):
         for i in range(x.shape[2]):
@@ -94,6 +95,7 @@ def group_norm_sums(n, g, dy, x, mean, scale, gain, C, G):
     for c in range(first, first + C // G):
         for i in range(x.shape[2]):
             a += dy[n, c, i] * gain[c]
+            # Centered before the product, for the same reason.
             b += dy[n, c, i] * gain[c] * (x[n, c, i] - mean[n, g])
     return a / count, b * scale[n, g] / count
 
@@ -204,6 +206,7 @@ def mvn_moments(n, i, x, C):
     for c in range(C):
         total += x[n, c, i]
     mean = total / real(C)
+    # Two passes, as in `group_norm`.
     total = 0.0
     for c in range(C):
         total += (x[n, c, i] - mean) * (x[n, c, i] - mean)
@@ -231,6 +234,7 @@ def mvn_sums(n, i, dy, x, mean, C):
 def mvn_dx(n, c, i, dy, x, mean, deviation, a, b, normalize_variance, epsilon):
     if not normalize_variance:
         return dy[n, c, i] - a[n, i]
+    # The derivative of the square root is infinite at 0, where all differences to the mean are 0 too.
     divisor = deviation[n, i] + epsilon
     spread = 0.0 if deviation[n, i] == 0.0 else b[n, i] / (deviation[n, i] * divisor)
     return (dy[n, c, i] - a[n, i] - (x[n, c, i] - mean[n, i]) * spread) / divisor

@@ -112,6 +112,7 @@ class BatchNorm:
 
 @each(BatchNorm.mean, BatchNorm.var, BatchNorm.scale, BatchNorm.count)
 def batch_norm_moments(c, x, running_mean, running_var, epsilon, use_global_stats, training):
+    # An empty batch has no statistics: 0 / 0 would be NaN.
     if use_global_stats or (use_global_stats is None and not training) or x.shape[0] == 0:
         return running_mean[c], running_var[c], 1.0 / math.sqrt(running_var[c] + epsilon), 0.0
     count = real(x.shape[0] * x.shape[2])
@@ -136,6 +137,7 @@ def batch_norm_joined_moments(mean, var, count, epsilon, use_global_stats, train
         return None
     sums = np.array([count, count * mean], np.float64)
     add_up(sums)
+    # No process has a sample: the running averages stay in use.
     if not sums[0].any():
         return None
     # In float64 and around the joint mean, for the same reason as the two passes of a single process.
@@ -148,6 +150,7 @@ def batch_norm_joined_moments(mean, var, count, epsilon, use_global_stats, train
 
 @each(BatchNorm.r, BatchNorm.d)
 def batch_norm_correction(c, mean, scale, running_mean, running_var, epsilon, r_max, d_max):
+    # Limits of 1 and 0 are plain batch normalization.
     inverse = 1.0 / math.sqrt(running_var[c] + epsilon)
     factor = 1.0 if r_max is None else r_max
     summand = 0.0 if d_max is None else d_max
@@ -164,10 +167,12 @@ def batch_norm_y(n, c, i, x, mean, scale, gain, r, d, r_max, d_max, training):
 
 @update(BatchNorm.running_mean, BatchNorm.running_var)
 def batch_norm_move(c, running_mean, running_var, mean, var, count, momentum, use_global_stats, unbiased):
+    # Zero samples: fixed statistics or an empty batch, from which nothing is learned.
     if use_global_stats or count[c] == 0:
         return running_mean[c], running_var[c]
     batch = var[c]
     if unbiased:
+        # A single value has no unbiased variance; its biased one is 0.
         batch = batch * (count[c] / max(count[c] - 1.0, 1.0))
     return (
         momentum * running_mean[c] + (1.0 - momentum) * mean[c],
@@ -184,6 +189,7 @@ def batch_norm_sums(c, dy, x, mean, scale):
             a += dy[n, c, i]
             # Centered inside the sum: `sum(dy * x) - mean * sum(dy)` would cancel.
             b += dy[n, c, i] * (x[n, c, i] - mean[c])
+    # The common factor after the sum.
     b = b * scale[c]
     return a, b, a, b
 
@@ -201,6 +207,7 @@ def batch_norm_joined_sums(whole_a, whole_b, use_global_stats, training, add_up)
 def batch_norm_dx(
     n, c, i, dy, x, mean, scale, count, gain, whole_a, whole_b, r, use_global_stats, r_max, d_max, training
 ):  # fmt: skip
+    # Fixed statistics do not depend on the input.
     if use_global_stats or (use_global_stats is None and not training):
         return dy[n, c, i] * gain[c] * scale[c]
     along = whole_a[c] + (x[n, c, i] - mean[c]) * scale[c] * whole_b[c]
@@ -299,6 +306,7 @@ def lrn_dx(n, c, h, w, dy, x, y, base, C, H, W, size, scale, power, region):
             for s in range(max(0, w - after), min(W, w - after + size)):
                 total += dy[n, c, r, s] * y[n, c, r, s] / base[n, c, r, s]
         total = total / real(size * size)
+    # The first term is the direct derivative, the second the sum over all neighborhoods that contain the element.
     return dy[n, c, h, w] * base[n, c, h, w] ** -power - 2.0 * scale * power * x[n, c, h, w] * total
 
 
@@ -346,6 +354,7 @@ def cross_channel_norm_inverse(n, i, x, C, epsilon):
     total = 0.0
     for c in range(C):
         total += x[n, c, i] * x[n, c, i]
+    # Epsilon below the root: pixels of zeros have no length, and the derivative of the root is finite.
     return 1.0 / math.sqrt(total + epsilon)
 
 

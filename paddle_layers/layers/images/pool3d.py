@@ -90,6 +90,7 @@ def pool3d_numbers(Z, H, W, pool_size, stride, padding, padding_end, rounding):
 
 @each(Pool3d.where)
 def pool3d_where(n, c, r, p, q, x, Z, H, W, size, step, ahead):
+    # -1 marks that no element was read: a value such as minus infinity may itself be the maximum.
     where, largest = -1, 0.0
     for z in range(max(0, r * step[0] - ahead[0]), min(Z, r * step[0] - ahead[0] + size[0])):
         for h in range(max(0, p * step[1] - ahead[1]), min(H, p * step[1] - ahead[1] + size[1])):
@@ -122,6 +123,7 @@ def pool3d_y(n, c, r, p, q, x, where, Z, H, W, pool_type, divisor, size, step, a
 @gradient(Pool3d.x)
 def pool3d_dx(n, c, z, h, w, dy, where, Z, H, W, R, P, Q, pool_type, divisor, size, step, ahead, behind):
     total = 0.0
+    # Only the windows that contain the element, instead of a scatter.
     for r in range(first_window(z, size[0], step[0], ahead[0]), min(R, (z + ahead[0]) // step[0] + 1)):
         for p in range(first_window(h, size[1], step[1], ahead[1]), min(P, (h + ahead[1]) // step[1] + 1)):
             for q in range(first_window(w, size[2], step[2], ahead[2]), min(Q, (w + ahead[2]) // step[2] + 1)):

@@ -135,7 +135,9 @@ def windows(
     span = extent + padding + padding_end - size
     if rounding == "FLOOR":
         return span // stride + 1
+    # Division rounded up.
     last = -(-span // stride)
+    # The last window is dropped if it starts after the last pixel, in the padding at the end.
     return last if rounding == "CEIL" and last * stride >= extent + padding else last + 1
 
 
@@ -145,6 +147,7 @@ def pool_where(
 ):  # fmt: skip
     rows = H if global_pooling else pool_size_y
     columns = W if global_pooling else pool_size
+    # -1 marks that no pixel was read: a value such as minus infinity may itself be the maximum.
     where, largest = -1, 0.0
     for h in range(max(0, p * stride_y - padding_y), min(H, p * stride_y - padding_y + rows)):
         for w in range(max(0, q * stride - padding), min(W, q * stride - padding + columns)):
@@ -158,6 +161,7 @@ def pool_y(
     n, c, p, q, x, where, H, W, pool_type, pool_size, pool_size_y,
     stride, stride_y, padding, padding_y, padding_end, padding_end_y, divisor, global_pooling,
 ):  # fmt: skip
+    # By the index, which the gradient also reads: both agree on the winner among equal pixels.
     if pool_type == "MAX":
         position = where[n, c, p, q]
         return x[n, c, position // W, position % W] if position >= 0 else 0.0
@@ -183,6 +187,7 @@ def pool_dx(
     rows = H if global_pooling else pool_size_y
     columns = W if global_pooling else pool_size
     total = 0.0
+    # Only the windows that contain the pixel, instead of a scatter.
     for p in range(first_window(h, rows, stride_y, padding_y), min(P, (h + padding_y) // stride_y + 1)):
         for q in range(first_window(w, columns, stride, padding), min(Q, (w + padding) // stride + 1)):
             if pool_type == "MAX":
@@ -215,11 +220,13 @@ def pool_onnx(
 
 def pool_nodes(graph, x, pool_type, divisor, extents, counts, sizes, steps, ahead, behind):
     """Explicit padding after the last element gives the same number of windows in all engines."""
+    # AveragePool of ONNX cannot count padding and exclude what exceeds it.
     if pool_type == "AVERAGE" and divisor == "PADDED" and any([*ahead, *behind]):
         x = graph.Pad(x, [0, 0, *ahead, 0, 0, *behind])
         extents = [sum(parts) for parts in zip(ahead, extents, behind, strict=True)]
         ahead = [0] * len(extents)
     along = list(zip(extents, counts, sizes, steps, ahead, strict=True))
+    # Windows that contain a pixel; the others are added as zeros below.
     filled = [sum(at * step - before < extent for at in range(count)) for extent, count, _, step, before in along]
     after = [
         max((number - 1) * step - before + size - extent, 0)

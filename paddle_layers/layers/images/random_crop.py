@@ -57,6 +57,7 @@ def random_crop_check(H, W, size, size_y):
 
 @each(RandomCrop.top)
 def random_crop_top(n, key, training, H, P):
+    # Three independent random numbers per image: row, column, flip. A product may round up to the number of rows.
     return min(int(uniform(key, 3 * n) * real(H - P + 1)), H - P) if training else (H - P) // 2
 
 
@@ -77,6 +78,7 @@ def random_crop_y(n, c, p, q, x, top, left, turned, Q):
 
 @gradient(RandomCrop.x)
 def random_crop_dx(n, c, h, w, dy, top, left, turned, P, Q):
+    # Each pixel looks up its place in the window: those outside of it have to become 0 as well.
     p, q = h - top[n], w - left[n]
     if p < 0 or p >= P or q < 0 or q >= Q:
         return 0.0
@@ -85,5 +87,6 @@ def random_crop_dx(n, c, h, w, dy, top, left, turned, P, Q):
 
 @onnx(RandomCrop)
 def random_crop_onnx(graph, x, H, W, P, Q):
+    # ONNX models are of the test phase, where the window is central.
     top, left = (H - P) // 2, (W - Q) // 2
     return graph.Slice(x, [top, left], [top + P, left + Q], [2, 3])

@@ -81,7 +81,9 @@ def resized(extent: int, size: int | None, scale: int | None, of_size: str, of_s
 def place(p, extent, count, aligned):
     """Coordinate of pixel `p` of `count` along an axis of `extent` pixels."""
     if aligned:
+        # A single pixel of the result is at 0 instead of 0 / 0.
         return real(p) * (real(extent - 1) / real(max(count - 1, 1)))
+    # Positions before the first and after the last pixel center take the edge.
     return min(max((real(p) + 0.5) * (real(extent) / real(count)) - 0.5, 0.0), real(extent - 1))
 
 
@@ -98,6 +100,7 @@ def share(p, h, extent, count, aligned):
     first = below(at, extent)
     s = at - real(first)
     total = 0.0
+    # At the edge both terms are the same pixel, and their weights add up.
     if h == first:
         total += 1.0 - s
     if h == min(first + 1, extent - 1):
@@ -108,6 +111,7 @@ def share(p, h, extent, count, aligned):
 @helper
 def first_reached(h, extent, count, aligned):
     """A pixel of the result before all that pixel `h` adds to; rounding is made up for by two pixels more."""
+    # The first pixel also receives what is clamped to the edge.
     if h == 0:
         return 0
     if aligned:
@@ -118,6 +122,7 @@ def first_reached(h, extent, count, aligned):
 @helper
 def last_reached(h, extent, count, aligned):
     """End (exclusive) of the output pixels that read pixel `h`."""
+    # The last pixel also receives what is clamped to the edge.
     if h == extent - 1:
         return count
     if aligned:
@@ -200,6 +205,7 @@ def nearest_interp_y(n, c, p, q, x, H, W, P, Q):
 @gradient(NearestInterp.x)
 def nearest_interp_dx(n, c, h, w, dy, H, W, P, Q):
     total = 0.0
+    # Rounded up: the first pixel of the result whose floor reaches this pixel, and the first beyond.
     for p in range((h * P + H - 1) // H, ((h + 1) * P + H - 1) // H):
         for q in range((w * Q + W - 1) // W, ((w + 1) * Q + W - 1) // W):
             total += dy[n, c, p, q]

@@ -33,5 +33,6 @@ def rotate_dx(n, c, h, w, dy, H):
 
 @onnx(Rotate)
 def rotate_onnx(graph, x, H):
+    # A negative step reverses the rows; -H - 1 is the end before the first one.
     turned = graph.Slice(x, [-1], [-H - 1], [2], [-1])
     return graph.Transpose(turned, perm=[0, 1, 3, 2])

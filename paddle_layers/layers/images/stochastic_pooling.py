@@ -73,6 +73,7 @@ def stochastic_pool_total(n, c, p, q, x, H, W, pool_size, pool_size_y, stride, s
     total = 0.0
     for h in range(p * stride_y, min(H, p * stride_y + pool_size_y)):
         for w in range(q * stride, min(W, q * stride + pool_size)):
+            # `<=` is false for NaN, which therefore reaches the sum.
             total += 0.0 if x[n, c, h, w] <= 0.0 else x[n, c, h, w]
     return total
 
@@ -83,6 +84,7 @@ def stochastic_pool_where(
 ):  # fmt: skip
     if not training:
         return -1
+    # Scaled by the sum, so that probabilities need no normalization.
     wanted = uniform(key, ((n * C + c) * P + p) * Q + q) * total[n, c, p, q]
     reached = 0.0
     where = -1
@@ -90,6 +92,8 @@ def stochastic_pool_where(
         for w in range(q * stride, min(W, q * stride + pool_size)):
             if math.isnan(x[n, c, h, w]):
                 return h * W + w
+            # The first element whose cumulative sum exceeds the sampled value, or the last one, if rounding left the
+            # sum below.
             if x[n, c, h, w] > 0.0 and (where < 0 or reached <= wanted):
                 where = h * W + w
                 reached += x[n, c, h, w]
@@ -109,6 +113,7 @@ def stochastic_pool_y(
     for h in range(p * stride_y, min(H, p * stride_y + pool_size_y)):
         for w in range(q * stride, min(W, q * stride + pool_size)):
             if not x[n, c, h, w] <= 0.0:
+                # The square of a large value would overflow.
                 mean += x[n, c, h, w] * (x[n, c, h, w] / total[n, c, p, q])
     return mean
 

@@ -103,6 +103,7 @@ def enlarged(
         f"an output padding of {more} {unit} must be smaller than the stride, {stride}",
     )
     whole = (extent - 1) * stride + spread + more
+    # Padding removes rows at both ends, and something must be left.
     require(whole > 2 * padding, of_padding, f"padding {padding} removes all {whole} {unit} of the output")
     return whole - 2 * padding
 
@@ -116,6 +117,7 @@ def conv_trans_y(
     total = 0.0
     for a in range(A):
         top = p + padding_y - a * dilation_y
+        # Between two strides there is no element of the input.
         if top >= 0 and top % stride_y == 0 and top // stride_y < H:
             for b in range(B):
                 left = q + padding - b * dilation
@@ -134,6 +136,7 @@ def conv_trans_dx(
     for d in range(D):
         for a in range(A):
             p = h * stride_y - padding_y + a * dilation_y
+            # Positions that the padding removed have no gradient.
             if 0 <= p < P:
                 for b in range(B):
                     q = w * stride - padding + b * dilation

@@ -89,6 +89,7 @@ def max_pool_with_mask_onnx(graph, x, H, W, P, Q, pool_size, pool_size_y, stride
         pads=[padding_y, padding, below, right],
         outputs=2,
     )
+    # ONNX counts indices through all samples and channels.
     return y, graph.Mod(places, H * W)
 
 
@@ -136,6 +137,7 @@ def upsample_sizes(P, Q, mask, scale, scale_y, upsample_size, upsample_size_y):
 
 @fill(Upsample.y, per="N")
 def upsample_y(n, x, mask, y, C, P, Q, H, W):
+    # Zeros first: most pixels are not the maximum of a window.
     for c in range(C):
         for h in range(H):
             for w in range(W):
@@ -143,6 +145,7 @@ def upsample_y(n, x, mask, y, C, P, Q, H, W):
         for p in range(P):
             for q in range(Q):
                 place = mask[n, c, p, q]
+                # Overlapping windows may have the same maximum.
                 y[n, c, place // W, place % W] += x[n, c, p, q]
 
 

@@ -39,6 +39,7 @@ def class_weight_count(label, weights):
 @each(ClassWeight.y)
 def class_weight_y(n, i, label, weights, ignore_label):
     weight = 0.0
+    # No index by the label, which may be outside the classes.
     for k in range(len(weights)):
         if label[n, i] == k and (ignore_label is None or k != ignore_label):
             weight = weights[k]

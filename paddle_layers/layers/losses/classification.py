@@ -191,6 +191,7 @@ def softmax_with_loss_loss(n, i, x, label, weight, peak, norm, C, ignore_label, 
             return 0.0
         if label[n, i] < 0 or label[n, i] >= C:
             return math.nan
+    # Differences of scores first: added to a large maximum, a small `norm` would be rounded off.
     loss = norm[n, i] + (peak[n, i] - x[n, label[n, i], i])
     if label_smoothing > 0.0:
         total = 0.0
@@ -205,6 +206,7 @@ def softmax_with_loss_dx(n, c, i, dloss, x, label, weight, peak, norm, C, ignore
     if ignore_label is not None and label[n, i] == ignore_label:
         return 0.0
     share = smoothed(c == label[n, i], C, label_smoothing)
+    # `excess` is the probability minus the target share, without cancellation for a confident prediction.
     derivative = dloss[n, i] * excess(x[n, c, i] - peak[n, i] - norm[n, i], 1.0, share)
     return derivative if weight is None else derivative * weight[n, i]
 
@@ -246,6 +248,7 @@ def sigmoid_cross_entropy_counted(n, target, C, ignore_label, normalization):
     if normalization == "BATCH_SIZE":
         return 1.0
     terms = real(C)
+    # Ignored terms are subtracted, so that without `ignore_label` no target is read.
     if normalization == "VALID" and ignore_label is not None:
         for c in range(C):
             if target[n, c] == real(ignore_label):

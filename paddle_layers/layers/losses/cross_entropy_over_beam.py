@@ -74,6 +74,7 @@ def beam_expansion_inputs(total_before, path_before, cost_before):
 
 @starts(BeamExpansion)
 def beam_expansion_starts(selected, S_start):
+    # Only indices before the first -1 of a row count.
     kept = np.logical_and.accumulate(selected >= 0, axis=1).sum(axis=1)
     return np.concatenate([[0], np.cumsum(kept)])[S_start]
 
@@ -82,6 +83,7 @@ def beam_expansion_starts(selected, S_start):
 def beam_expansion_count(s, selected, K):
     paths = 0
     for k in range(K):
+        # As in `beam_expansion_starts`: the first -1 ends the list.
         if paths == k and selected[s, k] >= 0.0:
             paths += 1
     return paths
@@ -158,6 +160,7 @@ def beam_expansion_norm(n, total, gold_path, gold_total, gold_row, Q_start):
     peak = gold_total[n]
     for q in range(Q_start[n], Q_start[n + 1]):
         peak = max(peak, total[q])
+    # A target path that was dropped is not among the totals, but is part of the normalization.
     mass = math.exp(gold_total[n] - peak) if gold_path[n] < 0 else 0.0
     for q in range(Q_start[n], Q_start[n + 1]):
         mass += math.exp(total[q] - peak)
@@ -175,6 +178,7 @@ def beam_expansion_cost(n, norm, gold_total, gold_row, cost_before):
 def beam_expansion_delta(q, n, dtotal, dcost, total, norm, gold_path, gold_row, Q_start):
     if gold_row[n] < 0:
         return dtotal[q]
+    # Softmax over the paths of the sample: probability minus 1 for the target path.
     right = 1.0 if gold_path[n] == q - Q_start[n] else 0.0
     return dtotal[q] + dcost[n] * (math.exp(total[q] - norm[n]) - right)
 
@@ -182,6 +186,7 @@ def beam_expansion_delta(q, n, dtotal, dcost, total, norm, gold_path, gold_row, 
 @each(BeamExpansion.gold_delta)
 def beam_expansion_gold_delta(n, dcost, norm, gold_path, gold_total, gold_row):
     kept = gold_row[n] < 0 or gold_path[n] >= 0
+    # Otherwise `delta` of the target path, which was kept, includes it.
     return 0.0 if kept else dcost[n] * (math.exp(gold_total[n] - norm[n]) - 1.0)
 
 

@@ -27,6 +27,7 @@ def log_sum(a, b, c):
     peak = max(high, c)
     if peak == -math.inf:
         return peak
+    # The largest exponential is exactly 1, which `log1p` adds.
     return peak + math.log1p(math.exp(min(a, b) - peak) + math.exp(min(high, c) - peak))
 
 
@@ -100,6 +101,7 @@ def ctc_needed(s, label, blank, M_start):
     needed = 0
     last = blank
     for row in range(M_start[s], M_start[s + 1]):
+        # A path needs a blank between two equal labels, since repeated classes collapse.
         if label[row] != blank:
             needed += 2 if label[row] == last else 1
             last = label[row]
@@ -122,6 +124,7 @@ def ctc_moments(t, x, C):
     peak = x[t, 0]
     for c in range(1, C):
         peak = max(peak, x[t, c])
+    # As in `softmax_with_loss`: the maximum adds exactly 1, and `log1p` keeps the digits of the others.
     others = 0.0
     ties = -1.0
     for c in range(C):
@@ -142,6 +145,7 @@ def ctc_alpha(t, u, s, before, x, count, state, peak, norm, alpha, blank):
         return own if u < 2 else -math.inf
     stays = alpha[before, u]
     moves = alpha[before, u - 1] if u > 0 else -math.inf
+    # A path may skip the blank between two different labels; between equal ones it must not.
     leaps = u > 1 and state[s, u] != blank and state[s, u] != state[s, u - 2]
     return own + log_sum(stays, moves, alpha[before, u - 2] if leaps else -math.inf)
 
@@ -150,6 +154,7 @@ def ctc_alpha(t, u, s, before, x, count, state, peak, norm, alpha, blank):
 def ctc_total(s, count, alpha, max_labels, S_start):
     if count[s] > max_labels:
         return math.nan
+    # The last row in a loop, since an empty sequence has none: its total stays minus infinity.
     total, last = -math.inf, 2 * count[s]
     for t in range(S_start[s], S_start[s + 1]):
         if t + 1 == S_start[s + 1]:
@@ -167,6 +172,7 @@ def ctc_cost(s, total, needed, norm_by_times, S_start):
 
 @each(Ctc.beta, scan="back")
 def ctc_beta(t, u, s, after, x, count, state, peak, norm, beta, blank, U):
+    # With more labels than `max_labels`, whose loss is NaN, states end where their memory ends.
     last = min(2 * count[s], U - 1)
     if u > last:
         return -math.inf
@@ -181,6 +187,7 @@ def ctc_beta(t, u, s, after, x, count, state, peak, norm, beta, blank, U):
 
 @each(Ctc.first)
 def ctc_first(s, c, count, state, U):
+    # The states of a class form a linked list, so that the gradient of a class visits these states only.
     first = -1
     for u in range(min(2 * count[s] + 1, U)):
         if first < 0 and state[s, u] == c:
@@ -203,6 +210,7 @@ def ctc_dx(t, c, s, dcost, x, peak, norm, alpha, beta, total, first, following, 
         return 0.0
     own = x[t, c] - peak[t] - norm[t]
     marginal = 0.0
+    # Alpha and beta both include the score of the step, which the marginal probability of a state contains once.
     u = first[s, c] if own > -math.inf else -1  # alpha, beta and own are minus infinity there: no path
     while u >= 0:
         marginal += math.exp(alpha[t, u] + beta[t, u] - own - total[s])

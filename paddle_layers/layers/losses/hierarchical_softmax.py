@@ -106,6 +106,7 @@ def hsigmoid_tree(counts, codes):
 
 def _huffman(counts):
     """Parent and side of every node: leaves in their order, then inner nodes as they are made, the root last."""
+    # Stable: of equal counts the smaller id comes first, so that the tree is the same on every machine.
     leaves = np.argsort(counts, kind="stable").tolist()
     classes = len(leaves)
     weight = [*counts, *[0.0] * (classes - 1)]
@@ -113,6 +114,7 @@ def _huffman(counts):
     leaf, inner = 0, classes
     for new in range(classes, 2 * classes - 1):  # leaves in order, and so are the sums: two queues, no heap
         for digit in (0.0, 1.0):
+            # Of equal weights a leaf is merged first, which keeps the tree as flat as possible.
             if inner == new or (leaf < classes and weight[leaves[leaf]] <= weight[inner]):
                 least, leaf = leaves[leaf], leaf + 1
             else:
@@ -133,6 +135,7 @@ def _paths(parent, side):
         owners.append(owner)
         at, owner = parent[at][parent[at] != root], owner[parent[at] != root]
     leaves = np.concatenate(owners)
+    # From the walk's order, level by level, to one path after the other.
     order = np.argsort(leaves, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(leaves))])
     return starts, np.concatenate(nodes)[order], np.concatenate(sides)[order]
@@ -141,7 +144,9 @@ def _paths(parent, side):
 @entries(HierarchicalSigmoid)
 def hsigmoid_entries(label, V, prepared):
     if prepared is None:
+        # Heap numbering: the children of node i are 2i and 2i + 1, and the leaves follow the inner nodes.
         code = label + V + 1
+        # The exponent of a float64 is the number of binary digits, exact below 2**53.
         depth = np.frexp(code)[1] - 1
     else:
         first = prepared[0][label]
@@ -150,6 +155,7 @@ def hsigmoid_entries(label, V, prepared):
     place = np.arange(start[-1]) - np.repeat(start[:-1], depth)
     if prepared is None:
         repeated = np.repeat(code, depth)
+        # The prefix of a code is the heap number of a node, its last digit the side.
         return start, (repeated >> (place + 1)) - 1, repeated >> place & 1
     found = np.repeat(first, depth) + place
     return start, prepared[1][found], prepared[2][found]

@@ -53,6 +53,7 @@ def hinge_loss_dx(n, c, dcost, x, label, norm):
     sign = 1.0 if c == label[n] else -1.0
     missing = max(0.0, 1.0 - sign * x[n, c])
     if norm == "L1":
+        # At the corner itself the derivative is 0.
         return -sign * dcost[n] if missing > 0.0 else 0.0
     return -2.0 * sign * dcost[n] * missing
 
@@ -90,6 +91,7 @@ def perceptron_loss_labels(label, C):
 
 @each(PerceptronLoss.best)
 def perceptron_loss_best(n, x, label, C):
+    # The target class is the first candidate, so that a tie with it is no error.
     best = label[n]
     most = x[n, best]
     for c in range(C):
@@ -153,6 +155,7 @@ def huber_classification_cost(n, x, label):
 def huber_classification_dx(n, dcost, x, label):
     sign = 1.0 if label[n] == 1 else -1.0
     a = sign * x[n]
+    # Clamped, `a` gives the constant slope of the linear part.
     return 0.0 if a >= 1.0 else -2.0 * sign * dcost[n] * (1.0 - max(a, -1.0))
 
 
@@ -216,6 +219,7 @@ def contrastive_loss_pull(n, dcost, alike, distance, margin, legacy_version):
         return dcost[n]
     if legacy_version:
         return -dcost[n] if distance[n] * distance[n] < margin else 0.0
+    # Equal samples have no direction in which to part.
     if distance[n] == 0.0:
         return 0.0
     return -dcost[n] * max(margin - distance[n], 0.0) / distance[n]

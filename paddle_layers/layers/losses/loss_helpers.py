@@ -72,7 +72,8 @@ def logistic_cost(score, target):
 
 @helper
 def logistic_derivative(score, target):
-    """Derivative of `logistic_cost` by the score: `sigmoid(score) - target`, without cancellation for confident
-    predictions.
+    """Derivative of `logistic_cost` by the score, `sigmoid(score) - target`.
+
+    There is no cancellation for confident predictions.
     """
     return (1.0 - target) - sigmoid(-score) if score > 0.0 else sigmoid(score) - target

@@ -27,6 +27,7 @@ def gain(relevance):
 @helper
 def discount_of(place):
     """What a gain at this place counts."""
+    # The base of the logarithm cancels, since every gain is divided by the ideal one.
     return 1.0 / math.log(real(place + 2))
 
 
@@ -128,6 +129,7 @@ class LambdaCost:
 def lambda_cost_rank(t, s, x, S_start):
     rank = 0
     for other in range(S_start[s], S_start[s + 1]):
+        # Of equal scores the first one has the better rank, so that ranks are distinct.
         if exceeds(x[other], x[t]) or (other < t and not exceeds(x[t], x[other])):
             rank += 1
     return rank
@@ -155,6 +157,7 @@ def lambda_cost_best(s, relevance, place, ndcg_num, S_start):
 def lambda_cost_ndcg(s, x, relevance, rank, best, ndcg_num, S_start):
     dcg = 0.0
     for t in range(S_start[s], S_start[s + 1]):
+        # The rank of NaN is arbitrary: without this test the result would look valid.
         if math.isnan(x[t]):
             return math.nan
         if rank[t] < ndcg_num:
@@ -186,6 +189,7 @@ def lambda_cost_dx(t, s, dcost, x, relevance, place, discount, best, S_start):
         return 0.0
     derivative = 0.0
     for other in range(S_start[s], S_start[s + 1]):
+        # The change is the same whichever of the two items is first.
         change = (gain(relevance[t]) - gain(relevance[other])) * (discount[t] - discount[other])
         if place[t] < place[other]:
             derivative -= change * sigmoid(x[other] - x[t])

@@ -43,13 +43,16 @@ SHARED_DOC = "share the negative samples among all samples of a batch: fewer row
 
 def draw(seed, count, V, noise, shares):
     """`count` samples of the noise distribution, the same for the same seed on every machine."""
+    # The upper 53 bits are all that a float64 in [0, 1) holds.
     share = (np.random.Philox(key=seed).random_raw(count) >> np.uint64(11)) * 2.0**-53
     if shares is not None:
         found = np.searchsorted(shares[1], share, side="right")
     elif noise == "LOG_UNIFORM":
+        # Inverse of the cumulative distribution, log(c + 2) / log(V + 1).
         found = np.exp(share * math.log(V + 1.0)).astype(np.int64) - 1
     else:
         found = (share * V).astype(np.int64)
+    # Rounding may give V, one past the last class.
     return np.minimum(found, V - 1)
 
 
@@ -140,6 +143,7 @@ def nce_cost(n, score, importance, chosen_value, E_start, odds):
         if odds == "SIGMOID":
             logit = log_sigmoid(score[e])
         if odds != "NEGATIVE_SAMPLING":
+            # The magnitude is the expected count, the sign distinguishes labels from negative samples.
             logit -= math.log(abs(chosen_value[e]))
         cost += logistic_cost(logit, 1.0 if chosen_value[e] > 0.0 else 0.0)
     return cost if importance is None else cost * importance[n]
@@ -151,6 +155,7 @@ def nce_delta(e, n, dcost, score, importance, chosen_value, odds):
     factor = dcost[n]
     if odds == "SIGMOID":
         logit = log_sigmoid(score[e])
+        # Derivative of the logarithm of the sigmoid.
         factor *= sigmoid(-score[e])
     if odds != "NEGATIVE_SAMPLING":
         logit -= math.log(abs(chosen_value[e]))
@@ -214,11 +219,10 @@ def vocabulary(label, noise, neg_distribution):
 @prepare(SampledSoftmax)
 @prepare(NoiseContrastiveEstimation)
 def shares_of_noise(neg_distribution):
-    """Probabilities of the classes under the noise distribution, and their cumulative sums; None if a formula defines
-    them.
-    """
+    """Noise probabilities of the classes and their cumulative sums; None if a formula defines them."""
     if not neg_distribution:
         return None
+    # Relative to the largest weight: counts of any size neither overflow nor vanish in the sum.
     shares = np.maximum(np.array(neg_distribution) / max(neg_distribution), SMALLEST)
     shares /= shares.sum()
     return shares, np.cumsum(shares)
@@ -233,6 +237,7 @@ def candidates(label, key, V, num_neg_samples, shared, noise, prepared):
     else:
         start, right = np.arange(len(label) + 1) * math.prod(label.shape[1:]), np.ravel(label)
     rows, k = len(start) - 1, num_neg_samples
+    # Shared samples exist once and are repeated for every sample of the batch.
     drawn = draw(key, k if shared else rows * k, V, noise, prepared).reshape(-1, k)
     starts = start + k * np.arange(rows + 1)
     ids, sign = np.empty(starts[-1], np.int64), np.ones(starts[-1])
@@ -244,6 +249,7 @@ def candidates(label, key, V, num_neg_samples, shared, noise, prepared):
 
 @each(SampledSoftmax.score)
 def sampled_softmax_score(e, n, x, label, weight, bias, chosen_id, chosen_value, C):
+    # A negative sample that equals the label would count it twice.
     if chosen_value[e] < 0.0 and chosen_id[e] == label[n]:
         return -math.inf
     total = double(bias[chosen_id[e]]) - double(math.log(abs(chosen_value[e])))
@@ -254,6 +260,7 @@ def sampled_softmax_score(e, n, x, label, weight, bias, chosen_id, chosen_value,
 
 @each(SampledSoftmax.norm)
 def sampled_softmax_norm(n, score, E_start):
+    # The first entry is the label, so that there always is one.
     peak = score[E_start[n]]
     for e in range(E_start[n], E_start[n + 1]):
         peak = max(peak, score[e])

@@ -129,6 +129,7 @@ def softlabel_softmax_cost_moments(n, x, C):
 def softlabel_softmax_cost_cost(n, x, target, weight, peak, norm, C):
     cost = 0.0
     for c in range(C):
+        # `times`: a class without target probability contributes 0, even if its score is minus infinity.
         cost += times(target[n, c], norm[n] + (peak[n] - x[n, c]))
     return cost if weight is None else cost * weight[n]
 
@@ -143,6 +144,7 @@ def softlabel_softmax_cost_mass(n, target, C):
 
 @gradient(SoftlabelSoftmaxCost.x)
 def softlabel_softmax_cost_dx(n, c, dcost, x, target, weight, peak, norm, mass):
+    # Targets need not sum to one, hence `mass` instead of 1.
     derivative = dcost[n] * excess(x[n, c] - peak[n] - norm[n], mass[n], target[n, c])
     return derivative if weight is None else derivative * weight[n]
 
@@ -224,6 +226,7 @@ def infogain_loss_cost(n, i, x, label, weight, gain, peak, norm, C, ignore_label
             return math.nan
     cost = 0.0
     for c in range(C):
+        # `times`: a gain of 0 hides a score of minus infinity.
         cost += times(gain[label[n, i], c], norm[n, i] + (peak[n, i] - x[n, c, i]))
     return cost if weight is None else cost * weight[n, i]
 
@@ -322,6 +325,7 @@ def multi_binary_label_cross_entropy_labels(C, D):
 @each(MultiBinaryLabelCrossEntropy.cost)
 def multi_binary_label_cross_entropy_cost(n, x, label_start, label_id, weight, C, floor):
     cost = 0.0
+    # All classes count as negative first, then the listed ones are corrected: no search for each class.
     for c in range(C):
         cost -= log_rest(x[n, c], floor)
     for p in range(label_start[n], label_start[n + 1]):
@@ -333,6 +337,7 @@ def multi_binary_label_cross_entropy_cost(n, x, label_start, label_id, weight, C
 def multi_binary_label_cross_entropy_dx(n, c, dcost, x, label_start, label_id, weight, floor):
     target = 0.0
     for p in range(label_start[n], label_start[n + 1]):
+        # A class that is listed twice counts twice, as in the loss.
         if label_id[p] == c:
             target += 1.0
     derivative = dcost[n] * (

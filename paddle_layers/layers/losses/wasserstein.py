@@ -82,7 +82,9 @@ def wasserstein_loss_factors(n, rise, fall, x, target, distances, sharpness, ite
             # In float64 also for float32 tensors: rounding errors of the potentials add up over the iterations.
             total = double(0.0)
             for c in range(C):
+                # Relative to the maximum: potentials of distant classes differ by more than the range of `exp`.
                 total += math.exp(double(rise[n, c] - sharpness * distances[c * C + d] - peak))
+            # A class of probability 0 has the smallest potential that is still finite.
             fall[n, d] = math.log(max(target[n, d], LEAST)) - peak - real(math.log(total))
         for c in range(C if iteration < iterations else 0):
             peak = -math.inf

@@ -75,6 +75,7 @@ def accuracy_right(n, i, x, label, counted, C, top_k):
         return 0.0
     others = 0
     for c in range(C):
+        # `not <` instead of `>=`: a NaN score is not less, so that it counts as wrong.
         if c != label[n, i] and not x[n, c, i] < x[n, label[n, i], i]:
             others += 1
     return 1.0 if others < top_k else 0.0
@@ -127,6 +128,7 @@ class BinaryAccuracy:
 def binary_accuracy_hits(n, x, label, C, threshold):
     hits = 0.0
     for c in range(C):
+        # NaN fails both comparisons and is wrong.
         right = x[n, c] > threshold if label[n, c] > threshold else x[n, c] <= threshold
         hits += 1.0 if right else 0.0
     return hits, real(C)
@@ -194,6 +196,7 @@ def classification_error_miss(n, i, x, label, share, C, top_k, threshold):
         return 0.0 if right else share[n, i]
     others = 0
     for c in range(C):
+        # As in `accuracy`: ties and NaN are wrong.
         if c != label[n, i] and not x[n, c, i] < x[n, label[n, i], i]:
             others += 1
     return 0.0 if others < top_k else share[n, i]
@@ -273,6 +276,7 @@ def precision_recall_share(n, i, label, weight, ignore_label):
 
 @each(PrecisionRecall.guess)
 def precision_recall_guess(n, i, x, C, threshold):
+    # A maximum would depend on the position of NaN.
     for c in range(C):
         if math.isnan(x[n, c, i]):
             return -1
@@ -287,6 +291,7 @@ def precision_recall_guess(n, i, x, C, threshold):
 
 @each(PrecisionRecall.correct, PrecisionRecall.found, PrecisionRecall.wanted)
 def precision_recall_counts(k, guess, label, share, N, K):
+    # In float64: a float32 sum stops growing at 2**24, fewer than the pixels of some batches.
     correct = double(0)
     found = double(0)
     wanted = double(0)
@@ -306,6 +311,7 @@ def precision_recall_counts(k, guess, label, share, N, K):
 def precision_recall_measures(positive_label, correct, found, wanted):
     classes = range(len(correct)) if positive_label is None else (positive_label,)
     columns = zip(*(f_measures(correct[k], found[k], wanted[k]) for k in classes), strict=True)
+    # A class that never occurs has no recall, and one that is never predicted no precision.
     known = [[number for number in column if not math.isnan(number)] for column in columns]
     return (*(ratio(sum(numbers), len(numbers)) for numbers in known), ratio(sum(correct), sum(wanted)))
 
@@ -351,6 +357,7 @@ def auc_labels(label):
 @each(Auc.place)
 def auc_place(n, x, B, C):
     score = x[n, C - 1]
+    # A score of exactly 1 is in the last bin. NaN fails both comparisons.
     return min(int(score * real(B)), B - 1) if score >= 0.0 and score <= 1.0 else -1
 
 
@@ -377,6 +384,7 @@ def auc_outside(n, place):
 def auc_area(positive, negative, outside):
     ordered = below = 0.0
     for ours, others in zip(positive, negative, strict=True):
+        # Pairs within a bin are ties, and count one half.
         ordered += ours * (below + others / 2)
         below += others
     return math.nan if outside else ratio(ordered, sum(positive) * below)

@@ -58,10 +58,12 @@ def confusion_matrix_share(n, i, label, weight, ignore_label):
 
 @each(ConfusionMatrix.guess)
 def confusion_matrix_guess(n, i, x, C, threshold):
+    # A maximum would depend on the position of NaN.
     for c in range(C):
         if math.isnan(x[n, c, i]):
             return -1
     if C == 1:
+        # Not by a maximum, which a single score would always be.
         return 1 if x[n, 0, i] > threshold else 0
     best = 0
     for c in range(1, C):
@@ -72,6 +74,7 @@ def confusion_matrix_guess(n, i, x, C, threshold):
 
 @each(ConfusionMatrix.counts)
 def confusion_matrix_counts(k, j, guess, label, share, N):
+    # In float64: a float32 sum stops growing at 2**24.
     total = double(0)
     for n in range(N):
         for i in range(guess.shape[1]):
@@ -93,5 +96,6 @@ def confusion_matrix_wanted(k, label, share, N):
 @result(ConfusionMatrix, "accuracy", "balanced_accuracy", best="max")
 def confusion_matrix_measures(counts, wanted):
     correct = [row[k] for k, row in enumerate(counts)]
+    # Classes without samples have no recall.
     recalls = [ratio(right, rows) for right, rows in zip(correct, wanted, strict=True) if rows]
     return ratio(sum(correct), sum(wanted)), ratio(sum(recalls), len(recalls))

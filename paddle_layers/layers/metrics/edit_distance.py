@@ -72,11 +72,14 @@ def ctc_edit_distance_distance(r, distance, label, said, blank, S_start, R_start
     """Wagner-Fischer dynamic programming, one row per predicted class, updated in place."""
     count = 0
     for k in range(R_start[r], R_start[r + 1]):
+        # Blanks among the labels cost nothing.
         count += 0 if label[k] == blank else EDIT + 1
         distance[k] = count
     heard = 0
     for t in range(S_start[r], S_start[r + 1]):
         if said[t] >= 0:
+            # One row of the table is enough: `diagonal` is the value of the previous row on the left, `left` that of
+            # this row.
             diagonal = heard
             heard += EDIT + 1
             left = heard
@@ -104,8 +107,10 @@ def ctc_edit_distance_edits(s, distance, said, label, blank, S_start, R_start):
     for k in range(R_start[s], R_start[s + 1]):
         labels += 1 if label[k] != blank else 0
     cost = distance[R_start[s + 1] - 1] if R_start[s + 1] > R_start[s] else heard * (EDIT + 1)
+    # An edit costs EDIT, and 1 more unless it is a substitution: quotient and remainder count both.
     edits = cost // EDIT
     gaps = cost % EDIT
+    # Insertions minus deletions is the difference of the lengths, their sum is `gaps`.
     added = (gaps + heard - labels) // 2
     wrong = 1.0 if edits > 0 else 0.0
     there = 1.0 if labels > 0 or S_start[s + 1] > S_start[s] else 0.0

@@ -43,6 +43,7 @@ class MeanIou:
 
 @infer(MeanIou)
 def mean_iou_classes(label, C, ignore_label):
+    # A single score decides between two classes.
     classes = max(C, 2)
     check_labels_or_ignored(label, classes, ignore_label)
     return {"K": classes}
@@ -56,5 +57,6 @@ each(MeanIou.correct, MeanIou.found, MeanIou.wanted)(precision_recall_counts)
 @result(MeanIou, "mean_iou", "accuracy", best="max")
 def mean_iou_measures(correct, found, wanted):
     unions = [mine + there - both for both, mine, there in zip(correct, found, wanted, strict=True)]
+    # A class that never occurs has no union: as 0 it would lower the mean, as NaN it would hide all others.
     shares = [both / union for both, union in zip(correct, unions, strict=True) if union]
     return ratio(sum(shares), len(shares)), ratio(sum(correct), sum(wanted))

@@ -37,6 +37,7 @@ def pnpair_pairs(t, s, score, label, weight, S_start):
     ordered = 0.0
     pairs = 0.0
     for u in range(S_start[s], S_start[s + 1]):
+        # Each pair is counted once, at its more relevant item.
         if label[u] < label[t]:
             counted = 1.0 if weight is None else 0.5 * (weight[t] + weight[u])
             pairs += counted
@@ -86,6 +87,7 @@ def rank_auc_pairs(t, s, score, clicks, views, S_start):
         pairs += missed
         if score[u] < score[t]:
             ordered += missed
+        # An item has the same score as itself, so that its own pairs count one half.
         elif score[u] == score[t]:
             ordered += 0.5 * missed
     return clicks[t] * ordered, clicks[t] * pairs

@@ -70,6 +70,7 @@ def regression_error_measures(rows, absolute, squared, targets, targets_rest, sq
     explained = []
     for c, errors in enumerate(squared):
         total, square = targets[c] + targets_rest[c], squares[c] + squares_rest[c]
+        # The sum of squared deviations from sums that can be added up over batches.
         spread = square - total * ratio(total, rows)
         if spread > EQUAL * abs(square):
             explained.append(1.0 - errors / spread)

@@ -53,6 +53,7 @@ def seq_classification_error_labels(label, C):
 def seq_classification_error_miss(t, x, label, C):
     wrong = 0.0
     for c in range(C):
+        # `not <`, so that ties and NaN are wrong, as in `accuracy`.
         if c != label[t] and not x[t, c] < x[t, label[t]]:
             wrong = 1.0
     return wrong
@@ -142,6 +143,7 @@ def goes_on(before, now, tags, opening, closing):
 @each(Chunk.x_joined, Chunk.label_joined, Chunk.same, Chunk.found, Chunk.wanted, scan="forward")
 def chunk_begins(t, before, x, label, same, num_chunk_types, scheme, excluded_chunk_types):
     tags = 4 if scheme == "IOBES" else 1 if scheme == "PLAIN" else 2
+    # Bit j is set if tag j starts a chunk (begin, single), or ends one (end, single) in `closing`.
     opening = 0b1001 if scheme == "IOBES" else 0b01 if scheme == "IOB" else 0
     closing = 0b1100 if scheme == "IOBES" else 0b10 if scheme == "IOE" else 0
     outside = num_chunk_types * tags
@@ -154,6 +156,7 @@ def chunk_begins(t, before, x, label, same, num_chunk_types, scheme, excluded_ch
             found = found and x[t] // tags != excluded_chunk_types[j]
             wanted = wanted and label[t] // tags != excluded_chunk_types[j]
     both = 1.0 if found and wanted and x[t] // tags == label[t] // tags else 0.0
+    # Both chunks go on: whether they are the same was decided at their start.
     if x_joined and label_joined:
         both = same[before]
     return (
@@ -167,6 +170,7 @@ def chunk_begins(t, before, x, label, same, num_chunk_types, scheme, excluded_ch
 
 @each(Chunk.correct, scan="back")
 def chunk_correct(t, after, x_joined, label_joined, same):
+    # If either chunk goes on, they do not both end here.
     if after >= 0 and (x_joined[after] > 0.0 or label_joined[after] > 0.0):
         return 0.0
     return same[t]

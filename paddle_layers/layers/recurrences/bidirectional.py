@@ -34,6 +34,7 @@ class SimpleLstm:
 
 @body(SimpleLstm)
 def simple_lstm_body(net, x, size, act, gate_act, state_act, reverse):
+    # All steps at once: only the recurrent product has to go step by step.
     gates = net.fc(x, size=4 * size, bias=False, name="gates")
     return net.lstmemory(gates, act=act, gate_act=gate_act, state_act=state_act, reverse=reverse, name="lstm")
 
@@ -66,6 +67,7 @@ class SimpleGru:
 
 @body(SimpleGru)
 def simple_gru_body(net, x, size, act, gate_act, reverse):
+    # All steps at once, as in `simple_lstm`.
     gates = net.fc(x, size=3 * size, bias=False, name="gates")
     return net.grumemory(gates, act=act, gate_act=gate_act, reverse=reverse, name="gru")
 
@@ -81,6 +83,7 @@ def both_ways(net, forward, backward, return_seq):
         return net.concat(forward, backward, name="concat")
     level = "SUBSEQUENCE" if forward.type.level == 2 else "SEQUENCE"
     last = net.seq_last(forward, level=level, name="last")
+    # The backward direction ends at the first step.
     first = net.seq_first(backward, level=level, name="first")
     return net.concat(last, first, name="concat")
 

@@ -71,10 +71,12 @@ def activate(v, tanh, sigmoid_, relu):
 @helper
 def activation_derivative(y, tanh, sigmoid_, relu):
     """Derivative of `activate` where its value is `y`."""
+    # From the output, so that pre-activations need not be kept for the backward pass.
     if tanh:
         return 1.0 - y * y
     if sigmoid_:
         return y * (1.0 - y)
+    # Where relu is 0 its derivative is 0, also at the corner.
     return 0.0 if relu and y <= 0.0 else 1.0
 
 
@@ -84,6 +86,7 @@ ONNX_NAMES = {"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "linear": "A
 def onnx_functions(*names):
     """The attributes of an ONNX recurrence that name its functions."""
     linear = names.count("linear")
+    # ONNX has no linear activation; Affine has the factor and the offset as attributes.
     slopes = {"activation_alpha": [1.0] * linear, "activation_beta": [0.0] * linear} if linear else {}
     return {"activations": [ONNX_NAMES[name] for name in names], **slopes}
 
@@ -98,7 +101,9 @@ def onnx_recurrence(graph, operator, x, lengths, weights, reverse, initial=(), p
 
     All outputs, then the last outputs and, of an LSTM, the last states.
     """
+    # ONNX's recurrences have time as the first axis.
     steps = graph.Transpose(x, perm=[1, 0, 2])
+    # ONNX wants the lengths in 32 bits.
     lengths = graph.Cast(lengths, to=6)
     before = [None if rows is None else graph.Unsqueeze(rows, [0]) for rows in initial]
     y, *last = graph.node(

@@ -92,11 +92,14 @@ def grumemory_y(
             r = x[t, K + k] + bias[K + k]
             if p >= 0 or initial is not None:
                 for j in range(K):
+                    # `initial is None` is decided when the kernel is compiled, which then does not access `initial` at
+                    # all.
                     h = y[p, j] if initial is None or p >= 0 else initial[s, j]
                     u += h * weight[j, k]
                     r += h * weight[j, K + k]
             update[t, k] = activate(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
             reset[t, k] = activate(r, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+            # Reset after the product: the recurrent part of the candidate needs no gate, and its weight one product.
             if reset_after:
                 recalled[t, k] = bias[3 * K + k]
                 if p >= 0 or initial is not None:
@@ -104,6 +107,8 @@ def grumemory_y(
                         h = y[p, j] if initial is None or p >= 0 else initial[s, j]
                         recalled[t, k] += h * weight[j, 2 * K + k]
             elif p >= 0:
+                # Reset before the product: the candidate needs the reset gates of all units, so that it is computed in
+                # a second loop.
                 recalled[t, k] = reset[t, k] * y[p, k]
             else:
                 recalled[t, k] = 0.0 if initial is None else reset[t, k] * initial[s, k]
@@ -139,6 +144,7 @@ def grumemory_deltas(
         p = before_of[t]
         for k in range(K):
             dh = dy[t, k]
+            # The next step reads this state in four ways: as itself, and through its gates and its candidate.
             if next_ >= 0:
                 dh += output_delta[next_, k] * (1.0 - update[next_, k])
                 if not reset_after:
@@ -151,6 +157,7 @@ def grumemory_deltas(
             u = update[t, k]
             fresh = candidate[t, k]
             if p >= 0 or initial is not None:
+                # dy/du is the candidate minus the previous state.
                 fresh -= y[p, k] if initial is None or p >= 0 else initial[s, k]
             update_delta[t, k] = (
                 dh * fresh * activation_derivative(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
@@ -179,6 +186,7 @@ def grumemory_deltas(
 
 @each(Grumemory.past)
 def grumemory_past(t, k, s, y, initial, before_of):
+    # Shifted once, so that the gradient of the weight is a plain product over all steps.
     if before_of[t] >= 0:
         return y[before_of[t], k]
     return 0.0 if initial is None else initial[s, k]
@@ -197,6 +205,7 @@ def grumemory_dinitial(
     s, k, output_delta, recalled_delta, update_delta, reset_delta, update, reset, weight, reset_after, S_start,
     reverse, K,
 ):  # fmt: skip
+    # An empty sequence does not read its initial state.
     if S_start[s] == S_start[s + 1]:
         return 0.0
     t = S_start[s + 1] - 1 if reverse else S_start[s]
@@ -243,6 +252,8 @@ def grumemory_onnx(graph, x, initial, weight, bias, T_lengths, K, act, gate_act,
     """ONNX's update gate is 1 minus that of here: of a sigmoid by the sums with the other sign."""
     lost = f"ONNX keeps what the update gate lets go: there is no such gate for `{gate_act}`"
     require(gate_act in ("sigmoid", "linear"), "gate_act", lost)
+    # 1 - sigmoid(v) is sigmoid(-v): the sign of the update gate's pre-activation is reversed. For a linear gate, 1 is
+    # added.
     sign = np.repeat([-1.0, 1.0, 1.0], K)
     added = bias.array[: 3 * K] * sign + np.repeat([float(gate_act == "linear"), 0.0, 0.0], K)
     recalled = np.zeros(3 * K)

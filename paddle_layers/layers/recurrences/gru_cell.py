@@ -76,6 +76,7 @@ def gru_step_gates(n, k, x, previous, weight, bias, gate_act, K):
 
 @each(GruStep.recalled)
 def gru_step_recalled(n, k, previous, weight, bias, reset, reset_after, K):
+    # Reset before the product: the candidate below reads the reset states of all units.
     if not reset_after:
         return reset[n, k] * previous[n, k]
     total = bias[3 * K + k]
@@ -109,6 +110,7 @@ def gru_step_deltas(n, k, dy, previous, update, candidate, act, gate_act):
 
 @each(GruStep.recalled_delta, GruStep.reset_delta)
 def gru_step_reset_delta(n, k, candidate_delta, previous, reset, recalled, weight, reset_after, gate_act, K):
+    # From the output of the gate: its pre-activation is not kept.
     derivative = activation_derivative(reset[n, k], gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
     if reset_after:
         return candidate_delta[n, k] * reset[n, k], candidate_delta[n, k] * recalled[n, k] * derivative

@@ -105,11 +105,13 @@ def lstmemory_y(
         past = initial_state[s, k]
     if before >= 0 or initial is not None:
         for j in range(K):
+            # As in `grumemory`: the first test is decided when the kernel is compiled.
             h = y[before, j] if initial is None or before >= 0 else initial[s, j]
             a += h * weight[j, k]
             i += h * weight[j, K + k]
             f += h * weight[j, 2 * K + k]
             o += h * weight[j, 3 * K + k]
+    # Input and forget gate see the previous cell state, the output gate the new one, hence after it.
     if peepholes:
         i += bias[4 * K + k] * past
         f += bias[5 * K + k] * past
@@ -125,6 +127,7 @@ def lstmemory_y(
 
 @each(Lstmemory.last_state)
 def lstmemory_last_state(s, k, state, initial_state, S_start, reverse):
+    # The final state of an empty sequence is its initial one.
     if S_start[s] == S_start[s + 1]:
         return 0.0 if initial_state is None else initial_state[s, k]
     return state[S_start[s] if reverse else S_start[s + 1] - 1, k]
@@ -146,6 +149,7 @@ def lstmemory_deltas(
     dh = dy[t, k]
     dc = 0.0
     if after >= 0:
+        # The cell state reaches the next step through its forget gate and through the peepholes.
         dc = state_delta[after, k] * forget_gate[after, k]
         if peepholes:
             dc += input_delta[after, k] * bias[4 * K + k] + forget_delta[after, k] * bias[5 * K + k]
@@ -162,6 +166,7 @@ def lstmemory_deltas(
     elif initial_state is not None:
         past = initial_state[s, k]
     a, i, f, o = candidate[t, k], input_gate[t, k], forget_gate[t, k], output_gate[t, k]
+    # Computed again instead of being kept for all steps.
     shown = activate(state[t, k], state_act == "tanh", state_act == "sigmoid", state_act == "relu")
     do = dh * shown * activation_derivative(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
     dc += dh * o * activation_derivative(shown, state_act == "tanh", state_act == "sigmoid", state_act == "relu")
@@ -178,6 +183,7 @@ def lstmemory_deltas(
 
 @each(Lstmemory.past)
 def lstmemory_past(t, k, s, y, initial, before_of):
+    # Shifted once, so that the gradient of the weight is a plain product over all steps.
     if before_of[t] >= 0:
         return y[before_of[t], k]
     return 0.0 if initial is None else initial[s, k]
@@ -196,6 +202,7 @@ def lstmemory_dinitial(
     s, k, candidate_delta, input_delta, forget_delta, output_delta, weight, S_start, reverse, K
 ):  # fmt: skip
     total = 0.0
+    # An empty sequence does not read its initial state.
     if S_start[s] < S_start[s + 1]:
         t = S_start[s + 1] - 1 if reverse else S_start[s]
         for j in range(K):
@@ -211,6 +218,7 @@ def lstmemory_dinitial_state(
     if S_start[s] == S_start[s + 1]:
         return 0.0 if dlast_state is None else dlast_state[s, k]
     t = S_start[s + 1] - 1 if reverse else S_start[s]
+    # As in the recursion: through the forget gate and the peepholes of the first step.
     total = state_delta[t, k] * forget_gate[t, k]
     if peepholes:
         total += input_delta[t, k] * bias[4 * K + k] + forget_delta[t, k] * bias[5 * K + k]
@@ -250,6 +258,7 @@ def lstmemory_dbias(
             total += output_delta[t, k] * state[t, k]
         elif before_of[t] >= 0:
             total += (input_delta[t, k] if gate == 4 else forget_delta[t, k]) * state[before_of[t], k]
+    # The peepholes of the first step see the initial cell state.
     if initial_state is not None and 4 <= gate <= 5:
         for s in range(S):
             if S_start[s] < S_start[s + 1]:
@@ -265,7 +274,9 @@ def lstmemory_onnx(
 ):  # fmt: skip
     """The input is mapped already: ONNX's map of it brings the gates into its order, input, output, forget, cell."""
     order = np.concatenate([np.arange(K) + K * gate for gate in (1, 3, 2, 0)])
+    # ONNX has a second bias for the recurrent product.
     sums = np.concatenate([bias.array[order], np.zeros(4 * K)])
+    # ONNX orders the peepholes input, output, forget.
     looks = np.concatenate([bias.array[K * part : K * (part + 1)] for part in (4, 6, 5)])[None] if peepholes else None
     weights = (np.eye(4 * K)[order], weight.array.T[order], sums)
     functions = onnx_functions(gate_act, act, state_act)

@@ -70,6 +70,7 @@ def lstm_step_y(n, k, x, previous, bias, act, gate_act, state_act, peepholes, K)
     i = activate(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
     f = activate(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
     c = a * i + previous[n, k] * f
+    # The output gate sees the new cell state, the other gates the previous one.
     if peepholes:
         o += bias[6 * K + k] * c
     o = activate(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
@@ -88,8 +89,10 @@ def lstm_step_deltas(
     state_act, peepholes, K
 ):  # fmt: skip
     a, i, f, o = candidate[n, k], input_gate[n, k], forget_gate[n, k], output_gate[n, k]
+    # Computed again instead of being kept.
     shown = activate(state[n, k], state_act == "tanh", state_act == "sigmoid", state_act == "relu")
     do = dy[n, k] * shown * activation_derivative(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    # The cell state is an output too, and has a gradient from its other readers.
     dc = dstate[n, k]
     dc += dy[n, k] * o * activation_derivative(shown, state_act == "tanh", state_act == "sigmoid", state_act == "relu")
     if peepholes:

@@ -77,6 +77,7 @@ def mdlstmemory_y(
     n, y, state, candidate, input_gate, upper_gate, left_gate, output_gate,
     x, weight, bias, act, gate_act, state_act, reverse, reverse_y, K, H, W,
 ):  # fmt: skip
+    # Row by row: both predecessors of a pixel, above and on the left, are complete.
     for row in range(H):
         h = H - 1 - row if reverse_y else row
         u = h + 1 if reverse_y else h - 1
@@ -90,6 +91,7 @@ def mdlstmemory_y(
                 g = x[n, 3 * K + k, h, w] + bias[3 * K + k]
                 o = x[n, 4 * K + k, h, w] + bias[4 * K + k]
                 for j in range(K):
+                    # States outside of the image are zero.
                     seen = 0.0
                     if row > 0:
                         seen += y[n, j, u, w]
@@ -114,6 +116,7 @@ def mdlstmemory_y(
                 f = activate(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
                 g = activate(g, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
                 c = a * i + above * f + left * g
+                # The output gate's peephole sees the new cell state.
                 o = activate(o + bias[8 * K + k] * c, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
                 state[n, k, h, w] = c
                 candidate[n, k, h, w] = a
@@ -139,6 +142,7 @@ def mdlstmemory_deltas(
     act, gate_act, state_act, reverse, reverse_y, K, H, W,
 ):  # fmt: skip
     """From the last pixel to the first: `d` is the row after a pixel, `r` the column."""
+    # In reverse order: the pixels that read this one come first.
     for row in range(H - 1, -1, -1):
         h = H - 1 - row if reverse_y else row
         u = h + 1 if reverse_y else h - 1
@@ -202,6 +206,7 @@ def mdlstmemory_deltas(
 
 @each(Mdlstmemory.past)
 def mdlstmemory_past(n, k, h, w, y, reverse, reverse_y, H, W):
+    # The sum of both predecessors, so that the gradient of the shared weight is a plain product over all pixels.
     total = 0.0
     if reverse_y and h + 1 < H:
         total += y[n, k, h + 1, w]
@@ -254,6 +259,7 @@ def mdlstmemory_dbias(
             u = h + 1 if reverse_y else h - 1
             for w in range(W):
                 v = w + 1 if reverse else w - 1
+                # Peephole weights multiply the states that their gates see; outside of the image these are zero.
                 above = state[n, k, u, w] if u >= 0 and u < H else 0.0
                 left = state[n, k, h, v] if v >= 0 and v < W else 0.0
                 if part == 0:

@@ -58,6 +58,7 @@ def recurrent_y(t, k, s, before, x, initial, y, weight, bias, act, K):
     total = x[t, k] + bias[k]
     if before >= 0 or initial is not None:
         for j in range(K):
+            # As in `grumemory`: the first test is decided when the kernel is compiled.
             total += (y[before, j] if initial is None or before >= 0 else initial[s, j]) * weight[j, k]
     return activate(total, act == "tanh", act == "sigmoid", act == "relu")
 
@@ -68,6 +69,7 @@ def recurrent_delta(t, k, after, y, dy, delta, weight, act, K):
     if after >= 0:
         for j in range(K):
             total += delta[after, j] * weight[k, j]
+    # The derivative from the output, so that pre-activations need not be kept.
     return total * activation_derivative(y[t, k], act == "tanh", act == "sigmoid", act == "relu")
 
 
@@ -87,6 +89,7 @@ def recurrent_dx(t, k, delta):
 def recurrent_dinitial(s, k, delta, weight, S_start, reverse, K):
     total = 0.0
     if S_start[s] < S_start[s + 1]:
+        # The first step in the direction of the recurrence.
         t = S_start[s + 1] - 1 if reverse else S_start[s]
         for j in range(K):
             total += delta[t, j] * weight[k, j]

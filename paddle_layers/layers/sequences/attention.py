@@ -82,11 +82,13 @@ def multi_head_attention_moments(t, h, s, query, keys, S_start, R_start, D, H, c
     peak = -math.inf
     total = 0.0
     for k in range(R_start[s], R_start[s + 1]):
+        # Positions count from the start of the sequence, for queries and keys.
         if not causal or k - R_start[s] <= t - S_start[s]:
             score = 0.0
             for d in range(h * width, (h + 1) * width):
                 score += query[t, d] * keys[k, d]
             score *= factor
+            # Online softmax (Milakov and Gimelshein 2018): one pass over the keys, without memory for the scores.
             if score > peak:
                 total = total * math.exp(peak - score) + 1.0
                 peak = score
@@ -113,6 +115,7 @@ def multi_head_attention_y(t, e, s, query, keys, values, peak, norm, S_start, R_
 
 @each(MultiHeadAttention.delta)
 def multi_head_attention_delta(t, h, dy, y, E, H):
+    # Equal to the sum over keys of the probability times its gradient, but without reading the keys.
     total = 0.0
     for e in range(h * (E // H), (h + 1) * (E // H)):
         total += dy[t, e] * y[t, e]
@@ -133,10 +136,12 @@ def multi_head_attention_dquery(
             score = 0.0
             for j in range(h * width, (h + 1) * width):
                 score += query[t, j] * keys[k, j]
+            # The Jacobian of softmax: the gradient of a probability minus their weighted mean.
             derivative = -delta[t, h]
             for e in range(h * depth, (h + 1) * depth):
                 derivative += dy[t, e] * values[k, e]
             total += math.exp(factor * score - peak[t, h] - norm[t, h]) * derivative * keys[k, d]
+    # The scale is common to all terms.
     return factor * total
 
 
@@ -181,6 +186,7 @@ def multi_head_attention_onnx(graph, query, keys, values, K_mask, D, E, H, causa
     width = D // H
     factor = 1.0 / math.sqrt(width) if scale is None else scale
     mask = graph.Unsqueeze(K_mask, [1, 2])
+    # 0 times NaN or infinity in the padding would be NaN.
     values = graph.Where(graph.Unsqueeze(K_mask, [2]), values, 0.0)
     own, others = (graph.Reshape(one, [0, 0, H, width]) for one in (query, keys))
     heads = graph.Transpose(graph.Reshape(values, [0, 0, H, E // H]), perm=[0, 2, 1, 3])

@@ -47,6 +47,7 @@ def context_sizes(C, length):
 
 @each(Context.y)
 def context_y(t, k, s, x, C, S_start, start, length):
+    # With an even length, the window has one more step after the current one than before it.
     first = t - (length - 1) // 2 if start is None else t + start
     u = first + k // C
     return x[u, k % C] if S_start[s] <= u < S_start[s + 1] else 0.0
@@ -54,6 +55,7 @@ def context_y(t, k, s, x, C, S_start, start, length):
 
 @gradient(Context.x)
 def context_dx(t, c, s, dy, C, S_start, start, length):
+    # The window reversed: step u contains step t at position j.
     total = 0.0
     for j in range(length):
         u = (t + (length - 1) // 2 if start is None else t - start) - j
@@ -70,6 +72,7 @@ def context_onnx(graph, x, T_mask, length, start):
     rows = graph.Where(graph.Unsqueeze(T_mask, [2]), x, 0.0)
     padded = graph.Pad(rows, [0, before, 0, 0, after, 0])
     shifts = range(first + before, first + before + length)
+    # An end of 0 would be the start of the axis.
     parts = [graph.Slice(padded, [at], [at - before - after or END], [1]) for at in shifts]
     return graph.Concat(*parts, axis=2)
 
@@ -138,6 +141,7 @@ def padded_context_dx(t, c, s, dy, C, S_start, first, length):
 def padded_context_dpadding(p, c, dy, C, S, S_start, first, ahead, length):
     total = 0.0
     for s in range(S):
+        # The step, before or after the sequence, that this padding vector replaces.
         u = (S_start[s] if p < ahead else S_start[s + 1]) + p - ahead
         for t in range(max(S_start[s], u - first - length + 1), min(S_start[s + 1], u - first + 1)):
             total += dy[t, (u - t - first) * C + c]
@@ -153,6 +157,7 @@ def padded_context_onnx(graph, x, padding, T_lengths, P, first, ahead, length):
         at = graph.Add(places, offset)
         outside = graph.Or(graph.Less(at, 0), graph.Not(graph.Less(at, lengths)))
         own = graph.Where(graph.Less(at, 0), graph.Add(at, ahead), graph.Add(graph.Sub(at, lengths), ahead))
+        # Gather needs valid indices in the branch that is not selected, too.
         learned = graph.Gather(padding, graph.Min(graph.Max(own, 0), P - 1), axis=0)
         shifted = graph.Gather(x, graph.Min(graph.Max(at, 0), graph.Sub(steps, 1)), axis=1)
         parts.append(graph.Where(graph.Unsqueeze(outside, [2]), learned, shifted))
@@ -213,6 +218,7 @@ def row_conv_dweight(j, c, dy, x, S_start, S):
 @onnx(RowConv)
 def row_conv_onnx(graph, x, weight, T_mask, C, J):
     rows = graph.Transpose(graph.Where(graph.Unsqueeze(T_mask, [2]), x, 0.0), perm=[0, 2, 1])
+    # Lookahead: padding after the last step only.
     y = graph.Conv(rows, weight.array.T[:, None], group=C, pads=[0, J - 1])
     return graph.Transpose(y, perm=[0, 2, 1])
 
@@ -241,6 +247,7 @@ class SequenceSoftmax:
 
 @each(SequenceSoftmax.peak)
 def sequence_softmax_peak(s, c, x, S_start):
+    # Minus infinity for an empty sequence, whose maximum is not read.
     best = -math.inf
     for t in range(S_start[s], S_start[s + 1]):
         best = max(best, x[t, c])
@@ -276,4 +283,5 @@ def sequence_softmax_dx(t, c, s, y, dy, dot):
 @onnx(SequenceSoftmax)
 def sequence_softmax_onnx(graph, x, T_mask):
     mask = graph.Unsqueeze(T_mask, [2])
+    # Padded steps have weight 0, but a sequence of padding only gives NaN, which Where replaces.
     return graph.Where(mask, graph.Softmax(graph.Where(mask, x, -math.inf), axis=1), 0.0)

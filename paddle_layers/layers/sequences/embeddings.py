@@ -76,6 +76,7 @@ def embedding_y(n, k, ids, table, padding_id):
 def embedding_dtable(u, k, dy, ids, ids_used_start, ids_used_row, padding_id):
     total = 0.0
     for p in range(ids_used_start[u], ids_used_start[u + 1]):
+        # The padding id has no gradient, so that its vector stays as it is.
         if padding_id is None or ids[ids_used_row[p]] != padding_id:
             total += dy[ids_used_row[p], k]
     return total
@@ -116,6 +117,7 @@ class PositionEmbedding:
 @each(PositionEmbedding.y)
 def position_embedding_y(t, c, s, x, table, S_start, P):
     p = t - S_start[s]
+    # NaN instead of the last vector: a sequence that is too long must not go unnoticed.
     return x[t, c] + table[p, c] if p < P else math.nan
 
 
@@ -136,6 +138,7 @@ def position_embedding_dtable(p, c, dy, S_start):
 @onnx(PositionEmbedding)
 def position_embedding_onnx(graph, x, table, P):
     places = graph.places(x)
+    # Gather needs valid indices for the positions that become NaN, too.
     learned = graph.Add(x, graph.Gather(table, graph.Min(places, P - 1)))
     return graph.Where(graph.Unsqueeze(graph.Less(places, P), [1]), learned, math.nan)
 
@@ -187,7 +190,9 @@ def sinusoidal_position_dx(t, c, dy):
 @onnx(SinusoidalPosition)
 def sinusoidal_position_onnx(graph, x, first, C):
     """Angles in float64, reduced to one turn before they become float32; the cosine is a sine a quarter turn on."""
+    # A sine and its cosine share a frequency, hence `column % 2` subtracted.
     column = np.arange(C)
+    # Turns instead of angles: their integer part can be dropped exactly.
     turns = graph.double(10000.0 ** (-(column - column % 2) / C) / (2 * math.pi))
     shares = graph.Add(graph.Mul(onnx_places(graph, x, first), turns), graph.double(column % 2 / 4))
     angles = graph.Cast(graph.Mul(graph.Sub(shares, graph.Floor(shares)), graph.double(2 * math.pi)), to=1)
@@ -252,6 +257,7 @@ def rotary_position_y(t, c, s, x, first, S_start, C, num_heads, base, pairs):
     angle = rotary_angle(place, c, width, pairs == "NEIGHBOURS", base)
     half = 1 if pairs == "NEIGHBOURS" else width // 2
     left = c % width // half % 2 == 0
+    # The rotation mixes a column with the other one of its pair.
     other = -x[t, c + half] if left else x[t, c - half]
     return x[t, c] * real(math.cos(angle)) + other * real(math.sin(angle))
 
@@ -263,6 +269,7 @@ def rotary_position_dx(t, c, s, dy, first, S_start, C, num_heads, base, pairs):
     angle = rotary_angle(place, c, width, pairs == "NEIGHBOURS", base)
     half = 1 if pairs == "NEIGHBOURS" else width // 2
     left = c % width // half % 2 == 0
+    # The inverse of a rotation is the rotation by the opposite angle: only the sign of the sine changes.
     other = dy[t, c + half] if left else -dy[t, c - half]
     return dy[t, c] * real(math.cos(angle)) + other * real(math.sin(angle))
 

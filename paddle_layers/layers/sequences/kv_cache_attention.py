@@ -57,6 +57,7 @@ def attention_step_y(n, e, query, own_key, own_value, keys, values, row, place, 
     width = D // num_heads
     factor = 1.0 / math.sqrt(real(width)) if scale is None else scale
     first = e // (E // num_heads) * width
+    # Online softmax: it starts with the current position, so that the sum is never 0.
     peak = 0.0
     for d in range(first, first + width):
         peak += query[n, d] * own_key[n, d]
@@ -71,6 +72,7 @@ def attention_step_y(n, e, query, own_key, own_value, keys, values, row, place, 
         for d in range(first, first + width):
             score += query[n, d] * keys[r, k, d]
         score *= factor
+        # The sums so far are rescaled to the new maximum.
         best = max(peak, score)
         before = math.exp(peak - best)
         now = math.exp(score - best)

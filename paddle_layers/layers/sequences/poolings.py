@@ -51,6 +51,7 @@ class SeqAvgPool:
 
 @each(SeqAvgPool.factor)
 def seq_avg_pool_factor(s, S_start, strategy):
+    # At least 1: the sum of an empty sequence is 0, and 0 / 0 would be NaN.
     count = real(max(S_start[s + 1] - S_start[s], 1))
     if strategy == "AVERAGE":
         return 1.0 / count
@@ -121,6 +122,7 @@ class SeqMaxPool:
 
 @each(SeqMaxPool.place)
 def seq_max_pool_place(s, c, x, S_start):
+    # An empty sequence has no step with the maximum.
     if S_start[s] == S_start[s + 1]:
         return -1
     best = S_start[s]
@@ -142,6 +144,7 @@ def seq_max_pool_dx(t, c, s, dy, place):
 
 @onnx(SeqMaxPool)
 def seq_max_pool_onnx(graph, x, T_mask, T_lengths):
+    # Padded steps never win.
     peak = graph.ReduceMax(graph.Where(graph.Unsqueeze(T_mask, [2]), x, -math.inf), [1], keepdims=0)
     return graph.Where(graph.Unsqueeze(graph.Equal(T_lengths, 0), [1]), 0.0, peak)
 
@@ -263,6 +266,7 @@ def seq_first_dx(t, c, s, dy, S_start):
 
 @onnx(SeqFirst)
 def seq_first_onnx(graph, x, T_mask):
+    # Larger than any position.
     places = graph.Where(T_mask, graph.places(x), 1 << 40)
     first = graph.ReduceMin(places, [1], keepdims=1)
     return sum_of_rows(graph, x, graph.And(T_mask, graph.Equal(places, first)))
@@ -308,6 +312,7 @@ class SeqWindowPool:
 
 @starts(SeqWindowPool)
 def seq_window_pool_starts(T_start, stride):
+    # Rounded up: the last window may be shorter.
     windows = -(-np.diff(T_start) // stride)
     return np.concatenate([[0], np.cumsum(windows)])
 
@@ -342,6 +347,7 @@ def seq_window_pool_dx(t, c, s, dy, x, W_start, T_start, stride, strategy):
     if strategy == "LAST":
         return derivative if t == last - 1 else 0.0
     if strategy == "MAX":
+        # The first of equal steps receives the gradient.
         best = first
         for u in range(first + 1, last):
             if exceeds(x[u, c], x[best, c]):
@@ -355,6 +361,7 @@ def seq_window_pool_dx(t, c, s, dy, x, W_start, T_start, stride, strategy):
 @onnx(SeqWindowPool)
 def seq_window_pool_onnx(graph, x, T_mask, T_lengths, C, stride, strategy):
     windows = graph.Div(graph.Add(graph.Shape(x, start=1, end=2), stride - 1), stride)
+    # Padded to whole windows; padding has no weight in them.
     real_rows = graph.Pad(graph.Cast(T_mask, to=7), [0, 0, 0, stride - 1])
     ends = graph.Mul(windows, stride)
     rows = graph.Slice(graph.Pad(x, [0, 0, 0, 0, stride - 1, 0]), [0], ends, [1])

@@ -119,6 +119,7 @@ def seq_concat_dz(q, c, s, dy, P_start, Q_start, R_start):
 def seq_concat_onnx(graph, x, z, P_lengths, Q_lengths):
     both = graph.Concat(x, z, axis=1)
     places, length = graph.places(both), graph.Unsqueeze(P_lengths, [1])
+    # The second sequence follows after the padding of the first, which is skipped.
     shift = graph.Sub(graph.Shape(x, start=1, end=2), length)
     chosen = graph.Where(graph.Less(places, length), places, graph.Add(places, shift))
     return onnx_rows(graph, both, chosen), graph.Add(P_lengths, Q_lengths)
@@ -209,6 +210,7 @@ class SubSeq:
 
 @starts(SubSeq)
 def sub_seq_starts(T_start, offset, length):
+    # An offset after the end gives an empty slice.
     rest = np.maximum(np.diff(T_start) - offset, 0)
     return np.concatenate([[0], np.cumsum(np.minimum(length, rest))])
 
@@ -283,6 +285,8 @@ class KmaxSeqScore:
 @each(KmaxSeqScore.y)
 def kmax_seq_score_y(s, k, x, S_start):
     for t in range(S_start[s], S_start[s + 1]):
+        # The rank by counting, without memory for a sorted list; ties are ordered by position, so that ranks are
+        # distinct.
         rank = 0
         for u in range(S_start[s], S_start[s + 1]):
             if exceeds(x[u], x[t]) or (u < t and not exceeds(x[t], x[u])):
@@ -295,6 +299,7 @@ def kmax_seq_score_y(s, k, x, S_start):
 @onnx(KmaxSeqScore)
 def kmax_seq_score_onnx(graph, x, T_mask, T_lengths, K):
     scores = graph.Where(T_mask, graph.Reshape(x, [0, 0]), -math.inf)
+    # Sequences may be shorter than K.
     _, places = graph.TopK(graph.Pad(scores, [0, 0, 0, K], -math.inf), [K], axis=1, outputs=2)
     there = graph.Less(np.arange(K), graph.Unsqueeze(T_lengths, [1]))
     return graph.Cast(graph.Where(there, places, -1), to=1)

@@ -41,6 +41,7 @@ class SeqSlice:
 
 @starts(SeqSlice)
 def seq_slice_starts(first, last, select_first, T_start, S_start):
+    # The first -1 ends a list.
     listed = np.logical_and.accumulate(first >= 0, axis=1)
     begin, end = (first, np.diff(T_start)[:, None] - 1) if select_first else (np.zeros_like(first), first)
     if last is not None:
@@ -55,6 +56,7 @@ def seq_slice_starts(first, last, select_first, T_start, S_start):
 def seq_slice_count(s, first, last, K):
     runs = 0
     for k in range(K):
+        # As in `seq_slice_starts`: the first -1 ends the list.
         if runs == k and first[s, k] >= 0.0 and (last is None or last[s, k] >= 0.0):
             runs += 1
     return runs
@@ -62,6 +64,7 @@ def seq_slice_count(s, first, last, K):
 
 @each(SeqSlice.run)
 def seq_slice_run(s, n, count, S_start, Q_start):
+    # Each sub-sequence counts the slices before it: no concurrent update of a common counter.
     run = Q_start[n]
     for u in range(S_start[n], s):
         run += count[u]
@@ -88,6 +91,7 @@ def seq_slice_y(r, c, q, x, begin, R_start):
 def seq_slice_dx(t, c, s, dy, count, run, begin, R_start):
     total = 0.0
     for q in range(run[s], run[s] + count[s]):
+        # A step may be in several slices.
         place = t - begin[q]
         if 0 <= place < R_start[q + 1] - R_start[q]:
             total += dy[R_start[q] + place, c]

@@ -114,6 +114,7 @@ def seq_filter_y(r, c, x, chosen):
 def seq_filter_dx(t, c, s, dy, keep, T_start, R_start):
     if keep[t] == 0:
         return 0.0
+    # Each step counts the kept steps before it: a gather without concurrent updates.
     place = R_start[s]
     for u in range(T_start[s], t):
         if keep[u] != 0:

@@ -129,6 +129,7 @@ def simple_attention_body(net, encoded, projected, state, D):
     query = net.fc(state, size=D, bias=False, name="query")
     query = net.expand(query, projected, name="expanded_query")
     hidden = net.addto(projected, query, act="tanh", name="hidden")
+    # A bias would add the same to all scores of a sequence and cancel in the softmax.
     scores = net.fc(hidden, size=1, bias=False, name="scores")
     weights = net.sequence_softmax(scores, name="weights")
     weighted = net.scaling(weights, encoded, name="weighted")

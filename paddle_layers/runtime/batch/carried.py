@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
-class Carried:
+class CarriedRows:
     """Rows by phase and data layer; empty before the first batch of a phase."""
 
     def __init__(self, network: Network) -> None:

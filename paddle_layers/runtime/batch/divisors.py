@@ -20,6 +20,7 @@ def batch_divisors(phase: Phase, batch: Batch, key: Callable[[str], int]) -> dic
     phase.select(batch.of)
     if batch.reserve(phase.graph):
         phase.outgrow()
+    # A batch may exceed the capacity only after values of the pass are known; the second plan then has enough of it.
     while True:
         plan = phase.divisor_plan()
         try:

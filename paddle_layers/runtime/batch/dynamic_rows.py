@@ -31,6 +31,8 @@ def make_early_rows(batch: BatchRows, graph: Graph) -> None:
     """Creates rows that follow from feeds; others are estimated as if no input row was used twice."""
     for made in graph.made_rows:
         if made.late and isinstance(made, DynamicRows):
+            # An upper estimate for the memory of most layers; if it is exceeded, the plan is rebuilt with the actual
+            # rows.
             given = [batch.counts[domain] for domain in {value.domain for value in made.op.inputs}]
             batch.counts |= {domain: max(given) for domain in made.domains}
         elif isinstance(made, DynamicRows):
@@ -50,6 +52,7 @@ def make_late_rows(batch: BatchRows, made: DynamicRows, plan: Plan) -> None:
     for layer, first, second in plan.graph.equal_rows:
         if first in new or second in new:
             check_equal_rows(batch, layer, first, second)
+    # A list and not a generator: all domains are reserved before the plan is rebuilt, instead of one per attempt.
     grown = [domain.reserve(batch.counts[domain]) for domain in new]
     if any(grown):
         raise CapacityExceededError
@@ -107,6 +110,7 @@ def _make_rows(batch: BatchRows, graph: Graph, made: DynamicRows, values: Mappin
         inner, *outer = domain.ancestors()
         own = batch.starts[domain, inner] = np.asarray(begin, np.int64)
         for group in outer:
+            # Starts of outer groups in terms of the new rows follow by composition.
             batch.starts[domain, group] = own[batch.starts[inner, group]]
         batch.counts[domain] = int(own[-1])
 

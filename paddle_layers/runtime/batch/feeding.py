@@ -106,6 +106,7 @@ class Batch(BatchRows):
 @functools.lru_cache(maxsize=8)
 def _up_to(count: int) -> Ints:
     """Starts of samples with one row each."""
+    # Cached, since most batches have the same size; read-only, as the array is shared.
     starts = np.arange(count + 1)
     starts.flags.writeable = False
     return starts

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.cpu.feeds import all_below, all_finite
-from paddle_layers.runtime.devices.cpu.table import Table
+from paddle_layers.runtime.devices.cpu.table import CpuTable
 from paddle_layers.runtime.graph.graph import Graph
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.plan.plan import Plan
@@ -32,6 +32,8 @@ class _Feed(NamedTuple):
 
     def takes(self, given: Any) -> bool:
         """Whether an array can be copied directly. `Batch` reports errors in others."""
+        # Exact types only: subclasses, other dtypes and wrong values take the usual path, which converts them or
+        # reports them.
         if type(given) is not np.ndarray or given.shape != self.place.shape or given.dtype != self.place.dtype:
             return False
         return bool(all_below(given.ravel(), self.ids) if self.ids else all_finite(given.ravel()))
@@ -47,11 +49,14 @@ class RepeatedPass(NamedTuple):
 
     @classmethod
     def of(cls, graph: Graph, plan: Plan, batch: Batch, outputs: Iterable[Value]) -> Self | None:
-        """The repeatable pass after a pass; `None` if more than the shapes of feeds determines how a batch maps to the
-        plan.
+        """The repeatable pass after a pass.
+
+        Returns:
+            `None` if more than the shapes of feeds determines how a batch maps to the plan.
         """
         outputs, indices = list(outputs), plan.index_arrays
-        if not isinstance(plan.table, Table) or plan.table.has_keys or graph.made_rows or graph.prepared_entries:
+        # Random keys, dynamic rows and prepared entries change from pass to pass even for equal shapes.
+        if not isinstance(plan.table, CpuTable) or plan.table.has_keys or graph.made_rows or graph.prepared_entries:
             return None
         if plan.moving_states or indices.sequences or indices.indices or indices.csr or indices.uses:
             return None
@@ -74,9 +79,12 @@ class RepeatedPass(NamedTuple):
     def copy(self, given: Mapping[str, Any]) -> None:
         """Copies the feeds of a batch, which `takes` has accepted."""
         for name, feed in self.feeds.items():
+            # Copied, not referenced: launches may work in place on the memory of a feed, and the caller keeps the
+            # array.
             feed.place[...] = given[name]
         self.batch.arrays.update(given)
 
     def read(self) -> dict[str, Array]:
         """Copies of the outputs."""
+        # The next pass overwrites the plan's memory.
         return {name: array.copy() for name, array in self.outputs.items()}

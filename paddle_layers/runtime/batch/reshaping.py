@@ -12,7 +12,7 @@ from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.graph import Graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
 
-from .carried import Carried
+from .carried import CarriedRows
 from .values import Csr, FeedError, Sequences, as_array
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def changed_types(graph: Graph, feeds: Mapping[str, Any]) -> dict[str, Type]:
         if value.entries is not None or not value.type.dims or name not in feeds:
             continue
         sizes = _shape(feeds[name], value.type.level)[1:]
+        # Another number of axes is an error of the feed, and is reported as one.
         if len(sizes) == len(value.type.dims) and sizes != value.type.dims and all(sizes):
             if value.type.kind == "INT":
                 changed[name] = value.type._replace(dims=sizes)
@@ -62,7 +63,7 @@ def _shape(given: Any, level: int) -> tuple[int, ...]:
         return ()
 
 
-def graph_for(phase: Phase, feeds: Mapping[str, Any], parameters: ParameterSet, carried: Carried) -> Graph | None:
+def graph_for(phase: Phase, feeds: Mapping[str, Any], parameters: ParameterSet, carried: CarriedRows) -> Graph | None:
     """The graph for feeds of other sizes; `None` if their sizes are unchanged. Raises `FeedError`."""
     changed = changed_types(phase.graph, feeds)
     if not changed:
@@ -73,7 +74,7 @@ def graph_for(phase: Phase, feeds: Mapping[str, Any], parameters: ParameterSet, 
 
 
 def _rebuilt(
-    graph: Graph, changed: Mapping[str, Type], network: Network, parameters: ParameterSet, carried: Carried
+    graph: Graph, changed: Mapping[str, Type], network: Network, parameters: ParameterSet, carried: CarriedRows
 ) -> Graph:
     """The graph for other types of feeds. Raises `FeedError` if the network does not accept them."""
     types = {name: changed.get(name, value.type) for name, value in graph.feeds.items()}

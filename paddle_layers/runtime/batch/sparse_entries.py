@@ -18,6 +18,7 @@ def prepare_entries(batch: BatchRows, graph: Graph, key: Callable[[str], int]) -
         op, value = made.op, made.value
         given = {**op.attributes, **op.binding.sizes, **dict.fromkeys(op.layer.inputs)}
         given |= {asked: batch.arrays[feed] for asked, feed in made.inputs.items()}
+        # The key of the step, as for random operations on the device: a resumed training samples the same entries.
         given |= {"key": key(op.name), "prepared": made.prepared}
         wanted = {asked: given[asked] for asked in op.layer.hook_names["entries"]}
         start, ids, values = op.layer.hooks["entries"](**wanted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.graph.steps import Copies, Layout, SparseRows, Steps
+from paddle_layers.runtime.graph.steps import Copies, SparseRows, StepLayout, Steps
 
 from .rows import BatchRows
 from .values import Csr
@@ -34,12 +34,15 @@ def lay_out(steps: Steps, batch: BatchRows) -> None:
     around = None if steps.outer is None else batch.layouts[steps.outer]
     parts = np.array([0, count]) if around is None else np.append(around.first, count)
     part = np.repeat(np.arange(len(parts) - 1), np.diff(parts))
+    # Longest sequences first, so that the sequences that are active in a step are the first ones of the step before:
+    # each step is a contiguous range, and no step pads. The sort is stable, hence deterministic.
     order = np.lexsort((-lengths, part))
     rank = _inverse(order)
     sequence = np.repeat(np.arange(count), lengths)
     step = np.arange(begin[-1]) - begin[:-1][sequence]
     if steps.reverse:
         step = lengths[sequence] - 1 - step
+    # Rows by step, and by rank within a step.
     item = np.lexsort((rank[sequence], step, part[sequence]))
     arrays |= {value.name: array for value, array in (
         (steps.place, _inverse(item)), (steps.item, item), (steps.sequence, sequence[item]),
@@ -96,7 +99,7 @@ def _gathered(begin: Ints, which: Ints) -> tuple[Ints, Ints]:
     return starts, np.repeat(begin[:-1][which] - starts[:-1], lengths) + np.arange(starts[-1])
 
 
-def _layout(part: Ints, step: Ints, sequences: Ints) -> Layout:
+def _layout(part: Ints, step: Ints, sequences: Ints) -> StepLayout:
     """Steps from the part and the step index of each row, which are both increasing."""
     changed = (np.diff(part, prepend=-1) != 0) | (np.diff(step, prepend=-1) != 0)
     first = np.flatnonzero(changed)
@@ -104,4 +107,4 @@ def _layout(part: Ints, step: Ints, sequences: Ints) -> Layout:
     if not len(part):
         last = first
     parts = np.searchsorted(part[first], np.arange(len(sequences)))
-    return Layout(first, last, parts, sequences[:-1])
+    return StepLayout(first, last, parts, sequences[:-1])

@@ -20,7 +20,13 @@ class FeedError(ValueError):
 
 @dataclass(frozen=True)
 class Csr:
-    """Sparse rows: row r sets the columns `id[start[r]:start[r + 1]]`, to `value` or to ones."""
+    """Sparse rows: row r sets the columns `id[start[r]:start[r + 1]]`, to `value` or to ones.
+
+    Args:
+        start: Offsets of the rows and the total, (rows + 1,).
+        id: Columns of the entries, (entries,).
+        value: Values of the entries, (entries,); None for ones.
+    """
 
     start: Array
     id: Array
@@ -60,9 +66,15 @@ class Sequences:
 
 
 def as_sequences(value: Any, level: int, *, sparse: bool = False) -> Any:
-    """Lists of rows as `Sequences`; `Sequences` are returned unchanged. Raises `FeedError` for anything else.
+    """Convert lists of rows to `Sequences`.
 
     Rows of a sequence may be an array, and sparse ones a SciPy matrix or a `Csr`.
+
+    Returns:
+        The sequences; `Sequences`, and values of level 0, unchanged.
+
+    Raises:
+        FeedError: The value has another form.
     """
     if isinstance(value, Sequences) or level == 0:
         return value
@@ -99,6 +111,7 @@ def _starts(parts: Sequence[Any]) -> NDArray[np.int64]:
 
 
 def _joined(parts: Sequence[Array]) -> Array:
+    # An empty sequence has no reliable row shape: NumPy makes `[]` one-dimensional.
     filled = [part for part in parts if part.size]
     if len({part.shape[1:] for part in filled}) > 1:
         raise FeedError(
@@ -129,13 +142,18 @@ def checked_starts(starts: Any, total: int | None) -> NDArray[np.int64]:
         raise FeedError(
             f"has invalid `starts`: they must begin with 0, never decrease, and end with the number of rows ({total})"
         )
+    # A copy: the caller may change the array while sequences refer to it.
     return array.astype(np.int64)
 
 
 def as_csr(value: Any) -> Csr:
-    """Lists of column indices, of (column, value) pairs, or a SciPy sparse matrix as `Csr`. Raises `FeedError`.
+    """Convert lists of column indices, of (column, value) pairs, or a SciPy sparse matrix to `Csr`.
 
-    Its starts are valid; the range of columns is checked by the data layer.
+    Returns:
+        Rows with valid starts; the range of columns is checked by the data layer.
+
+    Raises:
+        FeedError: The value has another form.
     """
     if isinstance(value, Csr):
         ids = as_array(value.id)

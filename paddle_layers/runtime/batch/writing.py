@@ -44,6 +44,8 @@ def write_made_rows(plan: Plan, batch: BatchRows, new: Iterable[Domain]) -> None
 
 def write_used_ids(plan: Plan, batch: BatchRows) -> bool:
     """Between the passes: writes which rows of a batch use which id. True if sizes changed."""
+    # Between the passes, because only the backward pass needs the transposed index, and ids may be computed in the
+    # forward pass.
     for name, use in plan.index_arrays.uses.items():
         given = batch.arrays.get(name)  # reading feeds back from the device would wait for it
         ids = given.id if isinstance(given, Csr) else given
@@ -88,6 +90,8 @@ def _write_sparse(plan: Plan, name: str, rows: Csr) -> None:
 def transposed(starts: Ints, ids: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Which rows use an id: used ids, starts, rows, entry positions. Stable, so sums keep their order."""
     count = len(ids)
+    # Positions make the keys distinct, so that a sort of one array replaces a stable argsort. Entries of an id keep
+    # their order, so sums are rounded alike in every run.
     ordered, order = np.divmod(np.sort(ids.astype(np.int64) * count + np.arange(count)), max(count, 1))
     first = np.flatnonzero(np.diff(ordered, prepend=-1 if not count else ordered[0] - 1))
     rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[order]

@@ -24,6 +24,7 @@ class Sizes:
         self.extras = np.array([e.extra for _, e in moving], np.int64)
         self.fixed_places = np.array([at for at, e in enumerate(extents) if e.domain is None and e.extra], np.int64)
         self.fixed = np.array([e.extra for e in extents if e.domain is None and e.extra], np.int64)
+        # Not linear in the rows, so they are evaluated one by one; there are few.
         self.scratch = [(at, e) for at, e in enumerate(extents) if isinstance(e, ScratchSize)]
 
     def write(self, table: NDArray[np.int64], rows: Rows) -> None:

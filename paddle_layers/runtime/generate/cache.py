@@ -51,6 +51,8 @@ def driver_path(kind: str, name: str, text: str) -> Path:
     """Path of the driver with this source."""
     import numba
 
+    # The version of numba is part of the name, since results of another version must not be loaded. 64 bits: a cache
+    # has some thousands of files.
     digest = hashlib.sha256(f"{FORMAT} {numba.__version__}\n{text}".encode()).hexdigest()[:16]
     return try_folder(kind) / f"{name}_{digest}.py"
 
@@ -73,6 +75,7 @@ def _try(kind: str) -> None:
                 make_private_folder(folder)
                 if why := why_distrusted(folder):
                     raise PermissionError(errno.EPERM, why, str(folder))
+                # Writing is tried: permission bits say nothing about a full or read-only file system.
                 with tempfile.TemporaryFile(dir=folder):
                     pass
         except OSError as error:
@@ -128,6 +131,8 @@ def kept_result(path: Path) -> bytes | None:
 def keep_file(path: Path, data: bytes) -> None:
     """Writes a file of the cache atomically; several processes may race."""
     make_private_folder(path.parent)
+    # In the same folder, since a rename across file systems is not atomic. No fsync: after a power failure the checksum
+    # does not match, and the driver is compiled again.
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -160,6 +165,7 @@ def load_driver(path: Path, text: str) -> ModuleType:
             if error.errno is None:  # not a file error: a library that cannot be loaded
                 raise
             give_up(path.parents[1], error)
+        # A second failure, now in the temporary folder, is final.
         with _named(_place(path)):
             return _import(name, _place(path), text)
 
@@ -185,11 +191,14 @@ def _import(name: str, path: Path, text: str) -> ModuleType:
     make_private_folder(path.parent / COMPILED)
     if not is_trusted(path) or path.read_bytes() != text.encode():
         keep_file(path, text.encode())
+    # numba unpickles its index and maps machine code without any check: a truncated file would be a traceback or a
+    # crash.
     remove_damaged(map(Path, _made_of(path)), _sums_of(path))
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # Registered before it runs, as the import system does, and removed if it fails.
     sys.modules[name] = module
     try:
         run = functools.partial(spec.loader.exec_module, module)
@@ -203,9 +212,7 @@ def _import(name: str, path: Path, text: str) -> ModuleType:
 
 @contextlib.contextmanager
 def _kept_private(path: Path) -> Iterator[None]:
-    """numba's results are cached next to the driver, wherever other functions are cached, and are private to the
-    user.
-    """
+    """Results of numba are cached next to the driver, wherever other functions are cached, and private to the user."""
     folder = path.parent / COMPILED
     before = folder.stat().st_mtime_ns
     with numba_keeps_in(""):
@@ -247,6 +254,7 @@ def numba_keeps_in(folder: str) -> Iterator[None]:
     from numba.core import config
 
     settings: Any = config  # a module that fills itself
+    # numba reads the setting when a function is decorated, hence the lock around every import of a driver.
     elsewhere, settings.CACHE_DIR = settings.CACHE_DIR, folder
     try:
         yield

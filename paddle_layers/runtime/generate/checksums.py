@@ -20,6 +20,7 @@ def remove_damaged(files: Iterable[Path], listed: Path) -> None:
     """Removes files that do not match the list, or that another user may have written."""
     sums = _read(listed) if is_trusted(listed) else {}
     for file in files:
+        # Removed instead of reported: the driver is compiled again, which is always correct.
         if not is_trusted(file) or sums.get(file.name) != sum_of(file.read_bytes()):
             file.unlink(missing_ok=True)
 

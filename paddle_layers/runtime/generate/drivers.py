@@ -76,6 +76,7 @@ class Kernel:
     @functools.cached_property
     def _parts(self) -> tuple[Hashable, ...]:
         """Mappings are compared with their order, which is that of the argument tables."""
+        # Cached: kernels are dictionary keys wherever a plan is made.
         values = (getattr(self, name) for name in self.__dataclass_fields__)
         return tuple(tuple(value.items()) if isinstance(value, Mapping) else value for value in values)
 
@@ -139,6 +140,7 @@ def python_text(kernel: Kernel, dtype: str) -> str:
 def unravel(indices: Sequence[str], sizes: Sequence[str], rest: str, cast: str = "{}") -> list[str]:
     """Lines that split a flat index into indices; the first index takes the rest. `cast` wraps sizes."""
     lines = []
+    # No division for the first index, which gets what is left.
     for axis in range(len(indices) - 1, 0, -1):
         size = cast.format(sizes[axis])
         lines += [f"{indices[axis]} = {rest} % {size}", f"rest_ = {rest} // {size}"]
@@ -181,6 +183,7 @@ def scan_lines(kernel: Kernel, columns: str, barrier: str | None) -> list[str]:
     step = [
         f"{row} = first_ + q_ if reverse_ == {back} else last_ - 1 - q_",
         f"lower_ = {row} - 1 if {row} > first_ else -1",
+        # Row numbers instead of pointers: -1 marks the boundary of a sequence in both directions.
         f"upper_ = {row} + 1 if {row} + 1 < last_ else -1",
         "before = upper_ if reverse_ else lower_",
         "after = lower_ if reverse_ else upper_",

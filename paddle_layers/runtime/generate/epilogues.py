@@ -26,15 +26,17 @@ class _Affine(NamedTuple):
 
 
 def table_kernel(kernel: Kernel, source: str, zeros: Collection[str]) -> Kernel | None:
-    """The kernel that computes the epilogue table of `kernel`, an elementwise map of `source`; `None` if it is not
-    affine.
+    """The kernel that computes the epilogue table of `kernel`, an elementwise map of `source`; `None` if not affine.
 
     It loops over rows, channels and positions. `zeros` are arguments that are 0.
     """
     value = value_of(kernel)
     if value is None or len(kernel.indices) != 3:
         return None
+    # Rounding casts are dropped: sums in registers have the tensor's precision already, and casts would hide the affine
+    # form.
     result = _plain(value.result, value.given)
+    # Limits outermost, then scale and shift: the order in which the kernel applies the table.
     low, high, inner = _limits(result, zeros)
     found = _affine(inner, kernel, source)
     if found is None or not all(_of_channel(part, kernel) for part in (low, high)):
@@ -112,6 +114,7 @@ def _affine(value: ast.expr, kernel: Kernel, source: str) -> _Affine | None:
             return found._replace(factor=_joined(found.factor, ast.Mult(), other), shift=shift)
         case ast.Add():
             return found._replace(shift=_joined(found.shift, ast.Add(), other))
+        # A mean is only subtracted first: after a factor, the kernel's order of operations would round differently.
         case ast.Sub() if found == _Affine():
             return _Affine(mean=other)
     return None

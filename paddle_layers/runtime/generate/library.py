@@ -37,6 +37,8 @@ class _Cache(FunctionCache):
     def __init__(self, function: Any, root: Path) -> None:
         super().__init__(function)
         self._root, self._base = root, self._impl.filename_base
+        # numba's own stamp covers the file of the function only, and would return stale results after an edit of a
+        # callee.
         files = sorted(Path(function.__code__.co_filename).parent.glob("*.py"))
         stamp = tuple((file.name, file.stat().st_mtime, file.stat().st_size) for file in files)
         self._cache_file = IndexDataCacheFile(self.cache_path, self._base, stamp)

@@ -15,17 +15,17 @@ def make_private_folder(folder: Path) -> None:
     """Creates the folder and missing parents, private to the user whatever the umask."""
     if folder.is_dir():
         return
+    # One by one, because the mode of `mkdir(parents=True)` does not apply to parents.
     for missing in reversed([path for path in (folder, *folder.parents) if not path.exists()]):
         missing.mkdir(mode=0o700, exist_ok=True)
 
 
 def why_distrusted(path: Path) -> str:
-    """Why the file here, or the target of a link, may be written by another user; empty if trusted. Raises
-    `OSError`.
-    """
+    """Why another user may write the file here, or the target of a link; empty if trusted. Raises `OSError`."""
     facts = path.stat()
     if not hasattr(os, "getuid"):  # Windows separates the folders of users by other means
         return ""
+    # Drivers are executed and numba's results unpickled: whoever can write them can run code as this user.
     if facts.st_uid not in (ROOT, os.getuid()):
         return "it belongs to another user"
     if facts.st_mode & OTHERS:

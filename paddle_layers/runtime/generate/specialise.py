@@ -1,6 +1,4 @@
-"""Specialization of point functions by constant folding: what is known when the network is built is folded into the
-source.
-"""
+"""Specialization of point functions by constant folding: constants of the built network are folded into the source."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ always.
 """
 
 
-class _Fold(ast.NodeTransformer):
+class _ConstantFolder(ast.NodeTransformer):
     """Folds absent inputs, phases and choices; keeps float literals in the precision of the tensors."""
 
     def __init__(self, known: Mapping[str, Any]) -> None:
@@ -38,6 +36,7 @@ class _Fold(ast.NodeTransformer):
         return node
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        # A float literal is float64 for numba and would promote the whole expression.
         return _real(node) if isinstance(node.value, float) else node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
@@ -46,9 +45,11 @@ class _Fold(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        # Already in the precision that the author asked for.
         if isinstance(node.func, ast.Name) and node.func.id in _CASTS and isinstance(node.args[0], ast.Constant):
             return node
         self.generic_visit(node)
+        # Nested pairs: the replacements have two arguments.
         while _is_extreme(node) and len(node.args) > 2:
             node.args[:2] = [ast.Call(node.func, node.args[:2], [])]
         return node
@@ -137,6 +138,7 @@ def specialise(program: Program, known: Mapping[str, Hashable], call: Callable[.
 def _numbers(call: Callable[..., Any]) -> tuple[tuple[str, float], ...]:
     """Module constants that a function reads, with their current values."""
     scope = call.__globals__
+    # Read at every call and part of the cache key, since a module may be reloaded with other constants.
     found = ((name, scope.get(name)) for name in call.__code__.co_names)
     return tuple((n, value) for n, value in found if isinstance(value, (int, float)) and not isinstance(value, bool))
 
@@ -149,7 +151,7 @@ def _specialised(
     *,
     all_arguments: bool,
 ) -> Program:
-    folded = _Fold({**dict(numbers), **dict(known)}).visit(copy.deepcopy(program.tree))
+    folded = _ConstantFolder({**dict(numbers), **dict(known)}).visit(copy.deepcopy(program.tree))
     assert isinstance(folded, ast.FunctionDef)
     folded.body = _until_return(folded.body) or [ast.Pass()]
     if not all_arguments:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def build_graph(network: Network, parameters: ParameterSet, feed_types: Mapping[str, Type]) -> Graph:
     """Binds every node. `feed_types` replaces types of data layers. Raises `ShapeError` as inference does."""
     graph = Graph(Domain("samples"), [], {}, {}, {}, [])
-    builder = Builder(graph, parameters)
+    builder = GraphBuilder(graph, parameters)
     for node in network.nodes:
         if not node.definition.inputs:
             _add_feed(graph, node, feed_types)
@@ -69,11 +69,12 @@ def _add_losses(graph: Graph, node: Node) -> None:
         default = 1.0 if position < len(outputs) and outputs[position].loss else 0.0
         given = node.loss_weight
         weight = float(given[position]) if given and position < len(given) else default
+        # A loss with an explicit weight of 0 stays a loss, so that it is reported.
         if weight or default:
             graph.losses[name] = weight
 
 
-class Builder:
+class GraphBuilder:
     """Adds nodes to a graph; names of nested layers begin with the name of the outer layer and a dot."""
 
     def __init__(self, graph: Graph, parameters: ParameterSet) -> None:
@@ -154,6 +155,7 @@ class Builder:
         linear = registries["layer"]["linear"]
         found: list[Value] = []
         for place, value in enumerate(values):
+            # A value that comes from outside, or occurs twice, gets a copy: renaming it would rename another output.
             foreign = any(value is one for one in (*inputs, *found))
             copy = (f"{prefix}output_{place}", linear, linear.bind({}), (value,))
             found.append(self.operation(*copy).outputs[0] if foreign else value)
@@ -163,6 +165,7 @@ class Builder:
 def _inside_for(node: Node, inside: Inside, inputs: Sequence[Value], name: str) -> Inside:
     """The network inside a layer; a body computes attributes from sizes, so other sizes need another one."""
     types = tuple(value.type for value in inputs)
+    # Most batches have the declared sizes, for which the body has been expanded at load time.
     if "body" not in node.definition.hooks or types == node.input_types:
         return inside
     try:
@@ -229,6 +232,7 @@ def _dynamic_rows(graph: Graph, op: Op) -> DynamicRows:
     values = {name: op.argument(name)[0] for name in asked}
     temps = op.layer.decisive_temps
     computed = bool(temps) or any(value.name not in graph.feeds for value in values.values())
+    # Late is contagious: rows grouped by late rows are late themselves.
     late = computed or any(domain.late for pair in groups.values() for domain in pair)
     domains = []
     for row, group in op.layer.dynamic_rows.items():
@@ -261,6 +265,7 @@ def _prepared_entries(graph: Graph, op: Op, name: str, entries: Entries) -> Prep
 
 
 def _bind_rows(graph: Graph, op: Op, rows: dict[str, Domain], axis: str, domain: Domain) -> None:
+    # Different domains may have equal rows at run time, which is checked per batch.
     known = rows.setdefault(axis, domain)
     if known is not domain:
         graph.equal_rows.append((op.name, known, domain))
@@ -288,5 +293,6 @@ def _add_parameters(op: Op, parameters: ParameterSet, node: Node | None) -> None
 def _settings(node: Node | None, name: str, item: int, count: int) -> Any:
     if node is None:
         return None
+    # A setting for one item takes precedence over that for all.
     numbered: Sequence[str] = (f"{name}_{item}",) if count > 1 else ()
     return next((node.params[key] for key in (*numbered, name) if key in node.params), None)

@@ -36,6 +36,8 @@ class Domain:
         """Reserves memory for so many rows; the capacity grows geometrically. True if it grew."""
         if rows <= self.capacity:
             return False
+        # The first batch exactly, since most trainings never see a larger one; then by half as much again, so that
+        # slowly growing batches do not plan each time.
         self.capacity = rows if self.capacity == 0 else max(rows, self.capacity * 3 // 2)
         return True
 
@@ -101,6 +103,7 @@ LATE_ROWS = 1 << 20
 
 def rounded_rows(domain: Domain, rows: int) -> int:
     """Row count for kernel selection: the next power of two, so that few selections have to be made."""
+    # A kernel for few rows may be wrong for many, never the reverse.
     return LATE_ROWS if domain.late else 1 << max(rows - 1, 0).bit_length()
 
 

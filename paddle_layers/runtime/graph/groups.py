@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from paddle_layers.define import LayerDefinition, ShapeError, Type, registries
 
 from .graph import Graph, Op
-from .step_layers import Reorder, ReorderIds, Repeat, RepeatSequence, definition_of
+from .step_layers import Reorder, ReorderIds, RepeatRow, RepeatSequence, definition_of
 from .steps import Steps
 from .value import Value
 
@@ -42,10 +42,10 @@ def add_group(
     builder: Builder, node: Node, inside: Inside, inputs: tuple[Value, ...], prefix: str
 ) -> tuple[Value, ...]:
     """Adds the operations of a recurrent group; returns its outputs, in the original order of the sequences."""
-    return _Group(builder, node, inside, inputs, prefix).outputs()
+    return _RecurrentGroup(builder, node, inside, inputs, prefix).outputs()
 
 
-class _Group:
+class _RecurrentGroup:
     def __init__(self, builder: Builder, node: Node, inside: Inside, inputs: tuple[Value, ...], prefix: str) -> None:
         self.builder, self.prefix, self.inside = builder, prefix, inside
         graph, static = builder.graph, node.attributes["static"]
@@ -65,6 +65,7 @@ class _Group:
         for part, op in made:
             op.carried = self.scope[part.attributes["of"]]
             _check_carried(op, part.attributes["of"])
+        # After all parts: only then is it known what a memory depends on.
         self._sort([op for _, op in made])
 
     def outputs(self) -> tuple[Value, ...]:
@@ -96,7 +97,7 @@ class _Group:
             return steps.take_sparse(value, index)
         if value.type.kind == "INT":
             return self._op(f"{name} in each step", ReorderIds, value, index)
-        owner = Repeat if value.type.level == 0 else RepeatSequence
+        owner = RepeatRow if value.type.level == 0 else RepeatSequence
         return self._op(f"{name} in each step", owner, value, index, steps.place)
 
     def _gathered(self, name: str) -> Value:
@@ -152,11 +153,14 @@ class _Group:
         for place, unit in enumerate(units):
             if unit[0] in memories:
                 continue
+            # Between a memory and the value it carries: the rest does not depend on the step order, and runs on the
+            # rows of all steps at once.
             place_in = loop if place in after and place in before else tail if place in after else head
             place_in.extend(unit)
         for op in loop:
             self._check_sparse(op)
             self._enter(op)
+        # The loop stays contiguous, and each part keeps its order, which is topological.
         graph.ops[self.first :] = [*head, *loop, *tail]
 
     def _check_sparse(self, op: Op) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .domains import Domain, Extent
-from .steps import Layout, Steps
+from .steps import StepLayout, Steps
 
 Ints = NDArray[np.int64]
 Starts = dict[tuple[Domain, Domain], Ints]
@@ -22,7 +22,7 @@ class Rows:
 
     counts: dict[Domain, int] = field(default_factory=dict)
     starts: Starts = field(default_factory=dict)
-    layouts: dict[Steps, Layout] = field(default_factory=dict)
+    layouts: dict[Steps, StepLayout] = field(default_factory=dict)
     """The steps of recurrent groups."""
     ids: dict[Domain, Ints] = field(default_factory=dict)
     """For rows that represent used ids: these ids, in increasing order. They are known at the begin of the backward
@@ -47,7 +47,7 @@ class StepRows(NamedTuple):
     steps: Steps
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> StepLayout:
         """Rows per step."""
         return self.rows.layouts[self.steps]
 
@@ -63,6 +63,7 @@ class StepRows(NamedTuple):
                 return np.zeros_like(layout.first), self.rows.layouts[group].opening
             if domain in (group.rows, group.longest_first):
                 return self.range_of(group.items if domain is group.rows else group.sequences)
+        # Rows within a sequence of the step: their range follows from the starts.
         for outermost in domain.ancestors()[-1:]:
             around = self.range_of(outermost)
             if around is not None:

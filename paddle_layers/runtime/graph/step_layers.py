@@ -64,7 +64,7 @@ def reorder_ids_y(r, i, x, index):
 
 
 @internal
-class Repeat:
+class RepeatRow:
     """Repeats the row of a sequence in each of its steps: `y[r] = x[sequence[r]]`."""
 
     x = Input("S ...", "one row per sequence")
@@ -74,13 +74,13 @@ class Repeat:
     examples = (Example(x="2", sequence="ids<9", place="sequence of ids<9"),)
 
 
-@each(Repeat.y)
-def repeat_y(r, i, x, sequence):
+@each(RepeatRow.y)
+def repeat_row_y(r, i, x, sequence):
     return x[sequence[r], i]
 
 
-@gradient(Repeat.x)
-def repeat_dx(s, i, dy, place, T_start):
+@gradient(RepeatRow.x)
+def repeat_row_dx(s, i, dy, place, T_start):
     total = 0.0
     for t in range(T_start[s], T_start[s + 1]):
         total += dy[place[t], i]

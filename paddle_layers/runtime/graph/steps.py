@@ -37,9 +37,10 @@ class SparseRows(NamedTuple):
     order: Value
 
 
-class Layout(NamedTuple):
-    """The steps of a batch. A part consists of the steps in one step of the surrounding group; without one there is one
-    part.
+class StepLayout(NamedTuple):
+    """The steps of a batch.
+
+    A part consists of the steps in one step of the surrounding group; without one there is one part.
     """
 
     first: Ints
@@ -65,6 +66,7 @@ class Layout(NamedTuple):
     def following(self) -> Ints:
         """Rows of the following step in the same part; 0 after the last."""
         counts = np.append(self.counts[1:], 0)
+        # The last step of a part is followed by the first one of another sequence.
         counts[self.parts[1:][np.diff(self.parts) > 0] - 1] = 0
         return counts
 

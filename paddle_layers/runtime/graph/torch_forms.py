@@ -1,5 +1,6 @@
-"""PyTorch forms of the parameters of a graph: for recurrent layers, and the linear layers before them, this is not
-local.
+"""PyTorch forms of the parameters of a graph.
+
+For recurrent layers, and the linear layers before them, the form depends on the surrounding layers.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ def _form(op: Op, field: str, gates: Gates | None) -> Form:
 
 def _gates_behind(op: Op, readers: Mapping[Value, list[str]]) -> Gates | None:
     """For an `fc` whose columns are the gates of a recurrent layer and nothing else: these gates."""
+    # Only if nothing else reads the columns: another reader would see them permuted.
     behind = set(readers.get(op.outputs[0], ())) if op.layer.name == "fc" else set()
     return GATES.get(behind.pop()) if len(behind) == 1 else None
 

@@ -81,8 +81,10 @@ def _accesses(ref: Ref, writes: bool, own: bool) -> list[Access]:
     owner = ref.owner
     if isinstance(owner, Lagged):
         owners = [owner.buffer, *([owner.boot] if owner.boot is not None else [])]
+        # Rows of another step: never the element's own.
         return [Access(buffer.root, writes, own=False) for buffer in owners]
     if isinstance(owner, Buffer):
+        # A reference to a part counts elements from another start, so equal indices are not equal addresses.
         whole = owner.extent == _size(ref)
         return [Access(owner.root, writes, own and whole)]
     return [Access((owner.parameter.name, owner.part) if isinstance(owner, Held) else owner, writes, own)]

@@ -26,9 +26,7 @@ class Held(NamedTuple):
 
 
 class Lagged(NamedTuple):
-    """Rows of another step of a recurrent group: those of the previous step, in the first step `boot`; or of the
-    next.
-    """
+    """Rows of another step of a recurrent group: of the previous step, in the first step `boot`; or of the next."""
 
     buffer: Buffer
     boot: Buffer | None = None
@@ -43,13 +41,13 @@ class Ref(NamedTuple):
     dtype: str = "real"
 
 
-class Fixed(NamedTuple):
+class ExternalMemory(NamedTuple):
     """Memory owned by others."""
 
     address: int
 
 
-Owner = Buffer | Held | Fixed | Lagged
+Owner = Buffer | Held | ExternalMemory | Lagged
 """Owner of an array's memory."""
 
 

@@ -32,6 +32,8 @@ def first_rows(i, y, x, n):
 def gradient_squares(i, squares, gradient, n, block):
     """Sum of the squares of a block, in float64."""
     total = double(0)
+    # Float64: the sum of many small squares would lose digits in float32, and an overflowing square would hide a large
+    # but finite norm.
     for j in range(i * block, min(i * block + block, n)):
         total += double(gradient[j]) * double(gradient[j])
     return total
@@ -76,12 +78,15 @@ def has_non_finite(i, found, x, n, block):
     first = max(i * block, 0)
     wrong = real(0.0)
     for j in range(first, min(first + block, n)):
+        # A difference instead of a comparison with NaN, and a sum instead of an early exit: the loop vectorizes.
         wrong += x[j] - x[j]
     return 0.0 if wrong == 0.0 else 1.0
 
 
 def towards(i, average, x, share):
     """Moving average: moves the average toward a value by a fraction; the value itself for a fraction of 1."""
+    # Without the special case the first value would be rounded by the difference, and a NaN would never leave the
+    # average.
     return average[i] + share * (x[i] - average[i]) if share < 1 else x[i]
 
 
@@ -119,6 +124,7 @@ def seed_value(i, y, divisor, weight):
     return real(double(weight) / max(divisor[0], double(1)))
 
 
+# Fixed, so that sums are partitioned by shape; small enough that large arrays have work for all threads.
 BLOCK = 4096
 """Elements per partial sum of squares: the same sum at any number of threads."""
 SQUARES = Function("builtin", (), gradient_squares)

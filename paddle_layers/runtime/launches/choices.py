@@ -17,7 +17,7 @@ from paddle_layers.runtime.graph.domains import RowsOf, chosen_rows_of
 T = TypeVar("T")
 
 
-class Choice(NamedTuple):
+class KernelSelection(NamedTuple):
     """A selection and the function to repeat it, with the switches at that time."""
 
     choose: Callable[[RowsOf], object]
@@ -29,10 +29,10 @@ class Choice(NamedTuple):
         return bool(self.context.run(self.choose, chosen_rows_of) == self.chosen)
 
 
-_NOTED: ContextVar[list[Choice] | None] = ContextVar("choices of the plan that is being made", default=None)
+_NOTED: ContextVar[list[KernelSelection] | None] = ContextVar("choices of the plan that is being made", default=None)
 
 
-def noting(choices: list[Choice]) -> AbstractContextManager[None]:
+def noting(choices: list[KernelSelection]) -> AbstractContextManager[None]:
     """Context manager: selections are recorded."""
     return switched(_NOTED, choices)
 
@@ -42,5 +42,7 @@ def choose(chooser: Callable[[RowsOf], T]) -> T:
     chosen = chooser(chosen_rows_of)
     noted = _NOTED.get()
     if noted is not None:
-        noted.append(Choice(chooser, chosen, copy_context()))
+        # With the context variables of this moment: a later check must not depend on switches, such as disabled passes,
+        # that are set then.
+        noted.append(KernelSelection(chooser, chosen, copy_context()))
     return chosen

@@ -1,5 +1,6 @@
-"""Abstract computation of a launch as defined by the layer, whichever kernel implements it: the basis of operation
-counts.
+"""Abstract computation of a launch as defined by the layer, whichever kernel implements it.
+
+Operation counts are based on it.
 """
 
 from __future__ import annotations

@@ -22,11 +22,13 @@ from .computation import Computation
 from .launch import Launch
 from .operations import operations
 from .python_launches import python_launch
-from .scope import Scope, host_sizes
+from .scope import OperationScope, host_sizes
 from .tuned_launches import tuned_launches
 
 
-def make_launches(scope: Scope, function: Function, item: int | None, *, accumulate: bool = False) -> list[Launch]:
+def make_launches(
+    scope: OperationScope, function: Function, item: int | None, *, accumulate: bool = False
+) -> list[Launch]:
     """Specializes a function for an operation (and an item of its repeatable input) and binds its arguments.
 
     That is one launch, but for two-step tuned kernels.
@@ -39,9 +41,11 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     groups = {group.lower() for group in scope.op.layer.groups.values()}
     sequence_index = next((name for name in wanted if name in groups and name not in lead), None)
     resolved = {name: scope.resolve(name, function, item) for name in wanted if name != sequence_index}
+    # Specialized before kernels are compared: two layers with the same choices share one driver.
     constants, live = split_constants(resolved)
     program = specialise(function.program, constants, function.call)
     args: dict[str, Argument] = dict(zip(function.target_names, targets, strict=True))
+    # Only what the specialized source still reads becomes an argument; others would keep buffers alive.
     args |= {name: value for name, value in live.items() if name in program.names}
     if "which" in lead:
         args["which"] = Extent(item or 0)
@@ -66,7 +70,7 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     return [launch]
 
 
-def _tuned_kernel(scope: Scope, function: Function, item: int | None) -> Tuned | None:
+def _tuned_kernel(scope: OperationScope, function: Function, item: int | None) -> Tuned | None:
     """The tuned kernel for the current selection rows."""
     place = (scope.op.layer.name, function.name, scope.device)
     if not has_tuned(*place):
@@ -75,7 +79,11 @@ def _tuned_kernel(scope: Scope, function: Function, item: int | None) -> Tuned |
 
 
 def _index_sizes(
-    scope: Scope, function: Function, item: int | None, sequence_index: str | None, args: Mapping[str, Argument]
+    scope: OperationScope,
+    function: Function,
+    item: int | None,
+    sequence_index: str | None,
+    args: Mapping[str, Argument],
 ) -> dict[str, Extent]:
     """Size of each index of a function."""
     target, layer = args[function.target_names[0]], scope.op.layer
@@ -95,7 +103,7 @@ def _index_sizes(
 
 
 def _kernel(
-    scope: Scope,
+    scope: OperationScope,
     function: Function,
     item: int | None,
     program: Program,
@@ -112,6 +120,8 @@ def _kernel(
     if function.used is not None:
         used = scope.index_arrays.used(scope.value(function.used.name, item), "id")
         if not _has_rows_of(args[function.target_names[0]], used):
+            # The rows of a dense gradient that no id names must keep their zeros, or the contributions of other
+            # operations.
             used_rows, accumulate = "used_rows_", True
             extra[used_rows] = used
     if function.along is not None:
@@ -135,13 +145,15 @@ def _kernel(
     return kernel, extra
 
 
-def _grouped_axis(scope: Scope, function: Function, sequence_index: str | None) -> str | None:
+def _grouped_axis(scope: OperationScope, function: Function, sequence_index: str | None) -> str | None:
     """The row axis of the target, if its sequences are needed; a layer may have several row axes with one group."""
     row = function.targets[0].axes[0].name if function.targets[0].axes else ""
     return row if row in scope.op.layer.groups and (function.scan or sequence_index) else None
 
 
-def _sequence(scope: Scope, function: Function, row: str | None) -> tuple[tuple[str, str] | None, dict[str, Argument]]:
+def _sequence(
+    scope: OperationScope, function: Function, row: str | None
+) -> tuple[tuple[str, str] | None, dict[str, Argument]]:
     """Grouping of rows into sequences: the sequence index and the name of an array by which a driver finds it."""
     if row is None:
         return None, {}
@@ -150,7 +162,9 @@ def _sequence(scope: Scope, function: Function, row: str | None) -> tuple[tuple[
     return (group.lower(), name), {name: scope.sequence(kind, row)}
 
 
-def _with_long_rows(scope: Scope, kernel: Kernel, args: Mapping[str, Argument]) -> tuple[Kernel, dict[str, Argument]]:
+def _with_long_rows(
+    scope: OperationScope, kernel: Kernel, args: Mapping[str, Argument]
+) -> tuple[Kernel, dict[str, Argument]]:
     """A bias whose target has several trailing axes: they are flattened, as image rows alone leave vectors empty."""
     bias, name = scope.op.layer.bias, kernel.targets[0]
     target = args[name]
@@ -179,7 +193,7 @@ def _has_rows_of(target: Argument, used: Ref) -> bool:
     return isinstance(target, Ref) and target.shape[0] == used.shape[0]
 
 
-def _work_items(scope: Scope, function: Function, args: Mapping[str, Argument]) -> tuple[Extent, int]:
+def _work_items(scope: OperationScope, function: Function, args: Mapping[str, Argument]) -> tuple[Extent, int]:
     """Work items and elements of each: rows of the last axis, elements of a vector, sequences of a scan, calls."""
     target = args[function.target_names[0]]
     assert isinstance(target, Ref)
@@ -209,7 +223,10 @@ def _guess_work(launch: Launch, function: Function, kernel: Kernel, args: Mappin
     """Estimate of the operations of a launch, which determines how it is split."""
     sizes = {name: value.capacity for name, value in args.items() if isinstance(value, Extent)}
     each = operations(kernel.program, kernel.helpers, sizes)
+    # Loops and exponentials count: `crf` once stayed on one thread, as its scan has one item per sequence (12.0 to 6.5
+    # ms).
     launch.weight = max(launch.columns, 1) * each
+    # An item writes a part of the target only, so the size of the whole says nothing about its work.
     if function.offsets.keys() & args.keys() or kernel.along:
         return
     launch.work = _largest(args)
@@ -232,6 +249,7 @@ def _note_uses(launch: Launch, function: Function, kernel: Kernel, args: Mapping
                 launch.reads += uses(value)
         elif name not in kernel.args or kernel.program.reads(name) or name not in function.args:
             launch.reads += uses(value)
+    # These write elements in another order than they read them, or read the target itself.
     if kernel.accumulate or kernel.scan or kernel.procedure or kernel.used_rows or kernel.along:
         return
     for name, value in args.items():

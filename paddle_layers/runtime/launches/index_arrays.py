@@ -64,6 +64,7 @@ class IndexArrays:
         """Sequence starts (`starts`), sequence of each row (`map`) or the previous row (`before`)."""
         extent = rows_of(key.group, 1, 1) if key.kind == "starts" else rows_of(key.leaf)
         capacity = extent if key.steps is None or key.kind != "starts" else starts_capacity(key.group, key.steps)
+        # One array per key, however many launches ask for it: each is computed and copied once per batch.
         buffer = self.sequences.setdefault(key, Buffer(f"{key.kind} of {key.leaf.name}", capacity, "int64"))
         return Ref(buffer, (extent,), "int64")
 
@@ -83,6 +84,7 @@ class IndexArrays:
     def used(self, value: Value, part: str) -> Ref:
         """Part of the transpose of a value: `id`, `start`, `row`, `entry` or `value`."""
         use = self.uses.setdefault(value.name, Used(value, self.dtype))
+        # In the worst case every entry has another id.
         use.ids.reserve(max(use.entries.capacity, 1))
         if part == "entry" and part not in use.buffers:
             use.buffers[part] = Buffer(f"{value.name} used entries", rows_of(use.entries), "int64")

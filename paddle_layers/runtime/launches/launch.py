@@ -81,4 +81,5 @@ class Launch:
 
 def buffers_of(launches: Sequence[Launch]) -> list[Buffer]:
     """All buffers of launches, each once."""
+    # An ordered set: memory plans must not depend on hash values.
     return list(dict.fromkeys(b for launch in launches for b in (*launch.reads, *launch.writes)))

@@ -10,27 +10,30 @@ from typing import NamedTuple
 
 from paddle_layers.define.functions.program import Program
 
+# Such loops mostly run over windows or filters; the estimate only decides between one thread and several.
 ROUNDS = 8
 """Iterations of a loop whose number is unknown."""
+# A branch-free polynomial with range reduction, see `primitives.elementary`.
 ELEMENTARY = 16
 """Operations of a function such as `math.exp`, vectorized."""
 
 
 def operations(program: Program, helpers: Mapping[str, Program], sizes: Mapping[str, int]) -> int:
-    """Operations of the most expensive place in a program, at least 1: iterations of the surrounding loops times its
-    cost.
+    """Operations of the most expensive place in a program, at least 1.
 
-    `sizes` are the possible loop bounds, by name.
+    They are the iterations of the surrounding loops times its cost. `sizes` are the possible loop bounds, by name.
     """
+    # The maximum and not the sum: the innermost loop dominates, and a sum over all statements would count short ones as
+    # much.
     return max(
         math.prod(max(sizes.get(end, ROUNDS), 1) for end in ends)
         * (operations(helpers[called], helpers, {}) if called in helpers else other)
-        for ends, called, other in _places(program)
+        for ends, called, other in _cost_terms(program)
     )
 
 
-class _Place(NamedTuple):
-    """A place in a program, inside loops."""
+class _CostTerm(NamedTuple):
+    """The cost of a node of a program inside loops."""
 
     ends: tuple[str, ...]
     """Name of the bound of each surrounding loop; empty if it is not a name."""
@@ -41,8 +44,8 @@ class _Place(NamedTuple):
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _places(program: Program) -> frozenset[_Place]:
-    """All places with different costs."""
+def _cost_terms(program: Program) -> frozenset[_CostTerm]:
+    """All terms that differ."""
     found = set()
     stack: list[tuple[ast.AST, tuple[str, ...]]] = [(program.tree, ())]
     while stack:
@@ -51,7 +54,7 @@ def _places(program: Program) -> frozenset[_Place]:
             ends = (*ends, _end(node))
         call = node.func if isinstance(node, ast.Call) else None
         called = call.id if isinstance(call, ast.Name) else ""
-        found.add(_Place(ends, called, ELEMENTARY if isinstance(call, ast.Attribute) else 1))
+        found.add(_CostTerm(ends, called, ELEMENTARY if isinstance(call, ast.Attribute) else 1))
         stack += [(child, ends) for child in ast.iter_child_nodes(node)]
     return frozenset(found)
 

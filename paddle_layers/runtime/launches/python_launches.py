@@ -8,10 +8,10 @@ from paddle_layers.runtime.graph.domains import Extent
 
 from .arguments import spec_of, split_constants, uses
 from .launch import Launch
-from .scope import Scope
+from .scope import OperationScope
 
 
-def python_launch(scope: Scope, function: Function, *, accumulate: bool) -> Launch:
+def python_launch(scope: OperationScope, function: Function, *, accumulate: bool) -> Launch:
     """One call of a Python function of arrays."""
     names = (*function.target_names, *function.args)
     constants, args = split_constants({name: scope.resolve(name, function, None) for name in names})

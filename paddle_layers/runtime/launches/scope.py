@@ -21,7 +21,7 @@ class UnknownArgument(LookupError):
     """A tuned kernel requests a name that its layer does not have; point functions are checked when registered."""
 
 
-class Scope:
+class OperationScope:
     """The meaning of names in one operation of one plan."""
 
     def __init__(
@@ -70,6 +70,7 @@ class Scope:
             return self._tensor(name, function, item)
         if name == "training":
             return self.training
+        # A placeholder: the key changes in every step, the launch does not.
         if name == "key":
             return Key(self.op.name)
         if name == "which":
@@ -123,7 +124,7 @@ class Scope:
         return self.op.argument(name)[item or 0 if field is not None and field.repeatable else 0]
 
 
-def host_sizes(scope: Scope, item: int | None, rows: RowsOf = capacity_of) -> dict[str, Any]:
+def host_sizes(scope: OperationScope, item: int | None, rows: RowsOf = capacity_of) -> dict[str, Any]:
     """Axis sizes and attributes as plain numbers for the host functions of tuned kernels.
 
     `rest` is the size of `...`, `training` whether the phase is train.

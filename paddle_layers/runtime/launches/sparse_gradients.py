@@ -13,17 +13,17 @@ from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.memory.parameters import Parameter
 
-from .arguments import Fixed, Ref
+from .arguments import ExternalMemory, Ref
 from .buffers import Buffer
 
 if TYPE_CHECKING:
     from paddle_layers.define.functions.point_functions import Function
 
     from .index_arrays import Used
-    from .scope import Scope
+    from .scope import OperationScope
 
 
-class Memory(Protocol):
+class PlanMemory(Protocol):
     """Access to the buffers of a plan."""
 
     def read(self, buffer: Buffer, rows: Rows | None = None) -> NDArray[Any]:
@@ -44,7 +44,7 @@ class SparseGradient:
     use: Used
     rows: Ref
     """Shape as the layer requests it: the ids, then the other axes."""
-    plan: Memory | None = None
+    plan: PlanMemory | None = None
     batch: Rows = field(default_factory=Rows)
     """The rows of the last backward pass."""
 
@@ -58,6 +58,7 @@ class SparseGradient:
         assert self.plan is not None
         assert isinstance(self.rows.owner, Buffer)
         flat = self.plan.read(self.rows.owner, self.batch)
+        # Copies: the next pass overwrites the memory while the caller may still accumulate the rows.
         return self.ids.copy(), flat.reshape(len(self.ids), *self.parameter.shape[1:]).copy()
 
     def poison(self) -> None:
@@ -86,10 +87,10 @@ class SparseGradient:
 
     def _fixed(self, buffer: Buffer, extent: Extent) -> Ref:
         assert self.plan is not None
-        return Ref(Fixed(self.plan.address(Ref(buffer, (extent,)))), (extent,))
+        return Ref(ExternalMemory(self.plan.address(Ref(buffer, (extent,)))), (extent,))
 
 
-def make_sparse_gradient(scope: Scope, function: Function, item: int, dtype: str) -> SparseGradient:
+def make_sparse_gradient(scope: OperationScope, function: Function, item: int, dtype: str) -> SparseGradient:
     """Memory for the sparse gradient of a parameter, as a function computes it from the used ids."""
     assert function.used is not None
     target = function.targets[0]

@@ -25,6 +25,7 @@ def memory_launch(op: Op, output: Buffer, boot: Buffer, carried: Buffer) -> Laun
 def carried_gradient(op: Op, gradient: Buffer, memory: Buffer, *, accumulate: bool) -> Launch:
     """The gradient of a carried value in a step: that of the memory in the next step."""
     assert op.steps is not None
+    # Sequences are sorted by length, so those that continue are the first rows; the ones that ended get zeros.
     rows = rows_of(op.steps.following, _width(op))
     args: list[Argument] = [Ref(gradient, (gradient.extent,)), Ref(Lagged(memory), (memory.extent,)), rows]
     return simple_launch(FIRST_ROWS, op.name, args, accumulate=accumulate)
@@ -82,6 +83,7 @@ def loop_bounds(launches: Sequence[Launch]) -> list[tuple[int, int]]:
     before: tuple[object, ...] = ()
     for at, launch in enumerate(launches):
         loop = launch.loop
+        # By the outermost group: nested loops belong to one section, which is unrolled as a whole.
         now = () if loop is None else (chain(loop.steps)[0], loop.backward)
         if now and now == before:
             bounds[-1] = (bounds[-1][0], at + 1)

@@ -16,7 +16,7 @@ class DeviceWarning(UserWarning):
     """Something runs on another device than the requested one."""
 
 
-class Block(Protocol):
+class MemoryBlock(Protocol):
     """Memory of a device, initially all zeros; it is freed with the object."""
 
     @property
@@ -33,7 +33,7 @@ class Block(Protocol):
 class Allocator(Protocol):
     """Allocates memory."""
 
-    def allocate(self, nbytes: int) -> Block:
+    def allocate(self, nbytes: int) -> MemoryBlock:
         """Allocates memory. Raises `DeviceError` if there is too little."""
 
 

@@ -16,6 +16,7 @@ class Lent:
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array
+        # NumPy keeps this object as the base of every view made from it, so its lifetime is that of the last view.
         self.__array_interface__ = array.__array_interface__
 
 
@@ -43,6 +44,8 @@ class Changes:
         """A view for a user, who may write to it until it, and all views of it, are gone."""
         if not array.flags.writeable:  # a copy
             return array
+        # Writes to an array cannot be observed. As long as a writable view is alive, parameters count as changed in
+        # every pass.
         lent = Lent(array)
         with self.made():
             self._lent.add(lent)

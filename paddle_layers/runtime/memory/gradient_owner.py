@@ -17,6 +17,7 @@ class GradientOwner:
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """Context manager: a backward pass of this thread overwrites the gradients."""
+        # Not in a `finally`: after an exception the gradients are neither those of this pass nor of the one before.
         self._complete = False
         self._thread = threading.current_thread()
         yield

@@ -63,7 +63,11 @@ class Form:
         if self.gates is None:
             return array
         runs = np.split(array, len(self.gates.order), axis=-1)
+        # A negative sign: our update gate is one minus that of PyTorch, and the sigmoid of the negated pre-activation
+        # is one minus the sigmoid.
         ours = [sign * runs[place] for place, sign in zip(self.gates.order, self.gates.signs, strict=True)]
+        # PyTorch's GRU applies the reset gate to the recurrent part including its bias, so the candidate has two biases
+        # there that cannot be merged; the input bias alone is what we have.
         if self.gates.recall:
             ours = [*ours[:2], np.zeros_like(ours[2]), ours[2]]
         return np.concatenate(ours, axis=-1)

@@ -19,7 +19,7 @@ from paddle_layers.define.machine import as_bytes
 from paddle_layers.define.name_patterns import listed
 from paddle_layers.runtime.memory.precision import too_large
 
-from .blocks import Allocator, Block, DeviceError, Flat
+from .blocks import Allocator, DeviceError, Flat, MemoryBlock
 from .changes import Changes
 from .gradient_owner import GradientOwner
 
@@ -44,18 +44,28 @@ class RowGradients(Protocol):
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
 class Parameter:
-    """Persistent values of a layer. States (`trained` is false) and frozen parameters have no gradient."""
+    """Parameter or state of a layer.
+
+    States (`trained` is false) and frozen parameters have no gradient.
+    """
 
     name: str
+    """Name in files and reports, such as `conv1.weight`."""
     shape: tuple[int, ...]
+    """Shape of the array."""
     trained: bool
+    """Whether an optimizer updates it; false for states and frozen parameters."""
     settings: ParamSettings | None
+    """Settings in the config, if any."""
     definition: Param | State
+    """Field of the layer."""
     layer: LayerDefinition
+    """Definition of the layer."""
     dtype: str
+    """`"float32"` or `"float64"`."""
     offset: int = 0
     """Bytes from the start of the arena."""
-    blocks: dict[str, Block] = field(default_factory=dict)
+    blocks: dict[str, MemoryBlock] = field(default_factory=dict)
     """The arenas of `value` and `gradient`."""
     by_rows: bool = False
     """Whether the gradient is sparse. It is then in no arena, but in the plans."""
@@ -70,7 +80,7 @@ class Parameter:
 
     @property
     def value(self) -> Array:
-        """The values: a view on the CPU, otherwise a read-only copy. Assign to it to change them.
+        """Values as a view on the CPU, otherwise as a read-only copy. Assign to it to change them.
 
         Read it again after a step: pending steps of an optimizer are made on access. Writes to a view are detected as
         long as it, or a view of it, is alive; meanwhile passes of the test phase recompute what depends on parameters
@@ -86,7 +96,7 @@ class Parameter:
 
     @property
     def stored(self) -> Array:
-        """As `value`, but the raw memory without pending steps: not to be written to."""
+        """As `value`, but the raw memory without pending steps, which must not be written to."""
         return self.blocks["value"].read(self.offset, self.size, self.dtype).reshape(self.shape)
 
     @stored.setter
@@ -143,12 +153,23 @@ class Parameter:
         return dense
 
     def catch_up(self, rows: NDArray[np.int64] | None = None) -> None:
-        """Brings these rows up to date, or all of them."""
+        """Applies the pending steps of an optimizer with lazy updates.
+
+        Args:
+            rows: Indices of the rows that are read; all if None.
+        """
         if self.before_read is not None:
             self.before_read(rows)
 
     def address(self, part: str) -> int:
-        """Device address of `value` or `gradient`."""
+        """Device address of an array.
+
+        Args:
+            part: `"value"` or `"gradient"`.
+
+        Returns:
+            The address in bytes.
+        """
         return self.blocks[part].address + self.offset
 
     @property
@@ -158,7 +179,7 @@ class Parameter:
 
     @property
     def fans(self) -> tuple[int, int]:
-        """Fan-in and fan-out: inputs per output, and outputs per input.
+        """Fan-in and fan-out, the numbers of inputs per output and of outputs per input.
 
         Axes of the parameter that are axes of the layer's output count as outputs, the others as inputs.
         """
@@ -172,13 +193,25 @@ class Parameter:
         return fan_in, self.size // max(inputs[0], 1) if inputs else self.size
 
     def initialize(self, seed: int) -> None:
-        """Generates the initial values: the same for a seed and a name, whatever else the network contains."""
+        """Generates the initial values: the same for a seed and a name, whatever else the network contains.
+
+        Args:
+            seed: Random seed.
+
+        Raises:
+            ShapeError: The initializer returned another shape.
+            ValueError: A value exceeds the range of the precision.
+        """
         from paddle_layers.layers.initializers import Fans
 
         definition, attributes = self.initializer()
+        # By name, not by order: adding a layer does not change the initial values of the others, and all processes have
+        # the same values without communication.
         key = (seed << 32) ^ zlib.crc32(self.name.encode())
         rng = np.random.Generator(np.random.Philox(key=key))
         drawer, fans = definition.create(attributes), Fans(*self.fans)
+        # In parts and in the same sequence of random numbers: a large table is never in memory a second time in
+        # float64.
         if getattr(drawer, "is_elementwise", False):
             itemsize = np.dtype(self.dtype).itemsize
             for first in range(0, self.size, DRAWN):
@@ -237,9 +270,13 @@ class ParameterSet:
     def add(
         self, name: str, field: Param | State, layer: LayerDefinition, shape: tuple[int, ...], settings: Any
     ) -> Parameter:
-        """The parameter of this name, created at the first call.
+        """Create a parameter at the first call with its name.
 
-        Raises `ShapeError` if its shape differs, and for a new one after allocation.
+        Returns:
+            The parameter of this name.
+
+        Raises:
+            ShapeError: Its shape differs, or it is new after the allocation.
         """
         found = self.by_name.get(self.aliases.get(name, name))
         share = settings.share if settings is not None else None
@@ -253,6 +290,7 @@ class ParameterSet:
             return found
         if self._complete:  # a batch of other sizes
             raise ShapeError(f"it requires the parameter `{name}`, which this net does not have")
+        # A rate of 0 is the same as frozen: no gradient is computed, and the optimizer has no state for it.
         trained = isinstance(field, Param) and not (settings is not None and (settings.frozen or settings.lr_mult == 0))
         made = self.by_name[name] = Parameter(name, shape, trained, settings, field, layer, self.dtype)
         made.changes, made.gradient_owner = self.changes, self.gradient_owner
@@ -264,6 +302,8 @@ class ParameterSet:
     def trained(self) -> list[Parameter]:
         """Parameters with a gradient, in the order of the arena: those with sparse gradients are last."""
         trained = [parameter for parameter in self.by_name.values() if parameter.trained]
+        # Dense gradients are contiguous this way, and the arena of the gradients ends where sparse ones begin. The sort
+        # is stable, so that the order of layers, which determines buckets, is kept.
         return sorted(trained, key=lambda parameter: parameter.by_rows)
 
     @property
@@ -287,8 +327,9 @@ class ParameterSet:
         del self.gradients
 
     def allocate(self, seed: int, device: Allocator, for_gradients: Allocator) -> None:
-        """Allocates the arenas and generates the initial values; trained parameters are contiguous, as are their
-        gradients.
+        """Allocates the arenas and generates the initial values.
+
+        Trained parameters are contiguous, as are their gradients.
         """
         try:
             self._allocate(device, for_gradients)
@@ -321,5 +362,7 @@ def _lay_out(parameters: list[Parameter], itemsize: int) -> int:
     offset = 0
     for parameter in parameters:
         parameter.offset = offset
+        # 64 bytes: cache lines and vectors never straddle two parameters, and optimizers run over the arena, padding
+        # included.
         offset += -(-parameter.size * itemsize // 64) * 64
     return offset

@@ -32,5 +32,6 @@ def _first_lost(array: NDArray[Any], dtype: str) -> tuple[int, ...] | None:
                 return (first + place[0], *place[1:])
         return None
     with np.errstate(over="ignore"):
+        # Only values that are finite before the conversion: infinities in the source are not due to the precision.
         lost = np.isfinite(array) & ~np.isfinite(array.astype(dtype))
     return tuple(int(i) for i in np.argwhere(lost)[0]) if lost.any() else None

@@ -28,7 +28,7 @@ _MOST_AXES = 32
 """Maximum in all versions of NumPy."""
 
 
-class Stored(NamedTuple):
+class TensorInfo(NamedTuple):
     """Shape and data type of a tensor in a file; the type is one of `TYPES`."""
 
     shape: tuple[int, ...]
@@ -52,8 +52,10 @@ class SaveError(OSError):
 def write_tensors(
     path: str | Path, tensors: Mapping[str, NDArray[Any]], facts: Mapping[str, str] | None = None
 ) -> None:
-    """Writes arrays by name, with `facts` (metadata) in the header. Raises `SaveError`; an older file is then
-    unchanged.
+    """Writes arrays by name, with `facts` (metadata) in the header.
+
+    Raises:
+        SaveError: It cannot be written; an older file is then unchanged.
     """
     from safetensors.numpy import save
 
@@ -71,8 +73,10 @@ def write_tensors(
 def _with_facts(data: bytes, facts: Mapping[str, str]) -> tuple[bytes, memoryview]:
     """A file with metadata in its header, in two parts: safetensors writes it in another order in every process."""
     end = 8 + int.from_bytes(data[:8], "little")
+    # Written in a fixed order, so that equal weights are equal files, byte by byte.
     whole = {"__metadata__": dict(facts), **json.loads(data[8:end])}
     header = json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
+    # The format wants tensors aligned to 8 bytes.
     header += b" " * (-len(header) % 8)
     return len(header).to_bytes(8, "little") + header, memoryview(data)[end:]
 
@@ -81,13 +85,14 @@ def read_tensors(path: str | Path, names: Iterable[str] | None = None) -> tuple[
     """The arrays by name, all or the requested ones, and the metadata. Raises `WeightsError` with the file."""
     with _opened(path) as file:
         stored = {name: _checked(path, name, file.get_slice(name)) for name in names or _names(file)}
+        # NumPy has no bfloat16, and the NumPy interface of safetensors refuses it.
         brief = [name for name, one in stored.items() if one.dtype == "BF16"]
         widened = _widened(path, brief) if brief else {}
         tensors = {name: widened[name] if name in widened else file.get_tensor(name) for name in stored}
         return tensors, dict(file.metadata() or {})
 
 
-def read_header(path: str | Path) -> tuple[dict[str, Stored], dict[str, str]]:
+def read_header(path: str | Path) -> tuple[dict[str, TensorInfo], dict[str, str]]:
     """Shape and type of each array by name, and the metadata: the header only. Raises `WeightsError`."""
     with _opened(path) as file:
         stored = {name: _checked(path, name, file.get_slice(name)) for name in _names(file)}
@@ -131,21 +136,23 @@ def _opened(path: str | Path) -> Iterator[Any]:
         raise WeightsError(f"{path} is not a safetensors file, or is truncated: {error}") from None
 
 
-def _checked(path: str | Path, name: str, stored: Any) -> Stored:
+def _checked(path: str | Path, name: str, stored: Any) -> TensorInfo:
     """A tensor that NumPy can represent; that the file has its bytes was checked when it was opened."""
     dtype, shape = stored.get_dtype(), stored.get_shape()
     if dtype not in TYPES:
         raise WeightsError(
             f"{path}: `{name}` has unsupported dtype {dtype}; convert it to F32 (supported: {', '.join(TYPES)})"
         )
+    # The product of all axes may overflow in C code although one of them is 0, which makes the tensor empty.
     if len(shape) > _MOST_AXES or math.prod(max(axis, 1) for axis in shape) > sys.maxsize // 8:
         raise WeightsError(f"{path}: `{name}` has an invalid shape, {str(shape)[:80]}")
-    return Stored(tuple(shape), dtype)
+    return TensorInfo(tuple(shape), dtype)
 
 
 def write_file(path: Path, *data: bytes | memoryview) -> None:
     """Writes a file atomically: to a temporary file next to it, synced to disk, then renamed. Raises `SaveError`."""
     try:
+        # Relative to an open folder: a link that replaces the folder between checks and renaming is not followed.
         with open_folder(path.parent) as folder:
             folder.write(path.name, *data)
     except OSError as error:

@@ -10,10 +10,12 @@ from typing import Any
 
 from paddle_layers.define.errors import first_line
 
-from .tensorfiles import Stored, Tensors, WeightsError
+from .tensorfiles import TensorInfo, Tensors, WeightsError
 
 ENDINGS = (".pt", ".pth", ".bin")
 _ZIP = b"PK\x03\x04"
+# A decompression bomb: a small archive may announce members of any size. `torch.save` stores members uncompressed, so
+# that legitimate files are far below the limit.
 LARGEST_RATIO = 16
 """Maximum ratio of the announced bytes of the members to the file size, and half of that for its tensors."""
 _LOWEST = (2, 6)
@@ -24,7 +26,7 @@ _TYPES = {
 }
 
 
-def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
+def read_state(path: Path) -> tuple[dict[str, TensorInfo], Tensors]:
     """The tensors of a state_dict as arrays, and their types in the file. Raises `WeightsError`."""
     torch = _import_torch(path)
     # A bare pickle is read from memory, where no string can request more bytes than the file has.
@@ -40,13 +42,13 @@ def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
         raise WeightsError(f"{path} is not a file that PyTorch can load: {first_line(error)[:200]}") from None
     state = _state_of(torch, path, found)
     arrays: Tensors = {}
-    stored: dict[str, Stored] = {}
+    stored: dict[str, TensorInfo] = {}
     kinds = {name: _checked_kind(torch, f"{path}: `{name}`", tensor) for name, tensor in state.items()}
     _check_total(path, state)
     for name, tensor in state.items():
         whole = tensor.detach().resolve_neg()
         arrays[name] = (whole.float() if kinds[name] == "BF16" else whole).numpy()
-        stored[name] = Stored(tuple(tensor.shape), kinds[name])
+        stored[name] = TensorInfo(tuple(tensor.shape), kinds[name])
     return stored, arrays
 
 
@@ -79,6 +81,7 @@ def _checked_kind(torch: Any, name: str, tensor: Any) -> str:
         raise WeightsError(f"{name} is {tensor.dtype}, {tensor.layout}; convert it with `.to_dense()` and `.float()`")
     if tensor.device.type != "cpu":
         raise WeightsError(f"{name} has no data (device `{tensor.device}`); load the model before saving it")
+    # A damaged or hostile file may declare strides and sizes beyond the stored bytes.
     if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
         shape = "x".join(map(str, tensor.shape))
         raise WeightsError(f"{name} has fewer stored values than its shape {shape}; save it with `.contiguous()`")

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .tensorfiles import Stored, Tensors, WeightsError, read_header, read_tensors
+from .tensorfiles import TensorInfo, Tensors, WeightsError, read_header, read_tensors
 from .torchfiles import ENDINGS, read_state
 
 INDEX = ".index.json"
@@ -27,7 +27,7 @@ class WeightsFile:
     """Contents of a file, or of those in an index; `read` returns arrays by name, and raises `WeightsError`."""
 
     path: str
-    tensors: Mapping[str, Stored]
+    tensors: Mapping[str, TensorInfo]
     read: Callable[[Iterable[str]], Tensors]
     facts: Mapping[str, str] = field(default_factory=dict)
 
@@ -64,6 +64,7 @@ def open_weights(path: str | Path) -> WeightsFile:
 
 def _sharded(path: Path) -> WeightsFile:
     homes = _read_index(path)
+    # Headers only: whether everything fits is decided before gigabytes are read.
     headers = {home: read_header(home)[0] for home in dict.fromkeys(homes.values())}
     for name, home in homes.items():
         if name not in headers[home]:
@@ -104,6 +105,7 @@ def _read_index(path: Path) -> dict[str, Path]:
 
 def _plain(path: Path, home: Any) -> str:
     """The name of a file next to the index: an index cannot refer to other folders."""
+    # An index comes from outside and must not make the loader open arbitrary paths.
     good = isinstance(home, str) and home.endswith(".safetensors") and home.isprintable()
     if not good or any(one in home for one in "/\\:") or home.startswith("."):
         raise WeightsError(f"{path}: {str(home)[:80]!r} is not the name of a safetensors file next to the index")

@@ -67,11 +67,14 @@ class MismatchError(WeightsError):
 
 @dataclass(frozen=True)
 class LoadReport:
-    """Result of loading: names of loaded parameters and states, those that kept their values, and ignored weights."""
+    """Result of loading weights."""
 
     loaded: tuple[str, ...]
+    """Names of the loaded parameters and states."""
     missing: tuple[str, ...]
+    """Names of those that the file lacks or that were left out, which kept their values."""
     unexpected: tuple[str, ...]
+    """Names in the file that were ignored."""
     sources: Mapping[str, str]
     """Name in the file of each loaded parameter."""
     types: Mapping[str, str] = field(default_factory=dict)
@@ -125,6 +128,7 @@ def load_weights(
     wanted = {name: one.shape for name, one in known.items()}
     report = match_weights(file, wanted, forms, rename=rename, leave_out=leave_out, layout=layout)
     try:
+        # All checks precede the first assignment: a file that does not fit leaves the net unchanged.
         tensors = file.read(report.sources.values())
     except MemoryError:
         raise WeightsError(f"{path}: cannot allocate memory for its arrays") from None
@@ -167,10 +171,16 @@ def match_weights(
     leave_out: Iterable[str],
     layout: str | None,
 ) -> LoadReport:
-    """Matches the weights of a file with the `wanted` ones, by metadata. Raises `WeightsError`.
+    """Matches the weights of a file with the `wanted` ones, by metadata.
 
     `forms` are those of PyTorch, which the file has with the `layout` "torch". Without a layout they are as here, and
     the file has to provide evidence for that.
+
+    Returns:
+        The names that match, are missing and are ignored.
+
+    Raises:
+        WeightsError: Mismatches.
     """
     check_layout(layout)
     path, stored = file.path, file.shapes
@@ -193,7 +203,7 @@ def match_weights(
     extra = [name for name in sources if name not in wanted]
     other = [name for name in wanted if name in sources and there[name] != stored[sources[name]]]
     if missing or extra or other:
-        raise _Mismatch(file, wanted, there, forms, sources, layout).error(missing, extra, other)
+        raise _MismatchReport(file, wanted, there, forms, sources, layout).error(missing, extra, other)
     loaded, read = tuple(name for name in wanted if name in sources), set(sources.values())
     if layout == TORCH:
         _check_forms(path, loaded, forms)
@@ -234,6 +244,7 @@ def _check_forms(path: str, loaded: Iterable[str], forms: Forms) -> None:
 def _check_evidence(path: str, loaded: Iterable[str], wanted: Shapes, forms: Forms) -> None:
     """Raises `WeightsError` if nothing shows that matrices have our layout, and not PyTorch's."""
     turned = [name for name in loaded if forms.get(name, _SAME).transposed]
+    # If any transposed matrix is not square, its shape has already shown which layout the file has.
     square = [name for name in turned if forms[name].shape(wanted[name]) == wanted[name]]
     if square and len(square) == len(turned):
         more = f", and {len(square) - 1} more are square" if len(square) > 1 else ""
@@ -290,7 +301,7 @@ def _renamed(
 
 
 @dataclass(frozen=True)
-class _Mismatch:
+class _MismatchReport:
     """Messages for mismatches, and the settings of the training file that would fix them."""
 
     file: WeightsFile

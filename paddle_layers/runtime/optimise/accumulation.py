@@ -10,7 +10,7 @@ import numpy as np
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.launches.arguments import Argument, Fixed, Ref, Setting
+from paddle_layers.runtime.launches.arguments import Argument, ExternalMemory, Ref, Setting
 from paddle_layers.runtime.launches.builtin import ADD, RUNNING_SUM, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
@@ -49,13 +49,16 @@ class Accumulation:
         """Adds the gradients of a backward pass. Raises `NonFiniteGradients`, and adds nothing then."""
         if self._adding is None or gradients != self._gradients:
             self._gradients, launches = gradients, self._add_launches(gradients)
+            # Rebuilt only if the gradients come from another plan.
             self._adding = self._device.table(launches, self._dtype, _address)
             self._count = len(launches)
+        # Whole tables are only cleared at the begin of a step, and only the rows of each batch are added.
         if not self._begun:
             for table in self.tables.values():
                 table.write(np.zeros(1))
         self._adding.set_rows(Rows({one.use.ids: len(one.ids) for one in gradients if one is not None}))
         self._adding.set_numbers({"kept": float(self._begun)})
+        # Checked before anything is added: a batch with NaN can be skipped without losing the sum of the others.
         self._adding.run(0, self._checks)
         self._check.raise_found(self._arena.trained)
         self._adding.run(self._checks, self._count)
@@ -92,9 +95,11 @@ class Accumulation:
 
 
 def _ref(flat: Flat) -> Ref:
-    return Ref(Fixed(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real")
+    return Ref(
+        ExternalMemory(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real"
+    )
 
 
 def _address(ref: Ref) -> int:
-    assert isinstance(ref.owner, Fixed)
+    assert isinstance(ref.owner, ExternalMemory)
     return ref.owner.address

@@ -75,9 +75,7 @@ class AdaptiveHistory:
         self.steps = self.blocks = 0
 
     def blocks_from(self, done: Ints) -> tuple[Ints, Ints]:
-        """For rows that have made so many steps: the first of their blocks, and the block from which on nothing
-        moves.
-        """
+        """The first blocks of rows that have made so many steps, and the block from which on nothing moves."""
         starts = self.starts[: self.blocks]
         return np.searchsorted(starts, done, "right") - 1, np.searchsorted(starts, done + self.lifetime)
 
@@ -98,6 +96,7 @@ class AdaptiveHistory:
         lifetime = int(stored(found, "lifetime", (1,), "iu")[0])
         steps, blocks = len(sums), len(starts)
         rising = blocks > 0 and starts[0] == 0 and starts[-1] <= steps and bool(np.all(starts[1:] > starts[:-1]))
+        # A checkpoint is untrusted: these indices go to a kernel without bounds checks.
         if not 0 < steps <= len(self.sums) or not rising or not 0 <= lifetime < 2**53:
             raise ValueError("the pending steps are inconsistent")
         self.steps, self.blocks, self.lifetime = steps, blocks, lifetime
@@ -105,6 +104,7 @@ class AdaptiveHistory:
 
     def _lifetime(self, step: AdaptiveStep) -> int:
         fading = step.mean / math.sqrt(max(step.squares, SMALLEST))
+        # The mean decays no faster than the divisor: no step can be omitted.
         if fading >= 1:
             return len(self.sums)
         return math.ceil(math.log(self.roundoff * (1 - fading)) / math.log(fading)) if fading else 1
@@ -121,6 +121,7 @@ class AdaptiveHistory:
 
     def _fits(self, step: AdaptiveStep) -> bool:
         """Whether the step fits into the open block."""
+        # Bounds the cost of a step: without it, long runs of steps with a constant rate would update ever longer sums.
         short = self.steps - self.starts[self.blocks - 1] < LONGEST
         return bool(short and abs(self._deviation(step)) <= self.spread)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.launches.arguments import Fixed, Ref, Setting
+from paddle_layers.runtime.launches.arguments import ExternalMemory, Ref, Setting
 from paddle_layers.runtime.launches.builtin import TOWARDS, simple_launch
 from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import ParameterSet
@@ -60,6 +60,8 @@ class Average:
             share = 1.0 - min(self._decay, (1 + self._steps) / (10 + self._steps))
         self._table.set_numbers({"share": share})
         self._table.run(0, 1)
+        # Two sums instead of a buffer of the last values: a sliding window would need as many copies of the parameters
+        # as it has steps.
         if self._decay is None and self._now >= min(self._most, math.ceil(self._window * self._steps)):
             self.states["average_before"].write(self.states["average"].read())
             self._before, self._now = self._now, 0
@@ -67,6 +69,7 @@ class Average:
     @contextlib.contextmanager
     def used(self) -> Iterator[None]:
         """Context manager: the parameters are replaced by their averages."""
+        # A copy, as the arena itself is overwritten; the optimizer continues from exactly these bits.
         kept = self._arena.values.read().copy()
         changes = self._arena.changes
         with changes.made():
@@ -98,9 +101,11 @@ class Average:
 
 
 def _ref(flat: Flat) -> Ref:
-    return Ref(Fixed(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real")
+    return Ref(
+        ExternalMemory(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real"
+    )
 
 
 def _address(ref: Ref) -> int:
-    assert isinstance(ref.owner, Fixed)
+    assert isinstance(ref.owner, ExternalMemory)
     return ref.owner.address

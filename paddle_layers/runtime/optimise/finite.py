@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.launches.arguments import Fixed, Ref
+from paddle_layers.runtime.launches.arguments import ExternalMemory, Ref
 from paddle_layers.runtime.launches.builtin import BLOCK, NON_FINITE, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Flat
@@ -36,6 +36,7 @@ class FiniteCheck:
 
     def __init__(self, sizes: Mapping[str, int], device: Device, dtype: str) -> None:
         self._names, self._dtype = list(sizes), dtype
+        # One flag per block, so that items are independent: a single flag would need an atomic operation.
         counts = [max(1, -(-size // BLOCK)) for size in sizes.values()]
         self._first = np.cumsum([0, *counts])
         self._flags = Flat(device, int(self._first[-1]), dtype)
@@ -46,7 +47,7 @@ class FiniteCheck:
         first, count = self._first[at], self._first[at + 1] - self._first[at]
         address = self._flags.block.address + int(first) * np.dtype(self._dtype).itemsize
         kind = "float64" if self._dtype == "float64" else "real"
-        flags = Ref(Fixed(address), (Extent(int(count)),), kind)
+        flags = Ref(ExternalMemory(address), (Extent(int(count)),), kind)
         return simple_launch(NON_FINITE, name, [flags, array, array.shape[0], Extent(BLOCK)])
 
     def found(self) -> list[str]:
@@ -58,6 +59,8 @@ class FiniteCheck:
         """Raises `NonFiniteGradients` with the affected parameters, those of the last layers first."""
         if names := self.found():
             if ARENA in names:
+                # Only after a failure: which parameter is affected is not known from the arena as a whole. The last
+                # layers first, as NaN spreads from the loss downward.
                 dense = (one for one in reversed(trained) if not one.by_rows)
                 names += [one.name for one in dense if not np.isfinite(np.asarray(one.gradient)).all()]
                 names.remove(ARENA)

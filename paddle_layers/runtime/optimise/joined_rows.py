@@ -21,7 +21,7 @@ from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
 from paddle_layers.runtime.memory.parameters import Parameter
 
 if TYPE_CHECKING:
-    from paddle_layers.runtime.memory.blocks import Allocator, Block
+    from paddle_layers.runtime.memory.blocks import Allocator, MemoryBlock
 
 Ints = NDArray[np.int64]
 
@@ -34,6 +34,8 @@ def merged_rows(ids: Ints, rows: NDArray[Any], counts: Sequence[int]) -> tuple[I
     found = np.unique(ids)
     sums = np.zeros((len(found), *rows.shape[1:]), rows.dtype)
     ends = np.cumsum(counts)
+    # Process by process: ids are distinct within one, so the indexed addition loses none, and the order of additions is
+    # the same in all processes.
     for begin, end in zip(ends - counts, ends, strict=True):
         sums[np.searchsorted(found, ids[begin:end])] += rows[begin:end]
     return found, sums
@@ -44,7 +46,7 @@ class JoinedRows:
 
     def __init__(self, device: Allocator, dtype: str) -> None:
         self._device, self._dtype = device, dtype
-        self._blocks: dict[Buffer, Block] = {}
+        self._blocks: dict[Buffer, MemoryBlock] = {}
         self._gradients: dict[Parameter, SparseGradient] = {}
 
     def put(self, parameter: Parameter, ids: Ints, rows: NDArray[Any]) -> None:
@@ -62,6 +64,7 @@ class JoinedRows:
         own = before or parameter.sparse_gradient
         assert isinstance(own, SparseGradient)
         use = Used(own.use.value, self._dtype)
+        # Half as much again: batches differ in their ids, and each growth rebuilds the launches of the step.
         use.ids.reserve(max(count * 3 // 2, 1))
         width = math.prod(parameter.shape[1:])
         rows = Buffer(f"gradient of {parameter.name} in all processes", rows_of(use.ids, width), self._dtype)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.launches.arguments import Fixed, Ref
+from paddle_layers.runtime.launches.arguments import ExternalMemory, Ref
 from paddle_layers.runtime.launches.builtin import CLAMP, MASK, UNIT_FACTOR, UNIT_SCALE, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Flat
@@ -42,8 +42,9 @@ class Limits:
             parameter.value = parameter.value * mask
 
     def on_gradient(self, parameter: Parameter, gradient: Ref, norms: Norms, *, by_rows: bool = False) -> list[Launch]:
-        """Launches that constrain a gradient before the penalty; one `by_rows` is not a whole table, and is not
-        masked.
+        """Launches that constrain a gradient before the penalty.
+
+        One `by_rows` is not a whole table, and is not masked.
         """
         launches: list[Launch] = []
         if (limit := _setting(parameter, "clip")) is not None:
@@ -75,6 +76,7 @@ def needs_all_rows(parameter: Parameter) -> bool:
 def mask_of(value: NDArray[Any], share: float) -> NDArray[np.float64]:
     """0 for this fraction of the elements, rounded down: the smallest, among equal ones the first; 1 for the others."""
     mask = np.ones(value.size)
+    # Stable, so that ties are broken in the same way on every machine.
     mask[np.argsort(np.abs(value), axis=None, kind="stable")[: int(share * value.size)]] = 0.0
     return mask.reshape(value.shape)
 
@@ -104,4 +106,6 @@ def _setting(parameter: Parameter, name: str) -> float | None:
 
 
 def _ref(flat: Flat) -> Ref:
-    return Ref(Fixed(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real")
+    return Ref(
+        ExternalMemory(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real"
+    )

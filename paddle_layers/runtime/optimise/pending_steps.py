@@ -21,7 +21,7 @@ from paddle_layers.define.definitions.lazy_updates import LinearStep
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.launches.arguments import Argument, Fixed, Ref
+from paddle_layers.runtime.launches.arguments import Argument, ExternalMemory, Ref
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Flat
 
@@ -31,6 +31,7 @@ from .row_forms import adaptive_launch, linear_launch
 Ints = NDArray[np.int64]
 HISTORY = 1 << 14
 """Maximum number of recorded steps; then all rows make theirs, which is so rare that its cost is negligible."""
+# Limits the size of the kernel's arguments; rows of a batch mostly fit into one chunk.
 CHUNK = 1 << 14
 """Rows that make their steps at a time."""
 
@@ -43,6 +44,7 @@ class PendingSteps(ABC):
 
     def __init__(self, tables: Mapping[str, Ref], states: object, rows: int, device: Device, dtype: str) -> None:
         self._tables, self._held, self._device, self._dtype = tables, states, device, dtype
+        # 32 bits suffice for `HISTORY` and halve the memory for tables of many million rows.
         self._done = np.zeros(rows, np.int32)
         """For each row, how many of the remembered steps it has made."""
         self._steps = 0
@@ -90,6 +92,7 @@ class PendingSteps(ABC):
             behind = np.flatnonzero(self._done < self._steps)
         else:
             behind = np.sort(rows[self._done[rows] < self._steps])
+            # An id may occur several times in a batch, but its row must move once.
             behind = behind[np.diff(behind, prepend=-1) > 0]
         for start in range(0, len(behind), CHUNK):
             self._make_some(behind[start : start + CHUNK])
@@ -107,6 +110,7 @@ class PendingSteps(ABC):
         """Restores the pending steps of `saved`. Raises `ValueError` for others."""
         self._restore(found)
         done = stored(found, "done", self._done.shape, "iu")
+        # Untrusted values from a checkpoint become indices of a kernel.
         if not np.all((done >= 0) & (done <= self._steps)):
             raise ValueError("a row has more applied steps than there are pending steps")
         self._done[:] = done
@@ -140,6 +144,7 @@ class LinearSteps(PendingSteps):
     def _remember(self, step: LinearStep) -> None:
         size, now = len(self._tables), self._steps
         known = self._maps[:, : (now + 1) * size]
+        # In float64: a product of thousands of matrices would drift in float32.
         known[...] = np.array(step, np.float64) @ known
         self._maps[:, (now + 1) * size : (now + 2) * size] = np.eye(size)
 
@@ -196,6 +201,7 @@ class AdaptiveSteps(PendingSteps):
         first, last = history.blocks_from(done)
         for flat, numbers in zip(self._rows.values(), (done, first, last), strict=True):
             flat.block.write(0, numbers, "int64")
+        # Only what has changed since the last transfer: most steps change one block.
         if self._changed < history.steps:
             width = history.sums.shape[1] * np.dtype(self._dtype).itemsize
             self._sums.block.write(self._changed * width, history.sums[self._changed : history.steps], self._dtype)
@@ -229,9 +235,9 @@ def pending_steps(
 
 
 def _ref(flat: Flat, *shape: Extent) -> Ref:
-    return Ref(Fixed(flat.block.address), shape, "int64" if flat.dtype == "int64" else "real")
+    return Ref(ExternalMemory(flat.block.address), shape, "int64" if flat.dtype == "int64" else "real")
 
 
 def _address(ref: Ref) -> int:
-    assert isinstance(ref.owner, Fixed)
+    assert isinstance(ref.owner, ExternalMemory)
     return ref.owner.address

@@ -59,11 +59,14 @@ def adaptive_launch(
     """
     value, mean, squares = _cells(tables).values()
     names = ["value_", "mean_", "squares_", "root_", "epsilon_", *(f"c{at}_" for at in range(terms))]
+    # The first block of a row is entered at the step that the row has made already.
     block = ["at_ = max(done_[u_], starts_[block_])", *(f"{n} = sums_[at_, {at}]" for at, n in enumerate(names))]
+    # Horner's scheme with alternating signs.
     series = f"c{terms - 1}_"
     for at in reversed(range(terms - 1)):
         series = f"(c{at}_ - x_ * {series})"
     moves = [
+        # One division for the move and for `x_`.
         f"inverse_ = real(1.0) / (math.sqrt({squares}) * root_ + epsilon_)",
         "x_ = real(1.0) - epsilon_ * inverse_",  # as a quotient it would be NaN for infinite squares
         f"{value} = value_ * {value} - {mean} * inverse_ * {series}",
@@ -131,10 +134,10 @@ def _launch(
     head: Sequence[str] = (),
     after: tuple[Sequence[str], Sequence[str]] = ((), ()),
 ) -> Launch:
-    """A launch of the lines for row u of the ids, row `row` of the tables, column k. The lines of `head` run once per
-    row.
+    """A launch of the lines for row u of the ids, row `row` of the tables, column k.
 
-    A `head` that begins with a loop surrounds the loop over the columns. `after` is another head with its lines.
+    The lines of `head` run once per row. A `head` that begins with a loop surrounds the loop over the columns. `after`
+    is another head with its lines.
     """
     _, live = split_constants(args)
     ids, table = live["ids_"], live[targets[0]]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from paddle_layers.define.definitions.elementwise import Elementwise
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.launches.arguments import Fixed, Held, Ref
+from paddle_layers.runtime.launches.arguments import ExternalMemory, Held, Ref
 from paddle_layers.runtime.launches.builtin import CLAMP, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
@@ -64,6 +64,7 @@ class Updater:
         if not isinstance(optimizer, Elementwise):
             raise TypeError(f"{optimizer!r} is not an optimizer")
         self.arena, self._device, self._dtype, self._clip = net.arena, net.target, net.dtype, clip
+        # In the layout of the arena, so that adjacent parameters are updated by one launch, padding included.
         self._states = {name: Flat(net.target, net.arena.values.size, net.dtype) for name in optimizer.states}
         self._rules = Rules(optimizer, attributes, regularizer, momentum_scheduled)
         self._limits, self._begun = Limits(net.arena.trained, net.target, net.dtype), False
@@ -165,6 +166,7 @@ class Updater:
         Nothing changes if gradients are clipped by their global norm, accumulated or sparse, and if the first step
         computes masks of initial values, between its forward and its backward pass.
         """
+        # A global norm is known only when all gradients are, which have to be kept until then.
         together = self._clip is not None and self._clip.norm is not None
         if together or self._accumulation is not None or self._row_updates or self._limits.masks:
             return
@@ -205,6 +207,7 @@ class Updater:
         if self._early is None:
             self._step(rate, count, momentum)
         elif names := self._check.found():
+            # Parameters have been updated already: the caller decides whether to stop.
             raise NonFiniteGradients(names[::-1])  # the last layers first
         if self.average is not None:
             self.catch_up()
@@ -221,6 +224,7 @@ class Updater:
         if self._row_updates:
             self._table.set_rows(self._rows())
         self._table.set_numbers(self._numbers(rate, count, momentum))
+        # Checks first: nothing has changed if a gradient is not finite, so the caller may skip the batch.
         self._table.run(0, self._checks)
         self._check.raise_found(self.arena.trained)
         with self.arena.changes.made():
@@ -250,6 +254,7 @@ class Updater:
         arrays = {ARENA: _ref(self.arena.gradients), **by_rows}
         self._check, launches = check_launches(arrays, self._device, self._dtype)
         self._checks = len(launches)
+        # Over the dense arena and all sparse gradients: the norm is that of the whole gradient.
         launches += self._clipping([*arrays.values()])
         dense = [parameter for parameter in self.arena.trained if not parameter.by_rows]
         for parameter in dense:
@@ -286,10 +291,10 @@ def _ref(flat: Flat, parameter: Updated | None = None) -> Ref:
     """A whole arena, or a parameter's part of it."""
     dtype = "float64" if flat.dtype == "float64" else "real"
     if parameter is None:
-        return Ref(Fixed(flat.block.address), (Extent(flat.size),), dtype)
-    return Ref(Fixed(flat.block.address + parameter.offset), (Extent(parameter.size),), dtype)
+        return Ref(ExternalMemory(flat.block.address), (Extent(flat.size),), dtype)
+    return Ref(ExternalMemory(flat.block.address + parameter.offset), (Extent(parameter.size),), dtype)
 
 
 def _address(ref: Ref) -> int:
-    assert isinstance(ref.owner, Fixed)
+    assert isinstance(ref.owner, ExternalMemory)
     return ref.owner.address

@@ -15,7 +15,7 @@ from paddle_layers.define.definitions.lazy_updates import AdaptiveStep, LinearSt
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.launches.arguments import Argument, Fixed, Ref, Setting, plain_argument
+from paddle_layers.runtime.launches.arguments import Argument, ExternalMemory, Ref, Setting, plain_argument
 from paddle_layers.runtime.launches.builtin import FILL, flat_launch, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
@@ -91,6 +91,7 @@ class Rules(NamedTuple):
 
         If padding would be moved, or norms of a parameter matter, each is updated separately.
         """
+        # Such optimizers (LAMB) scale a step by norms of the whole parameter.
         if self.optimizer.direction is not None or not self.rest_at_zero():
             return parameters
         return ranges(parameters, self._alike, dtype)
@@ -104,6 +105,7 @@ class Rules(NamedTuple):
 
     def rest_at_zero(self) -> bool:
         """Whether a zero with a zero gradient stays zero, and its states, too."""
+        # Tried by calling the functions: authors of optimizers do not have to declare it.
         zero = [0.0]
         given = {"value": zero, "gradient": zero, "rate": 1.0, "count": 1.0, **self.attributes}
         moved = [_at_zero(self.step, {**given, **dict.fromkeys(self.optimizer.states, zero)})]
@@ -243,7 +245,7 @@ class RowUpdate:
         return launches + row_launches(self.rules, self.parameter, self._by_rows, table, used, self._device.whole_rows)
 
     def _dense_launches(self, dense: Flat, gradient: SparseGradient | None, norms: Norms) -> list[Launch]:
-        whole = Ref(Fixed(dense.block.address), (Extent(dense.size),))
+        whole = Ref(ExternalMemory(dense.block.address), (Extent(dense.size),))
         launches = [simple_launch(FILL, self.parameter.name, [whole, 0.0])] if self._accumulated is None else []
         if gradient is not None and self._accumulated is None:
             table = whole._replace(shape=self._by_rows["value"].shape)
@@ -271,6 +273,7 @@ class RowUpdate:
             return
         now = {"momentum": momentum} if self.rules.follows_schedule(self.parameter) else {}
         step = self._lazy.step(rate * rate_factor(self.parameter), count, **now)
+        # Plain SGD without decay: nothing has to be remembered.
         if _changes_nothing(step):
             return
         gradient = self.parameter.sparse_gradient
@@ -280,6 +283,8 @@ class RowUpdate:
     def saved(self) -> dict[str, NDArray[Any]]:
         """The pending steps, with the values before them, by name; empty without pending steps."""
         found = self._pending.saved() if self._pending is not None else {}
+        # The raw values: reading `value` would make the pending steps, and a resumed training would round differently
+        # from an uninterrupted one.
         return {**found, "value": self.parameter.stored} if found else {}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -71,6 +71,8 @@ def _place(order: list[_Seen], new: _Seen) -> None:
     if at is None:
         order.append(new)
         return
+    # Everything between the producer and the new launch on which the latter depends has to move before the producer's
+    # chain; the rest is moved after it.
     needed: list[_Seen] = [new]
     rest: list[_Seen] = []
     for other in reversed(order[at + 1 :]):
@@ -80,6 +82,7 @@ def _place(order: list[_Seen], new: _Seen) -> None:
     while start and _goes_on(order[start], order[start - 1]):
         start -= 1
     chain, early = order[start : at + 1], needed[:-1]
+    # One of them needs a result of the chain: the launch stays where it is.
     if any(one.is_before(member) for one in early for member in chain):
         order.append(new)
     else:
@@ -97,7 +100,7 @@ def _goes_on(new: _Seen, before: _Seen) -> bool:
 # ---- during memory planning: decide which are fused
 
 
-class _Group:
+class _FusedGroup:
     """Fused launches, and the memory that they access."""
 
     def __init__(self, first: int, launch: Launch) -> None:
@@ -118,6 +121,8 @@ class _Group:
         shared = [
             (access, _memory(access.owner)) for access in accesses(launch) if _memory(access.owner) in self.touched
         ]
+        # Nothing in common that is written: not an obstacle worth reporting, but blocks save nothing either, except
+        # where two kernels read the same inputs.
         if not any(self.touched[memory][0] for _, memory in shared):
             reads = bool(shared) and not any(access.writes for access, _ in shared)
             return None if reads and runs("cache-blocked fusion") and _beside(launch, self.launches[-1]) else ""
@@ -128,6 +133,8 @@ class _Group:
                 return reason
         for access, memory in shared:
             writes, own = self.touched[memory]
+            # A block of the next launch would read elements that later blocks have yet to write, or overwrite elements
+            # that they have yet to read.
             if (writes or access.writes) and not (own and access.own):
                 return f"{_name(access.owner)} is not accessed elementwise"
         return None
@@ -138,7 +145,7 @@ def fuse_blocks(launches: Sequence[Launch], stops: Iterable[int], device: str) -
 
     `stops` are the launches before which a run may end. Memory of a group is not reused before its end.
     """
-    groups: list[_Group] = []
+    groups: list[_FusedGroup] = []
     cuts = set(stops)
     for at, launch in enumerate(launches):
         launch.joins, launch.fused = False, ""
@@ -148,7 +155,7 @@ def fuse_blocks(launches: Sequence[Launch], stops: Iterable[int], device: str) -
         may = group is not None and (_follows(launch) or _beside(launch, group.launches[-1]))
         reason = group.hindrance(launch) if group is not None and may else ""
         if group is None or reason is not None:
-            groups.append(_Group(at, launch))
+            groups.append(_FusedGroup(at, launch))
             launch.fused = f"no: {reason}" if reason else ""
         else:
             group.launches.append(launch)
@@ -158,7 +165,7 @@ def fuse_blocks(launches: Sequence[Launch], stops: Iterable[int], device: str) -
         _note(group)
 
 
-def _note(group: _Group) -> None:
+def _note(group: _FusedGroup) -> None:
     """Records which launches are fused, and keeps the memory of all of them alive until the last."""
     first, last = group.first, group.first + len(group.launches) - 1
     if first == last:
@@ -167,6 +174,7 @@ def _note(group: _Group) -> None:
         launch.fused = f"{first} to {last}"
         for buffer in (*launch.reads, *launch.writes):
             if buffer.storage is not None:
+                # Blocks interleave all launches of the group, so a buffer of any of them is in use during all of them.
                 buffer.storage.first = min(buffer.storage.first, first)
                 buffer.storage.last = max(buffer.storage.last, last)
 
@@ -201,6 +209,7 @@ def _misfit(launch: Launch, before: Launch) -> str | None:
         return f"{before.name} has a different size"
     if isinstance(launch.code, Kernel) and isinstance(before.code, Kernel):
         small, large = sorted((launch.columns, before.columns))
+        # A row of one would end within a row of the other.
         if large % max(small, 1):
             return f"{before.name} has different rows"
     return None

@@ -32,6 +32,7 @@ def elide_concat(passes: Sequence[list[Launch]], filled: Iterable[Buffer], devic
     for at, launch in enumerate(launch for launches in passes for launch in launches):
         for buffer in launch.writes:
             writers[buffer.root].append(at)
+        # Each step of a loop addresses its rows only, which are at other offsets in the whole.
         if launch.loop is not None:
             alone.update(buffer.root for buffer in (*launch.reads, *launch.writes))
     copies = {at: copied for at, launch in enumerate(passes[0]) if (copied := _copied(launch)) is not None}
@@ -41,6 +42,7 @@ def elide_concat(passes: Sequence[list[Launch]], filled: Iterable[Buffer], devic
         known = part is whole or part.same_as is not None or part.dtype != whole.dtype
         if known or not alone.isdisjoint((part, whole)):
             continue
+        # Another write to the part, or a write to the whole that is not one of these copies, would now change both.
         if max(writers[part], default=at) < at and all(place in copies for place in writers[whole]):
             part.same_as, part.begin = whole, begin
             parts.append(part)

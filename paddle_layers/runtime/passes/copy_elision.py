@@ -34,9 +34,11 @@ def elide_copies(passes: Sequence[list[Launch]], read: Iterable[Buffer], filled:
     alone = set(filled)
     for at, launch in enumerate(everything):
         for access in accesses(launch):
+            # Only buffers: a parameter may change between the passes while its copy must not.
             if isinstance(access.owner, Buffer):
                 uses[access.owner].append((at, access.writes))
                 alone |= {access.owner} if launch.loop is not None else set()
+    # Read after the last launch: an overwritten source may not share memory with an output.
     for buffer in outside:
         uses[buffer].append((FOREVER, False))
     same: list[Buffer] = []
@@ -45,8 +47,10 @@ def elide_copies(passes: Sequence[list[Launch]], read: Iterable[Buffer], filled:
         if pair is None or not alone.isdisjoint(pair):
             continue
         target, source = pair[0], pair[1].root
+        # The copy has to be the first use of its target; an earlier write would now overwrite the source.
         if uses[target][0] == (at, True) and _unnoticed(at, uses[source], uses[target]):
             target.same_as = source
+            # Later copies of the same source, or of this target, have to respect the uses of both.
             uses[source] = sorted(use for use in uses[source] + uses[target] if use[0] != at)
             same.append(target)
     for launches in passes:

@@ -17,6 +17,7 @@ def eliminate_dead_code(passes: Iterable[list[Launch]], read: Iterable[Buffer]) 
         return
     wanted = set(read)
     for launches in passes:
+        # Backward pass first, and from the last launch on, so that one walk finds whole chains whose end is not read.
         for launch in reversed(launches.copy()):
             target = launch.args[0]  # parameters, their gradients and states outlive the pass
             passing = isinstance(target, Ref) and isinstance(target.owner, Buffer)

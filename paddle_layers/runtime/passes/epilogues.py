@@ -26,6 +26,7 @@ from .parameter_caching import is_constant
 
 def fuse_epilogues(launches: list[Launch], constants: list[Launch], read: Iterable[Buffer], device: str) -> None:
     """Shortens a forward pass; the tables are added to the `constants`. `read` are buffers that are read outside."""
+    # The table depends on parameters only; without that pass it would be computed in each call.
     if device not in DEVICES or not runs("epilogues") or not runs("parameter-only caching"):
         return
     readers = Counter(buffer.root for launch in launches for buffer in {*launch.reads})
@@ -55,6 +56,7 @@ def _table(first: Launch, second: Launch, readers: Counter[Buffer], outside: set
     made, to = uses(result)[0].root, uses(target)
     if not to or elements(first) != elements(second) or target.shape[1:2] != result.shape[1:2]:
         return None
+    # Someone else reads the sums before the norm, so they have to be stored.
     if made is not to[0].root and (made in outside or readers[made] > 1):
         return None
     if not all(access.own for access in accesses(second) if access.owner in (made, to[0].root)):

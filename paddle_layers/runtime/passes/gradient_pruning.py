@@ -1,5 +1,6 @@
-"""Gradient pruning: only gradients between an output gradient and a trained parameter, or forced by the config, are
-computed.
+"""Gradient pruning: only gradients that training or the config needs are computed.
+
+These are between an output gradient and a trained parameter, or forced by the config.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ class GradientNeeds:
         """Values below which there is something to train."""
         for op in graph.ops:
             for place, force in enumerate(op.propagate):
+                # `propagate_down: true`: the config asks for this gradient even if nothing below it is trained.
                 if force and op.inputs[place].type.kind == "DENSE":
                     needed.add(op.inputs[place])
                     self.forced.append(op.inputs[place])
@@ -78,6 +80,7 @@ class GradientNeeds:
             if function not in running:
                 running.add(function)
                 stack += [makers[name] for name in function.args if name in makers]
+        # In the definition's order, not the order of the search: a function may read what an earlier one computes.
         return [function for function in backward if function in running]
 
     def _wanted(self, op: Op, function: Function) -> bool:

@@ -10,17 +10,21 @@ from . import runs
 
 
 def take_over(buffers: Iterable[Buffer], takeovers: Sequence[Takeover]) -> list[Storage]:
-    """Assigns a storage to each buffer, in place where a takeover is possible; `Buffer.in_place` has the source, or the
-    reason against.
+    """Assigns a storage to each buffer, in place where a takeover is possible.
+
+    `Buffer.in_place` has the source, or the reason against.
     """
     known = list(dict.fromkeys(buffers))
     for buffer in known:
         buffer.in_place = ""
         buffer.storage = Storage([buffer], buffer.first, buffer.last)
     for buffer in known:
+        # Copies and parts first: their storages are joined for correctness, takeovers are optional and have to see the
+        # joined lifetimes.
         if buffer.same_as is not None:
             _join(buffer.storage, buffer.root.storage)
     taken: set[Buffer] = set()
+    # In the order of launches: a buffer that has taken over memory may itself give it to a later one.
     for takeover in sorted(takeovers, key=lambda t: t.at):
         giver, taker = takeover.giver, takeover.taker
         old, new = giver.storage, taker.storage
@@ -49,12 +53,14 @@ def _hindrance(takeover: Takeover, memory: Storage, own: Storage) -> str | None:
     giver, taker, at = takeover.giver, takeover.taker, takeover.at
     if not runs("in place"):
         return "the pass is disabled"
+    # The storage is larger than the buffer, and its other parts may still be read.
     if giver.shift or taker.shift:
         return f"{giver.name if giver.shift else taker.name} is a slice"
     if giver.extent != taker.extent or giver.dtype != taker.dtype:
         return f"{giver.name} has a different size"
     if memory.last > at:
         return f"{giver.name} is kept" if memory.last == FOREVER else f"{giver.name} is read by launch {memory.last}"
+    # A giver that has ended earlier gains nothing here: buffer reuse finds its memory free anyway.
     if memory.last < at or own.first != at:
         return "it is written before"
     return None

@@ -36,6 +36,7 @@ def fuse_kernels(passes: Sequence[list[Launch]], read: Iterable[Buffer], device:
             if one is None:
                 merged.append(launch)
             else:
+                # Fusion removes reads of the intermediate result, so the counts of later decisions change with it.
                 readers.subtract([*_read_by(merged[-1]), *_read_by(launch)])
                 readers.update(_read_by(one))
                 merged[-1] = one
@@ -59,9 +60,11 @@ def _merged(first: Launch, second: Launch, readers: Counter[Buffer], outside: se
     if elements(first) != elements(second) or not alike:
         return None
     made, target = first.writes[0].root, second.writes[0].root
+    # The intermediate result is not stored any more, so nothing else may read it.
     if made is not target and (made in outside or readers[made] > (made in _read_by(first)) + 1):
         return None
     touched = [*accesses(first), *accesses(second)]
+    # A neighboring element of the result would not exist yet.
     if not all(access.own for access in touched if access.owner in (made, target)):
         return None
     passed = tuple(name for name, value in zip(other.args, second.args, strict=True) if _lies_in(value, made))
@@ -70,9 +73,7 @@ def _merged(first: Launch, second: Launch, readers: Counter[Buffer], outside: se
 
 
 def _is_plain(launch: Launch) -> bool:
-    """Whether a launch computes floating-point values, elementwise and without loops, into a buffer, from this
-    library's source.
-    """
+    """Whether a launch computes floats elementwise, without loops, into a buffer, from this library's source."""
     code = launch.code
     assert isinstance(code, Kernel)
     if not in_order(launch) or launch.loop is not None or code.sequence or code.factor or code.program.has_loops:

@@ -25,6 +25,7 @@ class MemoryUses:
     def __init__(self, launches: Sequence[Launch]) -> None:
         self.launches = launches
         self.touched: dict[object, Touched] = defaultdict(lambda: Touched([], []))
+        # A dictionary as an ordered set: plans must not depend on hash values, or they would differ from run to run.
         self._uses = [[*{(one.owner, one.writes): None for one in accesses(launch)}] for launch in launches]
         """Of each launch: what it touches, and whether it writes it."""
         for at, uses in enumerate(self._uses):
@@ -50,6 +51,7 @@ class MemoryUses:
         for at, launch in enumerate(self.launches):
             for giver, taker in launch.takeovers:
                 (_, given), (begin, last) = spans[giver.root], spans[taker.root]
+                # An in-place result must not be counted twice at the launch where both exist.
                 if given == begin == at and giver.nbytes == taker.nbytes:
                     spans[taker.root] = (at + 1, last)
         change = [0] * (end + 2)

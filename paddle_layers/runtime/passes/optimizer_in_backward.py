@@ -1,7 +1,7 @@
-"""Optimizer-in-backward: each parameter is updated within the backward pass, as soon as it and its gradient are no
-longer read.
+"""Optimizer-in-backward: each parameter is updated within the backward pass.
 
-Gradients of parameters are then regular buffers of the plan, and share memory with others (buffer reuse).
+That is as soon as it and its gradient are no longer read. Gradients of parameters are then regular buffers of the plan,
+and share memory with others (buffer reuse).
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class Updates:
         """The settings, for one pass. Raises `RuntimeError` for a pass without an announced step."""
         if not self.numbers:
             raise RuntimeError(f"this training updates parameters during backward, once per step; {KEPT}")
+        # Taken once: a second backward pass without a new step would apply the same learning rate, and momentum, again.
         numbers, self.numbers = self.numbers, {}
         return numbers
 
@@ -44,12 +45,15 @@ def insert_updates(backward: Sequence[Launch], updates: Updates, dtype: str) -> 
     last = last_uses(backward)
     for parameter in updates.parameters:
         ready.setdefault(last.get(parameter, len(backward) - 1), []).append(parameter)
+    # A gradient that no launch writes still has an update (momentum and weight decay move its parameter), with a
+    # gradient of zero.
     written = {owner.parameter for launch in backward for owner in _held(launch) if owner.part == "gradient"}
     launches: list[Launch] = [
         simple_launch(FILL, parameter.name, [_flat(gradient), 0.0])
         for parameter, gradient in gradients.items()
         if parameter not in written
     ]
+    # After the last use of the parameter as well as of its gradient: gradients of inputs read the old weight.
     for at, launch in enumerate(backward):
         _give_buffers(launch, gradients)
         launches.append(launch)
@@ -60,6 +64,7 @@ def insert_updates(backward: Sequence[Launch], updates: Updates, dtype: str) -> 
 
 def last_uses(backward: Sequence[Launch]) -> dict[Parameter, int]:
     """For each parameter the last launch that uses it or its gradient: in a loop, the last one of the loop."""
+    # Within a loop the next step uses both again.
     loop_end = {at: last - 1 for first, last in loop_bounds(backward) for at in range(first, last)}
     return {owner.parameter: loop_end.get(at, at) for at, launch in enumerate(backward) for owner in _held(launch)}
 

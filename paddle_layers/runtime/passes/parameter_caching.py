@@ -1,8 +1,8 @@
-"""Parameter-only caching: results that depend on parameters only are computed once in the phase test, until a parameter
-may have changed.
+"""Parameter-only caching: results that depend on parameters only are computed once in the phase test.
 
-Transformed or packed filters, the scale and shift of a batch norm: these launches move to the begin of the pass, and
-their results keep their memory. `memory.changes` knows when they have to run.
+They are computed again when a parameter may have changed. Transformed or packed filters, the scale and shift of a batch
+norm: these launches move to the beginning of the pass, and their results keep their memory. `memory.changes` knows when
+they have to run.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from . import runs
 
 
 def take_parameter_only(launches: list[Launch]) -> list[Launch]:
-    """Removes the launches that only read parameters and each other's results from a forward pass; returns them in
-    order.
-    """
+    """Removes the launches of a forward pass that only read parameters and their results; returns them in order."""
     if not runs("parameter-only caching"):
         return []
     writers = Counter(buffer.root for launch in launches for buffer in launch.writes)
@@ -45,12 +43,11 @@ def kept_results(constants: Sequence[Launch], launches: Sequence[Launch], outsid
 
 
 def is_constant(launch: Launch, known: set[Buffer], writers: Counter[Buffer]) -> bool:
-    """Whether a launch only reads parameters and `known` results; `writers` is the number of launches that write to
-    each.
-    """
+    """Whether a launch only reads parameters and `known` results; `writers` counts the launches that write each."""
     if launch.loop is not None or not (isinstance(launch.code, Kernel) or launch.code.tuned.prepared is not None):
         return False
     targets = _results(launch)
+    # A second writer adds values of a batch.
     if any(writers[buffer.root] > 1 for buffer in targets):
         return False
     written = {buffer.root for buffer in targets}

@@ -1,9 +1,8 @@
-"""Sparse gradients: selection of parameters of which a batch uses few rows, so that all other rows have a zero
-gradient.
+"""Sparse gradients: selection of parameters of which a batch uses few rows.
 
-A parameter has one if every operation that uses it only reads, and has a gradient for, the rows named by ids that are
-known before a pass, fed or computed from feeds, and if a pass has one such operation. Everything else has a dense
-gradient.
+All other rows have a zero gradient. A parameter has one if every operation that uses it only reads, and has a gradient
+for, the rows named by ids that are known before a pass, fed or computed from feeds, and if a pass has one such
+operation. Everything else has a dense gradient.
 """
 
 from __future__ import annotations
@@ -26,9 +25,12 @@ def mark_sparse_gradients(graphs: Iterable[Graph]) -> None:
     for graph in graphs:
         met: set[Parameter] = set()
         for parameter, ids in _uses(graph):
+            # A second use in the same pass may involve other rows, whose gradients would have to be merged by row.
             if ids is None or parameter in met or not parameter.trained or not runs("sparse gradients"):
                 dense.add(parameter)
             met.add(parameter)
+            # Across all phases: memory and pending steps of a parameter are the same in each, so one dense use makes it
+            # dense everywhere.
             parameter.by_rows = parameter not in dense
 
 

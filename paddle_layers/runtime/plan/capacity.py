@@ -11,15 +11,16 @@ from paddle_layers.runtime.memory.blocks import DeviceError
 from paddle_layers.runtime.passes.buffer_reuse import place
 
 if TYPE_CHECKING:
-    from paddle_layers.runtime.schedule.schedule import Schedule
+    from paddle_layers.runtime.schedule.schedule import LaunchSchedule
 
+# An H100 refused batches that were reported to fit: the driver needs some memory for itself.
 SPARE = 128
 """One part of so many stays free for kernels, stacks and whole pages: an H100 takes up to 5 MiB more than the plans."""
 LARGEST = 3
 """Number of tensors listed in an out-of-memory error."""
 
 
-def check_capacity(device: Device, schedules: Sequence[Schedule]) -> None:
+def check_capacity(device: Device, schedules: Sequence[LaunchSchedule]) -> None:
     """Raises `DeviceError` if there is too little memory for the plans of all schedules.
 
     The message has the estimate, the largest tensors and a batch size that fits.
@@ -43,14 +44,17 @@ def check_capacity(device: Device, schedules: Sequence[Schedule]) -> None:
     )
 
 
-def _fitting_rows(schedules: Sequence[Schedule], free: int) -> int:
+def _fitting_rows(schedules: Sequence[LaunchSchedule], free: int) -> int:
     """Maximum number of samples whose buffers fit; sizes that depend on sequences and entries grow with them."""
+    # Capacities are changed for the search and restored at the end, which is cheaper than building graphs and schedules
+    # for each trial.
     domains = [domain for schedule in schedules for domain in schedule.graph.domains]
     full = [domain.capacity for domain in domains]
     most = schedules[0].graph.samples.capacity
 
     def needed(rows: int) -> int:
         for domain, capacity in zip(domains, full, strict=True):
+            # Rounded up: a batch that is reported as fitting must fit.
             domain.capacity = -(-capacity * rows // most)
         return sum(place(schedule.lay_out()) for schedule in schedules)
 

@@ -71,6 +71,7 @@ def explain_plan(network: Network, phase: str, batch_size: int, dtype: str, devi
     nbytes = place(storages)
     launches = [*schedule.forward, *schedule.backward]
     buffers = [buffer for storage in storages for buffer in storage.buffers]
+    # A storage per buffer: the bytes that the passes save are the difference.
     separate = sum(Storage([buffer], buffer.first, buffer.last).nbytes for buffer in buffers)
     once = launches[: schedule.constants]
     explained = (

@@ -12,9 +12,11 @@ from paddle_layers.runtime.launches.arguments import Held, refs_of
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.launches.launch import Launch
-    from paddle_layers.runtime.memory.blocks import Block
+    from paddle_layers.runtime.memory.blocks import MemoryBlock
     from paddle_layers.runtime.memory.parameters import Parameter
 
+# A sum over processes has a fixed cost per call, so small layers share one; large enough buckets still overlap with the
+# rest of the backward pass.
 PART = 2**20
 """Minimum bytes of a separate bucket: smaller runs are merged with their neighbors."""
 
@@ -23,7 +25,7 @@ class GradientPart(NamedTuple):
     """Contiguous gradients that no launch from `behind` on changes."""
 
     behind: int
-    block: Block
+    block: MemoryBlock
     offset: int
     size: int
     dtype: str
@@ -57,6 +59,7 @@ def gradient_parts(launches: Sequence[Launch], first: int, smallest: int = PART)
     for at, launch in enumerate(launches[first:], first + 1):
         for ref in (ref for argument in launch.args for ref in refs_of(argument)):
             if isinstance(ref.owner, Held) and ref.owner.part == "gradient":
+                # The last launch counts: a shared parameter has several contributions.
                 done[ref.owner.parameter] = at
     parts: list[GradientPart] = []
     run: list[Parameter] = []
@@ -79,6 +82,7 @@ def _bytes(run: Sequence[Parameter]) -> int:
 
 def _part(run: Sequence[Parameter], done: dict[Parameter, int]) -> GradientPart:
     begin, last = run[0], run[-1]
+    # Padding between parameters is included, so that a bucket is one contiguous array.
     count = (last.offset - begin.offset) // np.dtype(last.dtype).itemsize + last.size
     behind = max(done[one] for one in run)
     return GradientPart(behind, begin.blocks["gradient"], begin.offset, count, begin.dtype)

@@ -24,6 +24,7 @@ class LossSum(NamedTuple):
     @property
     def mean(self) -> float:
         """Mean loss per counted row, without the weight in the loss."""
+        # A batch in which all labels are ignored has a loss of 0, not 0 / 0.
         return self.total / max(self.divisor, 1.0)
 
     def plus(self, other: LossSum) -> LossSum:
@@ -34,6 +35,7 @@ class LossSum(NamedTuple):
 def loss_sums(graph: Graph, plan: Plan) -> dict[str, LossSum]:
     """The losses of the last batch of a plan, by name."""
     divisors = loss_divisors(graph, plan)
+    # In float64: a mean over a data set sums many batches, and must not depend on how it is divided into them.
     totals = {name: plan.read(plan.values[name]).sum(dtype=np.float64) for name in graph.losses}
     return {name: LossSum(weight, float(totals[name]), divisors[name]) for name, weight in graph.losses.items()}
 

@@ -10,11 +10,11 @@ from paddle_layers.define.gc_paused import gc_paused
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.domains import RowsOf, rounded_rows
-from paddle_layers.runtime.launches.choices import Choice, noting
+from paddle_layers.runtime.launches.choices import KernelSelection, noting
 from paddle_layers.runtime.memory.blocks import DeviceError
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.passes.optimizer_in_backward import KEPT, Updates
-from paddle_layers.runtime.schedule.schedule import Schedule
+from paddle_layers.runtime.schedule.schedule import LaunchSchedule
 
 from .capacity import check_capacity
 from .plan import Plan
@@ -47,7 +47,7 @@ class Variant:
     capacities: list[int] = field(default_factory=list)
     """Capacities of the buffers in rows; up to date while another variant is in use."""
     plans: dict[OutputGradients, Plan] = field(default_factory=dict)
-    choices: list[Choice] = field(default_factory=list)
+    choices: list[KernelSelection] = field(default_factory=list)
     """Kernel selections of all plans."""
 
     def forget(self) -> None:
@@ -101,6 +101,8 @@ class Phase:
             domain.chosen_rows = count
         if chosen not in self._known:
             fitting = (variant for variant in self._by_use() if all(choice.holds() for choice in variant.choices))
+            # Kernels are chosen by the rows of the batch alone. Chosen by capacity, results of a batch would depend on
+            # the batches before it.
             self._known[chosen] = next(fitting, None) or Variant([0] * len(chosen))
         self._use(self._known[chosen])
 
@@ -113,6 +115,7 @@ class Phase:
         if variant not in self._variants:
             self._variants.append(variant)
         if variant is not self._variant:
+            # Domains belong to the graph, which all variants share: their capacities are swapped with the variant.
             self._variant.capacities = self.capacities
             self._variant, self.capacities = variant, variant.capacities
             self._divisors = None  # its buffers have the capacities of the other variant
@@ -121,13 +124,13 @@ class Phase:
         """The losses of the network; empty in the phase test."""
         return tuple(self.graph.losses.items()) if self.name == "train" else ()
 
-    def schedule(self, output_gradients: OutputGradients) -> Schedule:
+    def schedule(self, output_gradients: OutputGradients) -> LaunchSchedule:
         """The launches of the phase."""
         if self.updates is not None and output_gradients != self.loss_gradients():
             raise RuntimeError(f"this training only supports backward from its losses; {KEPT}")
         graph, planning = self.graph, self.planning
         keep = [n for n in (*self.outputs, *planning.keep, *graph.losses) if n in graph.values]
-        return Schedule(
+        return LaunchSchedule(
             graph,
             planning.dtype,
             training=self.name == "train",
@@ -155,11 +158,13 @@ class Phase:
         return plans[output_gradients]
 
     def _make_plan(self, output_gradients: OutputGradients) -> Plan:
-        choices: list[Choice] = []
+        choices: list[KernelSelection] = []
         with noting(choices):
             schedule, planning = self.schedule(output_gradients), self.planning
             counting = planning.statistics.launches(schedule.stats)
             plan = Plan(self.graph, schedule, planning.device, counting=counting, progress=planning.progress)
+        # More choices may divide row counts that were equivalent so far, so the mapping from rows to variants is
+        # determined again.
         self._variant.choices += choices
         self._known.clear()
         return plan
@@ -176,7 +181,7 @@ class Phase:
     def _make_divisor_plan(self) -> Plan:
         planning = self.planning
         dtype, device, training = planning.dtype, planning.device.name, self.name == "train"
-        schedule = Schedule(
+        schedule = LaunchSchedule(
             self.graph, dtype, training=training, output_gradients={}, keep=(), device=device, divisors_only=True
         )
         return Plan(self.graph, schedule, planning.device, progress=planning.progress)
@@ -210,6 +215,7 @@ def reserve(phases: Sequence[Phase], batch_size: int) -> None:
         phase.select(lambda _: batch_size)
         for domain in phase.graph.domains:
             domain.reserve(batch_size)
+        # All schedules before any allocation, so that an error message accounts for all phases together.
         schedules.append(phase.schedule(phase.loss_gradients()))
     check_capacity(planning.device, schedules)
     launches = [launch for schedule in schedules for launch in (*schedule.forward, *schedule.backward)]

@@ -19,7 +19,7 @@ from paddle_layers.runtime.launches.index_arrays import IndexArrays
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.passes.buffer_reuse import place
 from paddle_layers.runtime.schedule.joins import AddUp
-from paddle_layers.runtime.schedule.schedule import Schedule
+from paddle_layers.runtime.schedule.schedule import LaunchSchedule
 
 from .capacity import check_capacity
 from .gradient_parts import GradientPart, gradient_parts
@@ -36,7 +36,7 @@ class Plan:
     def __init__(
         self,
         graph: Graph,
-        schedule: Schedule,
+        schedule: LaunchSchedule,
         device: Device,
         *,
         counting: Sequence[Launch] = (),
@@ -57,9 +57,12 @@ class Plan:
         self._joins = [*forward, *((self.boundary + at, join) for at, join in backward)]
         self.stats, self.updates = schedule.stats, schedule.updates
         self.moving_states = schedule.moving_states
+        # Compilation comes first: it may take minutes and be interrupted, and needs none of the memory.
         device.compile([*self.launches, *counting], schedule.dtype, progress)
         check_capacity(device, [schedule])
         self.storages = schedule.lay_out()
+        # One block for all buffers: a plan is immutable after this, and no pass allocates memory or moves a buffer, so
+        # addresses in tables, and views of feeds, stay valid.
         self.nbytes = place(self.storages)
         self._block = device.allocate(self.nbytes)
         self.table = device.table([*self.launches, *counting], schedule.dtype, self.address)
@@ -103,14 +106,15 @@ class Plan:
 
     def lay(self, rows: Rows) -> None:
         """Binds a batch to the plan: sizes and totals become those of its rows."""
+        # Writing the sizes is most of the Python of a small batch, and most batches have as many rows as the one
+        # before.
         if rows.counts != self._counts or self.graph.groups:  # steps differ by the lengths of the sequences
             self._write_sizes(rows)
+        # After the sizes, so that an interrupt meanwhile does not attribute the old results to new rows.
         self.rows = rows
 
     def _write_sizes(self, rows: Rows) -> None:
-        """Writes the sizes of a batch into the table. An interrupt meanwhile leaves sizes that are valid for no
-        batch.
-        """
+        """Writes the sizes of a batch into the table; an interrupt meanwhile leaves sizes valid for no batch."""
         self._counts = self._whole = None
         self.table.set_rows(rows)
         if self._key is not None:  # loops are written again, with their keys
@@ -124,6 +128,8 @@ class Plan:
 
     def _run(self, begin: int, end: int, add_up: AddUp | None) -> None:
         """Runs some launches; with `add_up`, layers that request it reduce their values over all processes."""
+        # Every process has the same plan, hence the same reductions in the same order, as collective operations
+        # require.
         if add_up is not None:
             for at, join in self._joins:
                 if begin < at <= end:
@@ -143,6 +149,7 @@ class Plan:
         Without it, these rows are those of the last pass. Parameter-only results are recomputed if their `version` has
         changed; without it, they are those of the last pass, too.
         """
+        # Set after the launches: if they are interrupted, the next pass runs them again.
         if self._version is None or version not in (None, self._version):
             self.table.run(0, self.constants)
             self._version = version
@@ -157,6 +164,7 @@ class Plan:
 
     def repeat(self, version: int, add_up: AddUp | None = None) -> None:
         """`forward` and `count` for a plan whose rows are all known: at once if there is no backward pass."""
+        # Otherwise forward launches and statistics are adjacent in the table, and run as one call of the compiled loop.
         if version != self._version or self.stops or add_up is not None or self.boundary < len(self.launches):
             self.forward(None, version, add_up)
             self.count()
@@ -181,6 +189,8 @@ class Plan:
         begin = self.boundary
         if self.updates is not None:
             self.table.set_numbers(self.updates.take_numbers())
+        # Communication of a bucket overlaps with the launches after it. The order of buckets is that of completion, the
+        # same in all processes.
         if ready is not None:
             for part in self._parts:
                 self._run(begin, part.behind, add_up)
@@ -202,9 +212,7 @@ class Plan:
         self.table.run(at, at + 1)
 
     def find_non_finite(self, dtype: str, *, backward: bool = False) -> str | None:
-        """Runs the launches of a pass one by one; returns the layer of the first operation with NaN or infinity, or
-        None.
-        """
+        """Runs the launches of a pass one by one; returns the first layer with NaN or infinity, or None."""
         first, end = (self.boundary, len(self.launches)) if backward else (0, self.boundary)
         for at, launch in enumerate(self.launches[first:end], first):
             self.run_one(at)
@@ -221,6 +229,7 @@ class Plan:
 
     def poison(self, at: int) -> None:
         """Fills all memory whose values must not be needed before launch `at` with NaN (ids with 0)."""
+        # A plan that reads memory before writing it would depend on earlier batches; NaN makes that visible.
         for storage in self.storages:
             if storage.first < at <= storage.last or storage.first < 0:
                 continue

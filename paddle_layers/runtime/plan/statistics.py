@@ -10,7 +10,7 @@ import numpy as np
 
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.launches.arguments import Fixed, Ref
+from paddle_layers.runtime.launches.arguments import ExternalMemory, Ref
 from paddle_layers.runtime.launches.builtin import SUM, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Flat
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from paddle_layers.runtime.graph.graph import Op
 
 
-class Table(NamedTuple):
+class StatisticRows(NamedTuple):
     """Reduction of a statistic: rows of values, and the shape of their sum, () for a scalar."""
 
     rows: Extent
@@ -31,10 +31,10 @@ class Table(NamedTuple):
         return math.prod(self.shape)
 
 
-def table_of(ref: Ref) -> Table:
+def statistic_rows(ref: Ref) -> StatisticRows:
     """The first axis counts rows if it depends on the batch; else the whole is one row."""
     sizes = tuple(size.extra for size in ref.shape)
-    return Table(Extent(1), sizes) if ref.shape[0].domain is None else Table(ref.shape[0], sizes[1:])
+    return StatisticRows(Extent(1), sizes) if ref.shape[0].domain is None else StatisticRows(ref.shape[0], sizes[1:])
 
 
 class Statistics:
@@ -42,6 +42,7 @@ class Statistics:
 
     def __init__(self, device: Device) -> None:
         self._device = device
+        # Float64, and on the device: reading them back after each batch would wait for a GPU.
         self._sums: dict[tuple[str, str, tuple[int, ...]], Flat] = {}
         self._counted: dict[str, tuple[Op, Mapping[str, Ref]]] = {}
         self._resetting = False
@@ -52,10 +53,11 @@ class Statistics:
         return [self._launch(op, name, ref) for op, refs in found for name, ref in refs.items()]
 
     def _launch(self, op: Op, name: str, ref: Ref) -> Launch:
-        rows, shape = table = table_of(ref)
+        # The sum belongs to the statistics and not to a plan: plans for other batch sizes add to the same one.
+        rows, shape = table = statistic_rows(ref)
         columns = Extent(table.columns)
         total = self._sums.setdefault((op.name, name, shape), Flat(self._device, table.columns, "float64"))
-        target = Ref(Fixed(total.block.address), (columns,), "float64")
+        target = Ref(ExternalMemory(total.block.address), (columns,), "float64")
         return simple_launch(SUM, op.name, [target, Ref(ref.owner, (rows, columns))], accumulate=True)
 
     def note(self, found: Iterable[tuple[Op, Mapping[str, Ref]]]) -> None:
@@ -94,11 +96,12 @@ class Statistics:
 
     def _read(self, op: Op, refs: Mapping[str, Ref]) -> dict[str, Any]:
         """Sums by name, as numbers and lists of numbers."""
-        shapes = {name: table_of(ref).shape for name, ref in refs.items()}
+        shapes = {name: statistic_rows(ref).shape for name, ref in refs.items()}
         return {name: self._sums[op.name, name, shape].read().reshape(shape).tolist() for name, shape in shapes.items()}
 
     def reset(self) -> None:
         """Sets all sums to zero."""
+        # The flag brackets the loop, so that an interrupted reset is completed before the sums are used again.
         self._resetting = True
         for total in self._sums.values():
             total.write(np.zeros(1))

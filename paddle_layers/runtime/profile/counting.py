@@ -75,13 +75,13 @@ def count(
 
     `starts` are sequence starts, as far as they are known.
     """
-    reader = _Reader(computation, size, data, starts)
+    counter = _OperationCounter(computation, size, data, starts)
     sequence = computation.sequence[0] if computation.sequence is not None else ""
     lengths = {name: size(extent) for name, extent in computation.sizes.items() if name != sequence}
     elements = math.prod(lengths.values())
     if elements == 0:
         return Counts(0.0, 0.0)
-    reader.run(lengths)
+    counter.run(lengths)
     nbytes = 0.0
     targets = computation.function.target_names or tuple(computation.args)[:1]
     for name, argument in computation.args.items():
@@ -89,13 +89,14 @@ def count(
             bytes_of = itemsize if ref.dtype == "real" else np.dtype(ref.dtype).itemsize
             numbers = math.prod(map(size, ref.shape))
             if name in targets:
+                # An element counts once, however many elements of the result read it: an ideal cache.
                 nbytes += bytes_of * min(numbers, elements) * (2 if computation.accumulate else 1)
             else:
-                nbytes += bytes_of * min(numbers, reader.loads[name] * elements / max(len(refs_of(argument)), 1))
-    return Counts(reader.operations * elements, nbytes)
+                nbytes += bytes_of * min(numbers, counter.loads[name] * elements / max(len(refs_of(argument)), 1))
+    return Counts(counter.operations * elements, nbytes)
 
 
-class _Reader:
+class _OperationCounter:
     """Interprets the source once, for all elements of the sample."""
 
     def __init__(
@@ -178,6 +179,8 @@ class _Reader:
 
     def _draw(self, first: Any, length: Any) -> Sample:
         """Additive recurrences (quasi-random): evenly spread over all axes together."""
+        # Square roots of different primes are linearly independent over the rationals, so that the points of several
+        # axes do not align.
         step = math.sqrt(PRIMES[self._drawn % len(PRIMES)])
         self._drawn += 1
         share = (np.arange(1, self._sample + 1) * step) % 1.0
@@ -200,8 +203,8 @@ class _Reader:
 class _Text:
     """Statements and expressions of one function; `weight` is the number of executions per element."""
 
-    def __init__(self, reader: _Reader, scope: dict[str, Any], share: float | None = None) -> None:
-        self.reader, self.scope, self._whole_share = reader, scope, share
+    def __init__(self, counter: _OperationCounter, scope: dict[str, Any], share: float | None = None) -> None:
+        self.counter, self.scope, self._whole_share = counter, scope, share
         self.result: Any = UNKNOWN
         self._conditions: list[ast.AST] = []
 
@@ -209,10 +212,10 @@ class _Text:
         """The fraction of the elements for which an expression has to be computed; in a helper, that of its call."""
         if self._whole_share is not None:
             return self._whole_share
-        return self.reader.share([node, *self._conditions], self.scope)
+        return self.counter.share([node, *self._conditions], self.scope)
 
     def _add(self, node: ast.AST, weight: Sample) -> None:
-        self.reader.add(weight * self._needed(node))
+        self.counter.add(weight * self._needed(node))
 
     def run(self, body: Sequence[ast.stmt], weight: Sample) -> Sample:
         """Returns the weight of the elements that have not returned."""
@@ -279,7 +282,7 @@ class _Text:
                     self.run(node.body, weight * (rounds > 0))
                     rounds = np.maximum(0, rounds - 1)
                     first = first + step
-                self.scope[name] = Whole(first + step * self.reader.places(0, rounds))
+                self.scope[name] = Whole(first + step * self.counter.places(0, rounds))
                 self.run(node.body, weight * rounds)
                 return
         self.scope[name] = UNKNOWN
@@ -358,7 +361,7 @@ class _Text:
             return owner[int(at.values)] if known else owner[0]
         if not isinstance(owner, Shaped):
             return UNKNOWN if isinstance(owner, Whole) else REAL
-        self.reader.loads[owner.name] += float(weight.mean())
+        self.counter.loads[owner.name] += float(weight.mean())
         if not owner.whole:
             return REAL
         if owner.data is None or not isinstance(at, Whole) or at.values is None or not owner.data.size:
@@ -374,8 +377,8 @@ class _Text:
     def _call(self, node: ast.Call, weight: Sample) -> Any:
         name = ast.unparse(node.func)
         arguments = [self.value(argument, weight) for argument in node.args]
-        if program := self.reader.known_helper(name):
-            return self.reader.helper(program, arguments, weight, self._needed(node))
+        if program := self.counter.known_helper(name):
+            return self.counter.helper(program, arguments, weight, self._needed(node))
         if name in ("real", "double", "float"):
             return REAL
         if name.removeprefix("math.") in PREDICATES:

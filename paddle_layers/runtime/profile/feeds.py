@@ -20,6 +20,7 @@ ENTRIES = 50
 
 def synthetic_feeds(graph: Graph, rows: int) -> dict[str, Any]:
     """Random values of every data layer for `rows` samples: ids in their range, sequences of equal length."""
+    # A fixed seed: counts depend on ids, and two runs must be comparable.
     rng = np.random.default_rng(0)
     fields = {
         value.name: field for op in graph.ops for name, field in op.layer.inputs.items() for value in op.argument(name)
@@ -41,6 +42,7 @@ def _rows(value: Value, field: Input | None, count: int, rng: np.random.Generato
     kind, size = value.type.kind, value.type.size
     shape = (count, *value.type.dims)
     if field is not None and field.places is not None:
+        # Positions in a sequence: 0 is valid for every length.
         return np.zeros(shape, np.int64 if kind == "INT" else np.float32)
     if kind == "INT":
         return rng.integers(0, size, shape)
@@ -49,6 +51,7 @@ def _rows(value: Value, field: Input | None, count: int, rng: np.random.Generato
         return rng.uniform(low, high, shape)
     entries = min(size, ENTRIES)
     apart = size // entries
+    # Spread over the whole range, as accesses to neighboring rows would be in the cache.
     ids = (np.arange(entries) * apart + rng.integers(0, apart, (count, entries))).reshape(-1)
     start = np.arange(count + 1) * entries
     return Csr(start, ids, rng.standard_normal(len(ids)) if kind == "SPARSE" else None)

@@ -48,6 +48,7 @@ def dependences(
             groups[target] = next(iter(names[index]))
             names[target] = frozenset({target})
     found = Dependences(names, groups)
+    # A fixed point, as a name may depend on one that is assigned later in a loop.
     before = None
     while before != names:
         before = dict(names)

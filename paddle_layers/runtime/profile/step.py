@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.batch.values import Sequences
-from paddle_layers.runtime.devices.cpu.table import Table
+from paddle_layers.runtime.devices.cpu.table import CpuTable
 from paddle_layers.runtime.devices.protocol import Progress
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.graph import Graph
@@ -55,8 +55,9 @@ class StepTimes(NamedTuple):
 
 
 def time_step(network: Network, phase: str, batch_size: int, progress: Progress | None = None) -> StepTimes:
-    """Runs a phase on synthetic feeds. The backward pass starts from the loss, or without one from all dense
-    outputs.
+    """Runs a phase on synthetic feeds.
+
+    The backward pass starts from the loss, or without one from all dense outputs.
     """
     graph = build_graph(network.select(phase), ParameterSet(DTYPE), {})
     feeds = synthetic_feeds(graph, batch_size)
@@ -75,8 +76,10 @@ def total(works: Iterable[Work]) -> Work:
 
 
 def _measured(plan: Plan) -> StepTimes:
-    assert isinstance(plan.table, Table)
+    assert isinstance(plan.table, CpuTable)
     table, end = plan.table, len(plan.launches)
+    # Passes as a whole besides single launches: launches that follow each other share the cache, so their times do not
+    # add up.
     whole = _medians(lambda: np.array([_seconds(plan.forward), _seconds(plan.backward)]))
     alone = _medians(lambda: table.time(plan.constants, plan.boundary) + table.time(plan.boundary, end))
     parts: dict[tuple[str, str], list[Work]] = defaultdict(list)
@@ -106,6 +109,7 @@ def _seconds(run: Callable[[], None]) -> float:
 
 
 def _medians(measure: Callable[[], NDArray[np.float64]]) -> list[float]:
+    # The first run compiles, touches memory and fills caches.
     measure()
     found: list[NDArray[np.float64]] = []
     end = time.perf_counter() + SECONDS

@@ -14,7 +14,7 @@ from paddle_layers.runtime.launches.arguments import Held, Rate, Ref
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.builtin import ADD, FILL, SEED, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
-from paddle_layers.runtime.launches.scope import Scope
+from paddle_layers.runtime.launches.scope import OperationScope
 from paddle_layers.runtime.launches.sparse_gradients import SparseGradient, make_sparse_gradient
 from paddle_layers.runtime.launches.step_launches import boot_gradient, carried_gradient, chain, in_loop, runs_by_rows
 from paddle_layers.runtime.memory.parameters import Parameter
@@ -44,11 +44,14 @@ class BackwardPass:
             value = self.workspace.graph.values[name]
             buffer = self._gradient(value)
             self.written.add(buffer)
+            # Filled by the caller before the pass, so it must not share memory with anything in the forward pass.
             if weight is None:
                 self.workspace.kept.append(buffer)
             else:
                 self.launches.append(self._seed(value, Ref(buffer, (buffer.extent,)), weight))
         around: list[Steps] = []
+        # Operations are in topological order, so in reverse all contributions to the gradient of a value are complete
+        # before the operation that computed the value.
         for op in reversed(self.workspace.graph.ops):
             around = self._enter(chain(op.steps), around)
             first = len(self.launches)
@@ -66,9 +69,7 @@ class BackwardPass:
         ]
 
     def _clear_unreached(self) -> None:
-        """Sets the gradients of unreached parameters to zero, so that no gradient of another pass or with a penalty
-        remains.
-        """
+        """Sets the gradients of unreached parameters to zero: none of another pass, or with a penalty, remains."""
         parameters = [one for op in self.workspace.graph.ops for items in op.params.values() for one in items]
         for parameter in dict.fromkeys(parameters):
             if parameter.trained and not parameter.by_rows and parameter not in self.written:
@@ -77,6 +78,8 @@ class BackwardPass:
     def _seed(self, value: Value, gradient: Ref, weight: float) -> Launch:
         """Gradient with respect to one loss: its weight, divided by the divisor of its sum."""
         divisor = self.workspace.divisors.get(value.name)
+        # A mean over the rows of the batch is known from its size; other divisors are sums that the forward pass has
+        # left on the device.
         if divisor is None:
             return simple_launch(FILL, value.name, [gradient, Rate(weight, value.domain)])
         return simple_launch(SEED, value.name, [gradient, Ref(divisor, (Extent(1),), "float64"), weight])
@@ -84,6 +87,8 @@ class BackwardPass:
     def _enter(self, loops: list[Steps], before: list[Steps]) -> list[Steps]:
         """Closes the loops that end here, and begins new ones with the gradients of the next step."""
         if before[:1] != loops[:1]:
+            # After the loop, for the rows of all steps at once: one product with many rows is faster than one per step,
+            # and nothing in the loop reads it.
             for later in self._later:
                 later()
             self._later = []
@@ -122,6 +127,7 @@ class BackwardPass:
             refs = []
             for item, value in enumerate(op.output(name)):
                 buffer = self._gradient(value)
+                # An output that no layer reads still has a gradient that functions of the layer ask for: zero.
                 if buffer not in self.written:
                     self.written.add(buffer)
                     self.launches.append(simple_launch(FILL, value.name, [Ref(buffer, (buffer.extent,)), 0.0]))
@@ -136,7 +142,7 @@ class BackwardPass:
             else:
                 self._later.append(partial(run, None))
 
-    def _function(self, scope: Scope, function: Function, read_again: set[str], steps: Steps | None) -> None:
+    def _function(self, scope: OperationScope, function: Function, read_again: set[str], steps: Steps | None) -> None:
         scope.steps = steps
         if function.role == "gradient":
             self._gradient_function(scope, function, read_again)
@@ -144,7 +150,7 @@ class BackwardPass:
             self.workspace.prepare_temps(scope, function)
             self.launches += self.workspace.launches(scope, function)
 
-    def _gradient_function(self, scope: Scope, function: Function, read_again: set[str]) -> None:
+    def _gradient_function(self, scope: OperationScope, function: Function, read_again: set[str]) -> None:
         op, target = scope.op, function.targets[0]
         name, wide = target.name, function.along is None and (function.over is not None or function.which)
         items = self.workspace.items(op, function) if wide else [0]
@@ -153,6 +159,8 @@ class BackwardPass:
             return
         values = op.argument(name)
         waited_for = f"d{name}" in read_again
+        # Functions of the layer read this gradient, so it must hold the layer's own contribution only, not those of
+        # other consumers of the value.
         private = waited_for and f"d{name}" not in function.args
         needed = [item for item in items if private or self.needs.input(op, name, item)]
         targets = [self._gradient(value) for value in values]
@@ -168,8 +176,11 @@ class BackwardPass:
             if private and self.needs.input(op, name, item):
                 self._add(values[item], targets[item])
 
-    def _input_gradient(self, scope: Scope, function: Function, item: int, target: Buffer, steps: Steps | None) -> None:
+    def _input_gradient(
+        self, scope: OperationScope, function: Function, item: int, target: Buffer, steps: Steps | None
+    ) -> None:
         scope.steps = steps
+        # The first contribution overwrites, later ones add: no gradient has to be cleared.
         adds = target in self.written
         self.written.add(target)
         items = [item] if function.along is None else self.workspace.items(scope.op, function)
@@ -182,7 +193,7 @@ class BackwardPass:
         self.launches.append(simple_launch(ADD, value.name, refs, accumulate=total in self.written))
         self.written.add(total)
 
-    def _parameter_gradient(self, scope: Scope, function: Function, items: list[int]) -> None:
+    def _parameter_gradient(self, scope: OperationScope, function: Function, items: list[int]) -> None:
         for target in function.targets:
             scope.tensors["d" + target.name] = [
                 self._gradient_by_rows(scope, function, item)
@@ -193,12 +204,13 @@ class BackwardPass:
         for item in items:
             parameter = scope.op.params[function.targets[0].name][item]
             adds = parameter in self.written
+            # The function writes the rows of used ids only, so the others have to be zero.
             if function.used is not None and not adds and not parameter.by_rows:
                 self.launches.append(_clear(parameter))
             self.written.update(scope.op.params[target.name][item] for target in function.targets)
             self.launches += self.workspace.launches(scope, function, [item], frozenset({item} if adds else ()))
 
-    def _gradient_by_rows(self, scope: Scope, function: Function, item: int) -> Ref:
+    def _gradient_by_rows(self, scope: OperationScope, function: Function, item: int) -> Ref:
         made = make_sparse_gradient(scope, function, item, self.workspace.dtype)
         self.sparse_gradients.append(made)
         assert isinstance(made.rows.owner, Buffer)

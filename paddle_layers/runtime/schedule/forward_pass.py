@@ -17,7 +17,7 @@ from paddle_layers.runtime.launches.arguments import Held, Ref, refs_of
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.builtin import ADD, FILL, SUM, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
-from paddle_layers.runtime.launches.scope import Scope
+from paddle_layers.runtime.launches.scope import OperationScope
 from paddle_layers.runtime.launches.step_launches import boot_extent, in_loop, memory_launch, runs_by_rows
 from paddle_layers.runtime.memory.parameters import Parameter
 
@@ -40,6 +40,7 @@ class ForwardPass:
                 self._operation(op)
             else:
                 self._memory(op, op.carried)
+        # After all operations: a divisor is a sum over the whole batch, also of rows that a loop computes.
         for op in workspace.graph.ops:
             self._divisors(op)
 
@@ -56,6 +57,7 @@ class ForwardPass:
             for value in op.output(name):
                 if value.name in self.workspace.graph.losses:
                     counted = self.workspace.scope(op).tensors[output.divisor.name][0]
+                    # float64: float32 counts exactly up to 2^24 only, and processes add their rows to it.
                     total = Buffer(f"divisor of {value.name}", Extent(1), "float64")
                     self.workspace.divisors[value.name] = total
                     self.workspace.results.append(total)
@@ -84,7 +86,7 @@ class ForwardPass:
             workspace.results += [ref.owner for ref in counted.values() if isinstance(ref.owner, Buffer)]
             self.stats.append((op, counted))
 
-    def _keep_states(self, scope: Scope, update: Function) -> dict[str, list[Ref]]:
+    def _keep_states(self, scope: OperationScope, update: Function) -> dict[str, list[Ref]]:
         """Copies of the states that an update changes and the backward pass reads."""
         op, kept = scope.op, {}
         read = {name for function in op.layer.facts.backward for name in function.args}
@@ -94,6 +96,7 @@ class ForwardPass:
             if state.name in read:
                 size = Extent(parameter.size)
                 copy = Buffer(f"{op.name}.{state.name} before", size, self.workspace.dtype)
+                # A copy only if the backward pass reads the state; otherwise the update needs no memory at all.
                 launch = simple_launch(ADD, op.name, [Ref(copy, (size,)), Ref(held.owner, (size,))])
                 self._put(op, [launch], scope.steps)
                 kept[state.name] = [Ref(copy, held.shape)]
@@ -111,10 +114,11 @@ class ForwardPass:
             raise ShapeError(SPARSE_IN_STEPS.format(op.name))
         return []
 
-    def _function(self, scope: Scope, function: Function, done: Sequence[int]) -> None:
+    def _function(self, scope: OperationScope, function: Function, done: Sequence[int]) -> None:
         scope.steps = scope.op.steps if runs_by_rows(scope.op, function) else None
         rest = [item for item in self.workspace.items(scope.op, function) if item not in done] if done else None
         launches = self.workspace.launches(scope, function, rest)
+        # An update reads the state, too, but that does not make the outputs depend on it.
         if function.role != "update":
             owners = [ref.owner for launch in launches for value in launch.args for ref in refs_of(value)]
             self._read |= {owner.parameter for owner in owners if isinstance(owner, Held)}
@@ -123,6 +127,7 @@ class ForwardPass:
     def _put(self, op: Op, launches: Sequence[Launch], steps: Steps | None) -> None:
         """Adds launches of an operation to the forward pass: to the loop, or before the loop that needs them."""
         if op.steps is not None and steps is None:
+            # Before the loop and after what is already there, in the order of the network.
             self.launches[self._loop_start : self._loop_start] = launches
             self._loop_start += len(launches)
         else:

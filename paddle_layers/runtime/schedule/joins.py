@@ -50,6 +50,7 @@ def joins_of(workspace: Workspace) -> list[Join]:
             tensors = workspace.scope(op).tensors
             if not op.attributes[joined.when] or not all(tensors.get(name) for name in joined.targets):
                 continue
+            # Processes may have different numbers of steps, and would wait for each other in different places.
             if op.steps is not None:
                 raise ShapeError(
                     f"layer `{op.name}`: processes combine values of a whole batch; move the layer out of the group"
@@ -65,6 +66,7 @@ def places_of(joins: Sequence[Join], launches: Sequence[Launch]) -> list[tuple[i
     places = []
     for join in joins:
         targets = {*join.targets.values()}
+        # Directly after the last launch that writes a target.
         behind = [at + 1 for at, launch in enumerate(launches) if not targets.isdisjoint(launch.writes)]
         if behind:
             places.append((max(behind), join))

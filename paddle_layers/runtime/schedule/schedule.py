@@ -27,7 +27,7 @@ from .joins import Join, joins_of, places_of
 from .workspace import Workspace
 
 
-class Schedule:
+class LaunchSchedule:
     """The launches of one phase. The backward pass starts at `output_gradients`; if empty, there is no backward pass.
 
     Output gradients without a weight are written by the caller; the others are losses with their weight. With
@@ -49,6 +49,7 @@ class Schedule:
     ) -> None:
         workspace = Workspace(graph, dtype, training=training, device=device)
         forward, backward = ForwardPass(workspace), BackwardPass(workspace, output_gradients)
+        # After both passes: only the index arrays that some launch reads get memory.
         workspace.keep_indices()
         self.graph, self.dtype, self.device, self.index_arrays = graph, dtype, device, workspace.index_arrays
         self.forward, self.backward, self.stats = forward.launches, backward.launches, forward.stats
@@ -93,9 +94,11 @@ class Schedule:
     def _shorten(self, joined: Sequence[Buffer]) -> None:
         """Removes or fuses launches; `joined` are buffers that are reduced over processes."""
         passes, device = (self.forward, self.backward), self.device
+        # In the order of `passes.PASSES`, which explains it.
         eliminate_dead_code(reversed(passes), self._read_outside())
         self.copies = elide_copies(passes, self._read_outside(), self.kept)
         """Buffers that are one memory with what they would be copied from."""
+        # What lives until the end of the pass anyway may be read again at no cost in memory.
         kept = [*self.kept, *self.results, *self.index_arrays.kept]
         self.recomputed = rematerialize(*passes, [*self._read_outside(), *joined], kept, self.dtype)
         """Results that the backward pass computes again, in other buffers."""
@@ -105,6 +108,7 @@ class Schedule:
 
     def _order(self, joins: Sequence[Join], *, training: bool) -> None:
         """Reorders launches for cache-blocked fusion, and determines where a pass has to stop."""
+        # In training every step changes the parameters.
         constants = [] if training else take_parameter_only(self.forward)
         if not training:
             fuse_epilogues(self.forward, constants, self._read_outside(), self.device)
@@ -114,6 +118,7 @@ class Schedule:
         self.joins = [places_of(joins, launches) for launches in (self.forward, self.backward)]
         """Reductions over processes that share a batch, in both passes, and the launch before each."""
         cuts = [[at for at, _ in placed] for placed in self.joins]
+        # Reductions and stops are between two launches: neither side may move across.
         forward = group_launches(self.forward, [*cuts[0], *(at for at, _ in stops)], self.device)
         self.forward = [*constants, *forward]
         self.joins[0] = [(at + self.constants, join) for at, join in self.joins[0]]
@@ -138,6 +143,7 @@ class Schedule:
     def lay_out(self) -> list[Storage]:
         """Memory planning: buffers share memory by their lifetimes."""
         launches = [*self.forward, *self.backward]
+        # `mark` first: it records the lifetimes from which the decisions follow.
         takeovers = [takeover for at, launch in enumerate(launches) for takeover in launch.mark(at)]
         joins = [*self.joins[0], *((at + len(self.forward), join) for at, join in self.joins[1])]
         self._mark_other_uses(launches, joins)
@@ -148,6 +154,8 @@ class Schedule:
             buffer.keep_result()
         aliases = [*self.copies, *self.parts, *(part.root for part in self.parts)]
         storages = take_over((*buffers_of(launches), *aliases, *outside, *self.results), takeovers)
+        # After the takeovers, since it compares memory and not buffers; it extends lifetimes, so offsets are assigned
+        # last.
         fuse_blocks(
             launches, [self.constants, len(self.forward), *(at for at, _ in (*self.stops, *joins))], self.device
         )

@@ -14,7 +14,7 @@ from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.from_functions import make_launches
 from paddle_layers.runtime.launches.index_arrays import IndexArrays
 from paddle_layers.runtime.launches.launch import Launch
-from paddle_layers.runtime.launches.scope import Scope
+from paddle_layers.runtime.launches.scope import OperationScope
 
 
 class Workspace:
@@ -31,11 +31,12 @@ class Workspace:
         self.divisors: dict[str, Buffer] = {}
         """Of losses that are not means over all rows, by the name of the value: one number each."""
         self._data: dict[Value, Buffer] = {}
-        self._scopes: dict[Op, Scope] = {}
+        self._scopes: dict[Op, OperationScope] = {}
         self._made_in = {value: op.steps for op in graph.ops for value in op.outputs}
         self._sums: set[tuple[Op, str]] = set()
         """Tensors of operations to which an item of a repeatable input has been added; the first one is not added."""
         for value in graph.feeds.values():
+            # Sparse feeds have no buffer of values, but separate arrays for their entries.
             if value.entries is None:
                 self.kept.append(self.buffer(value))
 
@@ -56,14 +57,14 @@ class Workspace:
                 self.index_arrays.ids[value.name] = buffer
         return buffer
 
-    def scope(self, op: Op) -> Scope:
+    def scope(self, op: Op) -> OperationScope:
         """Name resolution for an operation; its tensors are known from the start."""
         if op not in self._scopes:
             self._scopes[op] = self._new_scope(op)
         return self._scopes[op]
 
-    def _new_scope(self, op: Op) -> Scope:
-        scope = Scope(op, self.training, {}, self.index_arrays, self.device)
+    def _new_scope(self, op: Op) -> OperationScope:
+        scope = OperationScope(op, self.training, {}, self.index_arrays, self.device)
         tensors = scope.tensors
         for name, input_ in op.layer.inputs.items():
             tensors[name] = [self._ref(scope, input_, value, item) for item, value in enumerate(op.argument(name))]
@@ -78,7 +79,7 @@ class Workspace:
             tensors[name] = [Ref(Held(state, "value"), scope.shape(op.layer.states[name]))]
         return scope
 
-    def _ref(self, scope: Scope, field: Field, value: Value, item: int) -> Ref:
+    def _ref(self, scope: OperationScope, field: Field, value: Value, item: int) -> Ref:
         if value.entries is not None:  # a sparse value is only accessed through its entries
             return Ref(Buffer(value.name, Extent(), self.dtype), scope.shape(field, item))
         if scope.steps is not None and value.points_to is not None and scope.steps.holds(value.points_to):
@@ -89,7 +90,7 @@ class Workspace:
         """Whether all rows of a value are known before a loop begins."""
         return self._made_in.get(value) is None
 
-    def prepare_temps(self, scope: Scope, function: Function) -> None:
+    def prepare_temps(self, scope: OperationScope, function: Function) -> None:
         """Creates missing buffers for the results of a function."""
         for target in function.targets:
             if target.name not in scope.tensors or not scope.tensors[target.name]:
@@ -103,7 +104,7 @@ class Workspace:
 
     def launches(
         self,
-        scope: Scope,
+        scope: OperationScope,
         function: Function,
         items: Iterable[int] | None = None,
         accumulate: frozenset[int] = frozenset(),
@@ -114,6 +115,7 @@ class Workspace:
         launches = []
         for item in self.items(scope.op, function) if items is None else items:
             target = (scope.op, function.targets[0].name)
+            # A sum over items of a repeatable input: the first launch overwrites the target, the others add.
             sums = function.role == "each" and function.over is not None and function.along is None
             adds = item in accumulate or (sums and target in self._sums)
             self._sums.add(target)

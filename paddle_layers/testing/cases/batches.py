@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Batch:
+class BatchLayout:
     """Rows of the deepest level, and the starts of the sequences that group them, outermost first.
 
     A sample is a row, or the outermost sequence where there are sequences.
@@ -35,21 +35,21 @@ class Batch:
             first, last = starts[first], starts[last]
         return slice(first, last)
 
-    def times(self, count: int) -> Batch:
+    def times(self, count: int) -> BatchLayout:
         """A batch with each row repeated, in as many sequences."""
         inner = [tuple(start * count for start in starts) for starts in self.starts[-1:]]
-        return Batch(self.rows * count, (*self.starts[:-1], *inner))
+        return BatchLayout(self.rows * count, (*self.starts[:-1], *inner))
 
-    def cut(self, first: int, last: int) -> Batch:
+    def cut(self, first: int, last: int) -> BatchLayout:
         """A batch of the samples from `first` to before `last`."""
         kept = []
         for starts in self.starts:
             kept.append(tuple(start - starts[first] for start in starts[first : last + 1]))
             first, last = starts[first], starts[last]
-        return Batch(last - first, tuple(kept))
+        return BatchLayout(last - first, tuple(kept))
 
 
-def with_samples(samples: int, level: int) -> Batch:
+def with_samples(samples: int, level: int) -> BatchLayout:
     """A batch of so many samples, whose sequences have several lengths; empty ones are among them."""
     starts, rows = [], samples
     for lengths in SEQUENCE_LENGTHS[:level]:
@@ -58,40 +58,43 @@ def with_samples(samples: int, level: int) -> Batch:
             begin.append(begin[-1] + lengths[at % len(lengths)])
         starts.append(tuple(begin))
         rows = begin[-1]
-    return Batch(rows, tuple(starts))
+    return BatchLayout(rows, tuple(starts))
 
 
+# 5 and 4 lengths, so that the two levels do not repeat together; both contain an empty one.
 SEQUENCE_LENGTHS = ((2, 1, 3, 0, 1), (1, 2, 0, 3))
 """Lengths of the sequences of a batch, again and again; by level, outermost first."""
 
-EMPTY: dict[int, tuple[Batch, ...]] = {
-    0: (Batch(0),),
-    1: (Batch(0, ((0,),)), Batch(0, ((0, 0),))),
-    2: (Batch(0, ((0,), (0,))), Batch(0, ((0, 1), (0, 0)))),
+EMPTY: dict[int, tuple[BatchLayout, ...]] = {
+    0: (BatchLayout(0),),
+    1: (BatchLayout(0, ((0,),)), BatchLayout(0, ((0, 0),))),
+    2: (BatchLayout(0, ((0,), (0,))), BatchLayout(0, ((0, 1), (0, 0)))),
 }
 """Batches without rows by sequence level: without samples, and of one sample that is an empty sequence."""
 
-STARTS: dict[int, tuple[tuple[int, ...], ...]] = {0: (), 1: ((0, 2, 2, 6, 7),), 2: ((0, 2, 3, 5), (0, 1, 1, 3, 6, 7))}
+# The empty sequence is neither first nor last: at the ends, an index error might not reach a neighbor.
+# The first one has two rows: a backward loop that stops before row 0 has an effect.
+STARTS: dict[int, tuple[tuple[int, ...], ...]] = {0: (), 1: ((0, 2, 2, 6, 7),), 2: ((0, 2, 3, 5), (0, 2, 2, 3, 6, 7))}
 """Starts by sequence level, outermost first: one empty sequence, one empty sub-sequence."""
 
-USUAL = {level: Batch(7, starts) for level, starts in STARTS.items()}
+USUAL = {level: BatchLayout(7, starts) for level, starts in STARTS.items()}
 """The batch of the examples, by sequence level."""
 
-BATCHES: dict[int, tuple[Batch, ...]] = {
-    0: (Batch(1), Batch(2), USUAL[0]),
+BATCHES: dict[int, tuple[BatchLayout, ...]] = {
+    0: (BatchLayout(1), BatchLayout(2), USUAL[0]),
     1: (
-        Batch(1, ((0, 1),)),
-        Batch(3, ((0, 3),)),
-        Batch(2, ((0, 0, 2),)),
+        BatchLayout(1, ((0, 1),)),
+        BatchLayout(3, ((0, 3),)),
+        BatchLayout(2, ((0, 0, 2),)),
         USUAL[1],
-        Batch(7, ((0, 1, 1, 4, 4, 5, 7, 7),)),
+        BatchLayout(7, ((0, 1, 1, 4, 4, 5, 7, 7),)),
     ),
     2: (
-        Batch(1, ((0, 1), (0, 1))),
-        Batch(3, ((0, 2), (0, 0, 3))),
-        Batch(2, ((0, 0, 1), (0, 2))),
+        BatchLayout(1, ((0, 1), (0, 1))),
+        BatchLayout(3, ((0, 2), (0, 0, 3))),
+        BatchLayout(2, ((0, 0, 1), (0, 2))),
         USUAL[2],
-        Batch(7, ((0, 1, 1, 2, 4, 4, 6, 7), (0, 1, 1, 2, 4, 4, 5, 7))),
+        BatchLayout(7, ((0, 1, 1, 2, 4, 4, 6, 7), (0, 1, 1, 2, 4, 4, 5, 7))),
     ),
 }
 """Batches of generated configs by sequence level: 1, 2 and 7 samples, empty ones among them; the smallest first."""

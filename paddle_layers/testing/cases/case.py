@@ -15,7 +15,7 @@ from paddle_layers.define import Attributes, Example, Input, LayerDefinition, Ty
 from paddle_layers.runtime import Net, Sequences
 from paddle_layers.runtime.devices.protocol import Device
 
-from .batches import STARTS, USUAL, Batch
+from .batches import STARTS, USUAL, BatchLayout
 from .networks import LAYER, network_text
 from .values import APART, draw_numbers, draw_places, draw_rows, spread, take_rows
 
@@ -36,7 +36,7 @@ class Case:
     types: tuple[Type, ...]
     attributes: Attributes
     phase: str
-    given_batch: Batch | None = None
+    given_batch: BatchLayout | None = None
     copied: bool = False
     """Whether the data are copied before the layer, so that it may work in-place on its inputs."""
     unfit: ClassVar[frozenset[str]] = frozenset()
@@ -51,14 +51,15 @@ class Case:
         return self.given_batch is None
 
     @cached_property
-    def batch(self) -> Batch:
+    def batch(self) -> BatchLayout:
         """The rows, by default the seven of the examples; as often as the layer needs, which may refuse others."""
         deepest = max((type_.level for type_ in (self.types or self.output_types)), default=0)
         given = self.given_batch
         batch = given if given is not None and len(given.starts) == deepest else USUAL[deepest]
+        # Some layers only accept batches whose rows a width divides, such as `seq_reshape`.
         return next(filter(self._takes, map(batch.times, range(1, MOST_TIMES + 1))), batch)
 
-    def _takes(self, batch: Batch) -> bool:
+    def _takes(self, batch: BatchLayout) -> bool:
         """Whether the layer makes rows of such a batch by `@starts`; a function that asks for values is not tried."""
         asked = self.definition.hook_names.get("starts", ())
         binding = self.definition.bind_axes(self.types, self.attributes)
@@ -67,6 +68,7 @@ class Case:
             if level <= len(batch.starts):
                 given[row] = batch.rows_at(level)
                 given[f"{row}_start"] = np.array(batch.starts[level - 1] if level else ())
+        # A row count that depends on values is only known once there are values.
         if not asked or not given.keys() >= set(asked):
             return True
         try:
@@ -130,8 +132,11 @@ class Case:
         net = Net(self.network(), device=device, dtype=dtype)
         rng = self._rng(1)
         for parameter in net.parameters.values():
+            # Initializers of the layer often give zeros or ones, which hide errors: of a bias that is never added, for
+            # example.
             parameter.value = spread(rng, parameter.shape, ()) * 0.5
         for state in net.states.values():
+            # Positive, because states such as running variances are divisors or arguments of a square root.
             state.value = rng.uniform(0.5, 1.5, state.shape)
         return net
 
@@ -147,6 +152,7 @@ class Case:
         """One array of rows for every position; a `Csr` for sparse rows. Another stream gives other values."""
         rng = self._rng(2 * stream)
         return [
+            # Every input has a different offset: with equal values, a layer that swaps its inputs would pass.
             draw_rows(type_, field, rng, APART * place, self.batch.rows_at(type_.level))
             if field.places is None
             else draw_numbers(rng, type_.size, self.batch.rows_at(type_.level), self.batch.rows_at(0))
@@ -170,6 +176,7 @@ class Case:
         return replace(self, given_batch=self.batch.cut(first, last)), rows
 
     def _rng(self, stream: int) -> np.random.Generator:
+        # CRC instead of `hash`, which differs between processes: a finding must be reproducible by its command.
         return np.random.default_rng([stream, zlib.crc32(repr(self.example).encode())])
 
 
@@ -180,7 +187,7 @@ def cases(definition: LayerDefinition) -> Iterator[Case]:
             yield from in_phases(definition, example)
 
 
-def in_phases(definition: LayerDefinition, example: Example, batch: Batch | None = None) -> Iterator[Case]:
+def in_phases(definition: LayerDefinition, example: Example, batch: BatchLayout | None = None) -> Iterator[Case]:
     """The cases of a config, one for each phase that matters."""
     phases = ("train", "test") if definition.facts.has_phase or definition.states else ("train",)
     types, attributes = definition.example_inputs(example)
@@ -205,7 +212,7 @@ class NetworkCase(Case):
         return [node for node in self.network() if not node.definition.inputs]
 
     @cached_property
-    def batch(self) -> Batch:
+    def batch(self) -> BatchLayout:
         """The seven rows of the examples, at the deepest level of what is fed."""
         return self.given_batch or USUAL[max(type_.level for type_ in self.types)]
 

@@ -9,7 +9,7 @@ from typing import Any
 from paddle_layers.define import Example, Input, LayerDefinition, Type
 from paddle_layers.define.fields.axes import REST, Axis, split_dims
 
-from .batches import BATCHES, Batch
+from .batches import BATCHES, BatchLayout
 from .networks import network_text
 from .values import ABSENT
 
@@ -21,7 +21,7 @@ class Config:
     definition: LayerDefinition
     types: Mapping[str, tuple[Type, ...]]
     attributes: Mapping[str, Any]
-    batch: Batch
+    batch: BatchLayout
     features: frozenset[Any] = field(default=frozenset(), compare=False)
     """Features that an example may lack."""
 
@@ -51,7 +51,7 @@ class Config:
         return sum(self.batch.rows_at(t.level) * (t.columns if t.kind == "INT" else t.size) for t in self.places)
 
 
-class Draft:
+class ConfigDraft:
     """A config that is being changed: sizes by axis, levels by row axis, kinds by input."""
 
     def __init__(self, definition: LayerDefinition, example: Example) -> None:
@@ -114,7 +114,7 @@ class Draft:
         keys = [(axis.name, item if axis.per_item else 0) for axis in inner if axis.name != "1"]
         return tuple(size for key in keys for size in self.dims.get(key, self.dims.get((key[0], 0), (2,))))
 
-    def config(self, batch: Batch) -> Config:
+    def config(self, batch: BatchLayout) -> Config:
         """The config as it is now."""
         types = {
             name: tuple(self.type_of(name, item) for item in range(len(kinds))) for name, kinds in self.kinds.items()
@@ -161,6 +161,6 @@ class Draft:
         return any(a.rest for i in self.definition.inputs.values() for a in i.axes if a.name == axis)
 
 
-def batches_of(level: int) -> tuple[Batch, ...]:
+def batches_of(level: int) -> tuple[BatchLayout, ...]:
     """Batches for values of this level, the smallest first."""
     return BATCHES[level]

@@ -14,12 +14,14 @@ from hypothesis.errors import NoSuchExample
 
 from paddle_layers.define import LayerDefinition
 
-from .configs import Config, Draft, batches_of
+from .configs import Config, ConfigDraft, batches_of
 from .values import far_values, usual_values
 
+# Few changes keep most configs legal, and errors are mostly interactions of few settings.
 CHANGES = 4
 """Most respects in which a config differs from an example."""
 SIZES = (1, 2, 3, 5, 7)
+# Around the limits of 32 bits: inference must reject sizes by their product, before anything of that size exists.
 FAR_SIZES = (1, 2, 2**20, 2**31, 2**40)
 SHAPES = ((), (1,), (3,), (2, 3), (1, 2, 2))
 
@@ -28,16 +30,18 @@ SHAPES = ((), (1,), (3,), (2, 3), (1, 2, 2))
 def configs(draw: st.DrawFn, definition: LayerDefinition, far: bool = False) -> Config:
     """An example with up to four changes; `far` ones have values that no computer has memory for."""
     example = draw(st.sampled_from(definition.examples))
-    draft = Draft(definition, example)
+    draft = ConfigDraft(definition, example)
     knobs = list(draft.knobs())
     if knobs:
         for kind, about in draw(st.lists(st.sampled_from(knobs), max_size=CHANGES, unique=True)):
             value = _CHANGES[kind](draw, draft, about, far)
+            # Sizes count as equal within a class: otherwise every config would be new.
             draft.features.add((kind, about, value if kind != "size" else _class_of(value)))
+    # The smallest batch comes first in each list, because Hypothesis shrinks a sampled value towards the beginning.
     return draft.config(draw(st.sampled_from(batches_of(draft.deepest))))
 
 
-def _change_attribute(draw: st.DrawFn, draft: Draft, name: str, far: bool) -> Any:
+def _change_attribute(draw: st.DrawFn, draft: ConfigDraft, name: str, far: bool) -> Any:
     attribute = draft.definition.attributes[name]
     given = [example.settings[name] for example in draft.definition.examples if name in example.settings]
     values = far_values(attribute) if far else usual_values(attribute, given)
@@ -47,13 +51,13 @@ def _change_attribute(draw: st.DrawFn, draft: Draft, name: str, far: bool) -> An
     return tuple(value) if isinstance(value, list) else value
 
 
-def _change_kind(draw: st.DrawFn, draft: Draft, name: str, _: bool) -> Any:
+def _change_kind(draw: st.DrawFn, draft: ConfigDraft, name: str, _: bool) -> Any:
     kinds = draft.definition.inputs[name].kinds
     draft.kinds[name] = [draw(st.sampled_from(kinds)) for _ in draft.kinds[name]]
     return tuple(draft.kinds[name])
 
 
-def _change_count(draw: st.DrawFn, draft: Draft, name: str, _: bool) -> Any:
+def _change_count(draw: st.DrawFn, draft: ConfigDraft, name: str, _: bool) -> Any:
     least = max(draft.definition.inputs[name].minimum, 1)
     count = draw(st.sampled_from(sorted({least, least + 1, 3})))
     kinds = draft.kinds[name] or [draft.definition.inputs[name].kinds[0]]
@@ -61,18 +65,18 @@ def _change_count(draw: st.DrawFn, draft: Draft, name: str, _: bool) -> Any:
     return count
 
 
-def _change_given(draw: st.DrawFn, draft: Draft, name: str, _: bool) -> Any:
+def _change_given(draw: st.DrawFn, draft: ConfigDraft, name: str, _: bool) -> Any:
     given = draw(st.booleans())
     draft.kinds[name] = [draft.definition.inputs[name].kinds[0]] if given else []
     return given
 
 
-def _change_ids(draw: st.DrawFn, draft: Draft, name: str, far: bool) -> Any:
+def _change_ids(draw: st.DrawFn, draft: ConfigDraft, name: str, far: bool) -> Any:
     draft.ids[name] = draw(st.sampled_from(FAR_SIZES if far else SIZES))
     return draft.ids[name] == 1
 
 
-def _change_size(draw: st.DrawFn, draft: Draft, axis: str, far: bool) -> Any:
+def _change_size(draw: st.DrawFn, draft: ConfigDraft, axis: str, far: bool) -> Any:
     sizes = FAR_SIZES if far else SIZES
     for key in [key for key in draft.dims if key[0] == axis]:
         if draft.is_rest(axis):
@@ -82,12 +86,12 @@ def _change_size(draw: st.DrawFn, draft: Draft, axis: str, far: bool) -> Any:
     return tuple(size for key, dims in draft.dims.items() if key[0] == axis for size in dims)
 
 
-def _change_level(draw: st.DrawFn, draft: Draft, axis: str, _: bool) -> Any:
+def _change_level(draw: st.DrawFn, draft: ConfigDraft, axis: str, _: bool) -> Any:
     draft.levels[axis] = draw(st.sampled_from(draft.levels_of(axis)))
     return draft.levels[axis]
 
 
-_CHANGES: dict[str, Callable[[st.DrawFn, Draft, str, bool], Any]] = {
+_CHANGES: dict[str, Callable[[st.DrawFn, ConfigDraft, str, bool], Any]] = {
     "attribute": _change_attribute,
     "kind": _change_kind,
     "count": _change_count,
@@ -103,6 +107,7 @@ def _class_of(sizes: tuple[int, ...]) -> tuple[int, bool]:
     return len(sizes), 1 in sizes
 
 
+# The checks of inference and of computation ask for the same configs.
 @functools.lru_cache(maxsize=4)
 def draw_configs(definition: LayerDefinition, count: int, *, far: bool) -> tuple[Config, ...]:
     """The first `count` configs, the same in every run."""
@@ -133,6 +138,7 @@ def find_smallest(
     def judge(config: Config) -> bool:
         nonlocal smallest
         key = _key(config)
+        # Hypothesis generates the same sequence again; configs before the known failure have passed and cost no try.
         if start is not None and not verdicts and key != start:
             return False
         if key not in verdicts:
@@ -154,6 +160,8 @@ def _find(
 ) -> None:
     quiet = settings(
         max_examples=count,
+        # No database and a fixed seed: the same configs in every run and on every machine. The deadline would fail on
+        # slow ones.
         database=None,
         deadline=None,
         phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),

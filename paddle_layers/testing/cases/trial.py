@@ -17,7 +17,7 @@ from paddle_layers.define.switching import switched
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Net, Sequences
 from paddle_layers.runtime.devices.cpu.interpreter import interpreted, is_interpreted
-from paddle_layers.runtime.devices.cpu.table import Table
+from paddle_layers.runtime.devices.cpu.table import CpuTable
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import Ref
@@ -89,6 +89,7 @@ class Trial:
         self._reset()
         for name, value in self._given.items():
             self.set_parameter(name, value)
+        # Only after success: a failed pass may leave memory in any state.
         self._waiting.append(self.net)
 
     def take(self, case: Case) -> None:
@@ -128,6 +129,8 @@ class Trial:
         """Gradients of the dense outputs at which the backward pass starts."""
         if not self._directions:
             rng = np.random.default_rng(3)
+            # Not ones: where outputs sum to one, as those of a softmax, the gradient of their plain sum is zero for
+            # every layer.
             types = zip(self.case.outputs, self.case.output_types, strict=True)
             dense = [name for name, type_ in types if type_.kind == "DENSE"]
             self._directions = {name: rng.uniform(0.5, 1.5, _array(self.raw[name]).shape) for name in dense}
@@ -219,6 +222,7 @@ class Trial:
         plan = self._plan
         for at, launch in enumerate(plan.launches):
             if launch.runs is not None and launch.loop is None and launch.runs(plan.rows.of) > 0:
+                # The launch runs again as a whole afterwards, so that the next one finds the input that it expects.
                 yield launch.name, self._outside_runs(at, launch)
             plan.run_one(at)
 
@@ -226,7 +230,7 @@ class Trial:
         assert launch.items is not None
         assert launch.runs is not None
         plan, (arena, _, _) = self._plan, self._guards()
-        assert isinstance(plan.table, Table)
+        assert isinstance(plan.table, CpuTable)
         items, runs = launch.items(plan.rows.of), launch.runs(plan.rows.of)
         clean = arena.copy()
         targets = [buffer for buffer in launch.writes if "scratch" not in buffer.name]
@@ -242,6 +246,8 @@ class Trial:
                 place = self._bytes(buffer)
                 size = (place.stop - place.start) // runs
                 changed = np.flatnonzero(arena[place] != before[place])
+                # The partition that the scheduler assumes: what follows runs on the tile of an item before the others
+                # are done, so a write outside gives wrong values only where something follows.
                 own = (changed >= size * (runs * item // items)) & (changed < size * (runs * (item + 1) // items))
                 if not own.all():
                     return buffer.name
@@ -277,6 +283,7 @@ class Trial:
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
     """Context in which plans give every buffer separate memory with guard zones, and keep all results."""
+    # Patched, since the planner has no such mode: placement is the only step that decides which buffers share memory.
     apart = mock.patch("paddle_layers.runtime.plan.plan.place", _place_apart)
     with switched(_GUARDED, True), apart, without("rematerialization"):
         yield
@@ -312,5 +319,6 @@ def as_python(compute: Callable[[], T]) -> T:
         with point_functions_only(), interpreted():
             return compute()
     except (ArithmeticError, ValueError):
+        # `math.log(0)` and division by zero raise in Python, where compiled functions return infinity or NaN.
         with point_functions_only():
             return compute()

@@ -16,6 +16,7 @@ ABSENT = object()
 """The attribute is not set."""
 
 ACTIVATIONS = ("linear", "tanh", "relu")
+# 5e-324 is the smallest denormal number, 1.7e308 close to the largest; their inverse and square overflow.
 FAR_NUMBERS = (0, 1, -1, 2**20, 2**40, 2**63 - 1, -(2**63), 0.5, 5e-324, 1e-30, 1e30, 1.7e308, math.inf, -math.inf)
 FAR_TEXTS = ("", "linear", "no such name", "\u00e9")
 WRONG = (math.nan, 1.5, 7, -1, True, "word", "NO_SUCH_CHOICE")
@@ -60,6 +61,7 @@ def _usual_items(attribute: Attribute[Any], given: Iterable[Any]) -> list[Any]:
         return [False, True]
     if attribute.type == "CHOICE":
         return list(attribute.options)
+    # A bound such as 2**31 says how many bits there are; as a size it would only be refused.
     limits = [limit for limit in (attribute.min, attribute.max) if limit is not None and abs(limit) < 100]
     if attribute.type == "INT":
         start = attribute.min if attribute.min is not None else -1
@@ -86,6 +88,7 @@ def _distinct(attribute: Attribute[Any], values: Iterable[Any]) -> list[Any]:
 
 Array = NDArray[Any]
 SPREAD = 2.0
+# A hundred times the step of the central differences, which must not cross a kink.
 DISTANCE = 1e-3
 APART = 0.0137
 """Shift between the values of two inputs, so that no two of them are equal."""
@@ -98,6 +101,8 @@ def spread(
 ) -> Array:
     """Distinct numbers, evenly spread over [-2, 2] in random order, none of them near zero or a kink."""
     size = int(np.prod(shape, dtype=np.int64))
+    # A permutation, not random numbers: ties would make the gradient of a maximum ambiguous, and near ties depend on
+    # the step.
     values = (rng.permutation(size) + 0.5) / max(size, 1) * 2 * SPREAD - SPREAD + offset
     for kink in (0.0, *kinks):
         if not isinstance(kink, str):
@@ -113,6 +118,7 @@ def draw_rows(type_: Type, field: Input, rng: np.random.Generator, offset: float
         values = spread(rng, (count, *type_.dims), field.kinks, offset)
         return values if field.within is None else _between(values, *field.within)
     chosen = [np.flatnonzero(rng.random(type_.size) < FILLED) for _ in range(count)]
+    # An empty row in the middle: its start equals the next one, which indexing by starts often gets wrong.
     chosen[1:2] = [row[:0] for row in chosen[1:2]]
     ids = np.concatenate([np.zeros(0, np.int64), *chosen])
     return Csr(
@@ -164,4 +170,5 @@ def same_rows(one: Any, other: Any) -> bool:
 def _between(values: Array, low: float, high: float) -> Array:
     """Spread values, brought into a range that they do not leave when they are moved a little."""
     share = (values + SPREAD + APART) / (2 * (SPREAD + 2 * APART))
+    # Off the ends of the domain, where differences would leave it, as probabilities do at 0 and 1.
     return low + (high - low) * (0.02 + 0.96 * share)

@@ -36,6 +36,7 @@ def check_rows(case: Case) -> Verdicts:
     with Trial(case) as trial:
         trial.forward()
         whole = dict(trial.raw)
+        # From the last one, because a wrong sequence start shifts all that follow it.
         for sample in range(batch.samples - 1, -1, -1)[:MOST]:
             expected = _rows_of(sample, whole)
             trial.arrays = _mixed(case, sample, first, second)
@@ -141,6 +142,7 @@ def check_sums(case: Case) -> Verdicts:
     if facts.is_random:
         return  # random numbers depend on the place in the batch
     expected = _results(case, (0, samples))
+    # Also unequal parts: with halves of equal size, a mean of means would equal the mean of the whole.
     for at in {1, samples // 2, samples - 1}:
         found = _results(case, (0, at), (at, samples))
         for name, value in expected.items():
@@ -191,6 +193,8 @@ def _joined(gradients: Mapping[str, list[Array]]) -> dict[str, Array]:
     }
 
 
+# Scratch memory of softmax that was sized for the plan but split by the batch gave rows that did not sum to one, for
+# fewer than 8 rows after a larger batch.
 SAMPLES = (9, 1, 5, 2, 7)
 """Samples of the batches of a net, more and fewer in turn."""
 
@@ -207,6 +211,8 @@ def check_batch_sizes(case: Case) -> Verdicts:
         for dtype in breadth().precisions:
             with tuned_at_every_size(), guarded():
                 yield from _check_sizes(case, dtype)
+        # Batches that choose different kernels have separate plans; without that, results depended on the batches
+        # before.
         with tuned_at_alternate_sizes():
             yield from _check_sizes(case, "float32")
 

@@ -57,6 +57,7 @@ PROPERTIES: dict[str, Property] = {
         "losses, their gradients and metrics do not depend on how the samples are split into batches", check_sums
     ),
     "precision": Property("costs are accurate in float32", check_precision, most=0),
+    # `most=0`: on examples only, since every specialization for a generated config would take a second to compile.
     "compiled kernels": Property(
         "compiled kernels equal the point functions run in Python", check_compiled, compiled=True, most=0
     ),

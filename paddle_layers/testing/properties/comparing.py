@@ -12,6 +12,7 @@ Array = NDArray[Any]
 Verdicts = Iterator[tuple[str, str | None]]
 """Places that were checked, each with what is wrong there or None."""
 
+# Kernels may add up in another order, so the tolerance is that of sums, not of single operations.
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5}
 """Relative tolerance of two computations of the same result, by precision; relative to the largest value."""
 
@@ -31,6 +32,7 @@ def different_bits(expected: Array, found: Array, why: str) -> str | None:
         return f"has shape {found.shape} {why}, expected {expected.shape}"
     if np.array_equal(expected, found, equal_nan=expected.dtype.kind == "f"):
         return None
+    # NaN differs from itself, so equal NaNs are removed again.
     differs = expected != found
     if expected.dtype.kind == "f":
         differs &= ~(np.isnan(expected) & np.isnan(found))
@@ -44,6 +46,8 @@ def close(expected: Array, found: Array, dtype: str, why: str) -> str | None:
         return f"has shape {found.shape} {why}, expected {expected.shape}"
     finite = np.abs(expected[np.isfinite(expected)])
     tolerance = TOLERANCE[dtype]
+    # Relative to the largest element of the tensor: an element that is small because terms cancel has the rounding
+    # error of its terms.
     scale = max(float(finite.max(initial=0.0)), ROUNDING[dtype] / tolerance)
     error = np.where((expected == found) | (np.isnan(expected) & np.isnan(found)), 0.0, np.abs(expected - found))
     error = np.where(np.isnan(error), np.inf, error)

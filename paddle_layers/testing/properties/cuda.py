@@ -22,7 +22,16 @@ NEEDS_CUDA = "CUDA kernels were not checked; this requires numba-cuda, but no GP
 
 
 def has_cuda() -> bool:
-    """Whether kernels can be compiled for GPUs and simulated."""
+    """Check for numba-cuda, which requires no GPU.
+
+    Returns:
+        Whether kernels can be compiled for GPUs and simulated.
+
+    Example::
+
+        if not has_cuda():
+            print(NEEDS_CUDA)
+    """
     from paddle_layers.runtime.devices.cuda import can_compile
 
     return can_compile()
@@ -74,6 +83,7 @@ def _problem(kernel: Ptx) -> str | None:
         kernel.link()
     except Exception as error:  # numba, NVVM and nvJitLink share no error class; the report shows it
         return f"does not compile for {version}: {type(error).__name__}: {first_line(error)}"
+    # Integers in an expression promote float32 to float64 in numba, and float64 is many times slower on most GPUs.
     if kernel.has_f64:
         return f"computes in float64 for {version}; wrap integers in `real(...)`, or use `double(...)` if intended"
     return None

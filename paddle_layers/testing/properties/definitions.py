@@ -76,6 +76,7 @@ def check_text(definition: LayerDefinition, types: tuple[Type, ...], attributes:
     try:
         inferred = definition.infer(types, definition.bind(attributes))
     except ShapeError:
+        # The only error that says "this config is illegal"; then the reader must reject it, too.
         return problem_of(text, legal=False)
     except Exception as error:  # the layer under test may raise anything; only `ShapeError` is right
         return f"inference fails: {type(error).__name__}: {error}"

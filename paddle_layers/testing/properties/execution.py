@@ -75,6 +75,7 @@ def check_determinism(case: Case) -> Verdicts:
     """
     with Trial(case, "float32") as trial:
         expected = trial.step()
+        # In the same net: a second run must not depend on what the first one left in memory.
         yield from same_bits(expected, trial.step(), "in a second run")
     with always_cut("pieces"):
         yield from same_bits(expected, run(case, "float32")[0], PIECES)

@@ -15,6 +15,8 @@ from ..cases.trial import Trial
 from .comparing import Verdicts, at
 
 Array = NDArray[Any]
+# In float64, the error of a central difference is about STEP**2 for truncation and eps / STEP for rounding; both are
+# near 1e-10 to 1e-11 here.
 STEP = 1e-5
 PER_TENSOR = 1e-6
 PER_ELEMENT = 1e-5
@@ -49,10 +51,10 @@ class Variable(NamedTuple):
 
     name: str
     values: Array
-    objective: Callable[[Array], Sum]
+    objective: Callable[[Array], ObjectiveSum]
 
 
-class Sum(NamedTuple):
+class ObjectiveSum(NamedTuple):
     """The objective, and the sum of its terms' sizes."""
 
     value: float
@@ -60,15 +62,15 @@ class Sum(NamedTuple):
 
 
 def _variables(trial: Trial) -> list[Variable]:
-    def of_input(place: int) -> Callable[[Array], Sum]:
-        def objective(values: Array) -> Sum:
+    def of_input(place: int) -> Callable[[Array], ObjectiveSum]:
+        def objective(values: Array) -> ObjectiveSum:
             trial.arrays[place] = values
             return _objective(trial)
 
         return objective
 
-    def of_parameter(name: str) -> Callable[[Array], Sum]:
-        def objective(values: Array) -> Sum:
+    def of_parameter(name: str) -> Callable[[Array], ObjectiveSum]:
+        def objective(values: Array) -> ObjectiveSum:
             trial.set_parameter(name, values)
             return _objective(trial)
 
@@ -80,21 +82,24 @@ def _variables(trial: Trial) -> list[Variable]:
     return variables + [Variable(name, values, of_parameter(name)) for name, values in trial.parameters().items()]
 
 
-def _objective(trial: Trial) -> Sum:
+def _objective(trial: Trial) -> ObjectiveSum:
     outputs = trial.forward()
     terms = [outputs[name] * direction for name, direction in trial.directions().items()]
-    return Sum(sum(float(np.sum(term)) for term in terms), sum(float(np.sum(np.abs(term))) for term in terms))
+    return ObjectiveSum(sum(float(np.sum(term)) for term in terms), sum(float(np.sum(np.abs(term))) for term in terms))
 
 
 def _slopes_agree(variable: Variable, analytic: Array) -> bool:
     rng = np.random.default_rng(5)
     agree = True
     for _ in range(2):
+        # Signs, not a single axis: an error in any element changes the slope. Two directions, since errors may cancel
+        # in one.
         direction = rng.choice((-1.0, 1.0), variable.values.shape)
         above, below = (variable.objective(variable.values + sign * STEP * direction) for sign in (1, -1))
         slope = (above.value - below.value) / (2 * STEP)
         allowed = PER_TENSOR * 0.1 * float(np.linalg.norm(analytic)) + ROUNDING * above.size / STEP
         agree = agree and bool(abs(slope - float(np.sum(analytic * direction))) <= allowed)
+    # Restores the values: objectives write to the trial.
     variable.objective(variable.values)
     return agree
 
@@ -126,6 +131,8 @@ def _differences(variable: Variable) -> tuple[Array, Array, float]:
         above, below = (_at(variable, values, place, kept + sign * STEP) for sign in (1, -1))
         values[place] = kept
         result[place] = (above - below) / (2 * STEP)
+        # A kink within the step: the one-sided slopes differ by this, wherever in the step it is. Near its end, the
+        # central difference moves by less than a fixed threshold, and a correct gradient of relu was rejected.
         doubt[place] = 1.01 * abs(above + below - 2 * middle.value) / (2 * STEP)
     variable.objective(variable.values)
     return result, doubt, max(1e-9, ROUNDING * middle.size / STEP)

@@ -17,6 +17,8 @@ from paddle_layers.define.definitions.lazy_updates import LinearStep, find_lazy_
 from ..cases.values import ABSENT, usual_values
 
 Numbers = NDArray[np.float64]
+# A check of four random points accepted momentum with weights bounded to +-2 as linear: a weight of 1.9 with a velocity
+# of -1 became 2.8 instead of 2.0.
 TRIALS = 400
 """Number of samples of attributes, rate, count and states."""
 RATES = (0.0, 1e-3, 0.37, 10.0)
@@ -28,7 +30,7 @@ STEPS = 5
 TOLERANCE = 1e-9
 
 
-class Penalty(NamedTuple):
+class BoundRegularizer(NamedTuple):
     """A regularizer with attributes."""
 
     definition: Elementwise
@@ -50,6 +52,11 @@ def check_lazy_update(name: str | Elementwise, *, trials: int = TRIALS) -> int:
     Raises:
         AssertionError: They differ; with the case.
         UnknownName: There is no such optimizer.
+
+    Example::
+
+        def test_lazy_update():
+            assert check_lazy_update("ours_bounded") > 0
     """
     optimizer = registries["optimizer"][name] if isinstance(name, str) else name
     if optimizer.lazy is None:
@@ -58,7 +65,7 @@ def check_lazy_update(name: str | Elementwise, *, trials: int = TRIALS) -> int:
     penalties = [None, *(registries["regularizer"][other] for other in registries["regularizer"])]
     for trial in range(trials):
         definition = penalties[trial % len(penalties)]
-        penalty = Penalty(definition, _attributes(definition, rng)) if definition is not None else None
+        penalty = BoundRegularizer(definition, _attributes(definition, rng)) if definition is not None else None
         case = _Case(optimizer, _attributes(optimizer, rng), penalty, rng)
         held += case.declared is not None
         for problem in case.problems():
@@ -76,15 +83,21 @@ def check_linear_penalty(name: str | Elementwise, *, trials: int = TRIALS) -> No
     Raises:
         AssertionError: They differ; with the case.
         UnknownName: There is no such regularizer.
+
+    Example::
+
+        def test_linear_penalty():
+            check_linear_penalty("l2")
     """
     regularizer = registries["regularizer"][name] if isinstance(name, str) else name
     function, rng = regularizer.lazy, random.Random(0)
     if function is None:
         return
     for _ in range(trials):
-        penalty, value = Penalty(regularizer, _attributes(regularizer, rng)), _number(rng)
+        penalty, value = BoundRegularizer(regularizer, _attributes(regularizer, rng)), _number(rng)
         declared = function.call(*(penalty.attributes[name] for name in function.args)) * value
         actual = _penalty(penalty, value)
+        # `not <=` instead of `>`, so that NaN is a finding; likewise below.
         if not abs(actual - declared) <= TOLERANCE * abs(declared):
             problem = f"the penalty of {value:g} is {actual:g}, declared {declared:g}"
             raise AssertionError(f"{regularizer.name}: linear penalty: {problem}\n  case: {dict(penalty.attributes)}")
@@ -94,12 +107,18 @@ class _Case:
     """An optimizer and a weight at some step."""
 
     def __init__(
-        self, optimizer: Elementwise, attributes: Mapping[str, Any], penalty: Penalty | None, rng: random.Random
+        self,
+        optimizer: Elementwise,
+        attributes: Mapping[str, Any],
+        penalty: BoundRegularizer | None,
+        rng: random.Random,
     ) -> None:
         self.optimizer, self.attributes, self.penalty, self.rng = optimizer, attributes, penalty, rng
         self.decay, self.rate, self.count = rng.choice(DECAYS), rng.choice(RATES), rng.choice(COUNTS)
         self.declared = find_lazy_update(optimizer, attributes, penalty, self.decay)
         self.numbers = np.array([_number(rng), *(0.0 for _ in optimizer.states)])
+        # Not arbitrary states: some combinations, such as a mean without squares, never occur, and declarations need
+        # not hold for them.
         for _ in range(rng.randint(0, STEPS)):
             self.numbers = self._step(self.numbers, _number(rng))
 
@@ -161,6 +180,7 @@ def _apply(step: LinearStep | AdaptiveStep, numbers: Numbers) -> tuple[Numbers, 
     """The new numbers by what is declared, and the sizes of what they are sums of."""
     if not isinstance(step, AdaptiveStep):
         matrix = np.array(step, np.float64)
+        # The size of the terms is the scale of the tolerance, since they may cancel.
         return matrix @ numbers, np.abs(matrix) @ np.abs(numbers)
     value, mean, squares = step.value * numbers[0], step.mean * numbers[1], step.squares * numbers[2]
     move = step.scale * mean / (np.sqrt(squares) + step.epsilon)
@@ -168,7 +188,7 @@ def _apply(step: LinearStep | AdaptiveStep, numbers: Numbers) -> tuple[Numbers, 
     return new, np.array([abs(value) + abs(move), abs(mean), abs(squares)])
 
 
-def _penalty(penalty: Penalty, value: float) -> float:
+def _penalty(penalty: BoundRegularizer, value: float) -> float:
     function = penalty.definition.function
     assert function is not None
     given = {**penalty.attributes, "value": [float(value)]}
@@ -181,4 +201,5 @@ def _attributes(definition: Elementwise, rng: random.Random) -> Mapping[str, Any
 
 
 def _number(rng: random.Random) -> float:
+    # Over six orders of magnitude, so that clipping and epsilon show in some cases.
     return rng.gauss(0, 1) * 10 ** rng.uniform(-4, 2)

@@ -11,7 +11,7 @@ from paddle_layers.runtime.devices.cuda import CudaDriver, cubin_of, launch_driv
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.parameters import ParameterSet
-from paddle_layers.runtime.schedule.schedule import Schedule
+from paddle_layers.runtime.schedule.schedule import LaunchSchedule
 
 from ..cases.case import Case, all_cases
 
@@ -41,6 +41,7 @@ class Ptx:
 
     @property
     def _key(self) -> tuple[object, ...]:
+        # The path contains the hash of the text, so equal kernels of different cases are compiled once.
         return self.driver.path, self.architecture
 
     @property
@@ -51,10 +52,18 @@ class Ptx:
     @property
     def has_f64(self) -> bool:
         """Whether it computes in double precision without saying so."""
+        # In the PTX, because the simulator runs Python and does not show types.
         return ".f64" in self.text and "double(" not in self.driver.text
 
     def link(self) -> bytes:
-        """Its machine code. Raises what nvJitLink raises."""
+        """Link the kernel.
+
+        Returns:
+            Its machine code (a cubin).
+
+        Raises:
+            Exception: As raised by nvJitLink.
+        """
         return cubin_of(self.driver, self.architecture)
 
 
@@ -72,6 +81,11 @@ def compile_layer(
 
     Raises:
         ImportError: numba-cuda is not installed.
+
+    Example::
+
+        for kernel in compile_layer(pl.registry["swish"]):
+            assert not kernel.has_f64
     """
     drivers = {driver.text: driver for driver in cuda_drivers(definition)}
     for driver in drivers.values():
@@ -96,7 +110,7 @@ def launches_of(network: Network, *, training: bool, device: str = "cuda") -> li
     selected = network.select("train" if training else "test")
     graph = build_graph(selected, ParameterSet("float32"), {})
     starts = [name for name in selected.outputs if graph.values[name].type.kind == "DENSE"] if training else []
-    schedule = Schedule(
+    schedule = LaunchSchedule(
         graph,
         "float32",
         training=training,

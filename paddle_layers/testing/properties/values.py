@@ -123,6 +123,8 @@ def _passes_nan(usual: Results, others: list[Results], found: Results, source: s
     for name, values in usual.items():
         depends = np.zeros(values.shape, bool)
         for other in others:
+            # Measured, not derived: a value may only matter in one direction, as below a maximum or beyond a clip,
+            # hence three replacements.
             depends |= other[name] != values
         lost = np.argwhere(depends & ~np.isnan(found[name]))
         yield name, None if not len(lost) else _lost(tuple(int(i) for i in lost[0]), found[name], source)
@@ -155,6 +157,8 @@ def check_precision(case: Case) -> Verdicts:
 def _shift(trial: Trial, shift: float) -> None:
     """Add to the inputs that have a gradient, unless they are meant to stay within a range; round to float32."""
     case = trial.case
+    # Both computations start from numbers that float32 represents exactly; otherwise rounding of the inputs would
+    # dominate.
     for name, parameter in trial.net.parameters.items():
         trial.set_parameter(name, parameter.value.astype(np.float32))
     for place, (wanted, field) in enumerate(zip(case.wanted, case.inputs, strict=True)):

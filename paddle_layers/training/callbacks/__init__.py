@@ -57,6 +57,8 @@ def make_callback(name: str, **settings: Any) -> Any:
 def states_of(callbacks: Sequence[object]) -> dict[str, Any]:
     """The states of the callbacks, by position and class."""
     return {
+        # By position and class: a list of callbacks that was changed between two sittings does not restore states of
+        # others.
         f"{place} {type(listener).__name__}": listener.state()
         for place, listener in enumerate(callbacks)
         if hasattr(listener, "state")

@@ -139,6 +139,7 @@ class Plateau(Waiting):
             make_folder(run.folder / RELOADED)
             run.net.save(str(file))
             self.on_resume(run)
+        # Only after the test in which the rate was reduced, and not at every test without an improvement.
         elif self._back:
             run.net.load(str(file), layout="paddle_layers")
             run.say(f"step {run.step}: restored the weights of step {self._step}")
@@ -203,6 +204,7 @@ class SaveBest(Watching):
 
     def _keep(self, run: Run, value: float) -> None:
         """Save the weights if they are among the best; of equal results the first are kept."""
+        # A stable sort, so that of equal results the first are kept.
         found = sorted([*self._kept, (value, run.step)], key=lambda one: one[0] * (1 if self.mode == "min" else -1))
         self._kept = found[: self.best_tests]
         if (value, run.step) in self._kept:

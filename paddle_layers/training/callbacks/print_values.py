@@ -45,7 +45,7 @@ class Print(Repeating):
 
     def prepare(self, base: Path) -> None:
         """Read the dictionary."""
-        from paddle_layers.data.formats.dictionaries import read_words
+        from paddle_layers.data.formats.tokenizers import read_words
 
         if self.dictionary:
             self._words = read_words(base / self.dictionary)

@@ -12,7 +12,7 @@ from paddle_layers.define.output_folders import make_folder, open_folder, remove
 from .intervals import Repeating
 
 if TYPE_CHECKING:
-    from paddle_layers.data.sinks.opening import Sink
+    from paddle_layers.data.sinks.opening import ValueSink
 
     from ..runs import Run
 
@@ -44,7 +44,7 @@ class WriteValues(Repeating):
 
     def __init__(self) -> None:
         self.keep = tuple(self.values)
-        self._sink: Sink | None = None
+        self._sink: ValueSink | None = None
         self._open = contextlib.ExitStack()
 
     def prepare(self, base: Path) -> None:  # noqa: ARG002  every `prepare` is given the folder; this one reads no files
@@ -78,6 +78,7 @@ class WriteValues(Repeating):
 
         from ..network_values import read_values
 
+        # Opened with the first batch: a training that is never due leaves no empty file.
         if self._sink is None:
             name = Path(self.file)
             path = run.folder / FOLDER / f"{name.stem}-{run.step:08d}{name.suffix}"

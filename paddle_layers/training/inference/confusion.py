@@ -79,6 +79,7 @@ class Confusion:
 
 
 def _mean(measure: Array, weights: Array) -> float:
+    # A class without samples, or that was never predicted, has no measure; as 0 it would lower the mean.
     known = ~np.isnan(measure)
     return float(_shares((measure[known] * weights[known]).sum(), weights[known].sum()))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paddle_layers.data.formats.dictionaries import read_words
+from paddle_layers.data.formats.tokenizers import read_words
 from paddle_layers.define import registries
 from paddle_layers.runtime.plan.losses import total_loss
 
@@ -38,16 +38,20 @@ MATRIX, ERRORS = "confusion_matrix", "regression_error"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Results of an evaluation: loss, losses and metrics by name in `results`, as in the training log."""
+    """Results of an evaluation."""
 
     network: str
+    """Name of the network."""
     weights: Path
+    """File of the weights."""
     data: str
     """The origin of the data, such as a file name."""
     rows: int
     """Rows that were tested."""
     results: Mapping[str, float]
+    """Loss, losses and metrics by name, as in the training log."""
     confusions: Sequence[Confusion] = ()
+    """Confusion matrices of the classification losses."""
     notes: Sequence[str] = ()
     """Omitted results, and the reason."""
 
@@ -123,9 +127,12 @@ def _source(training: Training, data: GivenData, named: str) -> SourceSettings |
 
 
 def _with_measures(network: Network, taken: Collection[str]) -> tuple[Network, dict[str, str], list[str]]:
-    """The network with metrics of its losses; their statistics by the net's names; the losses without metrics.
+    """Add metrics to the losses of a network.
 
     A loss whose values the network already compares gets none. Short names of results avoid those that are `taken`.
+
+    Returns:
+        The network with the metrics, their statistics by the net's names, and the losses without metrics.
     """
     from paddle_layers.config import Network
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from paddle_layers.data.formats.dictionaries import read_words
+from paddle_layers.data.formats.tokenizers import read_words
 from paddle_layers.define.errors import brief, suggestion
 from paddle_layers.runtime import Sequences
 

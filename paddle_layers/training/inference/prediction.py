@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.data.columns import joined_starts
-from paddle_layers.data.formats.dictionaries import read_words
+from paddle_layers.data.formats.tokenizers import read_words
 from paddle_layers.data.sinks.values import Values
 
 from ..data_loading import advised
@@ -34,7 +34,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Prediction(Values):
-    """Results by name of the value, one row for each row of the data."""
+    """Results of inference by name, with one row per row of the data."""
 
     weights: Path | None = None
     """The file they were computed with."""
@@ -177,5 +177,6 @@ def _activated(scores: Array, how: str) -> Array:
     from scipy.special import expit, softmax
 
     if how == "softmax":
+        # On the host: the network ends in scores because its loss applies the activation in a numerically stable form.
         return np.asarray(softmax(scores, axis=1))
     return np.asarray(expit(scores)) if how == "sigmoid" else scores

@@ -31,5 +31,7 @@ def load_trained(net: Net, training: Training, file: Path) -> str:
     unread = [
         name for name in stored if name not in {*own, *rename} and any(name.startswith(f"{one}.") for one in others)
     ]
+    # Names that are only unread because a layer is not needed are left out explicitly, so that any other mismatch is
+    # still an error.
     report = net.load(file, rename=rename, leave_out=[glob.escape(name) for name in unread])
     return converted(report, net.dtype)

@@ -48,6 +48,7 @@ class MpiSums:
             self._device.synchronise()  # MPI does not wait for what is queued
             numbers = CardArray(part)
         else:
+            # A copy that lives until `wait`: MPI reads and writes it asynchronously.
             numbers = np.array(part.numbers)
             self._copies.append((part, numbers))
         self._requests.append(self._comm.Iallreduce(self._mpi.IN_PLACE, numbers))

@@ -39,6 +39,7 @@ Processes that Slurm starts by PMIx have none of them; its own count is there wi
 """
 PATIENCE = 600.0
 """Default timeout in seconds for waiting on other processes."""
+# A ring all-reduce sends every element twice (reduce-scatter and all-gather), a gather once.
 WHOLE = 2
 """Times the bytes of a table that its sum over all processes moves; gathered rows that are more are summed so."""
 BEHIND_THE_FIRST = 3.0
@@ -127,8 +128,10 @@ class Ranks(SingleProcess):
         """Bytes that this process has handed over to be summed or gathered."""
         self._watch = RankWatch(mpi, patience)
         machine = self._comm.Split_type(mpi.COMM_TYPE_SHARED)
+        # Processes that share cores would otherwise each start a thread per core.
         limit_threads(min(most_threads(), _cores_of_one(machine)))
         self.on_machine = machine.Get_rank()
+        # All on one machine, and Linux: memory files are shared without a path that could remain after a crash.
         if machine.Get_size() == self.count and hasattr(os, "memfd_create"):
             self.gradient_memory = SharedMemory()
 
@@ -139,10 +142,13 @@ class Ranks(SingleProcess):
         try:
             yield
         except BaseException as error:  # Ctrl-C as well: whatever ends one process ends the job
+            # Errors often occur in all processes at once; the message of the first one is enough.
             if self._watch.heard(0 if self.first else BEHIND_THE_FIRST):
                 time.sleep(BEHIND_THE_FIRST)  # the other one ends the job
             else:
                 self._watch.report(first_line(error))
+            # At exit and not here, so that callers can still handle and print the exception. `Abort` ends processes
+            # that wait in a call of MPI, which exceptions cannot interrupt.
             atexit.register(self._comm.Abort, 1)
             if not self.first:
                 error = TrainingError(f"process {self.number} of {self.count}: {error or type(error).__name__}")
@@ -155,6 +161,7 @@ class Ranks(SingleProcess):
             self._comm.Barrier()
         made = make()
         if self.first:
+            # The first barrier releases the others once the first process is done; the second keeps all together.
             self._comm.Barrier()
         self._comm.Barrier()
         return made
@@ -230,6 +237,7 @@ class Ranks(SingleProcess):
         table = parameter.size * rows.itemsize
         if sum(counts) * (ids.itemsize + table // parameter.shape[0]) <= WHOLE * table:
             return merged_rows(self._gathered(ids, counts), self._gathered(rows, counts), counts)
+        # Which rows are used is summed separately: a gradient may be zero by chance, and such a row is still updated.
         whole, used = np.zeros(parameter.shape, rows.dtype), np.zeros(parameter.shape[0], np.uint8)
         whole[ids], used[ids] = rows, 1
         self.add_up(whole)
@@ -255,6 +263,7 @@ class Ranks(SingleProcess):
     def level_states(self, net: Net) -> None:
         """As `SingleProcess.level_states`."""
         for state in net.plan("train").moving_states:
+            # Float64, as the mean of equal values must be that value.
             numbers = np.array(state.value, np.float64)
             self.add_up(numbers)
             state.value = numbers / self.count
@@ -269,6 +278,7 @@ class Ranks(SingleProcess):
 
     def check_equal(self, net: Net) -> None:
         """As `SingleProcess.check_equal`: they part where a callback of one process changes them, for example."""
+        # A digest: comparing the weights themselves would send all of them.
         own = hashlib.blake2b(net.arena.values.read().tobytes()).digest()
         with self._watch.waiting():
             found = self._comm.allgather(own)
@@ -287,6 +297,7 @@ SINGLE_PROCESS = SingleProcess()
 def join(patience: float = PATIENCE) -> SingleProcess:
     """The place of this process among those that were started with it. Raises `TrainingError` without their MPI."""
     names = (*LAUNCHED, "SLURM_STEP_NUM_TASKS") if "PMIX_RANK" in os.environ else LAUNCHED
+    # Environment variables first: importing mpi4py initializes MPI, which trainings in a single process do without.
     said = next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdecimal()), 1)
     if said < 2:
         return SINGLE_PROCESS

@@ -27,7 +27,7 @@ LINE = 32
 """Shares begin at multiples of so many numbers, so that no two processes write to one line of a cache."""
 
 
-class Place(NamedTuple):
+class FileHandle(NamedTuple):
     """An open file of a process, and what it is known by."""
 
     process: int
@@ -41,13 +41,14 @@ class SharedBlock(CpuBlock):
     def __init__(self, nbytes: int) -> None:
         self.file = os.memfd_create("gradients")
         weakref.finalize(self, os.close, self.file)
+        # Allocated now: a lack of memory is an error here, instead of a SIGBUS when a page is first touched.
         os.posix_fallocate(self.file, 0, max(nbytes, 64))  # no file without bytes can be mapped
         self._bytes = _bytes(self.file)
         self.address = int(self._bytes.ctypes.data)
 
-    def place(self) -> Place:
+    def handle(self) -> FileHandle:
         """The identifier by which other processes open it."""
-        return Place(os.getpid(), self.file, _mark(os.fstat(self.file)))
+        return FileHandle(os.getpid(), self.file, _mark(os.fstat(self.file)))
 
 
 class SharedMemory:
@@ -74,6 +75,7 @@ class SharedGradients:
     def start_sum(self, part: GradientPart) -> None:
         """Begin to replace a part of this process's gradients by the sum over all."""
         begin = part.offset // self._total.itemsize
+        # The barrier of a part completes when all processes have computed it; meanwhile this one continues.
         self._begun.append((self._comm.Ibarrier(), begin, begin + part.size))
         while self._begun and self._begun[0][0].Test():  # now, while it is in the caches
             self._add_up(*self._begun.popleft()[1:])
@@ -84,10 +86,12 @@ class SharedGradients:
             done, begin, end = self._begun.popleft()
             done.Wait()
             self._add_up(begin, end)
+        # No process may use, or overwrite, its gradients before all shares are written.
         self._comm.Barrier()
 
     def _add_up(self, begin: int, end: int) -> None:
         """Put the sums of this process's share of a part into the gradients of all."""
+        # Each element is summed by one process only, in the order of the processes, so all have the same bits.
         share = -(-(end - begin) // (len(self._arenas) * LINE)) * LINE
         first = begin + self._own * share
         last = min(first + share, end)
@@ -104,19 +108,19 @@ class SharedGradients:
 def shared_gradients(comm: Any, gradients: Flat) -> SharedGradients | None:
     """The gradients of all processes of `comm`; None where one cannot see another's, as in other containers."""
     block, own = gradients.block, comm.Get_rank()
-    places = comm.allgather(block.place() if isinstance(block, SharedBlock) else None)
-    if None in places:
+    handles = comm.allgather(block.handle() if isinstance(block, SharedBlock) else None)
+    if None in handles:
         return None
-    arenas = [gradients.read() if at == own else _mapped(place, gradients.dtype) for at, place in enumerate(places)]
+    arenas = [gradients.read() if at == own else _mapped(handle, gradients.dtype) for at, handle in enumerate(handles)]
     found = [arena for arena in arenas if arena is not None]
-    return SharedGradients(comm, found) if all(comm.allgather(len(found) == len(places))) else None
+    return SharedGradients(comm, found) if all(comm.allgather(len(found) == len(handles))) else None
 
 
-def _mapped(place: Place, dtype: str) -> NDArray[Any] | None:
+def _mapped(handle: FileHandle, dtype: str) -> NDArray[Any] | None:
     """Numbers of another process; None where this one cannot see them."""
-    path = f"/proc/{place.process}/fd/{place.file}"
+    path = f"/proc/{handle.process}/fd/{handle.file}"
     try:
-        if _mark(os.stat(path)) != place.mark:  # a process of another container may have the same numbers
+        if _mark(os.stat(path)) != handle.mark:  # a process of another container may have the same numbers
             return None
         file = os.open(path, os.O_RDWR)
     except OSError:

@@ -29,6 +29,7 @@ class RankWatch:
         self._mpi, self._patience = mpi, patience
         self._comm = mpi.COMM_WORLD.Dup()  # so that no other thread receives the messages
         self._count = self._comm.Get_size()
+        # Without thread support in MPI only the timeout of the own waiting is watched.
         self._listens = mpi.Query_thread() == mpi.THREAD_MULTIPLE
         self._since = float("inf")
         self._heard, self._ended = threading.Event(), threading.Event()
@@ -58,6 +59,7 @@ class RankWatch:
     def report(self, reason: str) -> None:
         """Give the others the reason why this process ends, which they print, before it ends all of them."""
         text, others = reason[:LONGEST].encode(), [one for one in range(self._count) if one != self._comm.Get_rank()]
+        # An acknowledgment per process: a message may be lost if this process ended right after sending it.
         messages = [self._comm.Irecv(bytearray(), other, WRITTEN) for other in others]
         messages += [self._comm.Isend(text, other, REASON) for other in others]
         deadline = time.monotonic() + REPORTING

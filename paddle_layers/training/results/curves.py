@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from paddle_layers.define.escaping import xml_text
 
-from .axes import Axis, linear_axis, value_axis
+from .axes import PlotAxis, linear_axis, value_axis
 
 Series = Sequence[tuple[int, float]]
 
@@ -28,12 +28,12 @@ _FEW = 40
 """Points of a line that are marked each."""
 
 
-class _Frame(NamedTuple):
+class _Panel(NamedTuple):
     """The position of a panel, and its axes."""
 
     top: float
-    steps: Axis
-    values: Axis
+    steps: PlotAxis
+    values: PlotAxis
 
     def x(self, step: float) -> float:
         return _LEFT + self.steps.share(step) * _WIDTH
@@ -80,7 +80,7 @@ def picture(title: str, panels: Mapping[str, Mapping[str, Series]]) -> str:
     ]
     for number, (name, lines) in enumerate(shown.items()):
         values = [value for line in lines.values() for _, value in line if _fits(value)]
-        frame = _Frame(top + 20 + number * (_HEIGHT + _GAP), linear_axis(0, last, whole=True), value_axis(values))
+        frame = _Panel(top + 20 + number * (_HEIGHT + _GAP), linear_axis(0, last, whole=True), value_axis(values))
         parts += [*_axes(name, frame), *_marked(best, frame, first=number == 0), *_lines(lines, pens, frame)]
         parts += [] if crowded else _labels(lines, pens, frame)
     return "\n".join([*parts, "</svg>"]) + "\n"
@@ -111,7 +111,7 @@ def _best(lines: Mapping[str, Series]) -> tuple[str, int] | None:
     return min(finite)[:0:-1] if len(finite) > 1 else None
 
 
-def _axes(name: str, frame: _Frame) -> Iterator[str]:
+def _axes(name: str, frame: _Panel) -> Iterator[str]:
     bottom = frame.top + _HEIGHT
     yield f'<text x="{_LEFT}" y="{frame.top - 8}" font-weight="bold">{xml_text(name)}</text>'
     if frame.values.logarithmic:
@@ -128,7 +128,7 @@ def _axes(name: str, frame: _Frame) -> Iterator[str]:
     yield f'<path d="M{_LEFT} {frame.top}v{_HEIGHT}h{_WIDTH}" fill="none" stroke="#57606a"/>'
 
 
-def _marked(best: tuple[str, int] | None, frame: _Frame, *, first: bool) -> Iterator[str]:
+def _marked(best: tuple[str, int] | None, frame: _Panel, *, first: bool) -> Iterator[str]:
     if best is None:
         return
     label, step = best
@@ -143,7 +143,8 @@ def _marked(best: tuple[str, int] | None, frame: _Frame, *, first: bool) -> Iter
         )
 
 
-def _lines(lines: Mapping[str, Series], pens: Mapping[str, _Pen], frame: _Frame) -> Iterator[str]:
+def _lines(lines: Mapping[str, Series], pens: Mapping[str, _Pen], frame: _Panel) -> Iterator[str]:
+    # In reverse: the first line is above the others.
     for label, line in reversed(list(lines.items())):
         pen = pens[label]
         finite = [(frame.x(step), frame.y(value)) for step, value in line if _fits(value)]
@@ -155,7 +156,7 @@ def _lines(lines: Mapping[str, Series], pens: Mapping[str, _Pen], frame: _Frame)
             yield f'<path d="M{frame.x(step) - 3:.1f} {frame.top}l6 6m0 -6l-6 6" stroke="{pen.colour}"/>'
 
 
-def _labels(lines: Mapping[str, Series], pens: Mapping[str, _Pen], frame: _Frame) -> Iterator[str]:
+def _labels(lines: Mapping[str, Series], pens: Mapping[str, _Pen], frame: _Panel) -> Iterator[str]:
     """The names of the lines, above their panel."""
     x = float(_LEFT + _WIDTH)
     for label in reversed(list(lines)):

@@ -78,6 +78,7 @@ def claimed_folder(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         try:
             own = stack.enter_context(new_folder(folder))
+            # A lock of the system and not a file with a process id: it disappears with the process, however that ends.
             stack.enter_context(_locked(own))
         except BlockingIOError:
             raise Running(
@@ -87,12 +88,14 @@ def claimed_folder(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
             raise TrainingError(str(error)) from None
         except OSError as error:
             raise TrainingError(f"cannot create the folder {folder}: {error.strerror}") from None
+        # A wrong --output must not delete somebody's folder.
         if overwrite and _has_results(own) and not own.is_file(MARK):
             raise TrainingError(
                 f"{folder} was not created by a training, so --overwrite does not delete its contents; empty it "
                 "yourself, or choose another --output"
             )
         _refuse_links(own)
+        # Under the lock, so no other training is writing these.
         if own.is_file(MARK):
             _remove_scraps(folder)
         yield
@@ -128,6 +131,7 @@ def is_running(folder: Path) -> bool:
         if not mark.is_file():
             return False
         with mark.open("rb") as file:
+            # A shared lock for the question: two processes that ask at once do not take each other for a training.
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

@@ -14,7 +14,7 @@ from paddle_layers.define.output_folders import make_folder, open_folder, remove
 from paddle_layers.runtime.memory.tensorfiles import save_error, write_file
 
 from ..problems import TrainingError
-from .records import Records
+from .records import CsvLog
 
 JSON_LINES, EVENTS = "log.jsonl", "tensorboard"
 """The file of JSON lines, and the folder with a folder of events for each phase."""
@@ -22,7 +22,7 @@ EVENT_FOLDERS = ("train", "test")
 _NO_SCALARS = {"step", "epoch", "phase", "seconds"}
 
 
-class Log(Protocol):
+class LogWriter(Protocol):
     """A log that gets every report."""
 
     def add(self, facts: Mapping[str, Any]) -> None:
@@ -42,9 +42,9 @@ def check_formats(formats: Iterable[str]) -> None:
         )
 
 
-def open_logs(formats: Iterable[str], folder: Path, records: Records, last: Mapping[str, int] | None) -> list[Log]:
+def open_logs(formats: Iterable[str], folder: Path, records: CsvLog, last: Mapping[str, int] | None) -> list[LogWriter]:
     """The logs in the folder of a training, appended to the lines that `records` has. Raises `SaveError`."""
-    made: list[Log] = []
+    made: list[LogWriter] = []
     for name in dict.fromkeys(formats):
         if name == "jsonl":
             made.append(JsonLines(folder / JSON_LINES, records))
@@ -63,9 +63,10 @@ def clear_logs(folder: Path) -> None:
 class JsonLines:
     """A JSON object on each line, with the names of log.csv; null for what is no number."""
 
-    def __init__(self, path: Path, records: Records) -> None:
+    def __init__(self, path: Path, records: CsvLog) -> None:
         self.path = path
         lines = "".join(map(_line, map(_numbers, records.lines)))
+        # Written anew from the lines of log.csv that are kept, so both logs agree after an interruption.
         write_file(path, lines.encode())
 
     def add(self, facts: Mapping[str, Any]) -> None:

@@ -11,16 +11,16 @@ from paddle_layers.runtime.memory.tensorfiles import write_file
 
 from ..runs import Run
 from .curves import picture
-from .logs import Log, open_logs
-from .records import COLUMNS, Records
+from .logs import LogWriter, open_logs
+from .records import COLUMNS, CsvLog
 
 
 class MetricsLogger:
     """Adds up the losses between two lines and keeps the time, over several sittings of a resumed training."""
 
     def __init__(self) -> None:
-        self._records: Records | None = None
-        self._logs: list[Log] = []
+        self._records: CsvLog | None = None
+        self._logs: list[LogWriter] = []
         self._sums: dict[str, float] = {}
         self._count, self._earlier = 0, 0.0
         self._began = time.monotonic()
@@ -34,11 +34,11 @@ class MetricsLogger:
         nothing is: another process does it.
         """
         if path is not None:
-            self._records = Records(path, names, last)
+            self._records = CsvLog(path, names, last)
             self._logs = open_logs(formats, path.parent, self._records, last)
 
     def last_test(self, before: int) -> tuple[int, dict[str, float]]:
-        """As `Records.last_test`."""
+        """As `CsvLog.last_test`."""
         return self._records.last_test(before) if self._records is not None else (-1, {})
 
     @property

@@ -18,7 +18,7 @@ _DIGITS = 15
 COLUMNS = ("step", "epoch", "phase", "loss", "rate", "seconds")
 
 
-class Records:
+class CsvLog:
     """Lines of `log.csv`: step, epoch, phase, loss, learning rate, seconds since the start, then the statistics.
 
     `last` has the steps up to which the lines of an earlier sitting are kept, by phase; without it there was none.
@@ -29,6 +29,7 @@ class Records:
         self.columns = (*COLUMNS, *statistics)
         self.lines: list[dict[str, str]] = []
         if last is not None and path.exists():
+            # Lines after the checkpoint belong to steps that are made again.
             self.lines = [line for line in read_records(path) if int(line["step"]) <= last.get(line["phase"], -1)]
         lines = ([line.get(name, "") for name in self.columns] for line in self.lines)
         write_file(path, _csv(self.columns, *lines).encode())

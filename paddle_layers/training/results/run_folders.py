@@ -23,8 +23,8 @@ _WAIT = 2.0
 """Seconds in which a training that has just claimed its folder says what it is."""
 
 
-class Place(NamedTuple):
-    """The position at which a training starts or resumes."""
+class OutputFolder(NamedTuple):
+    """The output folder of a training, and whether it resumes there."""
 
     folder: Path
     resume: bool = False
@@ -34,7 +34,7 @@ class Place(NamedTuple):
 
 
 @contextlib.contextmanager
-def claimed_place(folder: Path, facts: RunFacts, *, resume: bool, overwrite: bool) -> Iterator[Place]:
+def claimed_output_folder(folder: Path, facts: RunFacts, *, resume: bool, overwrite: bool) -> Iterator[OutputFolder]:
     """A folder that is kept for this training as long as the context is open. Raises `TrainingError`.
 
     With `resume` or `overwrite` it is the one that is named.
@@ -42,8 +42,9 @@ def claimed_place(folder: Path, facts: RunFacts, *, resume: bool, overwrite: boo
     with contextlib.ExitStack() as stack:
         if resume or overwrite:
             stack.enter_context(claimed_folder(folder, overwrite=overwrite))
-            yield Place(folder, resume, overwrite)
+            yield OutputFolder(folder, resume, overwrite)
             return
+        # Claimed before it is looked at: otherwise two trainings that start together would choose the same folder.
         for candidate in _candidates(folder):
             claim = contextlib.ExitStack()
             try:
@@ -52,10 +53,10 @@ def claimed_place(folder: Path, facts: RunFacts, *, resume: bool, overwrite: boo
                 if _differs(candidate, facts):
                     continue
                 raise
-            place = _place(candidate, folder, facts)
-            if place is not None:
+            output = _output_folder(candidate, folder, facts)
+            if output is not None:
                 stack.push(claim)
-                yield place
+                yield output
                 return
             claim.close()
 
@@ -94,17 +95,17 @@ def _candidates(folder: Path) -> Iterator[Path]:
         yield folder.with_name(f"{folder.name}-{number}")
 
 
-def _place(candidate: Path, folder: Path, facts: RunFacts) -> Place | None:
+def _output_folder(candidate: Path, folder: Path, facts: RunFacts) -> OutputFolder | None:
     """The action in a folder that no other process uses; None if it contains another training."""
     note = f"{folder} contains {_what(folder, facts)}; writing to {candidate}" if candidate != folder else ""
     if not is_taken(candidate):
-        return Place(candidate, note=note)
+        return OutputFolder(candidate, note=note)
     before = read_run(candidate)
     if before is None or not same_run(facts, before) or not has_more(facts, before):
         return None
     if checkpoints(candidate / CHECKPOINTS):
-        return Place(candidate, resume=True, note=f"resuming the unfinished run in {candidate}")
-    return Place(candidate, clear=True, note=note)  # killed before its first checkpoint: nothing is lost
+        return OutputFolder(candidate, resume=True, note=f"resuming the unfinished run in {candidate}")
+    return OutputFolder(candidate, clear=True, note=note)  # killed before its first checkpoint: nothing is lost
 
 
 def _what(folder: Path, facts: RunFacts) -> str:
@@ -115,6 +116,7 @@ def _what(folder: Path, facts: RunFacts) -> str:
 def _differs(candidate: Path, facts: RunFacts) -> bool:
     """Whether the training that runs in a folder is known to be another one."""
     end = time.monotonic() + _WAIT
+    # It may have claimed the folder a moment ago and not yet written its record.
     while not (candidate / FOLDER / RUN).is_file() and time.monotonic() < end:
         time.sleep(0.05)
     before = read_run(candidate)

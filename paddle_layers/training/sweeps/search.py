@@ -26,7 +26,7 @@ from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_thread
 
 from ..interrupts import SIGNALS, Interrupts
 from ..problems import TrainingError
-from ..progress import Lines, NullProgress
+from ..progress import LineProgress, NullProgress
 from ..results.folders import output_folder
 from ..results.result_names import best_of, further_names, loss_names, statistic_names
 from ..results.run_files import read_run
@@ -46,7 +46,7 @@ MOST_FAILED = 5
 """Trials in a row that may fail."""
 
 
-class Trial(NamedTuple):
+class TrialResult(NamedTuple):
     """A trial that has ended: its number, the settings, and what came out; None where the training failed."""
 
     number: int
@@ -80,7 +80,7 @@ def prepare_sweep(
     return sweep
 
 
-def run_sweep(sweep: Sweep, processes: int, say: Callable[[str], None]) -> list[Trial]:
+def run_sweep(sweep: Sweep, processes: int, say: Callable[[str], None]) -> list[TrialResult]:
     """Do the trials that are left, by so many processes. Returns all that have ended, the best first."""
     if processes == 1:
         work(sweep, say=say)
@@ -89,13 +89,13 @@ def run_sweep(sweep: Sweep, processes: int, say: Callable[[str], None]) -> list[
     return ended_trials(sweep)
 
 
-def ended_trials(sweep: Sweep) -> list[Trial]:
+def ended_trials(sweep: Sweep) -> list[TrialResult]:
     """The trials that have ended, the best first, then those that failed."""
     sign = 1 if sweep.mode == "min" else -1
     varied, study = parse_varied(sweep.vary), open_study(sweep)
     with reading_journal(sweep):
         found = [
-            Trial(one.number, settings_of(one, varied), one.value if one.state.name == "COMPLETE" else None)
+            TrialResult(one.number, settings_of(one, varied), one.value if one.state.name == "COMPLETE" else None)
             for one in study.trials
             if one.state.is_finished()
         ]
@@ -104,7 +104,7 @@ def ended_trials(sweep: Sweep) -> list[Trial]:
 
 def work(sweep: Sweep, *, threads: int | None = None, say: Callable[[str], None] | None = None) -> None:
     """Do trials until there are as many as were asked for: first those that a killed process has left."""
-    say = say or Lines(dropping(sys.stderr)).say
+    say = say or LineProgress(dropping(sys.stderr)).say
     if threads is not None:
         limit_threads(threads)
     load_plugins(sweep.plugins)
@@ -130,6 +130,7 @@ def _train(sweep: Sweep, study: Study, trial: FrozenTrial, say: Callable[[str], 
 
     own = settings_of(trial, parse_varied(sweep.vary))
     shown = f"trial {trial.number}: {shlex.join(own)}"
+    # Trainings are reproducible, so equal settings have equal results.
     for other in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
         if other.params == trial.params and other.value is not None:
             say(f"{shown}  {sweep.watch} {other.value:.4g}, same settings as trial {other.number}")
@@ -168,6 +169,7 @@ def _results(sweep: Sweep, number: int, own: Sequence[str]) -> Mapping[str, floa
 def _share(sweep: Sweep, processes: int) -> None:
     """Let processes do the trials, each with its share of the cores. Raises `TrainingError` when one fails."""
     threads = max(1, min(usable_cores(), most_threads()) // processes)
+    # Not fork: threads of kernels and locks of the parent do not survive it.
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=_worker, args=(sweep, threads)) for _ in range(processes)]
     with Interrupts() as interrupts:
@@ -189,7 +191,7 @@ def _worker(sweep: Sweep, threads: int) -> None:
     try:
         work(sweep, threads=threads)
     except (ConfigError, TrainingError, OSError) as error:
-        Lines(dropping(sys.stderr)).say(str(error))
+        LineProgress(dropping(sys.stderr)).say(str(error))
         sys.exit(1)
 
 

@@ -166,9 +166,11 @@ def next_trial(sweep: Sweep, study: Study, held: contextlib.ExitStack) -> Frozen
     from optuna.trial import TrialState
 
     varied = {one.field: _distribution(one) for one in parse_varied(sweep.vary)}
+    # Reading the list and adding to it is one transaction, or two processes would create one trial too many.
     with _lock(Path(sweep.folder) / LOCK, wait=True), reading_journal(sweep):
         there = study.get_trials(deepcopy=False)
         for one in there:
+            # A trial is free if its lock is: the system releases the lock of a killed process.
             if one.state.is_finished() or not _hold(sweep, one.number, held):
                 continue
             if one.params.keys() == varied.keys():
@@ -178,6 +180,8 @@ def next_trial(sweep: Sweep, study: Study, held: contextlib.ExitStack) -> Frozen
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # `constant_liar` is called experimental
+            # The seed depends on the number of the trial and not on the process that asks. `constant_liar` lets
+            # parallel trials avoid each other's candidates.
             study.sampler = TPESampler(seed=(sweep.seed * 1_000_003 + len(there)) % 2**32, constant_liar=True)
         asked = study.ask(varied)
         _hold(sweep, asked.number, held)

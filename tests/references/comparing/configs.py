@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from paddle_layers.define import LayerDefinition
-from paddle_layers.testing.cases.configs import Config, Draft, batches_of
+from paddle_layers.testing.cases.configs import Config, ConfigDraft, batches_of
 from paddle_layers.testing.cases.values import ABSENT, usual_values
 from paddle_layers.testing.generated import chosen, is_legal
 
@@ -48,12 +48,13 @@ def _news(config: Config, shown: set[Any]) -> tuple[set[Any], set[Any]]:
 
 
 def other_choices(definition: LayerDefinition) -> Iterator[Config]:
-    """Examples with one other choice each: those that no example has."""
+    """Examples with one other choice or switch each: those that no example has."""
     for attribute in definition.attributes.values():
-        if definition.attribute_by_name[attribute.name].type == "CHOICE":
-            shown = {example.settings.get(attribute.name, attribute.default) for example in definition.examples}
-            for value in set(usual_values(attribute, [])) - shown - {ABSENT}:
-                yield from _changed(definition, "attribute", attribute.name, value)
+        if definition.attribute_by_name[attribute.name].type in ("CHOICE", "BOOL"):
+            shown = [example.settings.get(attribute.name, attribute.default) for example in definition.examples]
+            for value in usual_values(attribute, []):
+                if value not in (*shown, ABSENT):
+                    yield from _changed(definition, "attribute", attribute.name, value)
 
 
 def _one_by_one(definition: LayerDefinition) -> Iterator[Config]:
@@ -70,7 +71,7 @@ def _one_by_one(definition: LayerDefinition) -> Iterator[Config]:
 def _changed(definition: LayerDefinition, what: str, name: str, value: Any) -> Iterator[Config]:
     """The first example that is legal with the change."""
     for example in definition.examples:
-        draft = Draft(definition, example)
+        draft = ConfigDraft(definition, example)
         if what == "attribute":
             draft.attributes[name] = value
         else:

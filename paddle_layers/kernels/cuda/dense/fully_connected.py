@@ -72,10 +72,13 @@ def fc_y(y, x, weight, accumulate):
     slab = SLAB >> bits
     _, top, left = corner(cuda.blockIdx.x, y.shape[0], y.shape[1], bits)
     clear(sums)
+    # One iteration more than slabs: the first one only fetches, the last one only multiplies.
     for start in range(0, depth + slab, slab):
         if start > 0:
             put(tile, LEFT, ahead, thread, bits, ALONG)
             put(tile, RIGHT, ahead, thread, bits, ACROSS)
+        # The slab is complete before any thread multiplies it. The next one is fetched into registers meanwhile, so
+        # that the latency of global memory overlaps with the products.
         cuda.syncthreads()
         fetch(ahead, LEFT, x, top, start, thread, bits, ALONG)
         fetch(ahead, RIGHT, weight, left, start, thread, bits, ACROSS)
@@ -83,7 +86,9 @@ def fc_y(y, x, weight, accumulate):
             cuda.syncthreads()
             continue
         multiply(tile, sums, thread, bits)
+        # No thread overwrites the slab while another one still reads it.
         cuda.syncthreads()
+    # A quarter of the threads per round (two warps), since their sums fill shared memory; a fixed order keeps the bits.
     for round_ in range(EPILOGUE_ROUNDS):
         if round_ == thread >> 6:
             collect(tile, sums, round_ == 0, thread, bits)

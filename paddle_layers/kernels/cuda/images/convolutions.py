@@ -51,6 +51,7 @@ from .implicit_im2col import (
 
 def fits(N: int, C: int, H: int, W: int, K: int, D: int, A: int, B: int, P: int, Q: int) -> bool:
     """Whether 32-bit index tables can address all elements."""
+    # Offsets of a pixel and of a tap are added in 32 bits, where `OUTSIDE` must stay negative too.
     return max(N * C * H * W, N * K * P * Q, K * D * A * B) < 1 << 30
 
 
@@ -110,6 +111,7 @@ def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilatio
     slab = SLAB >> bits
     group, top, left = corner(cuda.blockIdx.x, filters, windows, bits)
     clear(sums)
+    # Divisions by the sizes of the image once per column of the tile, not once per loaded element.
     if thread < 1 << bits:
         outer.flat[LINE + thread] = (group * filters + min(top + thread, filters - 1)) * depth
         window = min(left + thread, windows - 1)
@@ -120,14 +122,17 @@ def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilatio
             put(tile, RIGHT, ahead, thread, bits, ACROSS)
         if thread < slab:
             place_tap(inner, thread, start + thread, depth, group * D, x.shape, weight.shape, dilations)
+        # The table and the slab are complete before any thread reads them.
         cuda.syncthreads()
         fetch_rows(ahead, weight, outer, inner, thread, bits)
         fetch_windows(ahead, x, outer, inner, thread, bits, ACROSS, False)
+        # Other threads may still read the table, which the next iteration overwrites.
         if start == 0:  # no slab has been loaded yet
             cuda.syncthreads()
             continue
         multiply(tile, sums, thread, bits)
         cuda.syncthreads()
+    # A quarter of the threads per round, as in `fc`; the order is fixed.
     for round_ in range(EPILOGUE_ROUNDS):
         if round_ == thread >> 6:
             collect(tile, sums, round_ == 0, thread, bits)
@@ -206,6 +211,7 @@ def conv_dweight(scratch, weight, dy, x, stride, stride_y, padding, padding_y, d
     slab = SLAB >> bits
     count = groups * tiles(filters, taps, bits)
     parts = parts_of(count, depth, bits)
+    # Parts begin at whole slabs, so that only the last one needs zeros beyond the depth.
     share = ((depth + slab - 1) // slab + parts - 1) // parts * slab
     first = cuda.blockIdx.x // count * share
     last = min(first + share, depth)
@@ -233,6 +239,7 @@ def conv_dweight(scratch, weight, dy, x, stride, stride_y, padding, padding_y, d
         if round_ == thread >> 6:
             collect(tile, sums, round_ == 0, thread, bits)
         cuda.syncthreads()
+    # No atomics: tiles are stored, and a second kernel adds them in the order of the parts.
     keep(scratch, tile, cuda.blockIdx.x, thread, bits)
 
 
@@ -251,6 +258,7 @@ def conv_dweight_sum(dweight, scratch, dy, accumulate, groups):
         tile = k // filters * (count // groups) + (row >> bits) * across + (tap >> bits)
         at = (tile << 2 * bits) + ((row & mask) << bits) + (tap & mask)
         total = real(0)
+        # In the order of the parts, so that the result has the same bits on every run.
         for _ in range(parts_of(count, N * P * Q, bits)):
             total += scratch.flat[at]
             at += count << 2 * bits

@@ -31,6 +31,8 @@ OUTSIDE = -(1 << 30)
 def place(table, at, inside, base, row, column, phase, other):
     """Fills a column of a table."""
     table.flat[BASE + at] = base
+    # Beyond the depth the row is far outside of the image, so that the bounds check yields zero without a separate
+    # test.
     table.flat[ROW + at] = row if inside else OUTSIDE
     table.flat[COLUMN + at] = column
     table.flat[PHASE + at] = phase
@@ -63,6 +65,7 @@ def place_pixel(table, at, pixel, pixels, images, results, stride, padding):
     _, C, H, W = images
     _, K, P, Q = results
     n, h, w = pixel // (H * W), pixel // W % H + padding[0], pixel % W + padding[1]
+    # Only taps of the same phase, modulo the stride, have a window at the pixel: others would fall between two windows.
     row, column, phase = h // stride[0], w // stride[1], h % stride[0] * stride[1] + w % stride[1]
     other = n * C * H * W + pixel % (H * W)
     place(table, at, pixel < pixels, (n * K * P + row) * Q + column, row, column, phase, other)

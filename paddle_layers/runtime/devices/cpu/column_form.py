@@ -29,12 +29,15 @@ def column_form(program: Program, lane: str, single: Set[str] = frozenset()) -> 
     assert isinstance(tree, ast.FunctionDef)
     *body, last = tree.body
     returns = [node for node in ast.walk(tree) if isinstance(node, ast.Return)]
+    # An early return ends one element; in lane-by-lane loops it would end all lanes.
     if returns != [last] or not isinstance(last, ast.Return) or last.value is None:
         return None
     loops = [node for statement in body for node in ast.walk(statement) if isinstance(node, ast.For)]
     own = _differing(body, lane)
+    # Float64 accumulators stay scalar: arrays of lanes have the precision of the tensor.
     if not loops or not _goes_across(loops, lane) or _used_as_index(tree, own) or "double" in program.names:
         return None
+    # The loops become outer loops that all lanes share, so each lane must run the same iterations.
     if any(_names(loop.iter) & {*own, lane} for loop in loops):
         return None
     results = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
@@ -61,6 +64,7 @@ def _goes_across(loops: Iterable[ast.For], lane: str) -> bool:
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
             indices = [names for index in node.slice.elts if (names := _names(index) - {"numba"})]
             along = indices[-1] if len(indices) > 1 else set()
+            # The innermost loop already reads contiguously and vectorizes as it is.
             if along & counters:
                 return False
             found |= lane in along
@@ -95,9 +99,11 @@ def _lane_by_lane(body: list[ast.stmt], arrays: set[str], lane: str) -> list[ast
                 return None
             statement.body = inner
             lines.append(statement)
+        # The same value in every lane: computed once instead of once per lane.
         elif isinstance(statement, (ast.Assign, ast.AugAssign)) and not _assigned([statement]) & arrays:
             flush()
             lines.append(statement)
+        # A loop inside a condition may run for some lanes only.
         elif any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(statement)):
             return None
         else:
@@ -133,6 +139,7 @@ class _Lanes(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if node.id not in self.arrays:
             return node
+        # numba's check for a negative index would prevent vectorization.
         index = ast.parse(f"numba.uint64({LANE})", mode="eval").body
         return ast.Subscript(_name(node.id, ast.Load()), index, node.ctx)
 
@@ -141,6 +148,8 @@ def _differing(body: Iterable[ast.stmt], lane: str) -> set[str]:
     """Names whose values differ from lane to lane, and those that are assigned in a condition."""
     nodes = [node for statement in body for node in ast.walk(statement)]
     conditions = (node for node in nodes if isinstance(node, ast.If))
+    # A condition may hold in some lanes only, so that a variable assigned there needs a value per lane even if the
+    # value itself does not depend on the lane.
     differing = {name for condition in conditions for name in _assigned([condition])}
     while True:
         found = {

@@ -14,7 +14,7 @@ from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 
 from .interpreter import interpreted_address, is_interpreted
 from .pool import pool
-from .processes import Text, compiling_beside
+from .processes import DriverText, compiling_beside
 from .python_calls import python_address
 from .texts import cpu_text, tuned_text
 
@@ -69,12 +69,15 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
 
     Compiled drivers are kept: `KeyboardInterrupt` reports their number.
     """
+    # Paths are digests of the source: equal kernels of different launches are compiled once.
     unique = {str(driver.path): driver for driver in drivers}
     if is_interpreted():
         return [interpreted_address(driver.code, driver.text, driver.dtype) for driver in drivers]
     missing = _in_order([driver for driver in unique.values() if not driver.compiled])
     addresses: dict[str, int] = {}
-    with _kept(missing), compiling_beside([Text(driver.path, driver.text) for driver in missing]) as others:
+    with _kept(missing), compiling_beside([DriverText(driver.path, driver.text) for driver in missing]) as others:
+        # The loop over launches takes some seconds to compile. Only while other processes are busy with the drivers: in
+        # a single process it would not be any sooner than at the first launch.
         if others:
             pool().compile()  # while they compile, too
         for driver in missing:
@@ -83,6 +86,7 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
             addresses[str(driver.path)] = driver.address()
         if progress is not None and missing:
             progress(len(missing), len(missing), "")
+    # Cached drivers last: loading them must not delay the compilation of missing ones.
     for path, driver in unique.items():
         if path not in addresses:
             addresses[path] = driver.address()
@@ -90,8 +94,7 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
 
 
 def _in_order(missing: Sequence[Driver]) -> list[Driver]:
-    """Compilation order: the slowest at both ends, where a process begins each, and drivers with shared functions
-    together.
+    """Compilation order: the slowest at both ends, where a process begins each; drivers with shared functions adjacent.
 
     The module with most kernels is slowest; equally named functions of it share most.
     """

@@ -14,7 +14,7 @@ from paddle_layers.runtime.launches.buffers import ALIGNMENT
 from paddle_layers.runtime.memory.blocks import DeviceError
 
 from .compiler import compile_all, cpu_driver
-from .table import Table
+from .table import CpuTable
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.launches.arguments import Ref
@@ -25,6 +25,8 @@ class CpuBlock:
     """Aligned host memory."""
 
     def __init__(self, nbytes: int) -> None:
+        # Zero pages from `calloc` are only backed by memory when they are first written, so that a plan for a large
+        # capacity costs what its batches use. `_bytes` is a view and keeps `raw` alive.
         raw = np.zeros(nbytes + ALIGNMENT, np.uint8)
         start = -raw.ctypes.data % ALIGNMENT
         self._bytes = raw[start : start + nbytes]
@@ -48,6 +50,8 @@ class Cpu:
 
     def allocate(self, nbytes: int) -> CpuBlock:
         """Allocates host memory."""
+        # Linux overcommits: an allocation larger than the machine succeeds, and the out-of-memory killer ends the
+        # process when the pages are written.
         if (memory := memory_bytes()) is not None and nbytes > memory:
             raise DeviceError(f"cannot allocate {as_bytes(nbytes)}: this machine has {as_bytes(memory)}")
         try:
@@ -59,10 +63,10 @@ class Cpu:
         """Compiles drivers that are not in the cache."""
         compile_all([cpu_driver(launch.code, dtype) for launch in launches], progress)
 
-    def table(self, launches: Sequence[Launch], dtype: str, address: Callable[[Ref], int]) -> Table:
+    def table(self, launches: Sequence[Launch], dtype: str, address: Callable[[Ref], int]) -> CpuTable:
         """Launches with the addresses of their compiled bodies."""
         bodies = compile_all([cpu_driver(launch.code, dtype) for launch in launches], None)
-        return Table(launches, bodies, address, dtype)
+        return CpuTable(launches, bodies, address, dtype)
 
     def free_bytes(self) -> int | None:
         """All memory of the machine: the system frees caches, and allocates memory on first touch."""

@@ -12,6 +12,8 @@ from paddle_layers.runtime.generate.library import kept
 @njit(nogil=True, fastmath={"reassoc"})
 def all_finite(numbers):
     """Whether a vector of floating-point values holds neither NaN nor infinity: zero times one of these is NaN."""
+    # `x - x` is 0 for finite values and NaN otherwise, and NaN survives the sum. Of the fast-math flags only
+    # reassociation is allowed: it suffices for vectorization, and with `nnan` LLVM would fold the loop to 0.
     wrong = numbers.dtype.type(0)
     for at in range(numbers.size):
         wrong += numbers[at] - numbers[at]
@@ -22,6 +24,7 @@ def all_finite(numbers):
 @njit(nogil=True)
 def all_below(ids, size):
     """Whether a vector holds only integers from 0 to below `size`."""
+    # Counted without an early exit, which would prevent vectorization.
     outside = 0
     for at in range(ids.size):
         outside += 1 if np.uint64(ids[at]) >= np.uint64(size) else 0  # also rejects negative numbers

@@ -48,6 +48,7 @@ def interpreted_address(code: Kernel | TunedCall, text: str, dtype: str) -> int:
     """A negative number that represents the address of a driver's body."""
     if text not in _NUMBERS:
         _BODIES.append(_body(code, text, dtype))
+        # Negative, as user-space addresses never are: a table recognizes interpreted drivers by the sign.
         _NUMBERS[text] = -len(_BODIES)
     return _NUMBERS[text]
 

@@ -50,6 +50,7 @@ class LoopTable:
         self.work = np.zeros(len(at))
         self.worth = False
         """Whether the rows are worth waking threads for."""
+        # Rows hold bare addresses of these arrays, which must live as long as the table.
         self._held: list[Ints] = []
         self._keys: list[tuple[Ints, str, Ints]] = []
         for place in range(section.first, section.last):
@@ -65,6 +66,8 @@ class LoopTable:
             pointers[:, column] = addresses(ref, group, self._address, itemsize)[step]
         ints = np.zeros((len(entries), max(len(arguments.ints), 1)), np.int64)
         for column, value in enumerate(arguments.ints):
+            # Keys change with every step of training, sizes only with the batch: a view of the column is kept and
+            # rewritten.
             if isinstance(value, Key):
                 self._keys.append((ints[:, column], value.op, step))
             else:

@@ -14,6 +14,8 @@ from paddle_layers.runtime.generate.library import kept
 
 from .atomics import LINE, add_one, exchange, load, wait_for
 
+# One signature for all kernels: a pass is one compiled loop over a table, which calls bodies by address and needs no
+# specialization per network.
 BODY = types.void(
     types.int64, types.int64, types.CPointer(types.int64), types.CPointer(types.int64), types.CPointer(types.float64)
 )
@@ -57,12 +59,11 @@ def call_row(table, row, first, last):
 
 @njit(nogil=True)
 def run_parts(table, row, length, first, last):
-    """Runs the parts `first` to `last` of the launch at `row`, block by block with the `length - 1` launches after
-    it.
-    """
+    """Runs the parts `first` to `last` of the launch at `row`, by blocks with the `length - 1` launches after it."""
     if length == 1:
         call_row(table, row, first, last)
         return
+    # Each block goes through all launches of the group before the next block begins, while it is in the L2 cache.
     parts, runs, cells = table[row, PARTS], table[row, RUNS], table[row, CELLS]
     step, width, items = table[row, STEP], table[row, WIDTH], table[row, TOTAL] // parts
     for low in range(first, last, step):
@@ -99,10 +100,13 @@ def take_piece(place, chunks, own):
 
     The value at `place` has a bit for each claimed piece.
     """
+    # Starting at its own piece, a thread finds in its cache what it wrote in the launch before; when it runs out of
+    # pieces it takes those of threads that are late or were preempted.
     taken: Any = load(place)
     for step in range(chunks):
         piece = (own + step) % chunks
         while taken >> piece & 1 == 0:
+            # A failed exchange has reloaded the bits, so only pieces that are still free are tried.
             before, taken = taken, exchange(place, taken, taken | 1 << piece)
             if before == taken:
                 return piece
@@ -112,6 +116,7 @@ def take_piece(place, chunks, own):
 @compiled
 def count_size(start, stop):
     """Number of counters of `share_launches`: finished pieces, then the claimed pieces of each launch."""
+    # The counter that all threads spin on has separate cache lines: claims would invalidate them otherwise.
     return LINE + stop - start
 
 
@@ -128,6 +133,7 @@ def share_launches(table, start, stop, share, counts):
     while row < stop:
         first, length, chunks = row, group_length(table, row, stop), max(1, table[row, CHUNKS])
         row += length
+        # One claim and one barrier for a run of small launches, which a single thread executes in order anyway.
         while chunks == 1 and row < stop and table[row, CHUNKS] <= 1:
             row += group_length(table, row, stop)
         parts, place = table[first, PARTS if length > 1 else TOTAL], finished + (LINE + first - start) * 8
@@ -137,18 +143,19 @@ def share_launches(table, start, stop, share, counts):
                 run_whole(table, first, row)
             else:
                 run_parts(table, first, length, parts * piece // chunks, parts * (piece + 1) // chunks)
+            # Counted per piece, after its results are written, and never reset within a pass: the barrier below is a
+            # comparison with the number of pieces so far, which a thread that joins late evaluates correctly, too.
             add_one(finished)
             piece = take_piece(place, chunks, piece)
         pieces += chunks
+        # A barrier: the next launch reads what all pieces of this one have written.
         wait_for(finished, pieces)
 
 
 @kept
 @njit(nogil=True)
 def run_backwards(table, start, stop):
-    """The same as `run_launches`, with the pieces of each launch from the last to the first, sequentially: for
-    checks.
-    """
+    """As `run_launches`, sequentially with the pieces of each launch from the last to the first: for checks."""
     row = start
     while row < stop:
         length, chunks = group_length(table, row, stop), max(1, table[row, CHUNKS])

@@ -73,12 +73,14 @@ def multiply_adds(typingctx: Any, rounds: Any, place: Any) -> Any:
         vector = ir.VectorType(ir.FloatType(), LANES)
         address = builder.inttoptr(args[1], vector.as_pointer())
         factor = builder.load(address, align=4)
+        # Memory cells only by form: LLVM promotes them to registers, one per independent chain.
         chains = [cgutils.alloca_once_value(builder, factor) for _ in range(CHAINS)]
         kind = ir.FunctionType(vector, [vector] * 3)
         fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.v{LANES}f32")
         with cgutils.for_range(builder, args[0]):
             for chain in chains:
                 builder.store(builder.call(fma, [builder.load(chain), factor, factor]), chain)
+        # All chains have to reach memory, or LLVM removes them as dead code.
         total = builder.load(chains[0])
         for chain in chains[1:]:
             total = builder.fadd(total, builder.load(chain))

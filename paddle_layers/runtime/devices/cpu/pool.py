@@ -24,15 +24,17 @@ PATIENCE = 1.0
 """Timeout in seconds for the end of a worker."""
 
 
-class Pool:
+class WorkerPool:
     """A board, and the workers that watch it."""
 
     def __init__(self) -> None:
+        # No more workers than pieces: a launch has at most `MAX_CHUNKS`, and the caller takes pieces, too.
         self._count = min(usable_cores(), MAX_CHUNKS) - 1 if HAS_WORKERS else 0
         self._board = np.zeros(board_size(self._count), np.int64)
         self._board[OPEN] = CLOSED
         self._address = int(self._board.ctypes.data)
         self._starting = threading.Lock()
+        # Assigned once, when all threads have started, so that `_threads` may check it without the lock.
         self._workers: list[threading.Thread] = []
 
     def run(self, rows: NDArray[np.int64], start: int, stop: int, *, worth: bool) -> None:
@@ -60,10 +62,12 @@ class Pool:
         with self._starting:
             if self._workers:
                 return
+            # Here, and not in the threads, which would all wait for numba's compiler lock.
             work.compile("void(int64, int64)")
             started: list[threading.Thread] = []
             for number in range(1, self._count + 1):
                 name, arguments = f"kernels {number}", (self._address, number)
+                # Daemons: a worker that waits in machine code must not keep the interpreter from exiting.
                 started.append(threading.Thread(target=work, args=arguments, name=name, daemon=True))
                 try:
                     started[-1].start()
@@ -75,10 +79,13 @@ class Pool:
 
     def end(self) -> None:
         """Ends the workers before their machine code is freed."""
+        # `ENDED` is a separate element and not a value of `OPEN`, which a pass of a daemon thread would overwrite. It
+        # is set before workers are woken, so that a woken worker sees it.
         self._count, self._board[ENDED] = 0, 1
         if self._workers:
             wake(self._address, len(self._workers))
         for worker in self._workers:
+            # With a timeout: a worker may be in a long kernel, or blocked in a call of a daemon thread.
             worker.join(PATIENCE)
 
 
@@ -86,11 +93,11 @@ class _Current:
     """The pool of this process."""
 
     def __init__(self) -> None:
-        self.pool = Pool()
+        self.pool = WorkerPool()
 
     def renew(self) -> None:
         """Called in the child of a fork, which has none of the threads."""
-        self.pool = Pool()
+        self.pool = WorkerPool()
 
     def end(self) -> None:
         """Called at interpreter exit."""
@@ -100,9 +107,11 @@ class _Current:
 _CURRENT = _Current()
 atexit.register(_CURRENT.end)
 if hasattr(os, "register_at_fork"):
+    # A new board instead of a reset of the old one: the fork may have happened during a pass, whose state and locks in
+    # the copied memory no thread of the child would ever release.
     os.register_at_fork(after_in_child=_CURRENT.renew)
 
 
-def pool() -> Pool:
+def pool() -> WorkerPool:
     """The thread pool of this process."""
     return _CURRENT.pool

@@ -27,7 +27,7 @@ LEAST = 12
 """Minimum number of drivers per process: starting one takes as long as compiling some of them."""
 
 
-class Text(NamedTuple):
+class DriverText(NamedTuple):
     """A driver to be compiled."""
 
     path: Path
@@ -35,7 +35,7 @@ class Text(NamedTuple):
 
 
 @contextlib.contextmanager
-def compiling_beside(drivers: Sequence[Text]) -> Iterator[int]:
+def compiling_beside(drivers: Sequence[DriverText]) -> Iterator[int]:
     """Context manager: subprocesses compile the drivers, too; as many as there are other cores, and enough work.
 
     Returns their number.
@@ -44,23 +44,31 @@ def compiling_beside(drivers: Sequence[Text]) -> Iterator[int]:
     processes: list[subprocess.Popen[bytes]] = []
     try:
         for first in range(others):
+            # From the last driver on, interleaved: this process starts at the first, so that they meet in the middle
+            # and hardly any driver is compiled twice.
             if (process := _start(drivers[::-1][first::others])) is not None:
                 processes.append(process)
         yield len(processes)
     finally:
         for process in processes:
+            # Nothing is missing any more when this is reached, or this process was interrupted: whatever they still
+            # compile is of no use.
             process.kill()
         for process in processes:
             process.wait()
+        # A killed process may have replaced a cached file without recording its checksum, and the next run would
+        # consider the file damaged.
         if drivers:
             list_again(driver.path for driver in drivers)
 
 
-def _start(drivers: Sequence[Text]) -> subprocess.Popen[bytes] | None:
+def _start(drivers: Sequence[DriverText]) -> subprocess.Popen[bytes] | None:
     """Starts a process with the same module search path; `None` if that is impossible.
 
     It reads the drivers from a file: a pipe holds 64 KiB, and would block this process until the other one reads.
     """
+    # `-P` and this path: the same modules as here, even if the current directory has files with their names. A new
+    # interpreter instead of a fork, which would copy locks of numba and of other threads.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     quiet = subprocess.DEVNULL
     command = [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]

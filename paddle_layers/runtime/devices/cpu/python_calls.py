@@ -24,8 +24,9 @@ _CALLBACKS: dict[tuple[Kernel, str], Any] = {}
 
 
 class _Failure(threading.local):
-    """The exception of a Python function called from machine code, which cannot propagate it; a launch is never
-    split.
+    """The exception of a Python function called from machine code, which cannot propagate it.
+
+    A launch is never split.
     """
 
     error: BaseException | None = None
@@ -44,6 +45,7 @@ def python_address(kernel: Kernel, dtype: str) -> int:
             try:
                 run(*arguments)
             except BaseException as error:  # Ctrl-C as well: `raise_failure` raises it after the launches
+                # The first one: later launches of the pass fail because of the values that it did not compute.
                 _FAILURE.error = _FAILURE.error or error
 
         _CALLBACKS[key] = _Callback(guarded)
@@ -73,6 +75,7 @@ class PythonBody:
         for value in given.values():
             for array in value if isinstance(value, tuple) else (value,):
                 if isinstance(array, np.ndarray):
+                    # Other launches, and the backward pass, rely on inputs that do not change.
                     array.flags.writeable = False
         try:
             results = self._checked(self._call(given | dict(self.python.constants)), targets)

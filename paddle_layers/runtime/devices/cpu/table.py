@@ -20,7 +20,7 @@ from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Key, Rate, Ref, Setting
 from paddle_layers.runtime.launches.launch import Launch
 
-from .blocks import Blocks
+from .blocks import CacheBlocks
 from .interpreter import interpret
 from .loop_table import Arguments, LoopTable
 from .native import BY_CALLER, CHUNKS, COLUMNS, PARTS, TOTAL, run_backwards, run_parts
@@ -48,13 +48,15 @@ def always_cut(how: Literal["pieces", "backwards"]) -> AbstractContextManager[No
     return switched(_CUTTING, how)
 
 
-class Table:
+class CpuTable:
     """Addresses, sizes and scalars of launches; only what changes with a batch or a step is rewritten."""
 
     def __init__(
         self, launches: Sequence[Launch], bodies: Sequence[int], address: Callable[[Ref], int], dtype: str
     ) -> None:
         self._address, self._dtype, self._launches = address, dtype, launches
+        # Three flat arrays for all launches, not three per launch: the rows of a batch, keys and settings are written
+        # by a few vectorized assignments. Rows hold addresses within them, so they are never reallocated.
         refs: list[Ref] = []
         ints: list[Extent | Key] = []
         floats: list[float | Rate | Setting] = []
@@ -64,6 +66,7 @@ class Table:
             for argument in launch.args:
                 self._put(argument, refs, ints, floats)
             spans.append((start, (len(refs), len(ints))))
+        # An empty array would not have a distinct address.
         self._pointers = np.array([address(ref) for ref in refs] or [0], np.int64)
         self._ints = np.array([i.extra if isinstance(i, Extent) else 0 for i in ints] or [0], np.int64)
         self._floats = np.array([f if isinstance(f, float) else 0.0 for f in floats] or [0.0])
@@ -85,7 +88,7 @@ class Table:
         self._sized = Sizes([i if isinstance(i, Extent) else Extent() for i in ints])
         self._totals = Sizes([launch.total or Extent() for launch in launches])
         self._tuned = [(row, launch.items) for row, launch in enumerate(launches) if launch.items is not None]
-        self._blocks = Blocks(launches, np.dtype(dtype).itemsize)
+        self._blocks = CacheBlocks(launches, np.dtype(dtype).itemsize)
         self._weights = np.array([launch.weight for launch in launches], np.int64)
         self._work = np.array([launch.work for launch in launches], np.int64)
         self._by_caller = np.array([_calls_python(launch) for launch in launches], np.bool_)
@@ -107,6 +110,7 @@ class Table:
 
     def set_rows(self, rows: Rows) -> None:
         """Updates sizes and totals for the rows of a batch."""
+        # In this order: totals follow from sizes, blocks from totals, and the pieces from the blocks.
         self._sized.write(self._ints, rows)
         for at, rate in self._rates:
             self._floats[at] = rate.share(rows)
@@ -114,6 +118,8 @@ class Table:
         self._totals.write(totals, rows)
         for row, items in self._tuned:
             totals[row] = items(rows.of)
+        # Tuned kernels know their operations, point functions a weight per item; a launch is split by whichever is
+        # larger.
         work = np.maximum(totals * self._weights, self._work)
         self._blocks.write(self.rows, work, rows, smallest=bool(_CUTTING.get()))
         self._worth = _cut(self.rows, work, self._by_caller)
@@ -160,10 +166,12 @@ class Table:
         if self._interpreted:
             interpret(rows[start:stop])
             return
+        # Results that depend on the order of pieces show up as a difference to the usual run.
         if _CUTTING.get() == "backwards":
             run_backwards(rows, start, stop)
         else:
             pool().run(rows, start, stop, worth=worth)
+        # After the launches, since an exception cannot propagate through machine code.
         if self._calls_python:
             raise_failure()
 
@@ -187,6 +195,7 @@ def _calls_python(launch: Launch) -> bool:
 def _cut(rows: NDArray[np.int64], work: NDArray[Any], by_caller: NDArray[np.bool_]) -> bool:
     """Splits launches that are worth it into pieces. Returns whether all of them together are worth waking threads."""
     cut = _CUTTING.get() != ""
+    # From the work, which depends on shapes only: pieces, and thus rounding, are the same for any number of threads.
     rows[:, CHUNKS] = np.where(work < (0 if cut else SERIAL_WORK), 1, np.minimum(rows[:, PARTS], MAX_CHUNKS))
     rows[by_caller, CHUNKS] = BY_CALLER
     return cut or bool(work.sum() >= FEW * SERIAL_WORK)

@@ -37,6 +37,7 @@ SINGLE_FORM = "@single_form"
 """For float32 helpers with another implementation."""
 EPILOGUE = "(epilogue.ctypes.data, epilogue.shape[1] * epilogue.itemsize)"
 """Argument of a kernel with a fused epilogue: `primitives.epilogues`."""
+# LLVM's limit (`runtime-memory-check-threshold`).
 MOST_COMPARED = 8
 """Maximum number of array pairs in the compiler's runtime alias checks of a loop; with more, it is not vectorized."""
 NO_MATTER = {"nopython", "boundscheck", *INNER}
@@ -125,6 +126,7 @@ def cpu_text(kernel: Kernel, dtype: str) -> str:
     helpers = [helper for name, helper in kernel.helpers.items() if name not in EXTREMES]
     programs = [*(vector_form(helper, dtype) for helper in helpers), columns or program]
     lines = [*header(kernel, dtype, "cpu"), *cpu_prelude(dtype), *_vector_prelude(programs, dtype)]
+    # In place, the compiler's overlap check would take its scalar loop at run time: relu was six times as slow.
     aside = columns is None and not kernel.apart and _may_take_over(kernel)
     for program in programs:
         lines += functions([program], SINGLE_FORM if _has_single_form(program, dtype) else DECORATOR)
@@ -152,6 +154,7 @@ def _vector_prelude(programs: Sequence[Program], dtype: str) -> list[str]:
     """Imports and helpers of programs in vector form."""
     names = {name for program in programs for name in program.names}
     lines = []
+    # The replacements have a form of comparison for which LLVM selects the vector instructions for minimum and maximum.
     extremes = sorted({*EXTREMES} & {n for program in programs for n in program.names - {*program.arguments}})
     if MATH in names or extremes:
         module = elementary.__name__
@@ -164,6 +167,7 @@ def _vector_prelude(programs: Sequence[Program], dtype: str) -> list[str]:
         module = float32_helpers.__name__
         lines += [f"from {module} import single_form", f"# its own text: {tuned_digest(module)}"]
     if ADD in names:
+        # Reassociation is limited to this addition: no other operation of the author's function changes its rounding.
         reordered = DECORATOR.replace(")", ', fastmath={"reassoc"})')
         lines += ["", reordered, f"def {ADD}(total, value):", *indent(["return total + value"], 1)]
     return lines
@@ -203,8 +207,9 @@ def _next(counters: Sequence[str], sizes: Sequence[str]) -> list[str]:
 
 
 def _columns(kernel: Kernel, program: Program) -> Program | None:
-    """The function for many adjacent columns at once; only for this library's functions, since the lines differ from
-    the author's.
+    """The function for many adjacent columns at once, or None.
+
+    Only functions of this library have it, since the lines differ from the author's.
     """
     own = kernel.program.place is None or Path(kernel.program.place[0]).is_relative_to(LIBRARY)
     if not own or not _stands_alone(kernel) or kernel.ones:
@@ -235,6 +240,8 @@ def _cpu_loop_in_place_or_apart(kernel: Kernel) -> list[str]:
             (own if name in kernel.targets else others).extend(itertools.islice(numbers, count))
     if len(own) * len(others) + len(own) * (len(own) - 1) // 2 > MOST_COMPARED:
         return stretches
+    # Decided at run time, since which buffers share memory differs from plan to plan while the driver is the same. The
+    # buffered loop costs 10 to 25 % where nothing overlaps (relu 65 to 76 us, docs/development/performance.md).
     same = " or ".join(f"pa_[{target}] == pa_[{other}]" for target in own for other in others)
     return [f"if {same}:", *indent(stretches, 1), "else:", *indent(_cpu_loop(kernel), 1)]
 
@@ -287,6 +294,8 @@ def tuned_text(code: TunedCall, dtype: str) -> str:
     function, constants = code.tuned.function, code.constants
     values = {name: repr(value) for name, value in constants.items()}
     if "epilogue" in code.args:
+        # An address instead of an array: kernels without an epilogue get an empty tuple, and share the rest of the
+        # signature.
         values["epilogue"] = EPILOGUE
     given = ", ".join(values.get(name, name) for name in code.tuned.names)
     options = _options_of_a_copy(code.tuned.call)
@@ -309,6 +318,8 @@ def _options_of_a_copy(kernel: Any) -> str | None:
 
     numba compiles a callee separately first, and again as a part of its caller.
     """
+    # Only kernels whose other options equal those of a body: an option would be lost, or would apply to the unpacking,
+    # too.
     options = {name: value for name, value in getattr(kernel, "targetoptions", {}).items() if name not in NO_MATTER}
     fast = options.pop("fastmath", False)
     if options != {"error_model": "numpy"}:

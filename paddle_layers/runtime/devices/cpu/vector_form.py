@@ -28,6 +28,7 @@ def vector_form(program: Program, dtype: str, indices: Sequence[str] = (), array
 
     `indices` are arguments that count from zero, `arrays` those that are arrays, or tuples of arrays.
     """
+    # Programs are shared by devices and types.
     tree = copy.deepcopy(program.tree)
     rewritten = _Rewriting(_never_negative(tree, indices), arrays, dtype).visit(tree)
     return Program(ast.fix_missing_locations(rewritten), program.place)
@@ -45,6 +46,7 @@ class _Rewriting(ast.NodeTransformer):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         self.generic_visit(node)
+        # Only sums in loops: outside of them reassociation gains nothing and only changes rounding.
         if not (self.loops and isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name)):
             return node
         total = ast.Name(node.target.id, ast.Load())
@@ -68,6 +70,7 @@ class _Rewriting(ast.NodeTransformer):
         return ast.parse(UNSIGNED.format(ast.unparse(index)), mode="eval").body
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        # The polynomials are accurate to float32 only; float64 keeps the C library.
         own = self.dtype == "float32" and node.attr in SINGLE and isinstance(node.value, ast.Name)
         if own and isinstance(node.value, ast.Name) and node.value.id == "math":
             return ast.copy_location(ast.Attribute(ast.Name(MATH, ast.Load()), node.attr, ast.Load()), node)
@@ -77,6 +80,8 @@ class _Rewriting(ast.NodeTransformer):
 def _never_negative(tree: ast.FunctionDef, indices: Sequence[str]) -> set[str]:
     """Names of integers that are non-negative for all sizes and attributes."""
     bindings = list(_bindings(tree))
+    # Fixed point: a counter may be initialized from another one. Subtraction is never accepted, as its result may be
+    # negative for some sizes.
     found = set(indices) - {name for name, _ in bindings}
     while True:
         bound = {name for name, _ in bindings}

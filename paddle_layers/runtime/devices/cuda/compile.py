@@ -23,6 +23,8 @@ from .texts import cuda_text
 from .thread_blocks import shared_by_block
 
 ENTRY = "kernel"
+# On an H100 the filter gradient of LeNet's first layer, 500 elements with long loops, took 82 of the 87 ms of a step
+# before the threads of a block shared the loops.
 FEW = 1 << 16
 """Minimum number of elements that occupy a GPU with one thread each."""
 ITERATIONS = 32
@@ -31,6 +33,7 @@ BLOCK, LARGE_BLOCK, SIMULATED_BLOCK = 128, 512, 4
 """Threads that share a loop, powers of two: usually, where each would have 16 iterations, and in the simulator."""
 Architecture = tuple[int, int]
 """A compute capability, such as (9, 0)."""
+# numba's part takes ten times as long as the linker's, and its result is the same for every capability.
 OLDEST: Architecture = (7, 5)
 """Target of the PTX: it is the same for later GPUs, and the linker generates machine code for each of them."""
 
@@ -81,6 +84,8 @@ def launch_driver(launch: Launch, dtype: str, *, simulated: bool = False) -> Cud
     """The CUDA driver for a launch: few elements with long loops are computed by one block each."""
     code = launch.code
     if isinstance(code, Kernel) and code.python is None:
+        # By the rows of the batch and recorded, as the selection of tuned kernels: results do not depend on earlier
+        # batches.
         block = choose(lambda rows: _threads_of_an_element(launch, rows))
         if block and (shared := shared_by_block(code)):
             return cuda_driver(shared, dtype, block=SIMULATED_BLOCK if simulated else block, simulated=simulated)
@@ -120,6 +125,7 @@ def ptx_of(driver: CudaDriver) -> str:
 
     with at_the_author(driver.code, driver.text):
         text, _ = cuda.compile_ptx(driver.function(), signature(driver), cc=OLDEST)
+    # numba mangles the name with the types; a fixed entry needs no table of names next to the cached machine code.
     entry = re.search(r"\.visible \.entry (\w+)\(", text)
     assert entry is not None
     text = text.replace(entry[1], ENTRY)
@@ -181,4 +187,5 @@ def parameters_of(ptx: str) -> Sequence[str]:
 
 def _kept(driver: CudaDriver, architecture: Architecture, kind: str) -> Path:
     major, minor = architecture
+    # The path has a digest of the source, but the compiler is numba-cuda, whose version the digest does not cover.
     return driver.path.with_suffix(f".{version('numba-cuda')}.sm_{major}{minor}.{kind}")

@@ -34,6 +34,7 @@ class CudaBlock:
     def __init__(self, card: Card, nbytes: int) -> None:
         self._card = card
         self.address = card.allocate(nbytes)
+        # Not `__del__`: at interpreter exit it may run after the driver's module is gone.
         weakref.finalize(self, card.free, self.address)
 
     def read(self, offset: int, count: int, dtype: str) -> NDArray[Any]:
@@ -77,6 +78,7 @@ class Cuda:
         if not failed:
             return table
         for row in failed:
+            # One step on the host would synchronize the GPU in every iteration.
             if launches[row].loop is not None:
                 raise DeviceError(
                     f"`{launches[row].op}` has no CUDA kernel ({self._reasons[drivers[row].text]}), but the steps of a "
@@ -99,6 +101,7 @@ class Cuda:
         return launch_driver(launch, dtype, simulated=self._simulated)
 
     def _load(self, drivers: Sequence[CudaDriver], progress: Progress | None) -> list[int]:
+        # In one process: compilation of PTX is fast compared with LLVM for the CPU, and modules belong to the context.
         missing: dict[str, CudaDriver] = {d.text: d for d in drivers if d.text not in self._kernels}
         for done, driver in enumerate(missing.values()):
             if progress is not None:
@@ -116,6 +119,8 @@ class Cuda:
             raise
         except Exception as error:  # numba, NVVM and nvJitLink have no common exception class; the user gets the reason
             reason = first_line(error)
+            # A tuned kernel is the library's own, so it is an error; for a point function the CPU is a correct
+            # substitute.
             if isinstance(driver.code, TunedCall):
                 raise DeviceError(f"the tuned kernel {driver.name} does not compile for CUDA: {reason}") from error
             self._reasons[driver.text] = reason

@@ -14,6 +14,7 @@ from .compile import ENTRY, CudaDriver, cubin_of
 from .queue import queue_kernels
 from .staging import Staging
 
+# Threads continue with a grid stride: more blocks would only repeat the index arithmetic at their begin.
 WAVES = 32
 """Maximum number of blocks per multiprocessor."""
 LAUNCH_SINCE = 4000
@@ -56,6 +57,7 @@ class DriverCard:
 
     def __init__(self, bindings: Any = None, number: int = 0) -> None:
         driver = self._driver = bindings or _bindings()
+        # A driver call that is needed once per thread only.
         self._users: set[int] = set()
         self._do(driver.cuInit(0), "start")
         count = self._do(driver.cuDeviceGetCount(), "count the GPUs")
@@ -74,6 +76,8 @@ class DriverCard:
             for name in ("COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR", "MULTIPROCESSOR_COUNT")
         )
         self.architecture, self.blocks = (major, minor), multiprocessors * WAVES
+        # The address is called from a compiled loop, where the Python binding would run interpreter code for every
+        # launch.
         found = self._do(driver.cuGetProcAddress(b"cuLaunchKernel", LAUNCH_SINCE, 0), "find cuLaunchKernel")
         self._launch = int(found)
         self._staging = Staging(self)
@@ -85,6 +89,7 @@ class DriverCard:
         """Compiles and loads a kernel; returns its handle."""
         self._enter()
         module = self._do(self._driver.cuModuleLoadData(cubin_of(driver, self.architecture)), f"load {driver.name}")
+        # Unloading a module invalidates the handles of its kernels.
         self._modules.append(module)
         return int(self._do(self._driver.cuModuleGetFunction(module, ENTRY.encode()), f"find {driver.name}"))
 
@@ -104,8 +109,10 @@ class DriverCard:
     def allocate(self, nbytes: int) -> int:
         """Device memory, all zeros."""
         self._enter()
+        # CUDA refuses to allocate nothing.
         size = max(nbytes, 1)
         address = self._do(self._driver.cuMemAlloc(size), f"allocate {size / 2**20:,.1f} MiB")
+        # In the stream, hence before every kernel that reads it.
         self._do(self._driver.cuMemsetD8Async(address, 0, size, self._stream), "clear memory")
         return int(address)
 

@@ -31,6 +31,7 @@ class HostLaunch:
         self._rows = Rows()
         assert isinstance(launch.code, Kernel)
         self._written = len(launch.code.targets)
+        # By address: arguments that share memory on the GPU, as in place, must share it here.
         self._blocks = {address(ref): CpuBlock(self._capacity(ref)) for ref in self._refs}
         self.table = Cpu().table([launch], dtype, lambda ref: self._blocks[address(ref)].address)
 
@@ -47,6 +48,7 @@ class HostLaunch:
 
     def run(self) -> None:
         """Waits for the GPU, downloads, computes, and uploads."""
+        # Targets are downloaded, too: the launch may add to them, or write only some rows.
         for ref in self._refs:
             self._card.download(self._card_address(ref), self._host(ref))
         self.table.run(0, 1)

@@ -61,6 +61,7 @@ class CudaLoop:
         """Sets the address of the parameter addresses of each row."""
         own = parameters.ctypes.data + 8 * np.arange(parameters.size, dtype=np.int64).reshape(parameters.shape)
         self.rows[entries, 3] = own.ctypes.data + np.arange(len(entries)) * own.strides[0]
+        # The table has their addresses only.
         self._held += [parameters, own]
 
     def set_keys(self, key: Callable[[str], int]) -> None:

@@ -32,6 +32,8 @@ def accumulators(loop: ast.For, types: Types) -> dict[str, str] | None:
         name, kind, value = how
         if found.setdefault(name, kind) != kind or types.known.get(name) is None:
             return None
+        # The threads' partial results must be summed in the type of the original accumulator, or the sum would be
+        # rounded differently.
         if types.known[name] not in ("double", inside.of(value)):  # the sum would be of another type
             return None
     return found
@@ -57,6 +59,7 @@ def _accumulation(node: ast.stmt) -> tuple[str, str, ast.expr] | None:
 def carries(loop: ast.For, found: set[str], before: Mapping[str, str | None], after: list[ast.stmt]) -> bool:
     """Whether there are loop-carried or live-out values other than the accumulators."""
     loops = [node for node in ast.walk(loop) if isinstance(node, ast.For)]
+    # A thread that leaves the loop early would miss a barrier, or a later iteration that another thread runs.
     if any(isinstance(node, (ast.While, ast.Break, ast.Continue, ast.Return)) for node in ast.walk(loop)):
         return True
     if not all(isinstance(one.iter, ast.Call) and ast.unparse(one.iter.func) == "range" for one in loops):

@@ -13,9 +13,7 @@ from paddle_layers.runtime.generate.library import kept
 
 @intrinsic
 def call_launch(typingctx: Any, launch: Any, function: Any, blocks: Any, threads: Any, stream: Any, params: Any) -> Any:
-    """Calls `cuLaunchKernel` at an address, with one-dimensional grids and no dynamic shared memory; returns its
-    status.
-    """
+    """Calls `cuLaunchKernel` at an address: one-dimensional grid, no dynamic shared memory; returns its status."""
     i32, i64 = ir.IntType(32), ir.IntType(64)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -35,6 +33,7 @@ def call_launch(typingctx: Any, launch: Any, function: Any, blocks: Any, threads
 def queue_kernels(rows: Any, launch: int, stream: int) -> tuple[int, int]:
     """Enqueues the rows of a `CudaTable`; returns the driver's first error and the row, or (0, 0)."""
     for row in range(rows.shape[0]):
+        # An empty batch or step: CUDA rejects a grid of no blocks.
         if rows[row, 1] > 0:
             status: Any = call_launch(launch, rows[row, 0], rows[row, 1], rows[row, 2], stream, rows[row, 3])
             if status != 0:

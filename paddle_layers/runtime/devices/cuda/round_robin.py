@@ -20,13 +20,13 @@ from numba.cuda.simulator import kernel
 
 def use_round_robin() -> None:
     """Patches numba's simulator to run thread blocks this way."""
-    vars(kernel)["BlockManager"] = Block
+    vars(kernel)["BlockManager"] = ThreadBlock
 
 
 class Thread(kernel.BlockThread):
     """A thread that waits at the start and at barriers until the block resumes it."""
 
-    def __init__(self, f: Callable[[], None], manager: Block, block: Any, thread: Any) -> None:
+    def __init__(self, f: Callable[[], None], manager: ThreadBlock, block: Any, thread: Any) -> None:
         super().__init__(f, manager, block, thread, False)
         self.resumed = threading.Semaphore(0)
 
@@ -39,13 +39,14 @@ class Thread(kernel.BlockThread):
 
     def syncthreads(self) -> None:
         """Barrier: all other threads reach it before this one continues."""
+        # Only one thread of the block runs at a time, so no access needs a lock.
         self._manager.resume_next()
         self.resumed.acquire()
         if self._manager.failed:
             raise RuntimeError("another thread of the block failed")
 
 
-class Block:
+class ThreadBlock:
     """A thread block; the first thread of the ring is the one that runs."""
 
     def __init__(self, f: Callable[..., None], _grid: Any, block_dim: Any, _debug: bool) -> None:

@@ -16,6 +16,7 @@ from .compile import CudaDriver
 class SimulatedCard:
     """Host memory, and kernels that run as Python."""
 
+    # Small, as each thread is a Python thread, but several of both, so that wrong strides show.
     threads, blocks = 4, 2
 
     def __init__(self, memory: int = 1 << 32) -> None:
@@ -100,6 +101,7 @@ class _Unpacked:
         dtype = np.dtype(self._dtype if spec.dtype == "real" else spec.dtype)
         shape, strides = numbers[5 : 5 + spec.ndim], numbers[5 + spec.ndim :]
         array = array_at(numbers[4], tuple(shape), dtype)
+        # The real kernel would trust these parameters.
         assert numbers[2:4] == [array.size, dtype.itemsize]
         assert array.size == 0 or list(array.strides) == strides
         return FakeCUDAArray(array)

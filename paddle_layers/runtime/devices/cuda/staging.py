@@ -50,6 +50,7 @@ class Staging:
     def _place_for(self, nbytes: int) -> int:
         wide = -(-nbytes // ALIGNMENT) * ALIGNMENT
         if wide > self._size:
+            # Twice the size: pinning memory is slow, and the next copy must not grow it again.
             self._grow(max(SMALLEST, 2 * wide))
         if self._used + wide > self._size:
             self._swap()
@@ -59,12 +60,14 @@ class Staging:
 
     def _swap(self) -> None:
         """Switches to the other half, once copies from it have finished."""
+        # An event per half instead of a wait for the stream: kernels queued after the copies go on.
         self._marks[self._active] = self._driver.mark()
         self._active, self._used = 1 - self._active, 0
         if self._marks[self._active] is not None:
             self._driver.wait(self._marks[self._active])
 
     def _grow(self, size: int) -> None:
+        # Copies from the old halves may be in flight.
         self._driver.wait(self._driver.mark())
         for address in filter(None, self._halves):
             self._driver.unpin(address)

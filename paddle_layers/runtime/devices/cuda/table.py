@@ -47,6 +47,8 @@ class CudaTable:
         first = [self._pack(launch) for launch in launches]
         self._spans = list(pairwise([*first, len(self._slots)]))
         self.slots = np.array([self._number(slot) for slot in self._slots] or [0], np.int64)
+        # `cuLaunchKernel` takes an array of pointers to parameters; both arrays are made once, and only the slots are
+        # rewritten.
         self._addresses = self.slots.ctypes.data + 8 * np.arange(len(self.slots), dtype=np.int64)
         self.rows = np.zeros((len(launches), len(COLUMNS)), np.int64)
         self.rows[:, 0] = kernels
@@ -90,17 +92,19 @@ class CudaTable:
                 self._append(part)
 
     def _append_array(self, ref: Ref) -> None:
-        """numba's array ABI: two null pointers, elements, itemsize, address, sizes, strides in bytes."""
+        """The array ABI of numba: two null pointers, elements, itemsize, address, sizes, strides in bytes."""
         itemsize = np.dtype(self._dtype if ref.dtype == "real" else ref.dtype).itemsize
         strides = [itemsize]
         for size in ref.shape[:0:-1]:
             strides.insert(0, strides[0] * size.extra)
         whole = ref.shape[0] * (strides[0] // itemsize)
+        # Meminfo and parent object, which kernels never use.
         self._slots += [Extent(), Extent(), whole, Extent(itemsize), ref, *ref.shape]
         self._slots += map(Extent, strides)
 
     def _put_real(self, at: int, value: float) -> None:
         """Writes a floating-point value in the precision of the tensors to the begin of its slot."""
+        # A float32 parameter is read from the first four bytes of its slot.
         self.slots[at : at + 1].view(self._dtype)[0] = value
 
     def set_rows(self, rows: Rows) -> None:

@@ -43,6 +43,8 @@ def cuda_text(code: Kernel | TunedCall, dtype: str, *, block: int, simulated: bo
 def _point_lines(kernel: Kernel) -> list[str]:
     """A loop over the work items of a thread, or of a block, which has a sequence when scanning."""
     if kernel.scan:
+        # One block per sequence: its threads share the columns, and a barrier separates the rows, which depend on each
+        # other.
         columns = "range(cuda.threadIdx.x, columns_, cuda.blockDim.x)"
         return _loop("cuda.blockIdx.x", "cuda.gridDim.x", scan_lines(kernel, columns, "cuda.syncthreads()"))
     if kernel.procedure:
@@ -59,6 +61,8 @@ def _point_lines(kernel: Kernel) -> list[str]:
 
 def _block_lines(kernel: Kernel) -> list[str]:
     """A loop over the elements of a block; all its threads compute one, the first of them stores it."""
+    # Every thread has the result after the reduction; several writes of the same value would still add when
+    # accumulating.
     store = ["if cuda.threadIdx.x == 0:", *indent(kernel.store("result_"), 1)]
     element = [*sequence_line(kernel), f"result_ = {kernel.call()}", *store]
     body = [*unravel(kernel.indices, kernel.sizes, "t_"), *element]

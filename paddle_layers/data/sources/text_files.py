@@ -1,0 +1,83 @@
+"""Text sources."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from paddle_layers.define import String, Strings, source
+
+from ..dataset import Dataset
+from ..formats.files import PositionedFile
+from ..formats.text_files import WordSequences, large_text
+from ..formats.text_lines import is_large
+from ..formats.tokenizers import Tokenizer, read_dictionary
+from ..problems import DataError
+
+
+@source(
+    "text",
+    terms=("text file", "tokenizer", "vocabulary", "corpus"),
+)
+class TextFile:
+    """Text file: every line is a sequence of ids of words or tokens.
+
+    Fields: `words`, sequences of ids, and with `classes` also `label`, the id of the word before the line's first tab.
+    Words are separated by spaces; empty lines are skipped. Without a `dictionary` the words get their ids from the
+    training data, the most frequent one first, and the vocabulary is stored beside the weights; the id after the last
+    is for out-of-vocabulary words, if the `size` of the data layer includes it. A `tokenizer` splits lines into
+    subwords instead: byte-pair encoding, WordPiece, or another model of the library tokenizers
+    (`pip install 'paddle-layers[tokenizers]'`); truncation, padding and dropout in its file are ignored. Lines of files
+    over 256 MiB are read lazily, and their errors are reported then.
+    """
+
+    file = String("path of the text file, relative to the training file")
+    dictionary = String("path of the vocabulary: one word per line, whose line number, from 0, is the id", default="")
+    unknown = String("word of the dictionary for out-of-vocabulary words; absent: these are errors", default="")
+    tokenizer = String("path of a `tokenizer.json`, instead of a dictionary", default="")
+    classes = Strings("class names of the label in the order of their ids; absent: lines have no label", default=())
+
+    def names(self, base: Path) -> dict[str, tuple[str, ...]]:
+        """The names of classes that are listed, and the words of the dictionary where it is there."""
+        found = {"label": self.classes} if self.classes else {}
+        path = base / self.dictionary
+        return found | ({"words": tuple(read_dictionary(path))} if self.dictionary and path.is_file() else {})
+
+    def open(self, base: Path) -> Dataset:
+        """The lines of the file."""
+        return self.open_fields(base, None)
+
+    def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
+        """As `open`, but only the fields in `wanted`: where `label` is not, lines may be without."""
+        if self.tokenizer and (self.dictionary or self.unknown):
+            other = "dictionary" if self.dictionary else "unknown"
+            raise DataError(f"{base / self.file}: `tokenizer` and `{other}` are mutually exclusive")
+        tokenizer = Tokenizer(base / self.tokenizer) if self.tokenizer else None
+        ids = read_dictionary(base / self.dictionary) if self.dictionary else None
+        if self.unknown and ids is None:
+            raise DataError(f"{base / self.file}: `unknown` requires a `dictionary`")
+        if self.unknown and ids is not None and self.unknown not in ids:
+            raise DataError(f"{base / self.dictionary}: missing word `{self.unknown}`, the value of `unknown`")
+        labelled = bool(self.classes) and (wanted is None or "label" in wanted)
+        unknown = (ids or {}).get(self.unknown)
+        path, words = base / self.file, {"label": self.classes}
+        if tokenizer is not None:
+            words["words"] = tokenizer.pieces
+        elif ids is not None:
+            words["words"] = tuple(ids)
+        file = PositionedFile(path, "")
+        if is_large(file):
+            parse = partial(WordSequences, file, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
+            return large_text(file, parse, words)
+        lines = WordSequences(file, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
+        if not len(lines.lines):
+            raise DataError(f"{path} has no words")
+        labels = {"label": np.frombuffer(lines.labels, np.int64)} if labelled else {}
+        return Dataset({"words": lines.words, **labels}, origin=str(lines.path), place=lines.place, words=words)
+
+    def word_fields(self) -> set[str]:
+        """The fields whose values are ids of words."""
+        return {"words", "label"} if self.classes else {"words"}

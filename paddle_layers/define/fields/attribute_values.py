@@ -1,0 +1,57 @@
+"""Values of attributes: immutable mappings, conversion from NumPy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+class Attributes(Mapping[str, Any]):
+    """Values of attributes: immutable; equal only to itself, so that equal blocks of a config are made once.
+
+    The dict that it is made of belongs to it from then on.
+    """
+
+    __slots__ = ("__weakref__", "_values")
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value, or the default; what `Mapping` has asks for a value and catches its absence."""
+        return self._values.get(name, default)
+
+    def as_dict(self) -> dict[str, Any]:
+        """A copy, for code that looks many values up."""
+        return self._values.copy()
+
+    # Identity instead of equality: equal blocks of a config are one object, so memos need not compare their values.
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __repr__(self) -> str:
+        return f"Attributes({self._values})"
+
+
+def plain(value: Any) -> Any:
+    """A number, or several, of NumPy as Python's own: what was computed with arrays is often one."""
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        return value.tolist()
+    return tuple(map(plain, value)) if type(value) in (list, tuple) else value
+
+
+def is_number(value: object) -> bool:
+    """A finite int or float, but no bool."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,46 @@
+"""Selection of compiled layers and shards: by the commit, never by the date."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import paddle_layers as pl
+from tests import selection
+
+HELPERS = str(selection.ROOT / "paddle_layers" / "layers" / "helpers.py")
+
+
+def concerned(monkeypatch: pytest.MonkeyPatch, *files: str) -> frozenset[str]:
+    """Layers that a change of files selects."""
+    monkeypatch.setattr(selection, "changed_files", lambda: frozenset(files))
+    return selection._concerned.__wrapped__()
+
+
+def test_fixed_layers_exist() -> None:
+    assert selection.COVERING.keys() <= set(pl.registry)
+
+
+def test_a_changed_module_selects_its_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert concerned(monkeypatch) == frozenset()
+    assert concerned(monkeypatch, pl.registry["crf"].file) == {"crf", "crf_decoding"}
+
+
+def test_a_shared_file_selects_a_limited_number_of_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sum(HELPERS in selection.files_of(layer) for layer in pl.registry) > 5 * selection.CONCERNED
+    assert selection.CONCERNED / 2 < len(concerned(monkeypatch, HELPERS)) <= selection.CONCERNED
+
+
+def test_shards_partition_the_tests() -> None:
+    items: list[Any] = [SimpleNamespace(nodeid=f"tests/test_x.py::test[{number}]") for number in range(100)]
+    shards = [selection.shard(items, f"{number}/7") for number in range(1, 8)]
+    assert all(shards)
+    assert sorted(item.nodeid for part in shards for item in part) == sorted(item.nodeid for item in items)
+
+
+@pytest.mark.parametrize("choice", ["0/2", "3/2", "1", "a/b", "1/0", "-1/2"])
+def test_a_shard_that_does_not_exist(choice: str) -> None:
+    with pytest.raises(pytest.UsageError, match="must be K/N"):
+        selection.shard([], choice)

@@ -1,0 +1,152 @@
+"""Layers whose kernels a run compiles: a fixed set that covers every kind of kernel, and those that a change concerns.
+
+The selection depends on the commit only, never on the date, so that a commit passes or fails on every day. The usual
+run compiles `COVERING`, the slow part of `.ci/run` every fourth layer; all other kernels run as Python, which gives the
+same values. `pytest -m slow` compiles all layers, `--shard 1/8` an eighth of the tests.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.kernels.digests import sources
+from paddle_layers.kernels.loading import kernels_module
+from paddle_layers.testing.properties.ptx import ARCHITECTURES, Architecture
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
+ROOT = Path(__file__).resolve().parent.parent
+COVERING = {
+    "fc": "tuned matrix product with an activation",
+    "pool1d": "tuned windows, and windows from a point function",
+    "recurrent": "loop over time steps",
+    "softmax_with_loss": "reduction of rows, loss",
+    "embedding": "gather, sparse gradient",
+    "dropout": "random numbers",
+    "seq_max_pool": "sequences",
+}
+"""Layers that the usual run compiles, each with the kind of kernel that it stands for."""
+CONCERNED = 12
+"""At most so many more, where a change concerns them: an edit of a shared file would compile all 200."""
+SHARE = 4
+"""The slow part of `.ci/run`, which excludes tests marked `later`, takes one layer and one slow guide in so many."""
+ARCHITECTURE = ARCHITECTURES[0]
+"""Compute capability for which the usual run compiles."""
+LAYERS = "paddle_layers.layers."
+
+
+def architecture_of(layer: str) -> Architecture:
+    """The compute capability for which the slow tests compile the kernels of a layer; all have theirs."""
+    return ARCHITECTURES[zlib.crc32(layer.encode()) % len(ARCHITECTURES)]
+
+
+def every_architecture() -> list[ParameterSet]:
+    """Architectures as a parameter of a test; all but one are slow."""
+    return [
+        pytest.param(one, id="sm_{}{}".format(*one), marks=() if one == ARCHITECTURE else pytest.mark.slow)
+        for one in ARCHITECTURES
+    ]
+
+
+def is_compiled(layer: str) -> bool:
+    """Whether the usual run compiles the kernels of a layer."""
+    return layer in COVERING or layer in _concerned()
+
+
+@functools.cache
+def _concerned() -> frozenset[str]:
+    """Layers whose files changed; of more than `CONCERNED`, evenly spaced ones, so that every family is represented."""
+    layers = [layer for layer in _in_order() if not changed_files().isdisjoint(files_of(layer))]
+    return frozenset(layers[:: -(-len(layers) // CONCERNED) or 1])
+
+
+def files_of(layer: str) -> set[str]:
+    """Files of a layer: its module, the modules of layers that this imports from, and its tuned kernels."""
+    module = pl.registry[layer].module
+    tuned = [file for device in ("cpu", "cuda") for file in sources(kernels_module(module, device))]
+    return {*map(str, tuned), *(str(sys.modules[name].__file__) for name in _imported(module))}
+
+
+@functools.cache
+def _imported(module: str) -> frozenset[str]:
+    """A module and the modules of layers from which it imports, directly or not."""
+    found, pending = {module}, [module]
+    while pending:
+        values = vars(sys.modules[pending.pop()]).values()
+        owners = (one.__name__ if inspect.ismodule(one) else getattr(one, "__module__", None) for one in values)
+        new = {name for name in owners if isinstance(name, str) and name.startswith(LAYERS)} - found
+        found |= new
+        pending += new
+    return frozenset(found)
+
+
+@functools.cache
+def _quarter() -> frozenset[str]:
+    """Every fourth layer."""
+    return frozenset(_in_order()[::SHARE])
+
+
+def _in_order() -> list[str]:
+    """Layers in the order of their modules."""
+    layers = sorted(pl.registry.built_in(), key=lambda definition: (definition.module, definition.name))
+    return [definition.name for definition in layers]
+
+
+@functools.cache
+def changed_files() -> frozenset[str]:
+    """Files that differ from the previous commit; empty without a repository."""
+    git = subprocess.run(
+        ["git", "diff", "--name-only", "HEAD~1"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return frozenset(str(ROOT / name) for name in git.stdout.splitlines())
+
+
+def marks_of(layer: str) -> tuple[pytest.MarkDecorator, ...]:
+    """Marks of a test that compiles the kernels of a layer."""
+    if is_compiled(layer):
+        return ()
+    return (pytest.mark.slow, pytest.mark.later) if is_later(layer) else (pytest.mark.slow,)
+
+
+def is_turn(number: int) -> bool:
+    """Whether the slow part of `.ci/run` takes the entry with this number in a list."""
+    return number % SHARE == 0
+
+
+def is_later(layer: str) -> bool:
+    """Whether the slow part of `.ci/run` excludes a layer."""
+    return not is_compiled(layer) and layer not in _quarter()
+
+
+def compiled_layers(layers: Iterable[str]) -> list[ParameterSet]:
+    """Layers as a parameter of a test that compiles their kernels, with the marks of each."""
+    return [pytest.param(layer, marks=marks_of(layer)) for layer in layers]
+
+
+def shard(items: list[pytest.Item], choice: str) -> list[pytest.Item]:
+    """Tests of shard K of N, given as `K/N`; a test stays in its shard when others are added.
+
+    Raises:
+        pytest.UsageError: The choice is not of this form, or not 1 <= K <= N.
+    """
+    number, _, count = choice.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise pytest.UsageError(f"--shard must be K/N with 1 <= K <= N, found {choice!r}")
+    return [item for item in items if zlib.crc32(item.nodeid.encode()) % int(count) == int(number) - 1]
+
+
+def summary() -> str:
+    """What is compiled, for the header of the report."""
+    changed = ", ".join(sorted(_concerned())) or "none"
+    return f"compiled kernels: {', '.join(COVERING)}; of the layers changed since HEAD~1: {changed}"
