@@ -144,3 +144,16 @@ def test_exponentials_of_large_scores_do_not_overflow(definition: LayerDefinitio
                     trial.arrays[place] = trial.arrays[place] * 1e4
             found = as_python(trial.forward)
         assert all(np.isfinite(found[name]).all() for name in case.outputs)
+
+
+@pytest.mark.parametrize("name", ["mvn", "instance_norm", "layer_norm", "batch_norm"])
+def test_moments_of_values_far_from_zero(name: str) -> None:
+    """Squares of the differences from the mean: the difference of squares would have no digits left."""
+    network = pl.loads(network_text(pl.registry[name], [pl.Type.dense(2, 3, 4)], {}, outputs=["y"]))
+    x = np.random.default_rng(3).normal(size=(5, 2, 3, 4))
+
+    def normalized(values: np.ndarray) -> np.ndarray:
+        with pl.Net(network, dtype="float64") as net:
+            return as_python(lambda: net.forward({"in0": values}, phase="train"))["y"].copy()
+
+    np.testing.assert_allclose(normalized(x + 1e8), normalized(x), atol=1e-5)
