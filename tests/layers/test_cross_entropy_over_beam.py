@@ -1,4 +1,4 @@
-"""The cost over a beam of several expansions: against all paths, written down one by one."""
+"""The cost over a beam of several expansions ("beam_expansion"): against all paths, written down one by one."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from paddle_layers.layers.constants import cosine_of_turn
 from paddle_layers.layers.helpers import philox, sigmoid, uniform
 
 
@@ -37,3 +38,8 @@ def test_uniform_numbers_are_below_one_spread_evenly_and_differ_between_keys():
 def test_sigmoid_never_overflows(v):
     expected = 0.0 if v < -700 else 1 / (1 + math.exp(-v))
     assert sigmoid(v) == pytest.approx(expected, rel=1e-14, abs=1e-300)
+
+
+@pytest.mark.parametrize("u", [i / 64 for i in range(64)])
+def test_cosine_of_a_turn(u):
+    assert cosine_of_turn(u) == pytest.approx(math.cos(2 * math.pi * u), abs=3e-9)

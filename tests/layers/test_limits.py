@@ -55,7 +55,10 @@ def slopes(layer: str, settings: dict[str, object], x: np.ndarray) -> np.ndarray
     """The derivative at every value, in float64."""
     types = [pl.Type.dense(len(x))]
     network = pl.loads(network_text(pl.registry[layer], types, settings, outputs=["y"], propagate=[True]))
-    with pl.Net(network, dtype="float64") as net:
+    with (
+        pl.Net(network, dtype="float64") as net,
+        mock.patch("paddle_layers.runtime.batch.feeding.finite", np.ndarray.astype),
+    ):
         as_python(lambda: (net.forward({"in0": x[None]}), net.backward(gradients={"y": np.ones((1, len(x)))})))
         return net.gradient("in0")[0]
 
@@ -112,7 +115,7 @@ CORNERS = [
 """Derivatives where the pieces of a function meet: a matter of definition, as the pages say."""
 FLAT = [
     ("softplus", {}, [-1e4, 1e4], [0, 1]),
-    ("swish", {}, [-1e4, 1e4], [0, 1]),
+    ("swish", {}, [-INF, -1e4, 1e4, INF], [0, 0, 1, 1]),
     ("softsign", {}, [-1e200, 1e200], [0, 0]),
     ("stanh", {}, [-1e4, 1e4], [0, 0]),
     ("exp", {}, [-1e4, 0], [0, 1]),
@@ -141,3 +144,16 @@ def test_exponentials_of_large_scores_do_not_overflow(definition: LayerDefinitio
                     trial.arrays[place] = trial.arrays[place] * 1e4
             found = as_python(trial.forward)
         assert all(np.isfinite(found[name]).all() for name in case.outputs)
+
+
+@pytest.mark.parametrize("name", ["mvn", "instance_norm", "layer_norm", "batch_norm"])
+def test_moments_of_values_far_from_zero(name: str) -> None:
+    """Squares of the differences from the mean: the difference of squares would have no digits left."""
+    network = pl.loads(network_text(pl.registry[name], [pl.Type.dense(2, 3, 4)], {}, outputs=["y"]))
+    x = np.random.default_rng(3).normal(size=(5, 2, 3, 4))
+
+    def normalized(values: np.ndarray) -> np.ndarray:
+        with pl.Net(network, dtype="float64") as net:
+            return as_python(lambda: net.forward({"in0": values}, phase="train"))["y"].copy()
+
+    np.testing.assert_allclose(normalized(x + 1e8), normalized(x), atol=1e-5)

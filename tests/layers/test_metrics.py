@@ -103,7 +103,7 @@ def test_auc_of_a_pass_is_the_exact_one_but_for_pairs_in_one_bin(bins, bound):
 
 
 def test_auc_of_scores_that_are_no_probabilities_is_no_number():
-    for wrong in (-0.1, 1.5):
+    for wrong in (-0.1, -1e-6, 1.5):
         feeds = {"x": np.array([[0.2], [wrong], [0.9]]), "label": np.array([0, 1, 1])}
         assert math.isnan(statistic(AUC + "}", feeds))
 

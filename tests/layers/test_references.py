@@ -6,9 +6,13 @@ from pathlib import Path
 import pytest
 
 import paddle_layers as pl
+from paddle_layers.testing import PROPERTIES
+from paddle_layers.testing.cases.case import in_phases
+from paddle_layers.testing.cases.trial import as_python
 from tests import references
 from tests.references import load_references
 from tests.references.comparing import compare, not_varied, without_effect
+from tests.references.comparing.configs import other_choices
 from tests.selection import compiled_layers
 
 TESTS = Path(__file__).parents[1]
@@ -74,6 +78,14 @@ NO_EFFECT = {
 COMPARED = sorted(name for name in pl.registry if name not in ORACLES)
 
 
+def check_gradients_of_every_choice(definition):
+    """The examples, whose gradients are checked with all other properties, do not have all choices."""
+    for config in other_choices(definition):
+        for case in in_phases(definition, config.example, config.batch):
+            for place, problem in as_python(lambda case=case: list(PROPERTIES["gradients"].check(case))):
+                assert problem is None, f"{case}\n{place} {problem}"
+
+
 @pytest.mark.parametrize("name", COMPARED)
 def test_generated_configs(name):
     """Nothing is left out: attributes have two values that make a difference, all choices and inputs are there."""
@@ -81,6 +93,7 @@ def test_generated_configs(name):
     compared = compare(definition)
     assert not not_varied(definition, compared)
     assert without_effect(definition, compared) == list(NO_EFFECT.get(name, ()))
+    check_gradients_of_every_choice(definition)
 
 
 @pytest.mark.slow

@@ -26,6 +26,21 @@ SHARED, COVERED = (
 )
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
+    (
+        "random_normal_y",
+        "return radius * cosine_of_turn(uniform(key, 2 * i + 1))",
+        "return radius * cosine_of_turn(uniform(key, 2 * i - 1))",
+    ): "every angle still has a uniform number of its own",
+    (
+        "hinge_loss_dx",
+        "return -2.0 * sign * dcost[n] * missing",
+        "return -2.0 / sign * dcost[n] * missing",
+    ): "the sign is 1 or -1",
+    (
+        "ctc_following",
+        "for v in range(u + 1, min(2 * count[s] + 1, U)):",
+        "for v in range(u + 1, min(3 * count[s] + 1, U)):",
+    ): "alpha is -inf in the states behind the last one, which adds nothing",
     ("jaccard", SHARED, "common = shared(x1, x2, u1, u2) * shared(y2, y1, v1, v2)"): CORNERS,
     ("jaccard", SHARED, "common = shared(x2, x1, u1, u2) * shared(y1, y2, v1, v2)"): CORNERS,
     ("jaccard", SHARED, "common = shared(x1, x2, u2, u1) * shared(y1, y2, v1, v2)"): CORNERS,

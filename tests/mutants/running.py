@@ -6,11 +6,12 @@ import contextlib
 import signal
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any, NamedTuple
 
 from .checks import checks_on, first_problem
+from .hand_written import failing_file, passing_files
 from .planting import planted
 from .sources import Mutant, choose, sources
 
@@ -72,14 +73,32 @@ def verdict_on(mutant: Mutant) -> Verdict:
     checks = checks_on(mutant.source)
     usual = time.perf_counter() - begin
     begin = time.perf_counter()
+    found = _problem(mutant, usual, lambda: first_problem(checks)) or _hand_written(mutant)
+    check, message = found or (None, "")
+    return Verdict(check, message, time.perf_counter() - begin)
+
+
+def _hand_written(mutant: Mutant) -> tuple[str, str] | None:
+    """What the hand-written tests of its definitions find."""
+    begin = time.perf_counter()
+    files = passing_files(mutant.source)
+    usual = time.perf_counter() - begin
+
+    def failing() -> tuple[str, str] | None:
+        file = failing_file(files)
+        return None if file is None else ("tests", file)
+
+    return _problem(mutant, usual, failing)
+
+
+def _problem(mutant: Mutant, usual: float, search: Callable[[], tuple[str, str] | None]) -> tuple[str, str] | None:
+    """What a search finds with the mutant planted; `usual` are the seconds that it takes without."""
     try:
         with _limited(LONGEST + 10 * usual), planted(mutant), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python's, about the text of the mutant
-            found = first_problem(checks)
+            return search()
     except _TooLong:
-        found = ENDLESS, "does not end"
-    check, message = found or (None, "")
-    return Verdict(check, message, time.perf_counter() - begin)
+        return ENDLESS, "does not end"
 
 
 class _TooLong(BaseException):

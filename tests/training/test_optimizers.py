@@ -179,6 +179,20 @@ def test_optimizer(name, dtype):
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
+def test_without_a_gradient_nothing_changes(name):
+    definition, made = registries["optimizer"][name], net()
+    decay = {"weight_decay": 0.0} if "weight_decay" in definition.attributes else {}
+    updater = Updater(definition, definition.bind(decay), made)
+    before = {one: parameter.value.copy() for one, parameter in made.parameters.items()}
+    for step in (1, 2):
+        for parameter in made.parameters.values():
+            parameter.gradient[...] = 0.0
+        updater.step(0.1, step)
+    for one, parameter in made.parameters.items():
+        np.testing.assert_array_equal(parameter.value, before[one])
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
 def test_fifty_steps_by_themselves(name):
     """The formula goes its own way: nothing is given to it but the gradients, which depend on where it stands."""
     formula, attributes = OPTIMIZERS[name]

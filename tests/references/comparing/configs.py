@@ -47,6 +47,16 @@ def _news(config: Config, shown: set[Any]) -> tuple[set[Any], set[Any]]:
     return needed - shown, set(config.features) - shown
 
 
+def other_choices(definition: LayerDefinition) -> Iterator[Config]:
+    """Examples with one other choice or switch each: those that no example has."""
+    for attribute in definition.attributes.values():
+        if definition.attribute_by_name[attribute.name].type in ("CHOICE", "BOOL"):
+            shown = [example.settings.get(attribute.name, attribute.default) for example in definition.examples]
+            for value in usual_values(attribute, []):
+                if value not in (*shown, ABSENT):
+                    yield from _changed(definition, "attribute", attribute.name, value)
+
+
 def _one_by_one(definition: LayerDefinition) -> Iterator[Config]:
     """Examples with one other value of an attribute or data type of an input: drawing does not come upon all."""
     for attribute in definition.attributes.values():
