@@ -19,6 +19,7 @@ from paddle_layers.testing.generated import chosen
 
 from ..references import load_references
 from ..references.comparing import compare_case, compared_cases
+from ..references.comparing.configs import other_choices
 from .sources import Source
 
 CONFIGS = 4
@@ -55,8 +56,10 @@ def properties(definition: LayerDefinition) -> Iterator[Check]:
     """The kit's cheap properties, on examples and on a few generated configs."""
     examples = list(all_cases(definition))
     configs = list(chosen(definition, CONFIGS)) if definition.examples else []
+    others = list(other_choices(definition)) if definition.examples else []
     for name in CHEAP:
         drawn = configs[: PROPERTIES[name].most]
+        drawn += others if name == "gradients" else []
         generated = (case for config in drawn for case in in_phases(definition, config.example, config.batch))
         fitting = (case for case in (*examples, *generated) if name not in case.unfit)
         yield from (Check(name, functools.partial(_verdict, name, case)) for case in fitting)

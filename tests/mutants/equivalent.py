@@ -32,6 +32,11 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "return radius * cosine_of_turn(uniform(key, 2 * i - 1))",
     ): "every angle still has a uniform number of its own",
     (
+        "multi_binary_label_cross_entropy_cost",
+        "cost += log_rest(x[n, label_id[p]], floor) - log_from(x[n, label_id[p]], floor)",
+        "cost += log_rest(x[n, label_id[p]], floor) - log_from(floor, x[n, label_id[p]])",
+    ): "the larger of both, in either order; NaN is in the other term, too",
+    (
         "hinge_loss_dx",
         "return -2.0 * sign * dcost[n] * missing",
         "return -2.0 / sign * dcost[n] * missing",

@@ -30,6 +30,8 @@ OPTIONS = (
     "--assert=plain",
     "-p",
     "no:cacheprovider",
+    "-p",
+    "no:hypothesispytest",
     "-m",
     "not slow and not peers and not benchmark",
 )

@@ -69,12 +69,12 @@ def test_memory_is_that_of_another():
     own, other = (Flat(SharedMemory(), 1000, "float64") for _ in range(2))
     own.write(np.ones(1))
     other.write(np.arange(1000))
-    place = other.block.place()
-    shared = shared_gradients(One(0, [place]), own)
+    handle = other.block.handle()
+    shared = shared_gradients(One(0, [handle]), own)
     shared.start_sum(GradientPart(0, own.block, 0, 64, "float64"))
     shared.wait()
     np.testing.assert_array_equal(other.read()[:32], 1 + np.arange(32))  # this process's share
     np.testing.assert_array_equal(other.read()[32:], np.arange(32, 1000))
     assert shared_gradients(One(0, [None]), own) is None, "a process that may not have such memory"
-    assert shared_gradients(One(0, [place._replace(file=2**30)]), own) is None, "of another container, for example"
-    assert shared_gradients(One(0, [place._replace(mark=(0, 0))]), own) is None, "of a process with the same number"
+    assert shared_gradients(One(0, [handle._replace(file=2**30)]), own) is None, "of another container, for example"
+    assert shared_gradients(One(0, [handle._replace(mark=(0, 0))]), own) is None, "of a process with the same number"

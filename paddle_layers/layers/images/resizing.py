@@ -111,9 +111,6 @@ def share(p, h, extent, count, aligned):
 @helper
 def first_reached(h, extent, count, aligned):
     """A pixel of the result before all that pixel `h` adds to; rounding is made up for by two pixels more."""
-    # The first pixel also receives what is clamped to the edge.
-    if h == 0:
-        return 0
     if aligned:
         return max(int(real(h - 1) * (real(count - 1) / real(max(extent - 1, 1)))) - 2, 0)
     return max(int((real(h) - 0.5) * (real(count) / real(extent)) - 0.5) - 2, 0)
@@ -122,9 +119,6 @@ def first_reached(h, extent, count, aligned):
 @helper
 def last_reached(h, extent, count, aligned):
     """End (exclusive) of the output pixels that read pixel `h`."""
-    # The last pixel also receives what is clamped to the edge.
-    if h == extent - 1:
-        return count
     if aligned:
         return min(int(real(h + 1) * (real(count - 1) / real(max(extent - 1, 1)))) + 3, count)
     return min(int((real(h) + 1.5) * (real(count) / real(extent)) - 0.5) + 3, count)
