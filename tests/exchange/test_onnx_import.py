@@ -292,12 +292,13 @@ def test_a_classifier_of_scikit_learn(tmp_path):
     assert 'param { of: "gain" frozen: true }' in imported.text
 
 
-def test_a_mask_of_padding_is_left_out(tmp_path):
+@pytest.mark.parametrize("low", [-1e4, -1e9, np.finfo(np.float32).min])
+def test_a_mask_of_padding_is_left_out(tmp_path, low):
     """As BERT has it: 1 for words, 0 for padding; attention, and the mean of the rows that are real."""
     weights = {
         "w": numbers(7, 4),
         "one": np.float32(1),
-        "low": np.float32(-1e9),
+        "low": np.float32(low),
         "axes": np.array([1]),
         "last": np.array([2]),
     }

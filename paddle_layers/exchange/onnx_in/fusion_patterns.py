@@ -100,7 +100,7 @@ def _product_of_statistics(step: OperatorContext, one: Statistic, other: Any) ->
 
 
 def _product_of_mask(step: OperatorContext, mask: Mask, other: Any, number: float | None) -> Operand | None:
-    if mask.turned and number is not None and number < -1e4:
+    if mask.turned and number is not None and number <= -1e4:
         # Exporters use -1e4 (half precision), -1e9, or the lowest float instead of minus infinity.
         return replace(mask, turned=False)  # to be added: 0 for what is seen, very little for the rest
     if isinstance(other, DynamicConstant) and other.number == 1:

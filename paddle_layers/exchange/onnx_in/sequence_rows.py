@@ -60,5 +60,5 @@ def causal_of(array: Any, seen: Any) -> bool | None:
         return None
     # Additive masks have a very small number where a key is hidden, Boolean ones are False there.
     expected = np.tril(np.ones(last.shape[1:], bool))
-    hidden = array.dtype.kind == "b" or (last[:, ~expected] < -1e4).all()
+    hidden = array.dtype.kind == "b" or (last[:, ~expected] <= -1e4).all()
     return True if hidden and ((last == seen) == expected).all() else None

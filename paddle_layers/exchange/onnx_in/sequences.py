@@ -155,7 +155,7 @@ def where(step: OperatorContext, condition: Any, x: Any, y: Any) -> Operand:
     ):
         numbers = x.number, y.number
         step.refuse_unless(
-            numbers[0] == 0 and (numbers[1] or 0) < -1e4, "a mask must select 0 or a large negative value"
+            numbers[0] == 0 and (numbers[1] or 0) <= -1e4, "a mask must select 0 or a large negative value"
         )
         return condition
     step.refuse_unless(isinstance(condition, Mask), "the condition must be a mask")
