@@ -13,6 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 import paddle_layers as pl
 from paddle_layers.exchange.onnx_in.conversion import OF_CONSTANTS, OPERATORS
 from paddle_layers.exchange.onnx_in.model import ImportFailure
+from paddle_layers.exchange.onnx_in.sequence_rows import causal_of
 
 MOST = 400
 """MiB that reading a file of a few kilobytes may take."""
@@ -151,3 +152,11 @@ def test_odd_nodes_are_refused(name, tmp_path):
     nodes, tensors, message = ODD[name]
     with pytest.raises(ImportFailure, match=message):
         pl.import_onnx(write(tmp_path / "m.onnx", nodes, tensors, 18))
+
+
+@pytest.mark.parametrize("low", [-1e4, -1e9, np.finfo(np.float32).min, -np.inf])
+def test_additive_causal_masks(low: float) -> None:
+    mask = np.where(np.tril(np.ones((2, 1, 3, 3), bool)), 0, np.float32(low))
+    assert causal_of(mask, 0.0) is True
+    assert causal_of(np.zeros((3, 3)), 0.0) is False
+    assert causal_of(mask[..., ::-1], 0.0) is None
