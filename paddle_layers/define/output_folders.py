@@ -13,6 +13,7 @@ import os
 import secrets
 import shutil
 import stat
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -21,10 +22,13 @@ _OPERATIONS = {os.open, os.mkdir, os.unlink, os.rmdir, os.rename, os.stat, os.li
 HAS_DESCRIPTORS = os.supports_dir_fd >= _OPERATIONS and os.listdir in os.supports_fd and hasattr(os, "O_NOFOLLOW")
 """Whether files can be named relative to an open folder."""
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _MODE = 0o644
 
-_CLAIMED: dict[str, int | None] = {}
-"""Descriptors of the output folders that this process holds, by absolute path."""
+_CLAIMED: dict[str, list[int | None]] = {}
+"""Descriptors of the output folders that this process holds, by absolute path; one for each claim that is open."""
+_CLAIMING = threading.Lock()
+"""Held while claims are read or changed: a descriptor in the list is open."""
 
 
 class LinkError(OSError):
@@ -240,13 +244,13 @@ def open_folder(path: Path) -> Iterator[Folder]:
     """
     # Not `resolve`, which would follow the links that must be detected.
     full = Path(os.path.abspath(path))
-    root = next((folder for folder in (full, *full.parents) if str(folder) in _CLAIMED), None)
     with contextlib.ExitStack() as stack:
+        root = stack.enter_context(_claimed_root(full))
         if root is None:
             found = stack.enter_context(_opened(path))
         else:
-            found = _same(root, _CLAIMED[str(root)])
-            for name in full.relative_to(root).parts:
+            found = root
+            for name in full.relative_to(root.path).parts:
                 found = stack.enter_context(found.folder(name))
             found.path = path
         yield found
@@ -268,14 +272,15 @@ def claim(path: Path) -> Iterator[Folder]:
     """An existing folder that is held open, so that `open_folder` finds no other one at its path."""
     key = os.path.abspath(path)
     with open_folder(path) as folder:
-        if key in _CLAIMED:  # by a caller of this process: it stays open longer
-            yield folder
-            return
-        _CLAIMED[key] = folder.descriptor
+        with _CLAIMING:
+            _CLAIMED.setdefault(key, []).append(folder.descriptor)
         try:
             yield folder
         finally:
-            del _CLAIMED[key]
+            with _CLAIMING:
+                _CLAIMED[key].remove(folder.descriptor)
+                if not _CLAIMED[key]:
+                    del _CLAIMED[key]
 
 
 @contextlib.contextmanager
@@ -324,15 +329,27 @@ def _opened(path: Path) -> Iterator[Folder]:
             raise OSError(number, os.strerror(number), str(path))
         yield Folder(path, None)
         return
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | getattr(os, "O_CLOEXEC", 0))
+    descriptor = os.open(path, _FOLDER)
     try:
         yield Folder(path, descriptor)
     finally:
         os.close(descriptor)
 
 
-def _same(path: Path, descriptor: int | None) -> Folder:
-    """The claimed folder, if it is still at its path: results written to a moved folder would be lost."""
-    if descriptor is not None and not os.path.samestat(os.stat(path), os.fstat(descriptor)):
-        raise OSError(errno.ESTALE, "it was replaced by another folder", str(path))
-    return Folder(path, descriptor)
+@contextlib.contextmanager
+def _claimed_root(path: Path) -> Iterator[Folder | None]:
+    """The claimed folder at or above a path, if it is still at its own: results in a moved folder would be lost."""
+    # With a descriptor of its own: another thread may end its claim, and its number is then given to any other file.
+    with _CLAIMING:
+        root = next((folder for folder in (path, *path.parents) if str(folder) in _CLAIMED), None)
+        claimed = None if root is None else _CLAIMED[str(root)][-1]
+        descriptor = None if claimed is None else os.open(".", _FOLDER, dir_fd=claimed)
+    if root is None or descriptor is None:
+        yield None if root is None else Folder(root, None)
+        return
+    try:
+        if not os.path.samestat(os.stat(root), os.fstat(descriptor)):
+            raise OSError(errno.ESTALE, "it was replaced by another folder", str(root))
+        yield Folder(root, descriptor)
+    finally:
+        os.close(descriptor)
