@@ -31,7 +31,7 @@ def run(monkeypatch: pytest.MonkeyPatch, script: str, *arguments: str) -> None:
     runpy.run_path(script, run_name="__main__")
 
 
-def train(name: str, epochs: str, steps: int) -> pl.training.Report:
+def train(name: str, epochs: str, steps: int) -> pl.training.TrainingReport:
     """Train for some steps only, with the data that lie beside the file."""
     path = Path(f"{name}.textproto")
     text = path.read_text(encoding="utf-8")
@@ -65,9 +65,9 @@ def test_a_tagger_learns(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("folder", ["translation"], indirect=True)
-@pytest.mark.parametrize("name", ["numbers", "transformer"])
+@pytest.mark.parametrize(("name", "steps"), [("numbers", 400), ("transformer", 600)])
 @pytest.mark.slow
-def test_numbers_are_learned_and_written(folder, name, monkeypatch, capsys):
+def test_numbers_are_learned_and_written(folder, name, steps, monkeypatch, capsys):
     run(monkeypatch, "make_data.py", "--numbers", "8000")
     data = np.load("train.npz")
     assert (data["words"][:-1] == data["before"][1:])[data["words"][:-1] != 1].all()
@@ -76,7 +76,7 @@ def test_numbers_are_learned_and_written(folder, name, monkeypatch, capsys):
         for one in (data, np.load("test.npz"))
     )
     assert learned.isdisjoint(held_out)
-    train(name, "epochs: 8", 400)
+    train(name, "epochs: 8", steps)
     run(monkeypatch, "score.py", f"{name}.textproto", "test.npz", "--beam", "4")
     (shown,) = capsys.readouterr().out.splitlines()[-1:]
     assert float(shown.split(" right, ")[1].split(";")[0]) > 0.7

@@ -45,7 +45,7 @@ def test_fine_tuning_beats_first_values_that_know_nothing(tmp_path, monkeypatch)
     monkeypatch.chdir(folder)
     subprocess.run([sys.executable, "make_data.py"], check=True)
     pl.train("eight.textproto")
-    page = (EXAMPLES.parent / "fine-tuning.md").read_text()
+    page = (EXAMPLES.parent / "how-to" / "fine-tuning.md").read_text()
     results = {}
     for name in ("scratch", "ten"):
         reports = [pl.train(f"{name}.textproto", output=f"{name}-{seed}", seed=seed) for seed in range(5)]
