@@ -431,7 +431,7 @@ def test_an_edit_in_any_file_of_the_package_is_noticed(site: Site) -> None:
 
 WRONG_KERNELS = {
     "import": ("x = 1 / 0\n", r"kernels.py:1: ZeroDivisionError: division by zero"),
-    "another layer": (KERNELS.replace("ours_twice", "relu"), "a tuned kernel of `relu`, which is not a layer of this"),
+    "another layer": (KERNELS.replace("ours_twice", "relu"), "tuned kernel of `relu`, which is not a layer of this"),
     "no function": (KERNELS.replace('"y"', '"yy"'), "tuned kernel of `yy`, which is not a function of layer"),
 }
 
