@@ -115,7 +115,7 @@ def _errors_as_messages() -> Iterator[None]:
         if str(stop):
             echo(str(stop), err=True)
         raise
-    except Exception as error:  # bugs are raised again; naming the classes of user errors here would import numba
+    except Exception as error:  # re-raised unless it is a user's error; those classes are imported on failure only
         from .problems import user_message
 
         message = user_message(error)

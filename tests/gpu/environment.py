@@ -60,7 +60,7 @@ def facts() -> list[tuple[str, str]]:
 def _reading(read: Callable[[], str]) -> str:
     try:
         return read()
-    except Exception as error:  # a broken library is shown on the page
+    except (OSError, ImportError, RuntimeError, subprocess.SubprocessError) as error:
         return f"unknown ({type(error).__name__})"
 
 

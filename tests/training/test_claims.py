@@ -1,9 +1,11 @@
 """One training at a time in a folder, and what is called nearly like a checkpoint stays."""
 
+import contextlib
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -41,24 +43,21 @@ def test_of_several_at_once_into_a_new_folder_one_goes_on(tmp_path):
 
 def claim_at_once(folder, count):
     """What each of several threads is told that claim a folder; "" for those that get it."""
-    start, end, results = threading.Barrier(count), threading.Barrier(count, timeout=60), []
+    start, end = threading.Barrier(count), threading.Barrier(count)
 
-    def claim():
-        start.wait()
-        try:
-            with claimed_folder(folder):
-                results.append("")
-                end.wait()
-        except Exception as error:  # any other than a TrainingError fails the test, and does not leave others waiting
-            results.append(f"{type(error).__name__}: {error}")
-            end.wait()
+    def claim(_):
+        with contextlib.ExitStack() as held:
+            start.wait()
+            try:
+                held.enter_context(claimed_folder(folder))
+            except TrainingError as error:
+                return str(error)
+            finally:
+                end.wait()  # whatever is raised: the others must not wait forever
+            return ""
 
-    threads = [threading.Thread(target=claim) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(claim, range(count)))
 
 
 HOLD = """

@@ -98,7 +98,9 @@ class Inference:
             raise
         except DefinitionError as error:
             self._crash(draft, definition, str(error))
-        except Exception as error:  # third-party `@infer` code: its bug is an error at this layer
+        except (
+            Exception
+        ) as error:  # `@infer` functions come from plugins: any exception is reported at the layer, as E401
             self._crash(draft, definition, f"{type(error).__name__}: {error}", _origin(error))
         return found
 

@@ -155,7 +155,7 @@ class NpzSink:
 
 class _Part:
     def __init__(self, folder: Path, like: Array) -> None:
-        self.file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  open until `NpzSink.close`
+        self.file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  filled batch by batch; `NpzSink.close` closes it
         self._dtype, self._tail, self._count = like.dtype, like.shape[1:], 0
 
     def add(self, array: Array) -> None:
