@@ -12,7 +12,7 @@ import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.define import Example, Input, Output, Param, each, fill, gradient, layer
 from paddle_layers.testing import NEEDS_HYPOTHESIS, check_layer, kit
-from paddle_layers.testing.properties.comparing import close
+from paddle_layers.testing.properties.comparing import all_close, close
 
 
 def test_without_hypothesis_the_examples_are_checked_and_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,6 +45,14 @@ def test_zeros_may_be_off_by_the_rounding_of_one_and_no_more(dtype: str) -> None
     assert close(np.zeros(3), np.full(3, rounding / 2), dtype, "") is None
     assert close(np.full(3, 1e-9), np.full(3, 1e-9 + rounding / 2), dtype, "") is None
     assert "expected 0, got" in (close(np.zeros(3), np.full(3, 2 * rounding), dtype, "") or "")
+
+
+def test_a_sum_over_a_tensor_has_the_rounding_errors_of_its_terms() -> None:
+    rounding = float(np.finfo(np.float32).eps)
+    expected = {"y": np.zeros(25), "gradient of gain": np.zeros(1)}
+    for of_y, of_gain, wrong in ((0.9, 4.9, []), (0.9, 5.1, ["gradient of gain"]), (1.1, 4.9, ["y"])):
+        found = {"y": np.full(25, of_y * rounding), "gradient of gain": np.full(1, of_gain * rounding)}
+        assert [name for name, problem in all_close(expected, found, "float32", "") if problem] == wrong
 
 
 # ---- what point functions cannot get wrong: the framework derives or refuses it

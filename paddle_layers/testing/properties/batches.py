@@ -19,7 +19,7 @@ from ..cases.case import Case
 from ..cases.trial import Results, Trial, guarded, run
 from ..cases.values import join_rows, take_rows
 from .breadth import breadth
-from .comparing import Array, Verdicts, close, same_bits
+from .comparing import Array, Verdicts, all_close, same_bits
 
 MOST = 3
 """Samples that are looked at, from the last one on."""
@@ -42,10 +42,10 @@ def check_rows(case: Case) -> Verdicts:
             trial.arrays = _mixed(case, sample, first, second)
             trial.forward()
             found = _rows_of(sample, trial.raw)
-            yield from _compare(expected, found, f"in sample {sample} when the other samples change")
+            yield from all_close(expected, found, "float64", f"in sample {sample} when the other samples change")
             if _can_be_alone(case, sample):
                 alone = _rows_of(0, _alone(case, sample, first))
-                yield from _compare(expected, alone, f"in sample {sample} when it is alone in the batch")
+                yield from all_close(expected, alone, "float64", f"in sample {sample} when it is alone in the batch")
 
 
 def _can_be_alone(case: Case, sample: int) -> bool:
@@ -89,11 +89,6 @@ def _alone(case: Case, sample: int, arrays: list[Any]) -> dict[str, Any]:
         trial.arrays = chosen
         trial.forward()
         return trial.raw
-
-
-def _compare(expected: Results, found: Results, why: str) -> Verdicts:
-    for name, values in expected.items():
-        yield name, close(values, found[name], "float64", why)
 
 
 IN_EMPTY_BATCH = "in an empty batch"
@@ -145,8 +140,7 @@ def check_sums(case: Case) -> Verdicts:
     # Also unequal parts: with halves of equal size, a mean of means would equal the mean of the whole.
     for at in {1, samples // 2, samples - 1}:
         found = _results(case, (0, at), (at, samples))
-        for name, value in expected.items():
-            yield name, close(value, found[name], "float64", IN_TWO_BATCHES)
+        yield from all_close(expected, found, "float64", IN_TWO_BATCHES)
 
 
 def _results(case: Case, *cuts: tuple[int, int]) -> dict[str, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,8 +17,8 @@ Verdicts = Iterator[tuple[str, str | None]]
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5}
 """Relative tolerance of two computations of the same result, by precision; relative to the largest value."""
 
-ROUNDING = {dtype: 8 * float(np.finfo(dtype).eps) for dtype in TOLERANCE}
-"""Absolute tolerance: some tens of terms around 1 that cancel leave rounding errors that depend on the order."""
+ROUNDING = {dtype: float(np.finfo(dtype).eps) for dtype in TOLERANCE}
+"""Absolute tolerance: terms that nearly cancel leave rounding errors that depend on the order."""
 
 
 def same_bits(expected: Mapping[str, Array], found: Mapping[str, Array], why: str) -> Verdicts:
@@ -40,15 +41,26 @@ def different_bits(expected: Array, found: Array, why: str) -> str | None:
     return f"{at(place)}expected {expected[place]:.10g}, got {found[place]:.10g} {why}"
 
 
-def close(expected: Array, found: Array, dtype: str, why: str) -> str | None:
-    """The element that differs most if that is more than a share of the largest number, or None."""
+def all_close(expected: Mapping[str, Array], found: Mapping[str, Array], dtype: str, why: str) -> Verdicts:
+    """Every result with the element that differs most, if it is not close."""
+    largest = max((values.size for values in expected.values()), default=0)
+    for name, values in expected.items():
+        # A gradient of one parameter is a sum over a whole tensor. Rounding errors of n terms that cancel add up to
+        # about the square root of n times that of one.
+        terms = max(largest / max(values.size, 1), 1.0)
+        yield name, close(values, found[name], dtype, why, ROUNDING[dtype] * math.sqrt(terms))
+
+
+def close(expected: Array, found: Array, dtype: str, why: str, rounding: float | None = None) -> str | None:
+    """The element that differs most if that is more than a share of the largest number, or than rounding; or None."""
     if expected.shape != found.shape:
         return f"has shape {found.shape} {why}, expected {expected.shape}"
     finite = np.abs(expected[np.isfinite(expected)])
     tolerance = TOLERANCE[dtype]
     # Relative to the largest element of the tensor: an element that is small because terms cancel has the rounding
     # error of its terms.
-    scale = max(float(finite.max(initial=0.0)), ROUNDING[dtype] / tolerance)
+    absolute = ROUNDING[dtype] if rounding is None else rounding
+    scale = max(float(finite.max(initial=0.0)), absolute / tolerance)
     error = np.where((expected == found) | (np.isnan(expected) & np.isnan(found)), 0.0, np.abs(expected - found))
     error = np.where(np.isnan(error), np.inf, error)
     if float(error.max(initial=0.0)) <= tolerance * scale:

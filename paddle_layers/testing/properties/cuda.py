@@ -13,7 +13,7 @@ from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_siz
 from ..cases.case import Case
 from ..cases.trial import as_python, run
 from .breadth import breadth
-from .comparing import Verdicts, close
+from .comparing import Verdicts, all_close
 from .ptx import Ptx, drivers_of
 
 FORMS = {point_functions_only: "point functions", tuned_at_every_size: "thread blocks and tuned kernels"}
@@ -65,8 +65,7 @@ def _simulated(case: Case) -> Verdicts:
     for form, kernels in list(FORMS.items())[: 1 if case.definition.is_composite else None]:
         with form():
             found, _ = run(case, "float32", simulated_device())
-        for name, values in expected.items():
-            yield name, close(values, found[name], "float32", f"in the CUDA simulator by {kernels}")
+        yield from all_close(expected, found, "float32", f"in the CUDA simulator by {kernels}")
 
 
 def _problems(case: Case) -> Iterator[tuple[str, str | None]]:

@@ -14,7 +14,7 @@ from ..cases.case import Case
 from ..cases.trial import Trial, as_python, guarded, run
 from ..cases.values import same_rows
 from .breadth import breadth
-from .comparing import Verdicts, close, same_bits
+from .comparing import Verdicts, all_close, same_bits
 
 UNWRITTEN = "with memory initialized to NaN: an element is not written, or read out of bounds"
 
@@ -92,8 +92,7 @@ def check_compiled(case: Case) -> Verdicts:
         expected, _ = as_python(partial(run, case, dtype))
         with point_functions_only():
             found, _ = run(case, dtype)
-            for name, values in expected.items():
-                yield name, close(values, found[name], dtype, f"compiled, in {dtype}")
+            yield from all_close(expected, found, dtype, f"compiled, in {dtype}")
             yield from check_memory(case, dtype)
 
 
@@ -116,8 +115,7 @@ def check_tuned(case: Case) -> Verdicts:
         if used:
             expected, _ = as_python(partial(run, case, dtype))
             why = f"in {dtype} with tuned {', '.join(sorted(used))}"
-            for name, values in expected.items():
-                yield name, close(values, found[name], dtype, why)
+            yield from all_close(expected, found, dtype, why)
     if used and case.is_example:
         with tuned_at_every_size():
             yield from check_memory(case, dtype)
