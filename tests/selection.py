@@ -37,8 +37,8 @@ COVERING = {
     "seq_max_pool": "sequences",
 }
 """Layers that the usual run compiles, each with the kind of kernel that it stands for."""
-CONCERNED = 12
-"""At most so many more, where a change concerns them: an edit of a shared file would compile all 200."""
+CONCERNED = 8
+"""At most so many with changed files of their own, and so many with changed shared files: else all 200, at times."""
 SHARE = 4
 """The slow part of `.ci/run`, which excludes tests marked `later`, takes one layer and one slow guide in so many."""
 ARCHITECTURE = ARCHITECTURES[0]
@@ -66,16 +66,31 @@ def is_compiled(layer: str) -> bool:
 
 @functools.cache
 def _concerned() -> frozenset[str]:
-    """Layers whose files changed; of more than `CONCERNED`, evenly spaced ones, so that every family is represented."""
-    layers = [layer for layer in _in_order() if not changed_files().isdisjoint(files_of(layer))]
-    return frozenset(layers[:: -(-len(layers) // CONCERNED) or 1])
+    """Layers with a changed module or tuned kernel, and layers with another changed file, which many may share."""
+    changed = changed_files()
+    own = [layer for layer in _in_order() if not changed.isdisjoint(_own_files(layer))]
+    others = [layer for layer in _in_order() if layer not in own and not changed.isdisjoint(files_of(layer))]
+    return frozenset((*_spaced(own), *_spaced(others)))
+
+
+def _spaced(layers: list[str]) -> list[str]:
+    """At most `CONCERNED` layers, evenly spaced, so that every family is represented."""
+    return layers[:: -(-len(layers) // CONCERNED) or 1]
+
+
+def _own_files(layer: str) -> set[str]:
+    """The module of a layer, and the modules of its tuned kernels."""
+    module = pl.registry[layer].module
+    names = (module, *(kernels_module(module, device) for device in ("cpu", "cuda")))
+    return {str((ROOT / name.replace(".", "/")).with_suffix(".py")) for name in names}
 
 
 def files_of(layer: str) -> set[str]:
     """Files of a layer: its module, the modules of layers that this imports from, and its tuned kernels."""
     module = pl.registry[layer].module
     tuned = [file for device in ("cpu", "cuda") for file in sources(kernels_module(module, device))]
-    return {*map(str, tuned), *(str(sys.modules[name].__file__) for name in _imported(module))}
+    own = [Path(str(sys.modules[name].__file__)) for name in _imported(module)]
+    return {str(file.resolve()) for file in (*tuned, *own)}
 
 
 @functools.cache

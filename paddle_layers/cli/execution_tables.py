@@ -111,7 +111,8 @@ def _print_times(network: Network, phase: str, batch_size: int, times: StepTimes
         table.add_row(layer if layer != before else "", direction, *_time_cells(work, step, peaks))
         before = layer
     table.add_row()
-    # Both: for the lines of the layers, each launch is timed alone; a regular step runs all of them at once.
+    # Both, since they differ: for the lines of the layers, each launch is timed alone; a regular step runs the launches
+    # without a pause.
     for name, rows in (("sum of layers", _by_pass(times)), ("whole step", times.whole)):
         for direction, work in rows.items():
             table.add_row(name if direction == "forward" else "", direction, *_time_cells(work, step, peaks))

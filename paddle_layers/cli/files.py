@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import stat
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,11 +39,9 @@ def replace_file(path: Path, content: bytes) -> None:
     real = path.resolve()
     if not real.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(path.parent))
-    mode = real.stat().st_mode if real.exists() else None
+    mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else 0o644
     with open_folder(real.parent) as folder:
-        folder.write(real.name, content)
-    if mode is not None:
-        real.chmod(mode)
+        folder.write(real.name, content, mode=mode)
 
 
 def ending_of(name: str | None, kinds: Collection[str]) -> str:

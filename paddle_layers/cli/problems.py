@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-# By name and not by class: importing the classes would import numba for `--help`.
+# By name and not by class: importing the classes would import numba, also for an error such as a missing file.
 USER_ERRORS = (
     ("paddle_layers.config", "ConfigError"),
     ("paddle_layers.define.errors", "DefinitionError"),

@@ -33,7 +33,7 @@ def load(path: str | Path, plugins: Iterable[str | Path] = ()) -> Network:
 
     Example::
 
-        network = pl.load("lenet.config")
+        network = pl.load("lenet.textproto")
     """
     load_plugins(plugins)
     return loads(read_file(path), str(path))
@@ -55,7 +55,7 @@ def loads(text: str, name: str = "<text>") -> Network:
 
     Example::
 
-        network = pl.loads(Path("lenet.config").read_text())
+        network = pl.loads(Path("lenet.textproto").read_text())
     """
     if not isinstance(text, str):
         raise TypeError(f"loads expects the text of a network file, got {brief(text)}")
@@ -89,7 +89,7 @@ def dumps(network: Network) -> str:
 
     Example::
 
-        Path("copy.config").write_text(pl.dumps(network))
+        Path("copy.textproto").write_text(pl.dumps(network))
     """
     if not isinstance(network, Network):
         raise TypeError(f"dumps expects a Network, got {brief(network)}")

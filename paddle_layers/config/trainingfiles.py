@@ -75,7 +75,7 @@ def load_training(
 
     Example::
 
-        training = pl.load_training("digits.config", settings=["optimizer.learning_rate=0.01"])
+        training = pl.load_training("digits.textproto", settings=["optimizer.learning_rate=0.01"])
     """
     if isinstance(settings, str):
         raise TypeError(f"settings must be a list of strings: write [{settings!r}]")

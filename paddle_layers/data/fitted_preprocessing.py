@@ -269,9 +269,9 @@ def encoded(dataset: Dataset, learned: FittedPreprocessing, origin: str) -> Data
     for name, column in dataset.raw.items():
         if isinstance(column, GapColumn):
             ordered = _in_order(dataset, name, column, learned)
-            fields[name] = _filled(ordered, _known(learned.means, name, dataset, origin), dataset, name)
+            fields[name] = _filled(ordered, _known(learned.means, name, dataset, origin, "means"), dataset, name)
             continue
-        ids = {word: number for number, word in enumerate(_known(learned.words, name, dataset, origin))}
+        ids = {word: number for number, word in enumerate(_known(learned.words, name, dataset, origin, "ids"))}
         fields[name], strange = _numbered(column, ids)
         if strange is not None:
             unknown[name] = strange
@@ -324,11 +324,12 @@ def _renamed(column: str, new: Sequence[str]) -> str:
     return f"; new columns: {listed}; if `{near[0]}` is the same, rename it to `{column}` in the header"
 
 
-def _known(learned: Mapping[str, Sequence[Any]], name: str, dataset: Dataset, origin: str) -> Sequence[Any]:
+def _known(learned: Mapping[str, Sequence[Any]], name: str, dataset: Dataset, origin: str, kind: str) -> Sequence[Any]:
     if name not in learned:
+        remedy = "read the field as in the training" + (", or train with words" if kind == "ids" else "")
         raise DataError(
-            f"{dataset.origin}: the ids or means of field `{name}` are those of the training data, but {origin} has "
-            "none; read the field as in the training, or train with words"
+            f"{dataset.origin}: the {kind} of field `{name}` are those of the training data, but {origin} has none; "
+            f"{remedy}"
         )
     return learned[name]
 

@@ -77,10 +77,11 @@ class StoredColumn:
             change: Called as `change(items, row of every item)`; may alter the items.
 
         Returns:
-            The rows, as `read` returns them.
+            An array (rows, *shape), a list of strings, or `Sequences` if the level is 1.
 
         Raises:
             BadRecords: Records cannot be read.
+            DataError: An error affects all records.
         """
         found = self._read(rows)
         if self.level:
@@ -104,13 +105,16 @@ class StoredColumn:
         return StoredColumn(lambda rows: change(self._read(rows)), len(self), shape, dtype, level=level)
 
     def parts(self, rows: Rows) -> Iterator[Any]:
-        """Read rows in parts that fit into memory.
+        """Read rows in parts of at most `AT_ONCE` rows.
 
         Args:
             rows: Indices of the rows.
 
         Returns:
             The parts in order; with `skip`, without unreadable records.
+
+        Raises:
+            BadRecords: Records cannot be read, and `skip` is not set; raised by the iteration.
         """
         return (values for _, values in self._good_parts(rows))
 
@@ -119,6 +123,9 @@ class StoredColumn:
 
         Returns:
             The values, (count, ...); with `skip`, zeros or empty words for unreadable records.
+
+        Raises:
+            BadRecords: Records cannot be read, and `skip` is not set.
         """
         values = np.full(len(self), "", object) if self.dtype == object else np.zeros(self.shape, self.dtype)
         for rows, found in self._good_parts(np.arange(len(self))):

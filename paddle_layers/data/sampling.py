@@ -1,6 +1,6 @@
 """Sampling of rows: counter-based random numbers, shuffling, and splits into training and test rows.
 
-All depend on seeds, epoch and row alone, so that a resumed training gets the same.
+Random numbers depend on seed, epoch, stream and row alone, so that a resumed training gets the same.
 """
 
 from __future__ import annotations

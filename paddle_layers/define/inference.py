@@ -242,7 +242,7 @@ _KIND_WORDS = {"DENSE": "dense", "INT": "ids", "SPARSE": "sparse with values", "
 
 
 def _level(level: int) -> str:
-    """What a value of this level is."""
+    """Sequence level in words, for messages."""
     return LEVEL_WORDS[level] if level else "not a sequence"
 
 

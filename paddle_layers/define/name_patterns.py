@@ -24,7 +24,7 @@ def rename_problem(old: str, new: str) -> str | None:
 
 def renamed(name: str, old: str, new: str) -> str | None:
     """The name with `new` instead of `old`; None if it does not match. In `old`, only `*` is special."""
-    # Only `*` is special, since names contain brackets and dots.
+    # Escaped: names contain brackets and dots.
     found = re.fullmatch("(.*)".join(map(re.escape, old.split("*"))), name, re.DOTALL)
     if found is None:
         return None

@@ -13,10 +13,11 @@ import os
 import secrets
 import shutil
 import stat
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
+
+from .fork_locks import ForkSafeLock
 
 _OPERATIONS = {os.open, os.mkdir, os.unlink, os.rmdir, os.rename, os.stat, os.link}
 HAS_DESCRIPTORS = os.supports_dir_fd >= _OPERATIONS and os.listdir in os.supports_fd and hasattr(os, "O_NOFOLLOW")
@@ -27,7 +28,7 @@ _MODE = 0o644
 
 _CLAIMED: dict[str, list[int | None]] = {}
 """Descriptors of the output folders that this process holds, by absolute path; one for each claim that is open."""
-_CLAIMING = threading.Lock()
+_CLAIMING = ForkSafeLock()
 """Held while claims are read or changed: a descriptor in the list is open."""
 
 
@@ -112,12 +113,12 @@ class Folder:
                 raise LinkError(self.path / name) from None
             raise OSError(error.errno, error.strerror, str(self.path / name)) from None
 
-    def write(self, name: str, *data: bytes | memoryview, durable: bool = True) -> None:
+    def write(self, name: str, *data: bytes | memoryview, durable: bool = True, mode: int = _MODE) -> None:
         """Write a file whole or not at all: beside it first, then renamed. A link is replaced.
 
         It survives a power failure where it is `durable`: that takes milliseconds, of many files seconds.
         """
-        with self.temporary(name) as (temporary, descriptor):
+        with self.temporary(name, mode) as (temporary, descriptor):
             with os.fdopen(descriptor, "wb") as file:
                 file.writelines(data)
                 file.flush()
@@ -128,7 +129,7 @@ class Folder:
             self.replace(temporary, name)
 
     @contextlib.contextmanager
-    def temporary(self, name: str) -> Iterator[tuple[str, int]]:
+    def temporary(self, name: str, mode: int = _MODE) -> Iterator[tuple[str, int]]:
         """Name and descriptor of a new file beside another one; it is removed at the end if it is still there."""
         # Beside the target, because a rename is atomic within a file system only. With a random name and O_EXCL, it
         # cannot be a link that someone has placed there.
@@ -136,7 +137,9 @@ class Folder:
         descriptor = self.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         try:
             if os.chmod in os.supports_fd:
-                os.chmod(descriptor, _MODE)  # whatever the umask is, as `weights.safetensors` is for others, too
+                # Whatever the umask is, as `weights.safetensors` is for others, too; before anything is written, which
+                # others may not be allowed to read.
+                os.chmod(descriptor, mode)
             yield temporary, descriptor
         finally:
             self.remove(temporary)
@@ -272,12 +275,12 @@ def claim(path: Path) -> Iterator[Folder]:
     """An existing folder that is held open, so that `open_folder` finds no other one at its path."""
     key = os.path.abspath(path)
     with open_folder(path) as folder:
-        with _CLAIMING:
+        with _CLAIMING.current:
             _CLAIMED.setdefault(key, []).append(folder.descriptor)
         try:
             yield folder
         finally:
-            with _CLAIMING:
+            with _CLAIMING.current:
                 _CLAIMED[key].remove(folder.descriptor)
                 if not _CLAIMED[key]:
                     del _CLAIMED[key]
@@ -339,8 +342,8 @@ def _opened(path: Path) -> Iterator[Folder]:
 @contextlib.contextmanager
 def _claimed_root(path: Path) -> Iterator[Folder | None]:
     """The claimed folder at or above a path, if it is still at its own: results in a moved folder would be lost."""
-    # With a descriptor of its own: another thread may end its claim, and its number is then given to any other file.
-    with _CLAIMING:
+    # With a separate descriptor: another thread may end its claim, and its number is then given to any other file.
+    with _CLAIMING.current:
         root = next((folder for folder in (path, *path.parents) if str(folder) in _CLAIMED), None)
         claimed = None if root is None else _CLAIMED[str(root)][-1]
         descriptor = None if claimed is None else os.open(".", _FOLDER, dir_fd=claimed)

@@ -9,6 +9,7 @@ from paddle_layers.config.binding.steps import GROUP, MEMORY
 from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import Attribute, Definition, LayerDefinition, registries, terms_of
 from paddle_layers.define.bodies.activations import activation_problem
+from paddle_layers.define.fields.types import shape_text
 
 from .block_schema import BlockSchema, attribute_facts, attribute_text, definition_text, header_facts, header_field
 from .document import Document, net_of
@@ -151,4 +152,4 @@ def _parameters(document: Document, block: SyntaxBlock) -> Iterator[CompletionVa
         yield CompletionValue(name, "parameter", True, param.text, param.doc)
     if layer.node is not None and layer.node.inside is not None:
         for name, shape in parameter_shapes(layer.node).items():
-            yield CompletionValue(name, "parameter", True, "x".join(map(str, shape)), "Parameter of a part.")
+            yield CompletionValue(name, "parameter", True, shape_text(shape), "Parameter of a part.")

@@ -6,6 +6,8 @@ MAX_CHUNKS = 8
 """Maximum number of chunks, more than threads for load balance; work items of a chunk run sequentially."""
 MAX_TILES = 8
 """Maximum number of work items of elementwise kernels and reductions; a constant, as `MAX_CHUNKS`."""
+MAX_PLANE_TILES = 16
+"""The same for kernels whose work items are planes; a constant, too."""
 NO_EPILOGUE = (0, 0)
 """Value of `epilogue` for a kernel without a fused epilogue: see `primitives.epilogues`."""
 EPILOGUE_ROWS = 5

@@ -121,7 +121,7 @@ class Gaussian:
         """Normal values, most of them set to zero when `sparse` is given."""
         values = rng.normal(self.mean, self.std, shape)
         if self.sparse is not None:
-            # As in Caffe: each weight is kept with the same probability, so that the number per output varies.
+            # Each weight is kept with the same probability, so that the number per output varies.
             values *= rng.random(shape) < self.sparse / max(fans.fan_in, 1)
         return values
 

@@ -65,7 +65,7 @@ class Net(PassResults, PassEffects):
 
     Example::
 
-        net = pl.Net(pl.load("lenet.config"))
+        net = pl.Net(pl.load("lenet.textproto"))
         net.forward({"image": np.zeros((8, 1, 28, 28)), "label": np.zeros(8, int)})
         net.backward()
         print(net.loss, net.parameters["conv1.weight"].gradient)
@@ -315,7 +315,8 @@ class Net(PassResults, PassEffects):
             backward: Whether gradients are searched instead of values.
 
         Returns:
-            Name of the first layer with NaN or infinity; None if all values are finite.
+            Name of the first layer with NaN or infinity; None if all values are finite, if there was no pass, or if
+            gradients are not kept since parameters are updated in the backward pass.
         """
         if self._last is None or (backward and self._last.plan.updates is not None):
             return None

@@ -40,7 +40,7 @@ NEEDS_HYPOTHESIS = (
 
 
 def has_hypothesis() -> bool:
-    """Check for Hypothesis (extra `test`).
+    """Check for Hypothesis (extra `kit`).
 
     Returns:
         Whether configs can be generated.
@@ -63,7 +63,7 @@ def check_layer(
 ) -> Report:
     """Conformance tests of a layer on all its examples and on generated configs.
 
-    Without Hypothesis (extra `test`), only the examples are tested. A layer that is only declared is not run.
+    Without Hypothesis (extra `kit`), only the examples are tested. A layer that is only declared is not run.
 
     Args:
         name: Name of the layer, or its definition.

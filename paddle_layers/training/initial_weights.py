@@ -36,8 +36,7 @@ def first_weights(training: Training, file: str | Path | None) -> WeightsSetting
     if settings is None:
         return None
     try:
-        # From the header of the file, before data are read and kernels compiled: a mismatch is reported within a
-        # second.
+        # From the header of the file, before data are read and kernels compiled: a mismatch is reported at once.
         wanted = parameter_shapes_and_forms(training.network, training.dtype, training.level, training.stage)
         stored, left, layout = open_weights(settings.file), settings.leave_out, settings.layout
         match_weights(stored, *wanted, rename=settings.rename, leave_out=left, layout=layout)

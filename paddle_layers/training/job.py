@@ -114,7 +114,8 @@ def prepare(
     # that a batch is skipped.
     if ranks.count == 1 and not skipping and not any(hasattr(one, n) for one in callbacks for n in READ_GRADIENTS):
         updater.update_in_backward(net)
-    # Kernels are compiled before the first step, so that missing memory is reported before a long training starts.
+    # Before the first step: memory is reserved and the kernels of the network compiled, so that missing memory is
+    # reported at once.
     net.plan_for(-(-capacity // ranks.count))
     return Job(net, updater, train, test, tests, total, loss_names(training), statistic_names(training), learned)
 

@@ -345,7 +345,7 @@ class Lion:
 @step(Lion)
 def lion_step(i, value, gradient, rate, mean, beta1, beta2, weight_decay):
     c = beta1 * mean[i] + (1.0 - beta1) * gradient[i]
-    # Zero stays zero and NaN stays NaN, which a plain sign would hide.
+    # As `np.sign`: zero stays zero and NaN stays NaN; a comparison alone would give -1.
     sign = 1.0 if c > 0 else -1.0 if c < 0 else c
     return value[i] - rate * (sign + weight_decay * value[i]), beta2 * mean[i] + (1.0 - beta2) * gradient[i]
 

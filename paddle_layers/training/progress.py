@@ -78,8 +78,8 @@ class _Speed:
 
     def add(self, rows: int) -> None:
         if not self._steps:
-            # The first step compiles kernels and fills caches; with it, the estimate would be far too high for a long
-            # time.
+            # The first step is slower: caches are cold, and kernels of the optimizer may have to be compiled. It would
+            # distort the estimate for a long time.
             self._began = time.monotonic()
         else:
             self._rows += rows

@@ -129,7 +129,7 @@ class Multistep(_Rising):
     at = Ints("steps at which the rate changes", min=0, min_items=1, aliases=("stepvalue",))
 
     def rate(self, base: float, step: int, total: int) -> float:
-        """Returns `base * gamma **` the number of entries of `at` that are at most `step`."""
+        """Returns `base * gamma ** n`, where n is the number of entries of `at` that are at most `step`."""
         return base * self.gamma ** bisect_right(sorted(self.at), step)
 
 
@@ -208,7 +208,7 @@ class Piecewise(_Rising):
 
     def __init__(self) -> None:
         if len(self.at) != len(self.factor):
-            problem = f"expected one factor per step in `at`, {len(self.at)}, got {len(self.factor)}"
+            problem = f"expected one factor per step in `at` ({len(self.at)}), got {len(self.factor)}"
             raise InvalidAttributes("schedule `piecewise`", {"factor": problem})
         if any(later <= first for first, later in zip(self.at, self.at[1:], strict=False)):
             raise InvalidAttributes("schedule `piecewise`", {"at": "steps must be in ascending order"})

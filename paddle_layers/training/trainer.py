@@ -87,7 +87,7 @@ def train(
 
     Example::
 
-        pl.train("digits.config", settings=["optimizer.learning_rate=0.01"])
+        pl.train("digits.textproto", settings=["optimizer.learning_rate=0.01"])
     """
     options = Options(
         callbacks=callbacks,

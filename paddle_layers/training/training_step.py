@@ -79,8 +79,8 @@ class StepPasses:
         while len(batches) < self._training.accumulate and train.position.epoch == run.epoch:
             with advised():
                 feeds = train.take()
-            # The number of the batch within the whole training, over all processes: dropout masks are the same however
-            # a step is divided into batches and processes.
+            # The number of the batch within the whole training, over all processes: each batch has random numbers of
+            # its own, such as dropout masks, and the same ones in a resumed training.
             number = run.step * self._training.accumulate + len(batches)
             batches.append(_Batch(number * self._ranks.count + self._ranks.number, feeds))
         self.rows = sum(max((len(value) for value in batch.feeds.values()), default=0) for batch in batches)

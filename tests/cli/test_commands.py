@@ -21,6 +21,7 @@ from paddle_layers.cli.files import replace_file
 from paddle_layers.cli.problems import USER_ERRORS
 from paddle_layers.config import ConfigWarning
 from paddle_layers.define.machine import as_bytes
+from paddle_layers.define.output_folders import Folder
 from paddle_layers.runtime.devices import open_device
 from paddle_layers.runtime.devices.cpu import peaks, threads
 from paddle_layers.runtime.profile import step
@@ -181,12 +182,23 @@ def test_fmt_of_a_faulty_file_changes_nothing(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "net.textproto").read_text() == "layer { name: "
 
 
-def test_replacing_a_text_keeps_its_mode_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_replacing_a_text_keeps_its_mode_and_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "a"
     file.write_text("old")
-    file.chmod(0o640)
+    file.chmod(0o600)
+    modes: list[int] = []
+    rename = Folder.replace
+
+    def replace(folder: Folder, name: str, new: str) -> None:
+        modes.append((tmp_path / name).stat().st_mode & 0o777)
+        rename(folder, name, new)
+
+    monkeypatch.setattr(Folder, "replace", replace)
     replace_file(file, b"new")
-    assert (file.read_text(), file.stat().st_mode & 0o777) == ("new", 0o640)
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("new", 0o600)
+    assert modes == [0o600], "others can never read it"
     assert list(tmp_path.iterdir()) == [file]
 
 

@@ -358,7 +358,7 @@ def test_predictions_use_the_words_and_means_of_the_training(houses, tmp_path):
     weights = Path("output/weights.safetensors")
     write_tensors(weights, read_tensors(weights)[0])
     shown = run("predict", "train.textproto", "new.csv", status=1).stderr
-    assert "the ids or means of field `features` are those of the training data, but " in shown
+    assert "the means of field `features` are those of the training data, but " in shown
 
 
 def test_a_size_that_is_too_small_is_answered_with_the_number_of_words(houses, tmp_path):

@@ -237,6 +237,7 @@ def test_no_layer_is_called_like_a_part_of_another(name):
     if "l.other" in name:
         assert "l.other" in pl.loads(text)
     else:
+        assert message(text)[0].startswith("E201: ")
         assert message(text)[0].endswith("is also the name of a part of layer `l`")
 
 

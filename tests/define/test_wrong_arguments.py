@@ -10,6 +10,8 @@ from paddle_layers import nn
 from paddle_layers.config import ConfigWarning
 from paddle_layers.define.errors import InvalidAttributes
 from paddle_layers.runtime import DeviceError, FeedError
+from paddle_layers.training.optimizers import Sgd
+from paddle_layers.training.regularizers import L2
 
 TEXT = """
 layer { name: "x" type: "data" data { shape: [4] } }
@@ -43,7 +45,7 @@ def says(message, call, kind):
         (lambda n: pl.Net(n, batch_size=0), ValueError, "batch_size must be an integer from 1 to 2**63 - 1, not 0"),
         (lambda n: pl.Net(n, seed=-1), ValueError, "seed must be an integer from 0 to 2**63 - 1, not -1"),
         (lambda n: pl.Net(n, seed=0.5), TypeError, "seed must be an integer >= 0, not 0.5"),
-        (lambda n: pl.Net(n, dtype="float16"), ValueError, 'must be "float32" or "float64", not'),
+        (lambda n: pl.Net(n, dtype="float16"), ValueError, 'must be "float32" or "float64", not \'float16\''),
         (
             lambda n: pl.Net(n, dtype=np.float32),
             ValueError,
@@ -125,10 +127,10 @@ def test_a_hint_is_given_only_where_it_fits(net):
     [
         (np.zeros((3, 4)), "`scores.weight` has shape (4, 3); cannot assign shape (3, 4); assign array.T"),
         (np.zeros(3), "`scores.weight` has shape (4, 3); cannot assign shape (3,)"),
-        ("a", "`scores.weight` requires a numeric dtype, not <U1"),
+        ("a", "`scores.weight` requires a real dtype, not <U1"),
         (
             np.zeros((4, 3), complex),
-            "`scores.weight` requires a numeric dtype, not complex128",
+            "`scores.weight` requires a real dtype, not complex128",
         ),
         ([[1, 2], [3]], "`scores.weight`: cannot convert to an array: setting an array element with a sequence"),
     ],
@@ -207,7 +209,7 @@ def test_settings_are_not_inputs_and_data_are_no_arrays_alone(tmp_path):
     text = f'net {{ {TEXT} }} {data} output: "{tmp_path}/out"'
     meant = "data must be a file or arrays by field, {'field': array}, not a ndarray"
     says(meant, lambda: pl.predict(text, X, weights="w.safetensors"), TypeError)
-    wrong = "is a config, not data: expected a file that the source can read, or .csv, .npz, .npy"
+    wrong = "is a config, not data: expected a file that the source can read, or one with an extension of .csv"
     says(wrong, lambda: pl.predict(text, "net.textproto", weights="w.safetensors"), pl.data.DataError)
     whole = "datasets must map phases to arrays by field, {'train': {...}}, not a tuple"
     says(whole, lambda: pl.train(text, datasets=(X, Y)), pl.training.TrainingError)
@@ -245,3 +247,24 @@ def test_functions_of_unregistered_optimizers_are_rejected(add):
         pl.DefinitionError, match=r"test_wrong_arguments.py:\d+: Plain is not registered: add @optimizer"
     ):
         add(Plain)(lambda i, value: value[i])
+
+
+@pytest.mark.parametrize(
+    ("add", "owner", "kinds"),
+    [(pl.penalty, Sgd, "optimizer, expected regularizer"), (pl.linear_penalty, Sgd, "optimizer, expected regularizer")]
+    + [(add, L2, "regularizer, expected optimizer") for add in (pl.step, pl.direction, pl.lazy_update)],
+)
+def test_functions_of_another_kind_are_rejected(add, owner, kinds):
+    """A penalty must not replace the step of an optimizer."""
+    before = owner.__definition__.function
+    with pytest.raises(pl.DefinitionError, match=f"has kind {kinds}"):
+        add(owner)(lambda i, value: value[i])
+    assert owner.__definition__.function is before
+
+
+def test_a_subclass_does_not_replace_the_function_of_its_base():
+    class Derived(Sgd):
+        pass
+
+    with pytest.raises(pl.DefinitionError, match="Derived is not registered"):
+        pl.step(Derived)(lambda i, value: value[i])

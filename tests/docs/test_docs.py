@@ -139,9 +139,9 @@ class Page:
             found = shown_warm(done.stdout) if COMPILING not in shown else done.stdout
             same = doctest.OutputChecker().check_output(shown, found, FLAGS)
             assert same, f"{place}\nshown:\n{shown}\nfound:\n{found}"
-        errors = ("error[", "breaking:", "layers, 6 errors", "does not match the network", ": unsupported operator")
-        refused = any(word in shown for word in ("already exists", *errors))
-        assert done.returncode == int(refused), f"{place}\n{done.stdout}"
+        errors = ("error[", "breaking:", "does not match the network", ": unsupported operator")
+        refused = any(word in shown for word in ("already exists", *errors)) or re.search(r"layers, \d+ errors", shown)
+        assert done.returncode == int(bool(refused)), f"{place}\n{done.stdout}"
 
 
 def test_the_readme_shows_its_first_file() -> None:
@@ -157,7 +157,7 @@ def shown_warm(output: str) -> str:
 
 
 def marks_of(page: Path) -> list[pytest.MarkDecorator]:
-    """Pages that compile much have turns, but for the first that people read, and those that have changed."""
+    """Slow pages; `.ci/run` takes README.md, changed pages and one in four of the others."""
     if page.name not in SLOW:
         return []
     at_once = page.name == "README.md" or is_turn(sorted(SLOW).index(page.name)) or str(page) in changed_files()

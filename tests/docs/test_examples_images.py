@@ -32,7 +32,7 @@ def run(monkeypatch: pytest.MonkeyPatch, script: str, *arguments: str) -> None:
     runpy.run_path(script, run_name="__main__")
 
 
-def train(name: str, epochs: str, steps: int) -> pl.training.Report:
+def train(name: str, epochs: str, steps: int) -> pl.training.TrainingReport:
     """Train for some steps only, with the data that lie beside the file."""
     path = Path(f"{name}.textproto")
     text = path.read_text(encoding="utf-8")

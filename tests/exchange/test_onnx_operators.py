@@ -15,7 +15,7 @@ from tests.exchange.onnx_operators import cases, node, one
 
 ROWS, STEPS = 2, 3
 SHARE = 24
-"""The usual run takes one case in so many, other ones in each round; the slow run takes all."""
+"""The usual run takes one case in so many, always the same ones; the slow run takes all."""
 CASES = cases()
 
 

@@ -8,7 +8,7 @@ from paddle_layers.kernels.selection import check_names
 from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
 from paddle_layers.testing.kit import CONFIGS
 from paddle_layers.testing.properties.breadth import Breadth, narrowed
-from tests.selection import ARCHITECTURE, architecture_of, compiled_layers, is_compiled
+from tests.selection import ARCHITECTURE, ARCHITECTURES, architecture_of, compiled_layers, is_compiled
 
 LAYERS = sorted(pl.registry)
 COMPILED = [name for name, property_ in PROPERTIES.items() if property_.compiled]
@@ -36,9 +36,16 @@ def test_compiled_kernels_conform(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", compiled_layers(LAYERS))
 def test_conforms_compiled_and_on_all_configs(name):
-    precisions = ("float32", "float64") if is_compiled(name) else ("float32",)
-    with narrowed(Breadth((architecture_of(name),), precisions)):
+    with narrowed(Breadth((architecture_of(name),), ("float32",))):
         check_layer(name, configs=OF_LAYERS if pl.registry[name].is_composite else CONFIGS)
+
+
+@pytest.mark.slow
+@pytest.mark.later
+@pytest.mark.parametrize("name", LAYERS)
+def test_compiled_kernels_conform_in_every_precision_and_architecture(name):
+    with narrowed(Breadth(ARCHITECTURES, ("float32", "float64"))):
+        check_layer(name, configs=QUICK, properties=COMPILED)
 
 
 def test_tuned_kernels_replace_functions_that_exist():

@@ -45,7 +45,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "ctc_following",
         "for v in range(u + 1, min(2 * count[s] + 1, U)):",
         "for v in range(u + 1, min(3 * count[s] + 1, U)):",
-    ): "alpha is -inf in the states behind the last one, which adds nothing",
+    ): "alpha is -inf in the states after the last one, which adds nothing",
     ("jaccard", SHARED, "common = shared(x1, x2, u1, u2) * shared(y2, y1, v1, v2)"): CORNERS,
     ("jaccard", SHARED, "common = shared(x2, x1, u1, u2) * shared(y1, y2, v1, v2)"): CORNERS,
     ("jaccard", SHARED, "common = shared(x1, x2, u2, u1) * shared(y1, y2, v1, v2)"): CORNERS,

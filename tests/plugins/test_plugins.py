@@ -466,7 +466,7 @@ def test_a_tuned_kernel_in_the_wrong_module(site: Site) -> None:
 def test_check_plugin_finds_a_wrong_kernel(site: Site) -> None:
     site.install("ours", LAYER.format(name="ours_twice"), more={"kernels.py": KERNELS.format(factor=3)})
     done = site.run("-c", "import paddle_layers as pl\npl.testing.check_plugin('ours')")
-    assert "ours_twice: tuned kernels: `out0` differs by 5.0e-01 of its largest value in float64" in done.stderr
+    assert "ours_twice: tuned kernels: `out0` differs by " in done.stderr
 
 
 @pytest.mark.slow

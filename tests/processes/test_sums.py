@@ -106,7 +106,7 @@ import paddle_layers.training.processes.mpi_allreduce as sums
 from paddle_layers.cli import main
 del os.memfd_create
 if sys.argv.pop(1) == "CUDA-aware":  # the memory of a simulated card is the machine's: any MPI can take it
-    sums.knows_cards = lambda mpi: True
+    sums.is_cuda_aware = lambda mpi: True
 main()
 """
 

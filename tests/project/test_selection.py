@@ -31,6 +31,7 @@ def test_a_changed_module_selects_its_layers(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_shared_file_selects_a_limited_number_of_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(HELPERS in selection.files_of(layer) for layer in pl.registry) > 5 * selection.CONCERNED
     assert selection.CONCERNED / 2 < len(concerned(monkeypatch, HELPERS)) <= selection.CONCERNED
+    assert {"crf", "crf_decoding"} < concerned(monkeypatch, HELPERS, pl.registry["crf"].file), "not dropped for others"
 
 
 def test_shards_partition_the_tests() -> None:

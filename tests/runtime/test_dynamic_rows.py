@@ -105,7 +105,10 @@ def test_a_backward_pass_after_rows_have_changed_is_that_of_a_new_net():
 @pytest.mark.parametrize(
     ("first", "words"),
     [
-        ([[0, 9, 0], [0, 0, 0]], "`first` contains index 9 for sequence 0; valid indices are 0 to 5; -1 ends the list"),
+        (
+            [[0, 9, 0], [0, 0, 0]],
+            "`first` contains index 9 for sequence 0; valid indices are 0 to 5, or -1 for no",
+        ),
         ([[0, 0, 0], [0.5, 0, 0]], "`first` contains index 0.5 for sequence 1"),
         ([[0, 0, 0], [0, -2, 0]], "`first` contains index -2 for sequence 1"),
     ],

@@ -193,7 +193,7 @@ def test_mistakes_of_an_author() -> None:
     at_times = momentum(lambda rate: ((1, 0), (0, 1)) if rate else None)
     with pytest.raises(DefinitionError, match="must return None for all rates and counts, or for none"):
         LazyUpdate(at_times, at_times.bind({}), 0.0).step(0.0, 1.0)
-    with pytest.raises(DefinitionError, match="`l2` is a regularizer, not a optimizer"):
+    with pytest.raises(DefinitionError, match="`l2` has kind regularizer, expected optimizer"):
         lazy_update(registries["regularizer"]["l2"].owner)(lambda: None)
 
 

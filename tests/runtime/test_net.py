@@ -262,7 +262,7 @@ WRONG_FEEDS = {
         {"x": np.ones((5, 6, 6, 2))},
         r"rows of 6x6x2, .* takes 2x6x6 \(channels first\); feed array.transpose\(0, 3, 1, 2\)",
     ),
-    "texts": ({"x": np.full((5, 2, 6, 6), "a")}, "expected a numeric dtype"),
+    "texts": ({"x": np.full((5, 2, 6, 6), "a")}, "expected a real dtype"),
     "NaN": ({"x": np.full((5, 2, 6, 6), np.nan)}, "contains nan in row 0"),
     "fractions as ids": ({"label": np.ones(5)}, "ids must be integers"),
     "infinity": ({"x": np.full((5, 2, 6, 6), np.inf)}, "contains inf in row 0"),

@@ -465,7 +465,7 @@ def test_a_statistic_that_is_no_number_is_said_once(tmp_path):
     path.write_text(path.read_text().replace('input: "score" input: "side" }}', 'input: "chance" input: "side" }}'))
     report, _, shown = train(path, overwrite=True)  # obeyed: the page says to put a softmax between
     assert 0 <= report.results["area"] <= 1
-    assert "not a number" not in shown
+    assert "is NaN" not in shown
 
 
 def test_a_callback_from_python_that_waits_for_tests(tmp_path):

@@ -74,7 +74,7 @@ def test_schedules_end_where_they_should():
 
 def test_pieces_of_a_schedule_that_do_not_fit():
     piecewise = registries["schedule"]["piecewise"]
-    with pytest.raises(InvalidAttributes, match="expected one factor per step in `at`, 2, got 1"):
+    with pytest.raises(InvalidAttributes, match="expected one factor per step in `at` \\(2\\), got 1"):
         piecewise.create({"at": [1, 2], "factor": [0.5]})
     with pytest.raises(InvalidAttributes, match="steps must be in ascending order"):
         piecewise.create({"at": [2, 2], "factor": [0.5, 0.1]})
@@ -219,7 +219,7 @@ def faults(text):
         (
             'schedule { type: "piecewise" piecewise { at: 3 factor: [1, 2] } }',
             "E103",
-            "expected one factor per step in `at`, 1, got 2",
+            "expected one factor per step in `at` (1), got 2",
         ),
     ],
 )

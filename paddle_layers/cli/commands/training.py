@@ -161,9 +161,8 @@ def _print_trials(sweep: Sweep, trials: Sequence[TrialResult]) -> None:
     echo(f"Train with these settings: paddle-layers train {shlex.join([sweep.file, *plugins, *words])}")
 
 
-# What fits into a terminal; of what is left out, the note below gives the number.
 MOST_SETTINGS, MOST_RESULTS, LONGEST = 8, 4, 40
-"""Columns of settings and of results, and characters of a value."""
+"""Columns of settings and of results, and characters of a value, that fit into a terminal; a note counts the rest."""
 
 
 @click.command()

@@ -14,7 +14,7 @@ from ..reading.fields import BLOCK, FLOAT, INT, LIST, STRING, WORD, Field, Field
 from .headers import MessageSpec, spec
 
 _STEP = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]=]*)\])?(\.|=)")
-# 18 digits always fit into 64 bits; longer numbers stay strings, and the check of the field reports them.
+# 18 digits always fit into 64 bits; a longer integer becomes a float, which the check of an integer field rejects.
 _INT, _FLOAT = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(MANTISSA + r"(?:[eE][-+]?[0-9]{1,3})?")
 _PLAIN = re.compile(r"[^\]=0-9][^\]=]*")
 """A name in brackets that does not start with a digit."""

@@ -22,8 +22,8 @@ SPOOLED = 2**32
 
 _PIECE = 2**20
 
-RATIO = 1100
-"""So many times as large as the file may be what it claims to hold; zlib packs no more."""
+MOST_COMPRESSION = 1100
+"""Maximum ratio of declared to stored bytes; zlib compresses no more."""
 
 
 class PositionedFile:

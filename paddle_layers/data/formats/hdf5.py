@@ -18,7 +18,7 @@ from ..columns import Rows, SequenceColumn, checked_starts, gather, joined_start
 from ..dataset import Dataset
 from ..lazy_columns import MOST_BLOCKS, BadRecords, RowBlocks, StoredColumn
 from ..problems import DataError, as_data_error, optional_module
-from .files import RATIO, FileRows
+from .files import MOST_COMPRESSION, FileRows
 
 Array = NDArray[Any]
 
@@ -94,7 +94,7 @@ class Hdf5Files(FileRows):
         if item.is_virtual or item.external:
             raise DataError(f"{place} is virtual or stored externally, which is not supported")
         size = math.prod(item.shape) * item.dtype.itemsize
-        if size > max(2**20, RATIO * path.stat().st_size) or (item.shape[0] and not size):
+        if size > max(2**20, MOST_COMPRESSION * path.stat().st_size) or (item.shape[0] and not size):
             raise DataError(
                 f"{place} declares the shape {item.shape}, too large for a file of {path.stat().st_size} bytes"
             )

@@ -97,8 +97,9 @@ def map_column(
 
 
 class ListedBoxes:
-    """The concatenated boxes of `texts`: those of row r are `starts[r]` to `starts[r + 1]`, corners in pixels.
+    """Bounding boxes of an image list, each a word `x1,y1,x2,y2,class` in pixels, concatenated.
 
+    Those of row r are `starts[r]` to `starts[r + 1]`.
     Classes are integers, or the words in `classes`. Raises `DataError`, which begins with `place(row)`.
     """
 

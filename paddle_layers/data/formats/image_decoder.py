@@ -56,8 +56,9 @@ _STARTS = {
     b"\x76\x2f\x31\x01": "OpenEXR",
     b"SIMPLE  =": "FITS",
 }
+"""First bytes of unsupported formats, which messages name."""
 _BRANDS = {b"avif": "AVIF", b"avis": "AVIF", b"heic": "HEIC", b"heix": "HEIC", b"mif1": "HEIF", b"msf1": "HEIF"}
-FIRST = 16
+_FIRST = 16
 """Bytes that are looked at."""
 
 
@@ -232,7 +233,7 @@ def _from_sixteen(image: Any) -> Any:
     values = np.asarray(image)
     if values.dtype.kind == "f" or values.min() < 0 or values.max() >= 2**16:
         raise ValueError(f"pixels are {values.dtype} from {values.min():g} to {values.max():g}, expected 0 to 65535")
-    return grey_with_key(values, image.info.get("transparency"), pillow(""))
+    return _grey_with_key(values, image.info.get("transparency"), pillow(""))
 
 
 class _Refused:
@@ -248,11 +249,11 @@ class _Refused:
         if isinstance(error, Exception) and not isinstance(error, (DataError, MemoryError)):
             why = error.strerror if isinstance(error, OSError) and error.strerror else first_line(error)
             if why.startswith("cannot identify image file"):
-                why = unread_format(self._content()[:FIRST])
+                why = _unread_format(self._content()[:_FIRST])
             raise DataError(f"{self.name}: cannot read the image: {why.replace(self.name, 'it')[:200]}") from None
 
 
-def unread_format(first: bytes) -> str:
+def _unread_format(first: bytes) -> str:
     """Message for an unsupported image file: its format, if the first bytes show it."""
     found = next((kind for start, kind in _STARTS.items() if first.startswith(start)), "")
     if first[4:8] == b"ftyp":
@@ -278,7 +279,7 @@ def opaque(image: Any, color: Sequence[int], pillow: Any) -> Any:
     return pillow.alpha_composite(below, layers).convert("RGB")
 
 
-def grey_with_key(values: Any, key: object, pillow: Any) -> Any:
+def _grey_with_key(values: Any, key: object, pillow: Any) -> Any:
     """Grey values of 16 bits as 8, transparent where they are the key."""
     grey = pillow.fromarray((values >> 8).astype(np.uint8))
     if not isinstance(key, int):

@@ -12,6 +12,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
+from paddle_layers.define.fields.types import shape_text
 from paddle_layers.schema.datum_pb2 import Datum
 
 from ..columns import Rows
@@ -227,7 +228,7 @@ class Datums:
         size = math.prod(shape)
         if min(shape) < 1 or size not in {len(record.data), len(record.float_data)}:
             raise DataError(
-                f"{place}: the record declares the shape {'x'.join(map(str, shape))}, but has "
+                f"{place}: the record declares the shape {shape_text(shape)}, but has "
                 f"{len(record.data)} bytes and {len(record.float_data)} floats"
             )
         if len(record.data) == size:
@@ -241,4 +242,4 @@ class Datums:
 
 
 def _described(shape: Shape, dtype: np.dtype[Any]) -> str:
-    return f"{'x'.join(map(str, shape))} of {dtype}"
+    return f"{shape_text(shape)} of {dtype}"

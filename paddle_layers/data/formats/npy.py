@@ -23,7 +23,7 @@ LONGEST = 10_000
 """Bytes of a header: NumPy's own limit. A longer one describes no array of numbers."""
 
 MOST_AXES = 32
-"""Dtypes that every version of NumPy supports."""
+"""Number of axes that every version of NumPy supports."""
 
 _READERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 

@@ -16,7 +16,7 @@ from ..columns import Rows, SequenceColumn, WordColumn, gather, joined_starts, s
 from ..dataset import Dataset
 from ..lazy_columns import MOST_BLOCKS, BadRecords, RecordReader, RowBlocks
 from ..problems import DataError, as_data_error, optional_module
-from .files import RATIO, FileRows
+from .files import MOST_COMPRESSION, FileRows
 
 Array = NDArray[Any]
 
@@ -88,7 +88,8 @@ class ParquetFiles(FileRows):
         size = path.stat().st_size
         for group in range(file.num_row_groups):
             claim = file.metadata.row_group(group)
-            if not 0 <= claim.num_rows <= RATIO * size or not 0 <= claim.total_byte_size <= RATIO * size:
+            most = MOST_COMPRESSION * size
+            if not 0 <= claim.num_rows <= most or not 0 <= claim.total_byte_size <= most:
                 raise DataError(f"{path} is corrupt: row group {group} declares {claim.num_rows} rows")
             if claim.total_byte_size > LARGEST_GROUP:
                 raise DataError(

@@ -18,7 +18,7 @@ LIST = ".txt"
 
 
 class SeveralFiles(ABC):
-    """A source of such files; `opened` reads them."""
+    """Base of sources that concatenate the rows of several files; `opened` reads them."""
 
     indexed = True
 

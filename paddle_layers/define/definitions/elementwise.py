@@ -57,19 +57,22 @@ class Elementwise(Definition):
                 raise function.error(f"unknown argument `{name}`{suggestion(name, known)}")
 
 
-def definition_of(owner: type, call: Callable[..., Any]) -> Elementwise:
+def elementwise_of(owner: type, call: Callable[..., Any], kind: str) -> Elementwise:
     """The definition of a registered class, to which `call` is added.
 
     Returns:
         The definition.
 
     Raises:
-        DefinitionError: The class is not registered; at the line of `call`.
+        DefinitionError: The class is not registered, or is of another kind; at the line of `call`.
     """
-    definition: Elementwise | None = getattr(owner, "__definition__", None)
+    # Its own: the definition of a base class would lose its function.
+    definition: Elementwise | None = owner.__dict__.get("__definition__")
     if definition is None:
         message = f"{owner.__name__} is not registered: add @optimizer(...) or @regularizer(...) above the class"
         raise DefinitionError(message, call.__code__.co_filename, call.__code__.co_firstlineno)
+    if definition.kind != kind:
+        raise Function(kind, (), call).error(f"`{definition.name}` has kind {definition.kind}, expected {kind}")
     return definition
 
 
@@ -147,7 +150,7 @@ def step(owner: type) -> Callable[[F], F]:
     """
 
     def mark(call: F) -> F:
-        definition_of(owner, call).attach(call)
+        elementwise_of(owner, call, "optimizer").attach(call)
         return call
 
     return mark
@@ -173,7 +176,12 @@ def penalty(owner: type) -> Callable[[F], F]:
         def squares_penalty(i, value, rate):
             return rate * value[i]
     """
-    return step(owner)
+
+    def mark(call: F) -> F:
+        elementwise_of(owner, call, "regularizer").attach(call)
+        return call
+
+    return mark
 
 
 def direction(owner: type) -> Callable[[F], F]:
@@ -198,7 +206,7 @@ def direction(owner: type) -> Callable[[F], F]:
     """
 
     def mark(call: F) -> F:
-        definition_of(owner, call).attach_direction(call)
+        elementwise_of(owner, call, "optimizer").attach_direction(call)
         return call
 
     return mark

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from ..functions.point_functions import Function
-from .elementwise import Elementwise, definition_of
+from .elementwise import Elementwise, elementwise_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 LinearStep = Sequence[Sequence[float]]
@@ -96,10 +96,7 @@ def linear_penalty(owner: type) -> Callable[[F], F]:
 
 def _declaration(owner: type, kind: str, offered: set[str]) -> Callable[[F], F]:
     def mark(call: F) -> F:
-        definition = definition_of(owner, call)
-        function = Function(kind, (), call)
-        if definition.kind != kind:
-            raise function.error(f"`{definition.name}` is a {definition.kind}, not a {kind}")
+        definition, function = elementwise_of(owner, call, kind), Function(kind, (), call)
         definition.check_arguments(function, function.args, offered | set(definition.attributes))
         definition.lazy = function
         return call

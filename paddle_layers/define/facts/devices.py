@@ -32,10 +32,10 @@ def devices_of(layer: LayerDefinition) -> tuple[str, ...]:
     """Devices that all functions of a layer, or of its parts, compile for; the CPU takes every function."""
     parts = {part for body in example_bodies(layer) for part in body.layers()} if layer.is_composite else ()
     pairs = ((one, function) for one in (layer, *parts) for function in one.complete().functions)
-    return DEVICES if all(_suits_cards(*pair) for pair in pairs) else DEVICES[:1]
+    return DEVICES if all(_suits_gpus(*pair) for pair in pairs) else DEVICES[:1]
 
 
-def _suits_cards(layer: LayerDefinition, function: Function) -> bool:
+def _suits_gpus(layer: LayerDefinition, function: Function) -> bool:
     if function.python:
         return False
     axes = {}
@@ -44,7 +44,7 @@ def _suits_cards(layer: LayerDefinition, function: Function) -> bool:
         if field is not None:
             whole = field.per_item and function.over is None and name not in function.target_names
             axes[name] = len(field.indices) + whole
-    return _GpuCheck(function.call, function.program.tree, axes, ()).suits_cards()
+    return _GpuCheck(function.call, function.program.tree, axes, ()).suits_gpus()
 
 
 class _GpuCheck:
@@ -59,7 +59,7 @@ class _GpuCheck:
                 self.axes[target.id] = max(self.axes.get(target.id, 0), self._axes(value))
         self.harmless = {id(node) for parent in ast.walk(tree) for node in _harmless(parent)}
 
-    def suits_cards(self) -> bool:
+    def suits_gpus(self) -> bool:
         """Whether nothing in it needs the CPU."""
         return not any(self._needs_cpu(node) for statement in self.tree.body for node in ast.walk(statement))
 
@@ -80,7 +80,7 @@ class _GpuCheck:
             return True
         program = _program(called)
         axes = dict(zip(program.arguments, map(self._axes, node.args), strict=False))
-        return not _GpuCheck(called, program.tree, axes, self.callers).suits_cards()
+        return not _GpuCheck(called, program.tree, axes, self.callers).suits_gpus()
 
     def _assignments(self) -> Iterator[tuple[ast.expr, ast.expr]]:
         for node in ast.walk(self.tree):

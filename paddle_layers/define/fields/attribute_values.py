@@ -35,7 +35,6 @@ class Attributes(Mapping[str, Any]):
         """A copy, for code that looks many values up."""
         return self._values.copy()
 
-    # Identity instead of equality: equal blocks of a config are one object, so memos need not compare their values.
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:

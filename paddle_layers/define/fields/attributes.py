@@ -71,7 +71,7 @@ class Attribute(ABC, Generic[T]):
 
     @property
     def subject(self) -> str:
-        """What a message about one item begins with."""
+        """Subject of a message about one item."""
         return f"every value of `{self.name}`" if self.repeated else f"`{self.name}`"
 
     def check(self, value: object) -> str | None:

@@ -217,7 +217,7 @@ def _slice(facts: _Facts, x: Array, *given: Any) -> Array:
     index = [slice(None)] * x.ndim
     names = range(len(starts)) if axes is None else axes
     for start, end, axis, step in zip(starts, ends, names, steps or [1] * len(starts), strict=True):
-        # A backward slice to the begin has no end that Python can write as a number.
+        # A backward slice to the beginning has no end that Python can write as a number.
         last = None if step < 0 and end < -x.shape[axis] else end
         index[axis] = slice(start, last, step)
     return x[tuple(index)]

@@ -18,8 +18,7 @@ H100, where PyTorch multiplies large float32 matrices at 50.6 TFLOP/s: 19.35 TFL
 4096 samples, 13.47 for AlexNet with 128.
 
 Split-K: where the result is small and the depth is long, as in a filter gradient, several blocks also share the depth.
-Each stores its tile in the scratch buffer, and a second kernel adds the tiles in a fixed order. Without split-K, the
-filter gradients were half of a training step of a ResNet block (64x56x56) on an H100.
+Each stores its tile in the scratch buffer, and a second kernel adds the tiles in a fixed order.
 
 Helpers cannot access `cuda`, so arrays and barriers are in the kernels. Arrays are indexed by `flat`, which avoids
 numba's check for negative indices: that check breaks vectorized accesses.
@@ -172,7 +171,7 @@ def fetch(ahead, operand, matrix, first, start, thread, bits, along):
 def put(tile, operand, ahead, thread, bits, along):
     """Copies the fetched elements into shared memory."""
     k, m = spot(thread, bits, along)
-    # 4 more elements per row, so that threads of a warp write to different banks.
+    # 4 more elements per row: writes along the depth hit a bank at most twice, not four times; vectors stay aligned.
     pitch = (1 << bits) + 4
     at = operand * SECOND + k * pitch + m
     for i in range(LOADS):

@@ -64,8 +64,8 @@ def multiply_rows_back(dx, dy, weight, first, last, sizes, adding, place, size, 
     wide = rounded(N)
     transposed = place + LANES * ENTRY * size
     sums = transposed + K * wide * size
-    # Vectors are multiplied whole: lanes without a row hold zeros, not what the buffer held before.
     spare = sums + BLOCK * wide * size
+    # Vectors are multiplied whole: lanes without a row hold zeros, not what the buffer held before.
     if wide > N:
         zeros(transposed, K * wide, size, one)
     # The few gradients are transposed instead of the weight, which is read in its memory order.

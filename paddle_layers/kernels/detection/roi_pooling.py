@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from paddle_layers.kernels.constants import MAX_PLANE_TILES
 from paddle_layers.kernels.primitives.compile_options import compiled, contracted
 from paddle_layers.kernels.primitives.scratch import part
 from paddle_layers.kernels.tuned import tuned
@@ -16,8 +17,6 @@ MIN_WORK = 1 << 12
 """Minimum number of elements of the feature map for the tuned kernel; below it, the gain does not repay the compile
 time.
 """
-MAX_TILES = 16
-"""Maximum number of work items; a constant, so that the division does not depend on threads."""
 FAR, MOST = 1e6, 1024
 """As in the layers: a coordinate outside of any image, and the maximum number of samples per bin."""
 EXACT = 1 << 24
@@ -36,7 +35,7 @@ def planes(N: int, C: int) -> int:
 
 def tile_count(N: int, C: int) -> int:
     """Number of plane tiles; depends on the shape only."""
-    return min(N * C, MAX_TILES)
+    return min(N * C, MAX_PLANE_TILES)
 
 
 def row_numbers(W: int) -> int:
@@ -108,7 +107,7 @@ def largest(y, where, x, rows, columns):
 def roi_pool_y(first, last, y, where, x, box, R_start, scratch, spatial_scale):
     N, C, H, W = x.shape
     P, Q = y.shape[2:]
-    parts, real = min(N * C, MAX_TILES), x.dtype.type
+    parts, real = min(N * C, MAX_PLANE_TILES), x.dtype.type
     scale = real(spatial_scale)
     for item in range(first, last):
         table = part(scratch, item, parts)
@@ -205,7 +204,7 @@ def share_table(table, count, extent):
 def roi_align_y(first, last, y, x, box, R_start, scratch, spatial_scale, sampling_ratio, aligned):
     N, C, H, W = x.shape
     P, Q = y.shape[2:]
-    parts, scale = min(N * C, MAX_TILES), x.dtype.type(spatial_scale)
+    parts, scale = min(N * C, MAX_PLANE_TILES), x.dtype.type(spatial_scale)
     for item in range(first, last):
         table = part(scratch, item, parts)
         split = P * (2 * H + 1)
@@ -228,7 +227,7 @@ def roi_align_y(first, last, y, x, box, R_start, scratch, spatial_scale, samplin
 @compiled
 def roi_pool_dx(first, last, dx, dy, where, R_start, accumulate):
     N, C = dx.shape[:2]
-    parts, zero = min(N * C, MAX_TILES), dx.dtype.type(0)
+    parts, zero = min(N * C, MAX_PLANE_TILES), dx.dtype.type(0)
     for plane in range(N * C * first // parts, N * C * last // parts):
         n, c = plane // C, plane % C
         target = dx[n, c].ravel()
@@ -246,7 +245,7 @@ def roi_pool_dx(first, last, dx, dy, where, R_start, accumulate):
 @compiled
 def roi_align_dx(first, last, dx, dy, rows, columns, R_start, scratch, accumulate):
     N, C, H = dx.shape[:3]
-    parts, zero = min(N * C, MAX_TILES), dx.dtype.type(0)
+    parts, zero = min(N * C, MAX_PLANE_TILES), dx.dtype.type(0)
     for item in range(first, last):
         row = part(scratch, item, parts)
         for plane in range(N * C * item // parts, N * C * (item + 1) // parts):

@@ -327,9 +327,9 @@ def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, s
         k, end = run_start(filters, run, runs), run_start(filters, run + 1, runs)
         d, stop = D * part // parts, D * (part + 1) // parts
         r, count = meeting_run(R, tap * gap[0] - ahead[0], step[0], Z)
-        # The longer of batch and planes is the inner loop, of which a band takes several.
         z = r * step[0] - ahead[0] + tap * gap[0]
         of_volume, of_plane = (C * Z * plane, K * R * deltas), (step[0] * plane, deltas)
+        # The longer of batch and planes is the inner loop, of which a band takes several.
         many, outer, inner = (N, of_volume, of_plane) if count > N else (count, of_plane, of_volume)
         correlate_weights(
             many, max(N, count), end - k, stop - d,

@@ -304,7 +304,7 @@ def vectors_pay_back(
 
 def single_channels(K: int, D: int, groups: int) -> bool:
     """Whether the convolution is depthwise, with few filters per channel."""
-    # Fewer filters than a register tile has rows would leave most of the tile empty.
+    # With fewer filters than a register tile has rows, part of the tile would be empty.
     return D == 1 and K // groups < ROWS
 
 

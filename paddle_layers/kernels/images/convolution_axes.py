@@ -19,7 +19,6 @@ class _Asking:
 
     def __init__(self, names: list[str], answer: Callable[[Mapping[str, int]], Any]) -> None:
         kind = inspect.Parameter.POSITIONAL_ONLY
-        # `call_by_name` reads the signature to find out which values a function requests.
         self.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])
         self._names, self._answer = names, answer
 

@@ -284,7 +284,7 @@ def correlate_back(
 def meeting_elements(table, starts, low_y, low, pitch, taps, width, geometry, size):
     """Filter elements that contribute to pixels, by remainder modulo the stride, as offset tables.
 
-    `starts` has, for each pair of remainders, the begin of its table and its number of elements; the factors of an
+    `starts` has, for each pair of remainders, the start of its table and its number of elements; the factors of an
     element take `width` entries. `taps` are their number and their byte strides in the planes and in the filter.
     """
     _, _, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry

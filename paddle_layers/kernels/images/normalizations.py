@@ -21,6 +21,7 @@ from paddle_layers.kernels.tuned import tuned
 
 MIN_WORK = 1 << 17
 """Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
+# Without pixels the point function reads columns with a stride of a whole row, so that the tuned kernel pays earlier.
 MIN_ROWS_WORK = 1 << 15
 """The same for rows without pixels."""
 

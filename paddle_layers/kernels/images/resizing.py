@@ -6,6 +6,7 @@ NaN there may be NaN.
 
 from __future__ import annotations
 
+from paddle_layers.kernels.constants import MAX_PLANE_TILES
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, contracted
 from paddle_layers.kernels.primitives.memory_ops import add_run, copy_run
 from paddle_layers.kernels.primitives.plane_codegen import MASKS
@@ -16,8 +17,6 @@ from paddle_layers.kernels.tuned import tuned
 
 MIN_WORK = 1 << 17
 """Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
-MAX_TILES = 16
-"""Maximum number of work items; a constant, so that the division does not depend on threads."""
 
 
 def numbers(N: int, C: int, H: int, W: int, P: int, Q: int) -> int:
@@ -32,7 +31,7 @@ def planes(N: int, C: int) -> int:
 
 def tile_count(N: int, C: int) -> int:
     """Number of plane tiles; depends on the shape only."""
-    return min(N * C, MAX_TILES)
+    return min(N * C, MAX_PLANE_TILES)
 
 
 @also_in_python
@@ -96,7 +95,7 @@ def clear(values):
 
 @compiled
 def cut(scratch, at, size):
-    """A vector of zeros in the scratch buffer, and the begin of the next one."""
+    """A vector of zeros in the scratch buffer, and the start of the next one."""
     clear(scratch[at : at + size])
     return scratch[at : at + size], at + size
 
@@ -150,7 +149,7 @@ def interpolate(first, last, y, x, scratch, aligned):
     """Interpolation `y` (N, C, P, Q) of `x` (N, C, H, W). A work item is some planes."""
     N, C, H, W = x.shape
     _, _, P, Q = y.shape
-    size, one, items = y.itemsize, y.dtype.type(1), min(N * C, MAX_TILES)
+    size, one, items = y.itemsize, y.dtype.type(1), min(N * C, MAX_PLANE_TILES)
     pixels, results = x.ravel(), y.ravel()
     for item in range(first, last):
         own = part(scratch, item, items)
@@ -236,7 +235,7 @@ def interpolate_back(first, last, dx, dy, accumulate, scratch, aligned):
     """Gradient `dx` (N, C, H, W) of `interpolate`, added to `dx` where `accumulate`."""
     N, C, H, W = dx.shape
     _, _, P, Q = dy.shape
-    size, one, items, most = dy.itemsize, dy.dtype.type(1), min(N * C, MAX_TILES), most_terms(W, Q)
+    size, one, items, most = dy.itemsize, dy.dtype.type(1), min(N * C, MAX_PLANE_TILES), most_terms(W, Q)
     target, deltas = dx.ravel(), dy.ravel()
     for item in range(first, last):
         own = part(scratch, item, items)
@@ -320,7 +319,7 @@ def doubled_y(first, last, y, x):
 def nearest_interp_y(first, last, y, x, scratch):
     N, C, H, W = x.shape
     _, _, P, Q = y.shape
-    size, one, items = y.itemsize, y.dtype.type(1), min(N * C, MAX_TILES)
+    size, one, items = y.itemsize, y.dtype.type(1), min(N * C, MAX_PLANE_TILES)
     for item in range(first, last):
         own = part(scratch, item, items)
         begins, at = cut(own, 0, Q)
@@ -371,7 +370,7 @@ def doubled_dx(first, last, dx, dy, accumulate):
 def nearest_interp_dx(first, last, dx, dy, accumulate, scratch):
     N, C, H, W = dx.shape
     _, _, P, Q = dy.shape
-    size, one, items, terms = dy.itemsize, dy.dtype.type(1), min(N * C, MAX_TILES), (Q + W - 1) // W
+    size, one, items, terms = dy.itemsize, dy.dtype.type(1), min(N * C, MAX_PLANE_TILES), (Q + W - 1) // W
     target, deltas = dx.ravel(), dy.ravel()
     for item in range(first, last):
         own = part(scratch, item, items)

@@ -141,8 +141,8 @@ def gather_pixels(to, of, shape, steps, sizes, row, window, pixel, size, one):
         for q in range(shape[1]):
             at, source = to, of + (p * steps[0] + q * steps[1]) * pixel
             for _ in range(sizes[0]):
-                # Runs of 5, 9 or 21 elements are no multiples of 8: these moves take a third of the time of first
-                # layers.
+                # Runs of 5, 9 or 21 elements are no multiples of 8: these moves took a third of the filter gradients
+                # of first layers.
                 for done in range(0, sizes[1], 8):
                     move_8(at + done * size, source + done * size, one)
                 at += sizes[1] * size

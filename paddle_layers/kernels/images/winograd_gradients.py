@@ -28,6 +28,7 @@ from .winograd_tiling import SKEW, line_numbers
 # filters of an item times 36 points have to stay in a cache.
 TILES = 4 * LANES
 """Tiles of a block."""
+# Each item transforms its filters and channels itself: more items mean more transforms for the same products.
 ITEMS = 4
 """Number of items, if each has `LEAST` filters times channels; with more than `MOST` their sums would not stay in a
 cache.

@@ -169,7 +169,7 @@ def ctc_dx(
         for t in range(S_start[s], S_start[s + 1]):
             if not accumulate:
                 dx[t] = 0
-            # No path fits the label: the loss is infinite, and there is nothing to follow.
+            # No path fits: the loss is 0 where the labels need more steps than there are, else infinite. No gradient.
             if total[s] == -np.inf:
                 continue
             take_scores(marginals[0], x[t], state[s], peak[t], norm[t])

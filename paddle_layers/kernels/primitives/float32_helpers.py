@@ -126,8 +126,9 @@ def gelu_single(v):
     a = abs(v)
     a = FAR if a > FAR else a
     p, q = ratio(a)
-    # The small tail is computed for both signs: one minus a value near one would cancel. The division is exact in
-    # vectors and remainders, unlike a reciprocal estimate, with which results would depend on the split over threads.
+    # The small tail is computed for both signs: one minus a value near one would cancel. The division is
+    # rounded the same in vectors and remainders; with a reciprocal estimate, results would depend on the split over
+    # threads.
     return (v if v > ZERO else ZERO) - lifted_density(a) * p * a / q
 
 

@@ -167,7 +167,7 @@ def _set_long(typingctx, place, value):
 
 @once
 def set_places(table, firsts, count, terms, size, one):
-    """Writes the first input indices into a table: `firsts` counts from the begin of the row, and is increasing.
+    """Writes the first input indices into a table: `firsts` counts from the start of the row, and is increasing.
 
     Returns 1 if all are permuted in registers, else 0.
     """

@@ -15,7 +15,7 @@ def part(scratch, item, items):
 
 @compiled
 def take(scratch, at, rows, columns):
-    """A matrix of zeros in the scratch buffer, and the begin of the next one."""
+    """A matrix of zeros in the scratch buffer, and the start of the next one."""
     end = at + rows * columns
     scratch[at:end] = 0
     return scratch[at:end].reshape((rows, columns)), end

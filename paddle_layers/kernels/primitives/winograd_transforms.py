@@ -157,7 +157,6 @@ def transform_function(module: Any, lanes: int, kind: str, real: Any) -> Any:
     ]
     for row, results in enumerate(_both_ways(transform, given)):
         values = [result.value for result in results]
-        # Lanes are adjacent tiles, whose outputs are adjacent in the image.
         if kind == "outputs":
             values = _interleaved(builder, values)
         for at, value in enumerate(values):

@@ -172,7 +172,7 @@ def grumemory_deltas(
                 past = y[t - step] if q > 0 else pasts[r]
                 dh = outputs[r][:K]
                 add_to(dh, dy[t])
-                # Paths to the previous output that do not pass through a weight are in `carried`.
+                # `carried` has the other paths to the previous output: through 1 - update, and through the reset gate.
                 add_to(dh, carried[r])
                 if initial is not None:  # not read by anything else
                     copy(output_delta[t], dh)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from paddle_layers.kernels.constants import MAX_TILES
 from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.primitives.vector_functions import add_product, add_to, copy, multiply, sigmoid_all, tanh_all
 from paddle_layers.kernels.tuned import tuned
 
-from .gates import MAX_TILES, add_rows, pack_gates, sigmoid_gate_backward, tanh_gate_backward, tile_count
+from .gates import add_rows, pack_gates, sigmoid_gate_backward, tanh_gate_backward, tile_count
 from .lstm import GATES, is_usual, output_gate_backward
 
 # Low, since a recurrent group runs the cell in every step: the kernels reduced its time to a third and less.

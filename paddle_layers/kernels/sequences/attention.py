@@ -68,7 +68,8 @@ def to_probabilities(column, rows, others, peak, norm, h, shift, causal, factor)
 def to_dscores(column, dscores, rows, others, delta, h, factor):
     """Gradients of the scores, which overwrite the gradients of the probabilities."""
     for i in range(rows[1] - rows[0]):
-        # The Jacobian of softmax; `delta` is the sum over keys of dy times y, computed once per query.
+        # The Jacobian of softmax; `delta` is the sum of dy times y over the columns of the head, computed once per
+        # query.
         mean = delta[rows[0] + i, h]
         for j in range(others[1] - others[0]):
             dscores[i * BLOCK + j] = factor * column[i * BLOCK + j] * (dscores[i * BLOCK + j] - mean)

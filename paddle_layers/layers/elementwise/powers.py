@@ -135,7 +135,7 @@ def row_power_dexponent(n, dy, x, y, C):
 
 @gradient(RowPower.x)
 def row_power_dx(n, c, dy, exponent, x):
-    # As above: `0 * x ** -1` would be NaN at 0, where the power is constant.
+    # As in `power`: for an exponent of 0, `0 * x ** -1` would be NaN at 0, where the power is constant.
     return dy[n, c] * exponent[n] * x[n, c] ** (exponent[n] - 1.0) if exponent[n] != 0.0 else 0.0
 
 

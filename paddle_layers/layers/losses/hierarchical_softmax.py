@@ -155,7 +155,7 @@ def hsigmoid_entries(label, V, prepared):
     place = np.arange(start[-1]) - np.repeat(start[:-1], depth)
     if prepared is None:
         repeated = np.repeat(code, depth)
-        # The prefix of a code is the heap number of a node, its last digit the side.
+        # A prefix of the code is the heap number of a node, the digit after it the side.
         return start, (repeated >> (place + 1)) - 1, repeated >> place & 1
     found = np.repeat(first, depth) + place
     return start, prepared[1][found], prepared[2][found]

@@ -99,7 +99,8 @@ def grumemory_y(
                     r += h * weight[j, K + k]
             update[t, k] = activate(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
             reset[t, k] = activate(r, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
-            # Reset after the product: the recurrent part of the candidate needs no gate, and its weight one product.
+            # Reset after the product: the recurrent part of the candidate does not depend on the reset gates of other
+            # units.
             if reset_after:
                 recalled[t, k] = bias[3 * K + k]
                 if p >= 0 or initial is not None:

@@ -133,7 +133,7 @@ def _checked(batch: BatchRows, op: Op, name: str, array: Array) -> Array:
         sequence, place = np.argwhere(wrong)[0]
         last = lengths[sequence] - 1
         there = (
-            f"valid indices are 0 to {last}; -1 ends the list"
+            f"valid indices are 0 to {last}, or -1 for no index"
             if last >= 0
             else "the sequence is empty; use -1 for no index"
         )

@@ -163,7 +163,7 @@ def _fit(array: NDArray[Any], type_: Type) -> str:
 
 def _real(array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind not in "fiub":
-        raise FeedError(f"has dtype {array.dtype}; expected a numeric dtype")
+        raise FeedError(f"has dtype {array.dtype}; expected a real dtype")
     return array
 
 

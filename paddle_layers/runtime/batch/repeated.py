@@ -52,7 +52,7 @@ class RepeatedPass(NamedTuple):
         """The repeatable pass after a pass.
 
         Returns:
-            `None` if more than the shapes of feeds determines how a batch maps to the plan.
+            The repeatable pass; None if more than the shapes of feeds determines how a batch maps to the plan.
         """
         outputs, indices = list(outputs), plan.index_arrays
         # Random keys, dynamic rows and prepared entries change from pass to pass even for equal shapes.

@@ -25,7 +25,7 @@ class Rows:
     layouts: dict[Steps, StepLayout] = field(default_factory=dict)
     """The steps of recurrent groups."""
     ids: dict[Domain, Ints] = field(default_factory=dict)
-    """For rows that represent used ids: these ids, in increasing order. They are known at the begin of the backward
+    """For rows that represent used ids: these ids, in increasing order. They are known at the beginning of the backward
     pass.
     """
     whole: dict[Domain, float] = field(default_factory=dict)

@@ -112,7 +112,7 @@ class Parameter:
         except ValueError as error:  # ragged rows
             raise ValueError(f"`{self.name}`: cannot convert to an array: {first_line(error)}") from None
         if array.dtype.kind not in "fiub":
-            raise ValueError(f"`{self.name}` requires a numeric dtype, not {array.dtype}")
+            raise ValueError(f"`{self.name}` requires a real dtype, not {array.dtype}")
         if array.shape not in ((), self.shape):
             same = array.size == self.size
             meant = "; assign array.T" if same and array.shape == self.shape[::-1] and array.ndim > 1 else ""

@@ -52,7 +52,7 @@ class Accumulation:
             # Rebuilt only if the gradients come from another plan.
             self._adding = self._device.table(launches, self._dtype, _address)
             self._count = len(launches)
-        # Whole tables are only cleared at the begin of a step, and only the rows of each batch are added.
+        # Whole tables are only cleared at the beginning of a step, and only the rows of each batch are added.
         if not self._begun:
             for table in self.tables.values():
                 table.write(np.zeros(1))

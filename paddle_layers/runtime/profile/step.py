@@ -51,7 +51,7 @@ class StepTimes(NamedTuple):
     layers: dict[tuple[str, str], Work]
     """By layer and pass, in the order of the network; each launch is timed separately."""
     whole: dict[str, Work]
-    """By pass, all launches at once, as in a regular step."""
+    """By pass, all launches without a pause, as in a regular step."""
 
 
 def time_step(network: Network, phase: str, batch_size: int, progress: Progress | None = None) -> StepTimes:

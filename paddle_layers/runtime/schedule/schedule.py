@@ -113,7 +113,7 @@ class LaunchSchedule:
         if not training:
             fuse_epilogues(self.forward, constants, self._read_outside(), self.device)
         self.constants = len(constants)
-        """So many launches at the begin of the forward pass depend on parameters only."""
+        """So many launches at the beginning of the forward pass depend on parameters only."""
         stops = late_stops(self.graph, self.forward, self._decisive_buffers)
         self.joins = [places_of(joins, launches) for launches in (self.forward, self.backward)]
         """Reductions over processes that share a batch, in both passes, and the launch before each."""

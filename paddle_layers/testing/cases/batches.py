@@ -73,7 +73,7 @@ EMPTY: dict[int, tuple[BatchLayout, ...]] = {
 """Batches without rows by sequence level: without samples, and of one sample that is an empty sequence."""
 
 # The empty sequence is neither first nor last: at the ends, an index error might not reach a neighbor.
-# The first one has two rows: a backward loop that stops before row 0 has an effect.
+# The first sequence and sub-sequence have two rows, so that a backward loop that stops before row 0 has an effect.
 STARTS: dict[int, tuple[tuple[int, ...], ...]] = {0: (), 1: ((0, 2, 2, 6, 7),), 2: ((0, 2, 3, 5), (0, 2, 2, 3, 6, 7))}
 """Starts by sequence level, outermost first: one empty sequence, one empty sub-sequence."""
 

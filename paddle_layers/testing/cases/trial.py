@@ -30,6 +30,7 @@ from paddle_layers.runtime.plan.plan import Plan
 from .case import Case
 
 Array = NDArray[Any]
+T = TypeVar("T")
 Results = dict[str, Array]
 GUARD = 256
 """Size in bytes of the guard zones before and after every buffer."""
@@ -307,9 +308,6 @@ def run(case: Case, dtype: str, device: str | Device = "cpu") -> tuple[Results, 
         return trial.step(), trial.tuned
 
 
-T = TypeVar("T")
-
-
 def as_python(compute: Callable[[], T]) -> T:
     """Run the point functions as Python, which needs no compiler and notices indices out of range or below zero.
 
@@ -319,6 +317,5 @@ def as_python(compute: Callable[[], T]) -> T:
         with point_functions_only(), interpreted():
             return compute()
     except (ArithmeticError, ValueError):
-        # `math.log(0)` and division by zero raise in Python, where compiled functions return infinity or NaN.
         with point_functions_only():
             return compute()

@@ -42,17 +42,17 @@ def different_bits(expected: Array, found: Array, why: str) -> str | None:
 
 
 def all_close(expected: Mapping[str, Array], found: Mapping[str, Array], dtype: str, why: str) -> Verdicts:
-    """Every result with the element that differs most, if it is not close."""
+    """Compare all results by name."""
     largest = max((values.size for values in expected.values()), default=0)
     for name, values in expected.items():
         # A gradient of one parameter is a sum over a whole tensor. Rounding errors of n terms that cancel add up to
         # about the square root of n times that of one.
-        terms = max(largest / max(values.size, 1), 1.0)
+        terms = max(largest / max(values.size, 1), 1.0) if name.startswith("gradient of ") else 1.0
         yield name, close(values, found[name], dtype, why, ROUNDING[dtype] * math.sqrt(terms))
 
 
 def close(expected: Array, found: Array, dtype: str, why: str, rounding: float | None = None) -> str | None:
-    """The element that differs most if that is more than a share of the largest number, or than rounding; or None."""
+    """The element that differs most, if by more than the relative tolerance and the rounding errors; or None."""
     if expected.shape != found.shape:
         return f"has shape {found.shape} {why}, expected {expected.shape}"
     finite = np.abs(expected[np.isfinite(expected)])
@@ -67,7 +67,7 @@ def close(expected: Array, found: Array, dtype: str, why: str, rounding: float |
         return None
     place = tuple(int(i) for i in np.unravel_index(int(error.argmax()), error.shape))
     return (
-        f"differs by {error[place] / scale:.1e} of its largest value {why}, tolerance {tolerance:.0e}: "
+        f"differs by {error[place]:.1e} {why}, tolerance {tolerance * scale:.1e}: "
         f"{at(place)}expected {expected[place]:.10g}, got {found[place]:.10g}"
     )
 

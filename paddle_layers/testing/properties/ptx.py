@@ -80,7 +80,7 @@ def compile_layer(
         One `Ptx` per kernel and architecture.
 
     Raises:
-        ImportError: numba-cuda is not installed.
+        ImportError: numba-cuda is not installed; for point functions, only when the text of a kernel is read.
 
     Example::
 

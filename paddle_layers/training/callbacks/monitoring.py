@@ -204,7 +204,6 @@ class SaveBest(Watching):
 
     def _keep(self, run: Run, value: float) -> None:
         """Save the weights if they are among the best; of equal results the first are kept."""
-        # A stable sort, so that of equal results the first are kept.
         found = sorted([*self._kept, (value, run.step)], key=lambda one: one[0] * (1 if self.mode == "min" else -1))
         self._kept = found[: self.best_tests]
         if (value, run.step) in self._kept:

@@ -87,7 +87,7 @@ def evaluate(
 
     Example::
 
-        print(pl.evaluate("digits.config").results["accuracy"])
+        print(pl.evaluate("digits.textproto").results["accuracy"])
     """
     from paddle_layers.runtime import Net
 

@@ -86,7 +86,7 @@ def generate(
 
     Example::
 
-        pl.generate("poems.config", temperature=0.7, seed=1)
+        pl.generate("poems.textproto", temperature=0.7, seed=1)
     """
     with open_generation(training, data, weights, dictionary, device, settings) as run:
         return Generation([texts for batch in run.batches() for texts in batch], run.weights)

@@ -147,7 +147,8 @@ def _reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSet
     path, own = Path(data), settings.definition
     if what := NO_DATA.get(path.suffix.lower()):
         raise DataError(
-            f"{data} is {what}, not data: expected a file that the source can read, or {', '.join(SUFFIXES)}"
+            f"{data} is {what}, not data: expected a file that the source can read, or one with an extension of "
+            f"{', '.join(SUFFIXES)}"
         )
     if not path.exists():
         raise missing_file(path, "")
@@ -162,7 +163,9 @@ def _reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSet
         return replace(settings, attributes=own.bind(values))
     if kind == own.name:
         known = ", ".join(SUFFIXES)
-        raise DataError(f"{data}: the source `{own.name}` does not read files; expected the extension {known}")
+        raise DataError(
+            f"{data}: the source `{own.name}` does not read files; expected a file with one of the extensions {known}"
+        )
     definition = registries["source"][kind]
     several = definition.attributes["file"].check("")
     attributes = definition.bind({"file": [str(path)] if several else str(path)})

@@ -76,7 +76,7 @@ def predict(
 
     Example::
 
-        prediction = pl.predict("digits.config", "new.npz")
+        prediction = pl.predict("digits.textproto", "new.npz")
     """
     with open_prediction(training, data, weights, values, dictionary, device) as run:
         parts = list(run.batches())

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from paddle_layers.runtime.plan.gradient_parts import GradientPart
 
 
-class CardArray:
+class GpuArray:
     """GPU memory as mpi4py accepts it: the CUDA array interface, version 3."""
 
     def __init__(self, part: GradientPart) -> None:
@@ -27,26 +27,26 @@ class MpiSums:
 
     def __init__(self, mpi: Any, device: Device) -> None:
         self._mpi, self._comm, self._device = mpi, mpi.COMM_WORLD, device
-        self._on_card = device.name == "cuda"
-        self._knows_cards = self._on_card and knows_cards(mpi)
+        self._on_gpu = device.name == "cuda"
+        self._is_cuda_aware = self._on_gpu and is_cuda_aware(mpi)
         self._requests: list[Any] = []
         self._copies: list[tuple[GradientPart, Any]] = []
 
     @property
     def note(self) -> str:
         """A note for the user about the all-reduce."""
-        copied = self._on_card and not self._knows_cards
+        copied = self._on_gpu and not self._is_cuda_aware
         return "note: this MPI is not CUDA-aware: gradients are summed in host memory" if copied else ""
 
     def start_sum(self, part: GradientPart) -> None:
         """Begin to replace a part of the gradients by the sum over all processes."""
         self._mpi.Request.Testall(self._requests)  # many an MPI moves on only when it is called
         numbers: Any
-        if not self._on_card:
+        if not self._on_gpu:
             numbers = part.numbers
-        elif self._knows_cards:
+        elif self._is_cuda_aware:
             self._device.synchronise()  # MPI does not wait for what is queued
-            numbers = CardArray(part)
+            numbers = GpuArray(part)
         else:
             # A copy that lives until `wait`: MPI reads and writes it asynchronously.
             numbers = np.array(part.numbers)
@@ -61,7 +61,7 @@ class MpiSums:
         self._requests, self._copies = [], []
 
 
-def knows_cards(mpi: Any) -> bool:
+def is_cuda_aware(mpi: Any) -> bool:
     """Whether this MPI is CUDA-aware: as MPI 4.1 reports it, or by Open MPI's function."""
     kinds = mpi.COMM_WORLD.Get_info().get("mpi_memory_alloc_kinds") or ""
     if any(kind in ("cuda", "cuda:device") for kind in kinds.split(",")):

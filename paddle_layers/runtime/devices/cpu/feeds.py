@@ -11,7 +11,7 @@ from paddle_layers.runtime.generate.library import kept
 @kept
 @njit(nogil=True, fastmath={"reassoc"})
 def all_finite(numbers):
-    """Whether a vector of floating-point values holds neither NaN nor infinity: zero times one of these is NaN."""
+    """Whether a vector of floating-point values has neither NaN nor infinity."""
     # `x - x` is 0 for finite values and NaN otherwise, and NaN survives the sum. Of the fast-math flags only
     # reassociation is allowed: it suffices for vectorization, and with `nnan` LLVM would fold the loop to 0.
     wrong = numbers.dtype.type(0)

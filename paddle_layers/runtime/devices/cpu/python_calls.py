@@ -109,7 +109,7 @@ class PythonBody:
                 raise self._fault(f"returns None for `{name}`; is a `return` missing?")
             values, whole = np.asarray(one), target.dtype.kind == "i"
             if values.dtype.kind not in ("biu" if whole else "biuf"):
-                kind = "an integer" if whole else "a numeric"
+                kind = "an integer" if whole else "a real"
                 raise self._fault(f"returns {values.dtype} for `{name}`; expected {kind} dtype")
             if values.shape != target.shape:
                 raise self._fault(f"returns shape {values.shape} for `{name}`; expected {target.shape}")

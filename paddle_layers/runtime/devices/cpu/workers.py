@@ -91,8 +91,7 @@ def sleep(board, own):
     """Sleeps until a caller needs this worker."""
     part = board + 8 * PART * own
     _lock(part + 8 * MUTEX)
-    # Set before `ENDED` is checked: either the worker sees the end here, or `wake` sees that it is asleep. The other
-    # order could lose the wake-up at exit.
+    # Set before `ENDED` is checked: a wake-up at exit is lost only while this store is still buffered.
     store(part + 8 * ASLEEP, 1)
     if load(board + 8 * ENDED) != 0:
         store(part + 8 * ASLEEP, 0)

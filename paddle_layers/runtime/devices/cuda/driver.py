@@ -14,7 +14,7 @@ from .compile import ENTRY, CudaDriver, cubin_of
 from .queue import queue_kernels
 from .staging import Staging
 
-# Threads continue with a grid stride: more blocks would only repeat the index arithmetic at their begin.
+# Threads continue with a grid stride: more blocks would only repeat the index arithmetic at their beginning.
 WAVES = 32
 """Maximum number of blocks per multiprocessor."""
 LAUNCH_SINCE = 4000

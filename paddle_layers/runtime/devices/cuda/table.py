@@ -103,7 +103,7 @@ class CudaTable:
         self._slots += map(Extent, strides)
 
     def _put_real(self, at: int, value: float) -> None:
-        """Writes a floating-point value in the precision of the tensors to the begin of its slot."""
+        """Writes a floating-point value in the precision of the tensors to the start of its slot."""
         # A float32 parameter is read from the first four bytes of its slot.
         self.slots[at : at + 1].view(self._dtype)[0] = value
 

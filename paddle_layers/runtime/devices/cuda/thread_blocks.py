@@ -94,8 +94,7 @@ def _parse(lines: list[str]) -> list[ast.stmt]:
 def _every_nth(loop: ast.For) -> list[ast.stmt]:
     """A perfect loop nest is flattened, so that adjacent threads read adjacent memory.
 
-    Indices are advanced by addition: with a division per iteration, `batch_norm` of 128x64x64x64 took 1.61 instead of
-    0.619 ms forward on an H100.
+    Indices are advanced by addition, without a division per iteration.
     """
     nest = [loop]
     while len(nest[-1].body) == 1 and isinstance(inner := nest[-1].body[0], ast.For) and _is_free(inner, nest):
