@@ -77,7 +77,7 @@ class StoredColumn:
             change: Called as `change(items, row of every item)`; may alter the items.
 
         Returns:
-            An array (rows, *shape), a list of strings, or `Sequences` if the level is 1.
+            An array `(rows, *shape)`, a list of strings, or `Sequences` if the level is 1.
 
         Raises:
             BadRecords: Records cannot be read.

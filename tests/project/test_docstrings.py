@@ -153,6 +153,14 @@ def test_descriptions_have_no_colon_that_sphinx_takes_for_the_end_of_a_type(name
 
 
 @pytest.mark.parametrize("name", list(PUBLIC))
+def test_stars_that_sphinx_takes_for_emphasis_are_in_backticks(name: str) -> None:
+    args, example = section("Args", PUBLIC[name]), section("Examples?", PUBLIC[name])
+    text = inspect.getdoc(PUBLIC[name]) or ""
+    text = text.replace(example, "").replace(args, re.sub(r"^ {4}\*\*", "", args, flags=re.MULTILINE))
+    assert not re.findall(r"\*\w+", re.sub(r"`[^`]*`", "", text))
+
+
+@pytest.mark.parametrize("name", list(PUBLIC))
 def test_public_objects_document_their_exceptions(name: str) -> None:
     documented_errors = re.findall(r"^ {4}(\w+):", section("Raises", PUBLIC[name]), re.MULTILINE)
     missing = {*raised(PUBLIC[name])} - {*documented_errors}
