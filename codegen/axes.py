@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from paddle_layers.define import LayerDefinition
-from paddle_layers.define.escaping import xml_text
 from paddle_layers.define.fields.axes import Axis
 from paddle_layers.define.fields.tensors import Field
+from paddle_layers.define.svg import element, image, label
 
 # A fixed height for all layers, so that images are aligned on pages and in lists.
 SIDE, DEPTH, GAP, TOP, HEIGHT = 56, 9, 34, 22, 122
@@ -48,11 +48,8 @@ def axes_picture(layer: LayerDefinition) -> str:
     for box in right:
         x = _tensor(parts, box, x) + GAP
     width = max(x - GAP + 8, 40)
-    title = xml_text(f"Axes of {layer.name}: " + ", ".join(f"{b.name} [{_words(b.axes)}]" for b in (*left, *right)))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {HEIGHT}" width="{width:g}" '
-        f'height="{HEIGHT}" role="img" aria-label="{title}"><style>{STYLE}</style>{"".join(parts)}</svg>\n'
-    )
+    title = f"Axes of {layer.name}: " + ", ".join(f"{b.name} [{_words(b.axes)}]" for b in (*left, *right))
+    return image(width, HEIGHT, *parts, title=title, style=STYLE)
 
 
 def _box(field: Field, role: str) -> _Box:
@@ -81,12 +78,12 @@ def _tensor(parts: list[str], box: _Box, x: float) -> float:
     y = TOP + 2 * DEPTH
     parts.append(_text(centre, y - back - 8, box.name + (" ..." if box.several else "")))
     for step in range(back // DEPTH, -1, -1):
-        fill = f'fill="{COLOURS[box.role]}" fill-opacity="{0.35 if step == 0 else 0.15}"'
-        at = f'x="{x + step * DEPTH:g}" y="{y - step * DEPTH:g}"'
-        parts.append(f'<rect {at} width="{width}" height="{height}" {fill}/>')
+        place = {"x": x + step * DEPTH, "y": y - step * DEPTH, "width": width, "height": height}
+        opacity = 0.35 if step == 0 else 0.15
+        parts.append(element("rect", **place, fill=COLOURS[box.role], fill_opacity=opacity))
     if box.axes and box.axes[0].group and not depth:
         # Unequal cuts, because the sequences of a batch have different lengths.
-        parts += [f'<path d="M{x:g} {y + height * cut:g}h{width}"/>' for cut in (0.3, 0.75)]
+        parts += [element("path", d=f"M{x:g} {y + height * cut:g}h{width}") for cut in (0.3, 0.75)]
     if down:
         parts.append(_text(x - 5, y + height / 2 + 4, down, "end"))
     if across:
@@ -111,9 +108,9 @@ def _places(box: _Box, labels: list[str]) -> tuple[str, str, str]:
 
 def _arrow(parts: list[str], x: float) -> float:
     y = TOP + 2 * DEPTH + SIDE / 2
-    parts.append(f'<path d="M{x:g} {y:g}h28m-7 -5l7 5l-7 5" fill="none" stroke-width="1.6"/>')
+    parts.append(element("path", d=f"M{x:g} {y:g}h28m-7 -5l7 5l-7 5", fill="none", stroke_width=1.6))
     return x + 28 + GAP / 2
 
 
 def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
-    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}">{xml_text(text)}</text>'
+    return label(text, x, y, text_anchor=anchor)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from paddle_layers.define.escaping import xml_text
+from paddle_layers.define.svg import element, image, label
 
 from .markdown import Markdown, cell, code
 from .pages import render
@@ -155,29 +155,22 @@ def chart(results: Sequence[Result], title: str) -> str:
     group = BAR * len(libraries) + 8
     width, height = LABELS + WIDTH + 60, TOP + group * len(cases) + 10
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-        f' role="img">',
-        f"<title>{xml_text(title)}</title>",
-        f"<style>{STYLE}</style>",
-        '<rect class="page" width="100%" height="100%"/>',
-        f'<text class="title" x="10" y="20">{xml_text(title)}</text>',
+        element("rect", class_="page", width="100%", height="100%"),
+        label(title, 10, 20, class_="title"),
     ]
     for at, library in enumerate(libraries):
         x = LABELS + 130 * at
-        parts.append(f'<rect x="{x}" y="32" width="10" height="10" fill="{COLORS[at]}"/>')
-        parts.append(f'<text x="{x + 15}" y="41">vs. {xml_text(library)}</text>')
+        parts.append(element("rect", x=x, y=32, width=10, height=10, fill=COLORS[at]))
+        parts.append(label(f"vs. {library}", x + 15, 41))
     labels = []
     for row, case in enumerate(cases):
         y = TOP + group * row
-        middle = y + BAR * len(libraries) / 2 + 4
-        parts.append(f'<text x="{LABELS - 8}" y="{middle:.0f}" text-anchor="end">{xml_text(case)}</text>')
+        parts.append(label(case, LABELS - 8, round(y + BAR * len(libraries) / 2 + 4), text_anchor="end"))
         for at, library in enumerate(libraries):
-            ratio, top = ratios[case, library], y + BAR * at
-            size = f'width="{ratio * scale:.1f}" height="{BAR - 2}"'
-            parts.append(f'<rect x="{LABELS}" y="{top + 1}" {size} fill="{COLORS[at]}"/>')
-            labels.append(f'<text x="{LABELS + ratio * scale + 5:.1f}" y="{top + BAR - 3}">{ratio:.2f}</text>')
-    one = f"{LABELS + scale:.1f}"
+            length, top = ratios[case, library] * scale, y + BAR * at
+            parts.append(element("rect", x=LABELS, y=top + 1, width=length, height=BAR - 2, fill=COLORS[at]))
+            labels.append(label(f"{ratios[case, library]:.2f}", LABELS + length + 5, top + BAR - 3))
     # Labels after the line, so that it does not cross them: some renderers painted a stroke around the letters over the
     # text.
-    parts.append(f'<path d="M{one},{TOP - 6} V{height - 8}"/>')
-    return "\n".join([*parts, *labels, "</svg>"]) + "\n"
+    line = element("path", d=f"M{LABELS + scale:.1f},{TOP - 6} V{height - 8}")
+    return image(width, height, *parts, line, *labels, title=title, style=STYLE)

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from paddle_layers.define.escaping import xml_text
+from paddle_layers.define.svg import element, image, label
 
 GAP_X, GAP_Y, MARGIN = 28.0, 46.0, 20.0
 # Without a browser, text cannot be measured: widths of a character at 12 px, and at the 10 px of labels.
 LINE, PAD, CHARACTER = 16.0, 9.0, 7.3
 SMALL = 6.2
 SWEEPS = 8
-TITLE = ' class="title"'
 HOT = (240, 113, 92)
 """Red, green and blue of the hottest box."""
 
@@ -89,18 +88,11 @@ class _LayoutNode:
 def draw(boxes: Iterable[Box], title: str = "") -> str:
     """SVG text of the boxes and of one arrow for each of `above`; boxes come in an order in which arrows go forward."""
     width, height, elements = lay_out(boxes)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
-        f' viewBox="0 0 {width:.0f} {height:.0f}" role="img">',
-        f"<title>{xml_text(title)}</title>" if title else "",
-        f"<style>{STYLE}</style>",
-        '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path class="head" d="M0,0 L8,4 L0,8 z"/></marker></defs>',
-        '<rect class="paper" width="100%" height="100%"/>',
-        *elements,
-        "</svg>",
-    ]
-    return "\n".join(part for part in parts if part) + "\n"
+    tip = element("path", class_="head", d="M0,0 L8,4 L0,8 z")
+    size = {"refX": 7, "refY": 4, "markerWidth": 7, "markerHeight": 7}
+    head = element("marker", tip, id="head", viewBox="0 0 8 8", **size, orient="auto")
+    paper = element("rect", class_="paper", width="100%", height="100%")
+    return image(width, height, element("defs", head), paper, *elements, title=title, style=STYLE)
 
 
 def lay_out(boxes: Iterable[Box]) -> Drawing:
@@ -114,11 +106,7 @@ def lay_out(boxes: Iterable[Box]) -> Drawing:
     width = max([width, *(x + SMALL * len(text) for x, _, text in tails)]) + MARGIN
     parts = [_arrow(chain, tops, ranks) for chain in chains]
     parts += [_box(place, tops) for rank in ranks for place in rank if place.box is not None]
-    parts += [
-        f'<text class="label" x="{x:.1f}" y="{y:.1f}">{xml_text(text)}</text>'
-        for x, y, text in sorted(set(tails))
-        if text
-    ]
+    parts += [label(text, x, y, class_="label") for x, y, text in sorted(set(tails)) if text]
     return Drawing(width, (tops[-1] if tops else 0.0) + MARGIN, parts)
 
 
@@ -238,24 +226,18 @@ def _box(place: _LayoutNode, tops: list[float]) -> str:
     assert box is not None
     x, y = place.x - box.width / 2, tops[place.rank]
     texts = (
-        f'<text x="{place.x:.1f}" y="{y + PAD + LINE * (row + 0.75):.1f}" text-anchor="middle"'
-        f"{TITLE if row == 0 else ''}>{xml_text(line)}</text>"
+        label(line, place.x, y + PAD + LINE * (row + 0.75), text_anchor="middle", class_="" if row else "title")
         for row, line in enumerate(box.lines)
     )
-    style = f' class="{xml_text(box.style)}"' if box.style else ""
-    if box.heat is not None:
-        style = f' style="fill: {_colour(box.heat)}"'
-    rect = f'<rect{style} x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="4"/>'
-    parts = [rect, *texts]
+    look = {"class_": box.style} if box.heat is None else {"style": f"fill: {_colour(box.heat)}"}
+    parts = [element("rect", **look, x=x, y=y, width=box.width, height=box.height, rx=4), *texts]
     if box.inside is not None:
         left, top = place.x - box.inside.width / 2, y + PAD + 4 + LINE * len(box.lines)
-        frame = (
-            f'<rect class="inside" x="4" width="{box.inside.width - 8:.1f}" height="{box.inside.height:.1f}" rx="4"/>'
-        )
+        frame = element("rect", class_="inside", x=4, width=box.inside.width - 8, height=box.inside.height, rx=4)
         # Nested `svg` elements have separate coordinates, so the layout of the inside does not depend on its position.
-        parts.append(f'<svg x="{left:.1f}" y="{top:.1f}" overflow="visible">{frame}{"".join(box.inside.parts)}</svg>')
-    drawn = f"<g>{''.join(parts)}</g>"
-    return f'<a href="{xml_text(box.link)}">{drawn}</a>' if box.link else drawn
+        parts.append(element("svg", frame, *box.inside.parts, x=left, y=top, overflow="visible"))
+    drawn = element("g", *parts)
+    return element("a", drawn, href=box.link) if box.link else drawn
 
 
 def _colour(heat: float) -> str:
@@ -269,7 +251,7 @@ def _arrow(chain: list[_LayoutNode], tops: list[float], ranks: list[list[_Layout
     for (x0, y0), (x1, y1) in pairwise(points):
         middle = (y0 + y1) / 2
         path += f" C{x0:.1f},{middle:.1f} {x1:.1f},{middle:.1f} {x1:.1f},{y1:.1f}"
-    return f'<path d="{path}" marker-end="url(#head)"/>'
+    return element("path", d=path, marker_end="url(#head)")
 
 
 def _points(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.define.escaping import xml_text
+from paddle_layers.define.svg import element, image, label
 
 from .terminal import table_text
 
@@ -165,13 +166,9 @@ def confusion_picture(title: str, confusions: Sequence[Confusion]) -> str:
         drawn, right, bottom = _squares(confusion, top)
         parts += drawn
         top, width = bottom + _GAP, max(width, right)
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width + 20:.0f}" height="{top:.0f}" font-family="sans-serif" '
-        'font-size="12">'
-    )
-    background = '<rect width="100%" height="100%" fill="white"/>'
-    heading = f'<text x="20" y="22" font-weight="bold">{xml_text(title)}</text>'
-    return "\n".join([head, background, heading, *parts, "</svg>"]) + "\n"
+    background = element("rect", width="100%", height="100%", fill="white")
+    heading = label(title, 20, 22, font_weight="bold")
+    return image(width + 20, top, background, heading, *parts, font_family="sans-serif", font_size=12)
 
 
 def _squares(confusion: Confusion, top: float) -> tuple[list[str], float, float]:
@@ -185,27 +182,32 @@ def _squares(confusion: Confusion, top: float) -> tuple[list[str], float, float]
     # Names of columns are written vertically if they are wider than a cell.
     left, above = 44 + margin, top + 24 + (margin if margin > cell else 16)
     right, bottom = left + cell * size, above + cell * size
+    summary = f"{confusion.value} vs. {confusion.label}: accuracy {confusion.accuracy:.2%}"
     parts = [
-        f'<text x="20" y="{top + 14:.1f}">{xml_text(confusion.value)} vs. {xml_text(confusion.label)}: '
-        f"accuracy {confusion.accuracy:.2%}</text>",
-        f'<text transform="translate(16 {(above + bottom) / 2:.1f}) rotate(-90)" text-anchor="middle">'
-        "target class</text>",
-        f'<text x="{(left + right) / 2:.1f}" y="{bottom + 18:.1f}" text-anchor="middle">predicted class</text>',
+        label(summary, 20, top + 14),
+        _turned("target class", 16, (above + bottom) / 2, turn=True, text_anchor="middle"),
+        label("predicted class", (left + right) / 2, bottom + 18, text_anchor="middle"),
     ]
     for k, row in enumerate(confusion.counts.tolist()):
         parts += _square_row(row, names, k, (left, above + cell * k), cell, counted=named)
     for place, name in enumerate(shown):
         middle = cell * (place + 0.5)
-        parts.append(f'<text x="{left - 6:.1f}" y="{above + middle + 4:.1f}" text-anchor="end">{xml_text(name)}</text>')
-        turn = " rotate(-90)" if margin > cell else ""
+        parts.append(label(name, left - 6, above + middle + 4, text_anchor="end"))
+        turn = margin > cell
         anchor = "start" if turn else "middle"
-        at = f"translate({left + middle + (4 if turn else 0):.1f} {above - 6:.1f}){turn}"
-        parts.append(f'<text transform="{at}" text-anchor="{anchor}">{xml_text(name)}</text>')
-    parts.append(
-        f'<rect x="{left:.1f}" y="{above:.1f}" width="{cell * size:.1f}" height="{cell * size:.1f}" fill="none" '
-        'stroke="#888"/>'
-    )
+        parts.append(_turned(name, left + middle + 4 * turn, above - 6, turn=turn, text_anchor=anchor))
+    parts.append(_square(left, above, cell * size, fill="none", stroke="#888"))
     return parts, right, bottom + 18
+
+
+def _turned(text: str, x: float, y: float, *, turn: bool, **attributes: str) -> str:
+    """Text at a position, from bottom to top if `turn`."""
+    at = f"translate({x:.1f} {y:.1f}){' rotate(-90)' if turn else ''}"
+    return element("text", xml_text(text), transform=at, **attributes)
+
+
+def _square(x: float, y: float, side: float, *content: str, **attributes: str | float) -> str:
+    return element("rect", *content, x=x, y=y, width=side, height=side, **attributes)
 
 
 def _square_row(
@@ -227,15 +229,10 @@ def _square_row(
         colour = "31,111,235" if place == right else "209,87,10"
         x, y = corner[0] + cell * place, corner[1]
         depth = math.sqrt(share)  # so that few mistakes are seen
-        title = f"{xml_text(names[right])} predicted as {xml_text(names[place])}: {count:,g} ({share:.1%})"
-        parts.append(
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{cell:.1f}" height="{cell:.1f}" '
-            f'fill="rgb({colour})" fill-opacity="{depth:.3f}"><title>{title}</title></rect>'
-        )
+        title = f"{names[right]} predicted as {names[place]}: {count:,g} ({share:.1%})"
+        tooltip = element("title", xml_text(title))
+        parts.append(_square(x, y, cell, tooltip, fill=f"rgb({colour})", fill_opacity=depth))
         if counted:
-            ink = "white" if depth > 0.7 else "#444"
-            parts.append(
-                f'<text x="{x + cell / 2:.1f}" y="{y + cell / 2 + 4:.1f}" text-anchor="middle" fill="{ink}" '
-                f'pointer-events="none">{count:,g}</text>'
-            )
+            style = {"text_anchor": "middle", "fill": "white" if depth > 0.7 else "#444", "pointer_events": "none"}
+            parts.append(label(f"{count:,g}", x + cell / 2, y + cell / 2 + 4, **style))
     return parts

@@ -60,6 +60,7 @@ class Net(PassResults, PassEffects):
 
     Raises:
         DeviceError: The device is missing or has too little memory.
+        ShapeError: Layers that are valid each cannot be executed together, such as sparse rows in recurrent steps.
         TypeError: An argument has the wrong type.
         ValueError: An argument is out of range, or `keep` has an unknown name.
 
@@ -117,7 +118,11 @@ class Net(PassResults, PassEffects):
 
         Returns:
             Number of bytes.
+
+        Raises:
+            ValueError: Unknown phase.
         """
+        arguments.check_phase(phase)
         return self._phases[phase].nbytes
 
     @one_at_a_time
@@ -129,6 +134,8 @@ class Net(PassResults, PassEffects):
 
         Raises:
             DeviceError: The device has too little memory.
+            TypeError: The batch size is not an integer.
+            ValueError: The batch size is out of range.
         """
         arguments.check_count("batch_size", batch_size, 1)
         reserve([*self._phases.values()], batch_size)
@@ -269,8 +276,10 @@ class Net(PassResults, PassEffects):
             ready: Called with each `GradientPart` as soon as it is final.
 
         Raises:
-            RuntimeError: There is no forward pass in the phase train, or no loss.
             FeedError: Gradients do not fit the last batch.
+            RuntimeError: There is no forward pass in the phase train, or no loss, or the pass ran in another thread.
+            TypeError: A divisor is not a number.
+            ValueError: A divisor belongs to no loss.
         """
         if self._last is None or self._last.phase.name != "train":
             raise RuntimeError('call forward(..., phase="train") before backward')
@@ -342,7 +351,11 @@ class Net(PassResults, PassEffects):
 
         Returns:
             The plan.
+
+        Raises:
+            ValueError: Unknown phase.
         """
+        arguments.check_phase(phase)
         return self._phases[phase].plan(self._usual_output_gradients(self._phases[phase]))
 
     def _usual_output_gradients(self, phase: Phase) -> OutputGradients:

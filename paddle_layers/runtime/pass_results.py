@@ -24,12 +24,23 @@ class PassResults(NetWeights):
     @property
     @one_at_a_time
     def loss(self) -> float:
-        """Loss of the last forward pass, the sum over the losses of weight x mean over the counted rows."""
+        """Loss of the last forward pass, the sum over the losses of weight x mean over the counted rows.
+
+        Raises:
+            RuntimeError: There was no forward pass, or it ran in another thread.
+        """
         return self._last_pass("loss").loss
 
     @one_at_a_time
     def loss_sums(self) -> dict[str, LossSum]:
-        """Sums of the losses of the last forward pass by name, from which the loss over several batches is computed."""
+        """Sums of the losses of the last forward pass, from which the loss over several batches is computed.
+
+        Returns:
+            The sums by name of the loss.
+
+        Raises:
+            RuntimeError: There was no forward pass, or it ran in another thread.
+        """
         return self._last_pass("loss").loss_sums()
 
     @one_at_a_time
@@ -44,7 +55,7 @@ class PassResults(NetWeights):
 
         Raises:
             KeyError: The value has no gradient.
-            RuntimeError: There was no backward pass.
+            RuntimeError: There was no backward pass, or it ran in another thread.
         """
         return self._last_pass("gradients").gradient(name, self.parameters)
 
@@ -60,7 +71,7 @@ class PassResults(NetWeights):
 
         Raises:
             KeyError: The value does not exist or is not kept.
-            RuntimeError: There was no forward pass.
+            RuntimeError: There was no forward pass, or it ran in another thread.
         """
         phase, plan, batch = self._last_pass("values").parts
         if not isinstance(name, str) or name not in {*phase.outputs, *self._keep, *phase.graph.feeds}:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from paddle_layers.runtime.generate.drivers import Array, Spec
 from paddle_layers.runtime.graph.domains import Domain, Extent
 from paddle_layers.runtime.graph.rows import Rows
+from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import Parameter
 
 from .buffers import Buffer
@@ -45,6 +46,18 @@ class ExternalMemory(NamedTuple):
     """Memory owned by others."""
 
     address: int
+
+
+def flat_ref(flat: Flat, *shape: Extent, offset: int = 0) -> Ref:
+    """A flat array as an argument, from `offset` bytes on; all of it without a shape."""
+    dtype = "real" if flat.dtype == "float32" else flat.dtype
+    return Ref(ExternalMemory(flat.block.address + offset), shape or (Extent(flat.size),), dtype)
+
+
+def external_address(ref: Ref) -> int:
+    """The address of an argument in external memory."""
+    assert isinstance(ref.owner, ExternalMemory)
+    return ref.owner.address
 
 
 Owner = Buffer | Held | ExternalMemory | Lagged

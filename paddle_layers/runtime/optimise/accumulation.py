@@ -10,7 +10,7 @@ import numpy as np
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.launches.arguments import Argument, ExternalMemory, Ref, Setting
+from paddle_layers.runtime.launches.arguments import Argument, Setting, external_address, flat_ref
 from paddle_layers.runtime.launches.builtin import ADD, RUNNING_SUM, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
@@ -41,8 +41,8 @@ class Accumulation:
         self._begun = False
         self._gradients: Gradients | None = None
         self._adding: LaunchTable | None = None
-        copy = simple_launch(ADD, "gradients", [_ref(arena.gradients), _ref(self._sum)])
-        self._finishing = device.table([copy], dtype, _address)
+        copy = simple_launch(ADD, "gradients", [flat_ref(arena.gradients), flat_ref(self._sum)])
+        self._finishing = device.table([copy], dtype, external_address)
         self._finishing.set_rows(Rows({}))
 
     def add(self, gradients: Gradients) -> None:
@@ -50,7 +50,7 @@ class Accumulation:
         if self._adding is None or gradients != self._gradients:
             self._gradients, launches = gradients, self._add_launches(gradients)
             # Rebuilt only if the gradients come from another plan.
-            self._adding = self._device.table(launches, self._dtype, _address)
+            self._adding = self._device.table(launches, self._dtype, external_address)
             self._count = len(launches)
         # Whole tables are only cleared at the beginning of a step, and only the rows of each batch are added.
         if not self._begun:
@@ -76,15 +76,15 @@ class Accumulation:
     def _add_launches(self, gradients: Gradients) -> list[Launch]:
         pairs = zip(self._by_rows, gradients, strict=True)
         arrays = {parameter.name: rows.flat for parameter, rows in pairs if rows is not None}
-        dense = _ref(self._arena.gradients)
+        dense = flat_ref(self._arena.gradients)
         self._check, launches = check_launches({ARENA: dense, **arrays}, self._device, self._dtype)
         self._checks = len(launches)
-        launches.append(simple_launch(RUNNING_SUM, ARENA, [_ref(self._sum), dense, Setting("kept")]))
+        launches.append(simple_launch(RUNNING_SUM, ARENA, [flat_ref(self._sum), dense, Setting("kept")]))
         for parameter, gradient in zip(self._by_rows, gradients, strict=True):
             if gradient is not None:
                 rows = parameter.shape[0]
                 shape = (Extent(rows), Extent(parameter.size // max(rows, 1)))
-                table = _ref(self.tables[parameter.name])._replace(shape=shape)
+                table = flat_ref(self.tables[parameter.name])._replace(shape=shape)
                 args: dict[str, Argument] = {
                     "dense": table,
                     "gradient": gradient.table,
@@ -92,14 +92,3 @@ class Accumulation:
                 }
                 launches.append(add_rows_launch(parameter.name, args, self._device.whole_rows))
         return launches
-
-
-def _ref(flat: Flat) -> Ref:
-    return Ref(
-        ExternalMemory(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real"
-    )
-
-
-def _address(ref: Ref) -> int:
-    assert isinstance(ref.owner, ExternalMemory)
-    return ref.owner.address

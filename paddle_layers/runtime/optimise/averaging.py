@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.protocol import Device
-from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.launches.arguments import ExternalMemory, Ref, Setting
+from paddle_layers.runtime.launches.arguments import Setting, external_address, flat_ref
 from paddle_layers.runtime.launches.builtin import TOWARDS, simple_launch
 from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import ParameterSet
@@ -42,9 +41,9 @@ class Average:
         names = ("average",) if decay is not None else ("average", "average_before")
         self.states = {name: Flat(device, arena.values.size, dtype) for name in names}
         self._steps = self._now = self._before = 0
-        average, value = _ref(self.states["average"]), _ref(arena.values)
+        average, value = flat_ref(self.states["average"]), flat_ref(arena.values)
         launch = simple_launch(TOWARDS, "average", [average, value, Setting("share")])
-        self._table = device.table([launch], dtype, _address)
+        self._table = device.table([launch], dtype, external_address)
         self._table.set_rows(Rows({}))
 
     def begin(self) -> None:
@@ -98,14 +97,3 @@ class Average:
             return average
         share = self._now / (self._now + self._before)
         return np.asarray(share * average + (1.0 - share) * self.states["average_before"].read())
-
-
-def _ref(flat: Flat) -> Ref:
-    return Ref(
-        ExternalMemory(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real"
-    )
-
-
-def _address(ref: Ref) -> int:
-    assert isinstance(ref.owner, ExternalMemory)
-    return ref.owner.address

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.launches.arguments import ExternalMemory, Ref
+from paddle_layers.runtime.launches.arguments import Ref, flat_ref
 from paddle_layers.runtime.launches.builtin import CLAMP, MASK, UNIT_FACTOR, UNIT_SCALE, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Flat
@@ -58,14 +58,14 @@ class Limits:
         launches: list[Launch] = []
         if parameter.name in self._factors:
             outer, units, inner = map(Extent, units_of(parameter))
-            factor, limit = _ref(self._factors[parameter.name]), _setting(parameter, "max_norm")
+            factor, limit = flat_ref(self._factors[parameter.name]), _setting(parameter, "max_norm")
             launches.append(simple_launch(UNIT_FACTOR, parameter.name, [factor, value, outer, inner, units, limit]))
             launches.append(simple_launch(UNIT_SCALE, parameter.name, [value, factor, inner, units]))
         return launches + self._masked(parameter, value)
 
     def _masked(self, parameter: Parameter, array: Ref) -> list[Launch]:
         mask = self.masks.get(parameter.name)
-        return [simple_launch(MASK, parameter.name, [array, _ref(mask)])] if mask is not None else []
+        return [simple_launch(MASK, parameter.name, [array, flat_ref(mask)])] if mask is not None else []
 
 
 def needs_all_rows(parameter: Parameter) -> bool:
@@ -103,9 +103,3 @@ def units_of(parameter: Parameter) -> tuple[int, int, int]:
 def _setting(parameter: Parameter, name: str) -> float | None:
     value: float | None = getattr(parameter.settings, name, None)
     return value
-
-
-def _ref(flat: Flat) -> Ref:
-    return Ref(
-        ExternalMemory(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real"
-    )

@@ -21,7 +21,7 @@ from paddle_layers.define.definitions.lazy_updates import LinearStep
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.launches.arguments import Argument, ExternalMemory, Ref
+from paddle_layers.runtime.launches.arguments import Argument, Ref, external_address, flat_ref
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Flat
 
@@ -50,7 +50,7 @@ class PendingSteps(ABC):
         self._steps = 0
         self._chunk = Domain("rows with pending steps", capacity=CHUNK)
         self._ids = self._per_row()
-        self._launches = device.table([self._launch()], dtype, _address)
+        self._launches = device.table([self._launch()], dtype, external_address)
 
     @abstractmethod
     def _launch(self) -> Launch:
@@ -125,7 +125,7 @@ class PendingSteps(ABC):
         return Flat(self._device, CHUNK, "int64")
 
     def _row_ref(self, flat: Flat, *more: Extent) -> Ref:
-        return _ref(flat, rows_of(self._chunk), *more)
+        return flat_ref(flat, rows_of(self._chunk), *more)
 
 
 class LinearSteps(PendingSteps):
@@ -185,9 +185,9 @@ class AdaptiveSteps(PendingSteps):
             **self._tables,
             "ids_": self._row_ref(self._ids),
             **{name: self._row_ref(flat) for name, flat in self._rows.items()},
-            "starts_": _ref(self._starts, Extent(len(history.starts))),
-            "sums_": _ref(self._sums, *map(Extent, history.sums.shape)),
-            "tails_": _ref(self._tails, *map(Extent, history.tails.shape)),
+            "starts_": flat_ref(self._starts, Extent(len(history.starts))),
+            "sums_": flat_ref(self._sums, *map(Extent, history.sums.shape)),
+            "tails_": flat_ref(self._tails, *map(Extent, history.tails.shape)),
         }
         return adaptive_launch(
             "pending steps", list(self._tables), args, FACTORS, history.terms, self._device.whole_rows
@@ -232,12 +232,3 @@ def pending_steps(
     """Memory for steps of this kind."""
     kind = AdaptiveSteps if isinstance(step, AdaptiveStep) else LinearSteps
     return kind(tables, states, rows, device, dtype)
-
-
-def _ref(flat: Flat, *shape: Extent) -> Ref:
-    return Ref(ExternalMemory(flat.block.address), shape, "int64" if flat.dtype == "int64" else "real")
-
-
-def _address(ref: Ref) -> int:
-    assert isinstance(ref.owner, ExternalMemory)
-    return ref.owner.address

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from paddle_layers.define.definitions.elementwise import Elementwise
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.launches.arguments import ExternalMemory, Held, Ref
+from paddle_layers.runtime.launches.arguments import Held, Ref, external_address, flat_ref
 from paddle_layers.runtime.launches.builtin import CLAMP, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
@@ -250,29 +250,29 @@ class Updater:
         pairs = zip(self._row_updates, gradients, strict=True)
         by_rows = {update.parameter.name: rows.flat for update, rows in pairs if rows is not None}
         if self._accumulation is not None:
-            by_rows = {name: _ref(table) for name, table in self._accumulation.tables.items()}
-        arrays = {ARENA: _ref(self.arena.gradients), **by_rows}
+            by_rows = {name: flat_ref(table) for name, table in self._accumulation.tables.items()}
+        arrays = {ARENA: flat_ref(self.arena.gradients), **by_rows}
         self._check, launches = check_launches(arrays, self._device, self._dtype)
         self._checks = len(launches)
         # Over the dense arena and all sparse gradients: the norm is that of the whole gradient.
         launches += self._clipping([*arrays.values()])
         dense = [parameter for parameter in self.arena.trained if not parameter.by_rows]
         for parameter in dense:
-            launches += self._limits.on_gradient(parameter, _ref(self.arena.gradients, parameter), self._norms)
+            launches += self._limits.on_gradient(parameter, _part(self.arena.gradients, parameter), self._norms)
         for alike in self._rules.ranges(dense, self._dtype):
-            gradient = _ref(self.arena.gradients, alike)
+            gradient = _part(self.arena.gradients, alike)
             launches += update_launches(self._rules, alike, self._tables(alike), gradient, self._norms)
         for parameter in dense:
-            launches += self._limits.on_value(parameter, _ref(self.arena.values, parameter))
+            launches += self._limits.on_value(parameter, _part(self.arena.values, parameter))
         for update, rows in zip(self._row_updates, gradients, strict=True):
             launches += update.launches(rows, self._norms)
         self._gradients, self._count = gradients, len(launches)
-        self._table = self._device.table(launches, self._dtype, _address)
+        self._table = self._device.table(launches, self._dtype, external_address)
         self._table.set_rows(self._rows())
 
     def _tables(self, parameter: Updated) -> dict[str, Ref]:
         """The value and the states of a parameter."""
-        return {name: _ref(flat, parameter) for name, flat in {"value": self.arena.values, **self._states}.items()}
+        return {name: _part(flat, parameter) for name, flat in {"value": self.arena.values, **self._states}.items()}
 
     def _clipping(self, arrays: Sequence[Ref]) -> list[Launch]:
         """Clipping by the global norm, then by value."""
@@ -287,14 +287,6 @@ class Updater:
         return [simple_launch(CLAMP, "gradients", [array, self._clip.value]) for array in arrays]
 
 
-def _ref(flat: Flat, parameter: Updated | None = None) -> Ref:
-    """A whole arena, or a parameter's part of it."""
-    dtype = "float64" if flat.dtype == "float64" else "real"
-    if parameter is None:
-        return Ref(ExternalMemory(flat.block.address), (Extent(flat.size),), dtype)
-    return Ref(ExternalMemory(flat.block.address + parameter.offset), (Extent(parameter.size),), dtype)
-
-
-def _address(ref: Ref) -> int:
-    assert isinstance(ref.owner, ExternalMemory)
-    return ref.owner.address
+def _part(flat: Flat, parameter: Updated) -> Ref:
+    """A parameter's part of an arena."""
+    return flat_ref(flat, Extent(parameter.size), offset=parameter.offset)

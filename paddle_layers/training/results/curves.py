@@ -1,15 +1,11 @@
-"""Learning curve: an SVG plot of the loss and the statistics over the steps.
-
-It is generated here and not by a plotting library: matplotlib and its like need tens of megabytes, for a few lines and
-ticks.
-"""
+"""Learning curve: an SVG plot of the loss and the statistics over the steps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from paddle_layers.define.escaping import xml_text
+from paddle_layers.define.svg import element, image, label
 
 from .axes import PlotAxis, linear_axis, value_axis
 
@@ -18,6 +14,8 @@ Series = Sequence[tuple[int, float]]
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _GAP = 640, 200, 70, 20, 50, 64
 _COLOURS = {"train": "#1f6feb", "test": "#d1570a"}
 _OTHERS = ("#2da44e", "#8250df", "#bf3989", "#57606a", "#0a7d91", "#9a6700", "#cf222e", "#116329")
+_GREY = "#57606a"
+_BACKGROUND = element("rect", width="100%", height="100%", fill="white")
 _DASHES = ("", "6 3", "2 3")
 """Dash patterns of further lines, once each color has been used once, then twice."""
 _ROW = 16
@@ -48,10 +46,12 @@ class _Pen(NamedTuple):
     colour: str
     dash: str = ""
 
-    @property
-    def stroke(self) -> str:
-        dash = f' stroke-dasharray="{self.dash}"' if self.dash else ""
-        return f'stroke="{self.colour}"{dash}'
+    def line(self, points: str) -> str:
+        """A line from `x,y x,y ...`, or along the commands of a path."""
+        style = {"stroke": self.colour, "stroke_dasharray": self.dash}
+        if points.startswith("M"):
+            return element("path", d=points, **style, stroke_width=2)
+        return element("polyline", points=points, fill="none", **style, stroke_width=1.6, stroke_linejoin="round")
 
 
 def picture(title: str, panels: Mapping[str, Mapping[str, Series]]) -> str:
@@ -71,19 +71,13 @@ def picture(title: str, panels: Mapping[str, Mapping[str, Series]]) -> str:
     legend = list(_legend(labels, pens)) if crowded else []
     top = _TOP + (_ROW * len(labels) + 8 if crowded else 0)
     width, height = _LEFT + _WIDTH + _RIGHT, top + len(shown) * (_HEIGHT + _GAP)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        'font-family="sans-serif" font-size="12">',
-        '<rect width="100%" height="100%" fill="white"/>',
-        f'<text x="{_LEFT}" y="20" font-size="14" font-weight="bold">{xml_text(title)}</text>',
-        *legend,
-    ]
+    parts = [_BACKGROUND, label(title, _LEFT, 20, font_size=14, font_weight="bold"), *legend]
     for number, (name, lines) in enumerate(shown.items()):
         values = [value for line in lines.values() for _, value in line if _fits(value)]
         frame = _Panel(top + 20 + number * (_HEIGHT + _GAP), linear_axis(0, last, whole=True), value_axis(values))
         parts += [*_axes(name, frame), *_marked(best, frame, first=number == 0), *_lines(lines, pens, frame)]
         parts += [] if crowded else _labels(lines, pens, frame)
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    return image(width, height, *parts, font_family="sans-serif", font_size=12)
 
 
 def _pens(labels: Sequence[str]) -> dict[str, _Pen]:
@@ -113,64 +107,57 @@ def _best(lines: Mapping[str, Series]) -> tuple[str, int] | None:
 
 def _axes(name: str, frame: _Panel) -> Iterator[str]:
     bottom = frame.top + _HEIGHT
-    yield f'<text x="{_LEFT}" y="{frame.top - 8}" font-weight="bold">{xml_text(name)}</text>'
+    yield label(name, _LEFT, frame.top - 8, font_weight="bold")
     if frame.values.logarithmic:
-        at = f'x="{_LEFT - 8}" y="{frame.top - 8}" text-anchor="end"'
-        yield f'<text {at} fill="#57606a" font-size="10">log scale</text>'
+        yield label("log scale", _LEFT - 8, frame.top - 8, text_anchor="end", fill=_GREY, font_size=10)
     for value, text in frame.values.ticks:
         y = frame.y(value)
-        yield f'<path d="M{_LEFT} {y:.1f}h{_WIDTH}" stroke="#e1e4e8"/>'
-        yield f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{text}</text>'
+        yield element("path", d=f"M{_LEFT} {y:.1f}h{_WIDTH}", stroke="#e1e4e8")
+        yield label(text, _LEFT - 8, y + 4, text_anchor="end")
     for step, text in frame.steps.ticks:
-        yield f'<path d="M{frame.x(step):.1f} {bottom}v5" stroke="#57606a"/>'
-        yield f'<text x="{frame.x(step):.1f}" y="{bottom + 18}" text-anchor="middle">{text}</text>'
-    yield f'<text x="{_LEFT + _WIDTH}" y="{bottom + 34}" text-anchor="end" fill="#57606a">step</text>'
-    yield f'<path d="M{_LEFT} {frame.top}v{_HEIGHT}h{_WIDTH}" fill="none" stroke="#57606a"/>'
+        yield element("path", d=f"M{frame.x(step):.1f} {bottom}v5", stroke=_GREY)
+        yield label(text, frame.x(step), bottom + 18, text_anchor="middle")
+    yield label("step", _LEFT + _WIDTH, bottom + 34, text_anchor="end", fill=_GREY)
+    yield element("path", d=f"M{_LEFT} {frame.top}v{_HEIGHT}h{_WIDTH}", fill="none", stroke=_GREY)
 
 
 def _marked(best: tuple[str, int] | None, frame: _Panel, *, first: bool) -> Iterator[str]:
     if best is None:
         return
-    label, step = best
+    name, step = best
     x = frame.x(step)
-    yield f'<path d="M{x:.1f} {frame.top}v{_HEIGHT}" stroke="#57606a" stroke-dasharray="4 3"/>'
+    yield element("path", d=f"M{x:.1f} {frame.top}v{_HEIGHT}", stroke=_GREY, stroke_dasharray="4 3")
     if first:
-        words = xml_text(f"lowest {label} loss: step {step:,}")
-        end = x > _LEFT + _WIDTH / 2
-        yield (
-            f'<text x="{x + (-6 if end else 6):.1f}" y="{frame.top + 12}" fill="#57606a" font-size="11" '
-            f'text-anchor="{"end" if end else "start"}">{words}</text>'
-        )
+        shift, anchor = (-6, "end") if x > _LEFT + _WIDTH / 2 else (6, "start")
+        words = f"lowest {name} loss: step {step:,}"
+        yield label(words, x + shift, frame.top + 12, fill=_GREY, font_size=11, text_anchor=anchor)
 
 
 def _lines(lines: Mapping[str, Series], pens: Mapping[str, _Pen], frame: _Panel) -> Iterator[str]:
     # In reverse: the first line is above the others.
-    for label, line in reversed(list(lines.items())):
-        pen = pens[label]
+    for name, line in reversed(list(lines.items())):
+        pen = pens[name]
         finite = [(frame.x(step), frame.y(value)) for step, value in line if _fits(value)]
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in finite)
-        yield f'<polyline points="{points}" fill="none" {pen.stroke} stroke-width="1.6" stroke-linejoin="round"/>'
+        yield pen.line(" ".join(f"{x:.1f},{y:.1f}" for x, y in finite))
         if len(finite) <= _FEW:
-            yield from (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="{pen.colour}"/>' for x, y in finite)
+            yield from (element("circle", cx=x, cy=y, r=2.2, fill=pen.colour) for x, y in finite)
         for step in (step for step, value in line if not _fits(value)):
-            yield f'<path d="M{frame.x(step) - 3:.1f} {frame.top}l6 6m0 -6l-6 6" stroke="{pen.colour}"/>'
+            yield element("path", d=f"M{frame.x(step) - 3:.1f} {frame.top}l6 6m0 -6l-6 6", stroke=pen.colour)
 
 
 def _labels(lines: Mapping[str, Series], pens: Mapping[str, _Pen], frame: _Panel) -> Iterator[str]:
     """The names of the lines, above their panel."""
     x = float(_LEFT + _WIDTH)
-    for label in reversed(list(lines)):
-        pen = pens[label]
-        at = f'x="{x:.1f}" y="{frame.top - 8}" text-anchor="end"'
-        yield f'<text {at} fill="{pen.colour}">{xml_text(label)}</text>'
-        x -= 7 * len(label) + 26
-        yield f'<path d="M{x + 6:.1f} {frame.top - 12}h14" {pen.stroke} stroke-width="2"/>'
+    for name in reversed(list(lines)):
+        yield label(name, x, frame.top - 8, text_anchor="end", fill=pens[name].colour)
+        x -= 7 * len(name) + 26
+        yield pens[name].line(f"M{x + 6:.1f} {frame.top - 12}h14")
         x -= 8
 
 
 def _legend(labels: Sequence[str], pens: Mapping[str, _Pen]) -> Iterator[str]:
     """The names of the lines, below the title."""
-    for number, label in enumerate(labels):
+    for number, name in enumerate(labels):
         y = _TOP + number * _ROW
-        yield f'<path d="M{_LEFT} {y - 4}h24" {pens[label].stroke} stroke-width="2"/>'
-        yield f'<text x="{_LEFT + 32}" y="{y}">{xml_text(label)}</text>'
+        yield pens[name].line(f"M{_LEFT} {y - 4}h24")
+        yield label(name, _LEFT + 32, y)
