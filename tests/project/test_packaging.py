@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -45,6 +46,15 @@ def test_the_schema_is_packaged() -> None:
 def test_version_has_a_changelog_entry() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert "## Unreleased" in text or f"## {pl.__version__}" in text
+
+
+def test_changelog_entries_are_of_a_known_kind() -> None:
+    settings = PROJECT["tool"]["towncrier"]
+    kinds = "|".join(kind["directory"] for kind in settings["type"])
+    names = {path.name for path in (ROOT / settings["directory"]).iterdir()} - {"README.md"}
+    # An entry of another name would be left out of the changelog.
+    assert not {name for name in names if not re.fullmatch(rf"(\d+|\+[a-z0-9-]+)\.({kinds})\.md", name)}
+    assert "<!-- towncrier release notes start -->" in (ROOT / settings["filename"]).read_text(encoding="utf-8")
 
 
 def test_the_bindings_generator_is_pinned_to_what_old_runtimes_read() -> None:
